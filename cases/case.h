@@ -1,0 +1,25 @@
+/* The contract between the harness and a case: a standard problem that builds a scene and says what is measured on it.
+ *
+ * A case is a folder cases/NAME with NAME.c and one line CASE(NAME) in cases.def. NAME.c defines `const pbd_case
+ * pbd_case_NAME`. References come from outside the method under test: each case's README or doc says from where.
+ */
+#ifndef PBD_CASE_H
+#define PBD_CASE_H
+
+#include "methods/method.h"
+
+#define PBD_CASE_ABI 1u
+
+typedef struct pbd_case {
+    uint32_t abi;
+    const char *name, *summary, *source;
+    unsigned provides; /* PBD_NEEDS_* that its scenes hold */
+    const pbd_param *params;
+    /* Builds the scene and whatever reference it is judged against (kept in scene->detail). */
+    pbd_status (*build)(const pbd_values *, pbd_scene *scene);
+    /* Reads the solver's state and records metrics and series against the reference. `method` may lack fields. */
+    pbd_status (*measure)(const pbd_scene *, const pbd_method *, const void *state, pbd_recorder *);
+    void (*free_scene)(pbd_scene *); /* frees what build made; safe on a zeroed scene */
+} pbd_case;
+
+#endif

@@ -1,0 +1,49 @@
+/* Where kernels run: memory of the device and launches. Methods see nothing else of a backend. */
+#ifndef PBD_EXEC_H
+#define PBD_EXEC_H
+
+#include "methods/method.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The three shapes of a kernel; see kernel.h for how one is written. */
+typedef enum pbd_shape { PBD_SHAPE_ITEM, PBD_SHAPE_TILE, PBD_SHAPE_BATCH } pbd_shape;
+
+typedef struct pbd_kernel {
+    const char *name;
+    pbd_shape shape;
+    size_t args_bytes;
+    /* Runs items [begin, end) with the arguments at `args`. */
+    void (*cpu)(const void *args, size_t begin, size_t end);
+    double bytes, flops; /* an item must move and do at least this much: what reports compare with the limits */
+} pbd_kernel;
+
+/* What ran, per exec: for counters and reports. */
+typedef struct pbd_exec_totals {
+    uint64_t launches, items;
+    double bytes, flops;
+    size_t allocated, peak; /* bytes of device memory now and at most */
+} pbd_exec_totals;
+
+pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
+void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
+int pbd_exec_threads(const pbd_exec *exec);
+pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
+/* Forgets launches, items, bytes and flops (not memory): a timed section starts from 0. */
+void pbd_exec_reset_totals(pbd_exec *exec);
+
+/* Device memory, zeroed, aligned to 64 bytes. pbd_exec_free is NULL-safe. */
+pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out);
+void pbd_free(pbd_exec *exec, void *memory);
+pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes);
+pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes);
+
+/* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,40 @@
+/* What was compiled in: methods (in both precisions), cases, backends; and looking a name up with a suggestion. */
+#ifndef PBD_REGISTRY_H
+#define PBD_REGISTRY_H
+
+#include "cases/case.h"
+#include "methods/method.h"
+
+typedef enum pbd_precision { PBD_PRECISION_F32, PBD_PRECISION_F64 } pbd_precision;
+typedef enum pbd_backend { PBD_BACKEND_CPU, PBD_BACKEND_EMU, PBD_BACKEND_CUDA, PBD_BACKEND_COUNT } pbd_backend;
+
+/* The two compilations of one method; [PBD_PRECISION_F32] may only be used if `precisions` says so. */
+typedef struct pbd_method_entry {
+    const pbd_method *by_precision[2];
+} pbd_method_entry;
+
+typedef struct pbd_backend_entry {
+    const char *name, *summary;
+    bool available;
+    const char *reason; /* why not, when it is not; "" otherwise */
+} pbd_backend_entry;
+
+size_t pbd_method_count(void);
+const pbd_method_entry *pbd_method_at(size_t index);
+size_t pbd_case_count(void);
+const pbd_case *pbd_case_at(size_t index);
+const pbd_backend_entry *pbd_backend_at(pbd_backend backend);
+const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
+
+/* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */
+pbd_status pbd_find_method(const char *name, const pbd_method_entry **out);
+pbd_status pbd_find_case(const char *name, const pbd_case **out);
+pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* also refuses one that is not available, with why */
+pbd_status pbd_find_precision(const char *name, pbd_precision *out);
+
+/* The entry of `names` nearest to `word` by edit distance, or NULL when none is near enough to be a slip. */
+const char *pbd_nearest(const char *word, const char *const *names, size_t count);
+/* PBD_BAD_INPUT: «unknown KIND 'WORD'; did you mean 'X'? `HINT` shows them all». */
+pbd_status pbd_unknown(const char *kind, const char *word, const char *const *names, size_t count, const char *hint);
+
+#endif

@@ -1,0 +1,62 @@
+/* Running a cell, and many of them: the one road by which `run`, `sweep` and `reproduce` make runs. */
+#ifndef PBD_RUN_H
+#define PBD_RUN_H
+
+#include "harness/result.h"
+#include "harness/store/store.h"
+#include "harness/values.h"
+
+/* A run as asked for, in words: what -s, -a, -b, -p, -t and a YAML file say. Strings are not owned. */
+typedef struct pbd_request {
+    const char *case_name, *method_name;
+    const char *backend, *precision; /* NULL: cpu, f64 */
+    int threads;                     /* 0: all cores */
+    int repeats;                     /* 0: 1 */
+    int warmups;
+    uint64_t seed;
+    const pbd_setting *setting;
+    size_t settings;
+    const pbd_axis *axis;
+    size_t axes;
+} pbd_request;
+
+/* A list of runs to make, in order, all checked. */
+typedef struct pbd_plan_item {
+    pbd_cell cell;
+    char cell_id[33];
+    char *label; /* "cube_shear pbd_distance nu=0.2": case, method and what varies */
+    int repeat, warmups;
+    uint64_t seed;
+    size_t group; /* which request it came from */
+    char run_id[33]; /* "" until there is a run */
+} pbd_plan_item;
+
+typedef struct pbd_plan {
+    pbd_plan_item *item;
+    size_t count, capacity;
+} pbd_plan;
+
+/* Expands a request over its axes and repeats and checks every cell; adds to the plan or returns PBD_BAD_INPUT with
+ * nothing added. `group` is kept with each item. */
+pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
+void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
+
+/* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. */
+pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
+
+/* Called after each item (made, or already in the store). */
+typedef void (*pbd_plan_observer)(void *context, const pbd_plan_item *item, const pbd_result *result_or_null,
+                                  size_t done, size_t total);
+
+/* Makes every run of the plan that the store lacks (`again`: all of them), storing each as it ends, and fills in the
+ * items' run_id. Stops between runs after Ctrl-C with PBD_INTERRUPTED. */
+pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context);
+
+/* Ctrl-C: installs the handler (first signal asks, second kills) and tells whether it came. */
+void pbd_catch_interrupts(void);
+bool pbd_interrupted(void);
+
+/* One run as the JSON object of `run --json`; the caller frees the string. */
+char *pbd_result_json(const pbd_result *result);
+
+#endif

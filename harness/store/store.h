@@ -1,0 +1,55 @@
+/* The store: one SQLite file. Runs are immutable; a content hash is the key. schema.sql is the reference.
+ *
+ * Every failure is PBD_BAD_INPUT (the file is not ours, of another version, corrupt, read-only, on a full disk) with
+ * a sentence that says which and what to do; the file stays untouched by a refused open.
+ */
+#ifndef PBD_STORE_H
+#define PBD_STORE_H
+
+#include <sqlite3.h>
+
+#include "harness/environment.h"
+#include "harness/result.h"
+
+typedef struct pbd_store pbd_store;
+
+typedef enum pbd_store_mode {
+    PBD_STORE_READ, /* must exist */
+    PBD_STORE_WRITE /* created when missing, with its folder */
+} pbd_store_mode;
+
+pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out);
+void pbd_store_close(pbd_store *store); /* NULL-safe */
+const char *pbd_store_path(const pbd_store *store);
+
+/* Records this process (command line, start) once; later puts refer to it. Also records build and machine. */
+pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv);
+
+/* Looks for a finished run (any state but failed and interrupted) of the cell by this build's sources on this machine.
+ * *found is false when there is none; else run_id is filled in. */
+pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found, char run_id[33]);
+
+/* Stores a run in one transaction and sets result->run_id. `before` and `after` may be NULL. */
+pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                         const pbd_machine_sample *after);
+
+/* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). */
+pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
+
+/* Records a claim's verdict with the runs it rests on. */
+pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
+                           const char *says, const char *const *run_ids, size_t runs);
+
+/* The connection, for figures and plots that query the views of schema.sql and make TEMP views of their own. */
+sqlite3 *pbd_store_sql(pbd_store *store);
+
+/* `db check`: SQLite's own integrity and foreign keys, then every run's hash against its rows. *problems counts what
+ * was found; each is one line to `out` (FILE *). */
+pbd_status pbd_store_check(pbd_store *store, void *out, size_t *problems);
+/* `db merge`: copies runs that `into` lacks; equal ones are ignored, a same id with other content is an error. */
+pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added, size_t *known);
+/* `db export`: one JSON object a line and run with everything that belongs to it, ordered by run id: text that diffs.
+ * merge accepts such a file too. */
+pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs);
+
+#endif

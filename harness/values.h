@@ -1,0 +1,36 @@
+/* Parameters: from the words on a command line or in a YAML file to checked values. */
+#ifndef PBD_VALUES_H
+#define PBD_VALUES_H
+
+#include "harness/registry.h"
+
+/* One `key=value` as typed. Neither string is owned. */
+typedef struct pbd_setting {
+    const char *key, *value;
+} pbd_setting;
+
+/* Checks one value against its parameter: kind, range, NaN. `where` names the owner in the sentence (case or method). */
+pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out);
+
+/* Resolves settings against the parameters of a case and of a method: defaults, then settings in order. A key known to
+ * both goes to both; a key known to neither is PBD_BAD_INPUT with the nearest one. On success *case_values and
+ * *method_values own arrays freed with pbd_values_free. */
+pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
+                       pbd_values *case_values, pbd_values *method_values);
+void pbd_values_free(pbd_values *values);
+
+/* An axis `key=lo:hi:step` (both ends included when hi - lo is a multiple of step to 1e-9) or `key=a,b,c`.
+ * `key` and `values` are owned by the axis; values are spelt with up to 12 significant digits. */
+typedef struct pbd_axis {
+    char *key;
+    char **values;
+    size_t count;
+} pbd_axis;
+
+pbd_status pbd_axis_parse(const char *text, pbd_axis *out);
+void pbd_axis_free(pbd_axis *axis);
+
+/* Splits `key=value` in place; PBD_BAD_INPUT when there is no '='. */
+pbd_status pbd_setting_parse(char *text, pbd_setting *out);
+
+#endif

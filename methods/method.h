@@ -1,0 +1,188 @@
+/* The contract between the harness and a method.
+ *
+ * A method is a folder methods/NAME with NAME.c and one line METHOD(NAME) in methods.def. NAME.c is compiled twice,
+ * with `real` as float and as double, and defines one `const pbd_method PBD_NAME(NAME)`; the other sources of the
+ * folder are compiled once. Nothing else in the project names a method.
+ *
+ * Units are SI throughout: m, kg, s, N, Pa. Arrays of vectors are rows of three, x fastest.
+ */
+#ifndef PBD_METHOD_H
+#define PBD_METHOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PBD_METHOD_ABI 1u
+
+/* ---- Status: a code and a sentence ------------------------------------------------------------------------------
+ * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do. */
+
+typedef enum pbd_code {
+    PBD_OK = 0,
+    PBD_BAD_INPUT,      /* the caller's words or numbers: exit 2 */
+    PBD_NOT_SUPPORTED,  /* a valid wish that this method, backend or build cannot grant: exit 2 */
+    PBD_FAILED,         /* the machine's fault: memory, disk, a library: exit 5, or 2 for the store */
+    PBD_DIVERGED,       /* NaN, inf or runaway motion: a state of a run */
+    PBD_NO_EQUILIBRIUM, /* the static problem has no (unique) answer: a state of a run */
+    PBD_NOT_SETTLED,    /* the step limit came before rest: a state of a run */
+    PBD_INTERRUPTED     /* Ctrl-C: a state of a run */
+} pbd_code;
+
+typedef struct pbd_status {
+    pbd_code code;
+    char text[380];
+} pbd_status;
+
+/* A status with a printf-formatted sentence, cut at the buffer's end. */
+pbd_status pbd_error(pbd_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline pbd_status pbd_ok(void) {
+    pbd_status ok;
+    ok.code = PBD_OK;
+    ok.text[0] = '\0';
+    return ok;
+}
+
+/* Returns from the calling function when EXPR is not PBD_OK. */
+#define PBD_TRY(EXPR)                                  \
+    do {                                               \
+        pbd_status pbd_try_ = (EXPR);                  \
+        if (pbd_try_.code != PBD_OK) return pbd_try_;  \
+    } while (0)
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------
+ * A method or case lists its parameters once; the harness parses, checks ranges, prints --help and hashes from it. */
+
+typedef enum pbd_param_kind { PBD_REAL, PBD_INTEGER, PBD_CHOICE } pbd_param_kind;
+
+enum { PBD_OPEN_MIN = 1, PBD_OPEN_MAX = 2 }; /* the bound itself is not allowed */
+
+typedef struct pbd_param {
+    const char *name;
+    const char *unit; /* "" for a pure number */
+    pbd_param_kind kind;
+    const char *preset; /* the default, as it would be typed */
+    double min, max;    /* closed unless `open` says otherwise; not used by PBD_CHOICE */
+    unsigned open;
+    const char *const *choices; /* PBD_CHOICE: NULL-terminated names; the value is the index */
+    const char *doc;            /* one line */
+} pbd_param;
+
+/* One resolved parameter. `text` is its canonical spelling (what hashes and the store use). */
+typedef struct pbd_value {
+    const pbd_param *param;
+    double number; /* PBD_CHOICE: the index */
+    char text[48];
+} pbd_value;
+
+typedef struct pbd_values {
+    const pbd_value *item;
+    size_t count;
+} pbd_values;
+
+/* Lookups by name. Asking for a parameter that was not declared is a programming error and aborts. */
+double pbd_real(const pbd_values *values, const char *name);
+long pbd_integer(const pbd_values *values, const char *name);
+int pbd_choice(const pbd_values *values, const char *name);
+const char *pbd_text(const pbd_values *values, const char *name);
+
+/* ---- Scene: what a case hands to a method. Owned by the case; a method copies what it keeps. --------------------- */
+
+/* How a fixed particle is held (rodero2016, R-10): with inverse mass 0, or with its full weight in every projection
+ * and put back after each. The second is softer, because an edge to the base then moves both its ends. */
+typedef enum pbd_fixing { PBD_FIXED_WEIGHT, PBD_FIXED_RESET } pbd_fixing;
+
+/* Whether a constraint that two elements share counts once or once per element (rodero2016, open choice 8). */
+typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing;
+
+/* Shear entries of the elasticity matrix D: as printed in rodero2016 Eq. 4, twice the usual with engineering shear
+ * (R-1), or the standard ones. */
+typedef enum pbd_convention { PBD_D_PRINTED, PBD_D_STANDARD } pbd_convention;
+
+typedef struct pbd_material {
+    double E;       /* Young's modulus, Pa */
+    double nu;      /* Poisson's ratio */
+    double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
+    pbd_convention convention;
+} pbd_material;
+
+typedef struct pbd_scene {
+    size_t particles;
+    double *positions;  /* particles x 3, m, at rest */
+    double *velocities; /* particles x 3, m/s; NULL: at rest */
+    double *masses;     /* particles, kg */
+    double *forces;     /* particles x 3, N, constant */
+    size_t hexes;
+    uint32_t *hex; /* hexes x 8, order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
+    size_t fixed;
+    uint32_t *fixed_particle; /* fixed, ascending */
+    pbd_fixing fixing;
+    pbd_sharing shared;
+    pbd_material material;
+    double extent;   /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
+    double duration; /* s; 0: the case asks for static equilibrium */
+    void *detail;    /* the case's own, freed by its `free_scene` */
+} pbd_scene;
+
+/* ---- Recorder: what a method reports while it works --------------------------------------------------------------
+ * All copy what they are given. Names are words of the field, lower case with underscores. */
+
+typedef struct pbd_recorder pbd_recorder;
+
+typedef enum pbd_direction { PBD_NEUTRAL, PBD_LOWER_IS_BETTER, PBD_HIGHER_IS_BETTER } pbd_direction;
+
+/* A number of the run; a second call with the same name replaces it. */
+void pbd_metric(pbd_recorder *, const char *name, const char *unit, pbd_direction, double value);
+/* A count that adds up over calls (constraint_solves, steps): stored beside the metrics, exact. */
+void pbd_count(pbd_recorder *, const char *name, uint64_t add);
+/* One component of a series; appends. A series of vectors has components "x", "y", "z", one of numbers "value". */
+void pbd_series(pbd_recorder *, const char *name, const char *component, const char *unit, const double *values,
+                size_t count, size_t stride);
+/* Kept once per name with the number of times it was raised and the first sentence. */
+void pbd_warning(pbd_recorder *, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Time of a phase of the method (projection, neighbour_search...); phases of one name add up and do not nest. */
+void pbd_phase_begin(pbd_recorder *, const char *name);
+void pbd_phase_end(pbd_recorder *);
+/* True once the user has asked to stop: return PBD_INTERRUPTED soon, from between two steps. */
+bool pbd_stop_requested(const pbd_recorder *);
+
+/* ---- Method ------------------------------------------------------------------------------------------------------ */
+
+typedef struct pbd_exec pbd_exec; /* where kernels run: harness/exec/exec.h */
+
+enum { PBD_NEEDS_PARTICLES = 1, PBD_NEEDS_HEXES = 2, PBD_NEEDS_TETS = 4 };
+enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
+enum { PBD_F32 = 1, PBD_F64 = 2 };
+
+typedef enum pbd_field {
+    PBD_POSITIONS,  /* particles x 3, m */
+    PBD_VELOCITIES, /* particles x 3, m/s */
+    PBD_PREDICTED   /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+} pbd_field;
+
+typedef struct pbd_method {
+    uint32_t abi; /* PBD_METHOD_ABI; a mismatch is refused with both numbers */
+    const char *name, *summary, *source;
+    unsigned needs;
+    const pbd_param *params; /* ends with a NULL name */
+    /* Builds the solver's state from a scene (which it does not keep). May record (fitted stiffnesses...). */
+    pbd_status (*create)(const pbd_scene *, const pbd_values *, pbd_exec *, pbd_recorder *, void **state);
+    unsigned backends, precisions; /* masks: what it can run on */
+    pbd_status (*step)(void *state, double dt); /* advances exactly dt seconds; NULL for static methods */
+    pbd_status (*solve)(void *state);           /* static equilibrium; NULL where there is none */
+    pbd_status (*read)(const void *state, pbd_field, double *out); /* PBD_NOT_SUPPORTED for a field it lacks */
+    /* blob == NULL: only reports *bytes. For timing from the same state. */
+    pbd_status (*save)(const void *state, void *blob, size_t *bytes);
+    pbd_status (*load)(void *state, const void *blob, size_t bytes);
+    void (*destroy)(void *state); /* NULL-safe */
+} pbd_method;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* `real` and what changes between compilations of one body: precision (-DREAL=float|double) and the compiler. */
+#ifndef PBD_REAL_H
+#define PBD_REAL_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef REAL
+#error "compile with -DREAL=float or -DREAL=double"
+#endif
+typedef REAL real;
+
+#define PBD_PASTE_(a, b) a##_##b
+#define PBD_PASTE(a, b) PBD_PASTE_(a, b)
+/* A name of this precision: PBD_NAME(x) is x_float or x_double. */
+#define PBD_NAME(name) PBD_PASTE(name, REAL)
+
+#if defined(__CUDACC__)
+#define PBD_FN static __host__ __device__ __forceinline__
+#else
+#define PBD_FN static inline __attribute__((always_inline, unused))
+#endif
+
+/* The lanes of a tile: one on the CPU. */
+#define PBD_LANES 1
+#define PBD_LANE 0
+
+#define REAL_EPSILON (sizeof(real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON)
+
+PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
+
+#endif
