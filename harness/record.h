@@ -1,0 +1,21 @@
+/* The harness's side of the recorder that methods and cases report to (methods/method.h). */
+#ifndef PBD_RECORD_H
+#define PBD_RECORD_H
+
+#include "harness/result.h"
+
+/* A recorder writes into `result`, which must outlive it; `stop` is polled for Ctrl-C and may be NULL. While `muted`
+ * nothing is kept (warm-ups). */
+pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void));
+void pbd_recorder_destroy(pbd_recorder *recorder); /* NULL-safe */
+void pbd_recorder_mute(pbd_recorder *recorder, bool muted);
+/* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */
+void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
+void pbd_recorder_leave(pbd_recorder *recorder);
+/* True when memory ran out while recording: the run is then failed, not silently incomplete. */
+bool pbd_recorder_failed(const pbd_recorder *recorder);
+
+double pbd_wall_seconds(void); /* monotonic */
+double pbd_cpu_seconds(void);  /* of the process, all threads */
+
+#endif

@@ -1,0 +1,129 @@
+/* The registries, made from methods.def and cases.def, and the search for a name. */
+#include "harness/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METHOD(name) extern const pbd_method name##_float, name##_double;
+#include "methods/methods.def"
+#undef METHOD
+static const pbd_method_entry methods[] = {
+#define METHOD(name) {{&name##_float, &name##_double}},
+#include "methods/methods.def"
+#undef METHOD
+};
+
+#define CASE(name) extern const pbd_case pbd_case_##name;
+#include "cases/cases.def"
+#undef CASE
+static const pbd_case *const cases[] = {
+#define CASE(name) &pbd_case_##name,
+#include "cases/cases.def"
+#undef CASE
+};
+
+static const pbd_backend_entry backends[PBD_BACKEND_COUNT] = {
+    {"cpu", "OpenMP threads and SIMD", true, ""},
+    {"emu", "CUDA threads emulated on the host", false, "not in this version: the emulation is not built yet"},
+    {"cuda", "NVIDIA GPUs", false, "not in this version: CUDA kernels are not built yet"},
+};
+
+enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases, LONGEST_WORD = 64 };
+
+size_t pbd_method_count(void) { return METHODS; }
+const pbd_method_entry *pbd_method_at(size_t index) { return &methods[index]; }
+size_t pbd_case_count(void) { return CASES; }
+const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
+const pbd_backend_entry *pbd_backend_at(pbd_backend backend) { return &backends[backend]; }
+const char *pbd_precision_name(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? "f32" : "f64"; }
+
+/* Levenshtein's distance; words longer than LONGEST_WORD are nobody's slip. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b), row[LONGEST_WORD + 1];
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *pbd_nearest(const char *word, const char *const *names, size_t count) {
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 2 + 2; /* farther than half the word is another word */
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, names[i]);
+        /* A name of which the word is a part (`torsion` for cube_torsion) is nearer than letters tell. */
+        if (strlen(word) >= 3 && strstr(names[i], word)) distance = 1;
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+pbd_status pbd_unknown(const char *kind, const char *word, const char *const *names, size_t count, const char *hint) {
+    const char *nearest = pbd_nearest(word, names, count);
+    if (nearest)
+        return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; did you mean '%s'? `%s` shows them all", kind, word, nearest, hint);
+    return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; `%s` shows them all", kind, word, hint);
+}
+
+pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
+    const char *names[METHODS];
+    for (size_t i = 0; i < METHODS; i++) {
+        const pbd_method *m = methods[i].by_precision[PBD_PRECISION_F64];
+        names[i] = m->name;
+        if (strcmp(name, m->name) != 0) continue;
+        if (m->abi != PBD_METHOD_ABI)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s was built for contract %u, this program has %u: rebuild it",
+                             name, m->abi, PBD_METHOD_ABI);
+        *out = &methods[i];
+        return pbd_ok();
+    }
+    return pbd_unknown("method", name, names, METHODS, "pbdbench list methods");
+}
+
+pbd_status pbd_find_case(const char *name, const pbd_case **out) {
+    const char *names[CASES];
+    for (size_t i = 0; i < CASES; i++) {
+        names[i] = cases[i]->name;
+        if (strcmp(name, cases[i]->name) != 0) continue;
+        *out = cases[i];
+        return pbd_ok();
+    }
+    return pbd_unknown("case", name, names, CASES, "pbdbench list cases");
+}
+
+pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
+    const char *names[PBD_BACKEND_COUNT];
+    for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
+        names[i] = backends[i].name;
+        if (strcmp(name, backends[i].name) != 0) continue;
+        if (!backends[i].available)
+            return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, backends[i].reason);
+        *out = (pbd_backend)i;
+        return pbd_ok();
+    }
+    return pbd_unknown("backend", name, names, PBD_BACKEND_COUNT, "pbdbench list backends");
+}
+
+pbd_status pbd_find_precision(const char *name, pbd_precision *out) {
+    static const char *const names[] = {"f32", "f64"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (pbd_precision)i;
+            return pbd_ok();
+        }
+    return pbd_unknown("precision", name, names, 2, "pbdbench run --help");
+}
