@@ -1,13 +1,15 @@
 # Writes OUT with what identifies this build; touches it only when something changed, so that nothing is rebuilt for it.
+# Outside a checkout, or without git, the commit is "unknown" and the hash of the sources still tells builds apart.
 find_program(GIT git)
+set(git ${GIT} --no-optional-locks -c safe.directory=* -c core.fsmonitor=false -C ${SOURCE}) # also in another's checkout
 set(sha unknown)
 set(dirty 0)
-if(GIT)
-    execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse HEAD OUTPUT_VARIABLE out OUTPUT_STRIP_TRAILING_WHITESPACE
+if(GIT AND EXISTS ${SOURCE}/.git)
+    execute_process(COMMAND ${git} rev-parse HEAD OUTPUT_VARIABLE out OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_QUIET RESULT_VARIABLE rc)
     if(rc EQUAL 0)
         set(sha ${out})
-        execute_process(COMMAND ${GIT} -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE out ERROR_QUIET)
+        execute_process(COMMAND ${git} status --porcelain --untracked-files=no OUTPUT_VARIABLE out ERROR_QUIET)
         if(NOT out STREQUAL "")
             set(dirty 1)
         endif()
