@@ -141,10 +141,11 @@ check "apt-get's words" says err "E: no route to the mirror"
 echo "a build that fails: the compiler's words, exit 2, and the next try looks for packages again"
 fresh 0
 run list
-printf 'echo "error: no such header"\nexit 1\n' | stand_in cmake
+printf 'echo "[1/2] Building"\necho "error: no such header"\nexit 1\n' | stand_in cmake
 run list
 check "exit 2" exits 2
 check "the compiler's words" says err "error: no such header"
+check "not the progress" never says err "[1/2]"
 check "nothing on stdout" silent out
 check "forgets the stamp" [ ! -e "$work/root/build/packages.stamp" ]
 
