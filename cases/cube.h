@@ -1,0 +1,23 @@
+/* A cube of n x n x n hexahedra with its base held, pulled at the top: what the three deformation tests of rodero2016
+ * share, and the one-element scene of the fit. */
+#ifndef PBD_CUBE_H
+#define PBD_CUBE_H
+
+#include "cases/case.h"
+
+typedef enum cube_test { CUBE_TORSION, CUBE_SHEAR, CUBE_TRACTION } cube_test;
+
+extern const pbd_param cube_params[];
+
+/* Builds mesh, loads and the reference: linear FEM on the same mesh, whose loads are scaled until its loaded nodes move
+ * by the wanted mean displacement. */
+pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene);
+/* Records displacement_error, displacement_ratio, stiffness_ratio (after projection and before) and shapes. */
+pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
+void cube_free(pbd_scene *scene);
+
+/* A box of cells[0] x cells[1] x cells[2] hexahedra with edges size[], its base (z = 0) held, no forces. density 0: 1 kg
+ * a particle, else lumped. */
+pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_material *material, pbd_scene *scene);
+
+#endif

@@ -1,0 +1,44 @@
+/* One hexahedron without load: what is asked of a method is its stiffness matrix against that of linear FEM. The method
+ * records its fit when it is created (k_edge, k_face, k_diagonal, k_volume, fit_error, dt). */
+#include <math.h>
+
+#include "cases/cube.h"
+
+static const char *const conventions[] = {"printed", "standard", NULL};
+
+static const pbd_param params[] = {
+    {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},
+    {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
+    {"density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "0: every particle weighs 1 kg, as in the paper"},
+    {"edge", "m", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "along x and y"},
+    {"aspect", "", PBD_REAL, "1", 0, 1e3, PBD_OPEN_MIN, NULL, "edge along z over edge along x"},
+    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions, "shear entries of D as printed (twice the usual) or standard"},
+    {0}};
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const int one[3] = {1, 1, 1};
+    double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge * pbd_real(values, "aspect")};
+    pbd_material material = {pbd_real(values, "E"), pbd_real(values, "nu"), pbd_real(values, "density"),
+                             (pbd_convention)pbd_choice(values, "convention")};
+    PBD_TRY(cube_mesh(one, size, &material, scene));
+    scene->fixing = PBD_FIXED_RESET;
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    (void)scene, (void)method, (void)state, (void)recorder;
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_hex_fit = {
+    .abi = PBD_CASE_ABI,
+    .name = "hex_fit",
+    .summary = "one hexahedron: the stiffness matrix of a method against that of linear FEM",
+    .source = "rodero2016 sections 3.1 and 5.1",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .free_scene = cube_free,
+};
