@@ -1,0 +1,400 @@
+/* Running cells: resolving requests into plans, making runs, storing them. */
+#include "harness/run.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "harness/exec/exec.h"
+#include "harness/record.h"
+
+/* ---- Ctrl-C ------------------------------------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupts = 1;
+    signal(SIGINT, SIG_DFL); /* a second one kills */
+}
+
+void pbd_catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool pbd_interrupted(void) { return interrupts != 0; }
+
+/* ---- Cells --------------------------------------------------------------------------------------------------------------- */
+
+static void add_params(json_t *object, const pbd_values *values) {
+    for (size_t i = 0; i < values->count; i++) {
+        const pbd_value *v = &values->item[i];
+        json_t *value = v->param->kind == PBD_CHOICE    ? json_string(v->text)
+                        : v->param->kind == PBD_INTEGER ? json_integer((json_int_t)v->number)
+                                                        : json_real(v->number);
+        json_object_set_new(object, v->param->name, value);
+    }
+}
+
+/* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. */
+static char *params_json(const pbd_cell *cell) {
+    json_t *object = json_object();
+    if (!object) return NULL;
+    add_params(object, &cell->case_values);
+    add_params(object, &cell->method_values);
+    char *text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(object);
+    return text;
+}
+
+static const pbd_method *method_of(const pbd_cell *cell) { return cell->method->by_precision[cell->precision]; }
+
+/* Hash of everything that decides the answer and its cost. */
+static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
+    char *params = params_json(cell), *text = NULL;
+    int length = params ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, method_of(cell)->name, params,
+                                   pbd_backend_at(cell->backend)->name, pbd_precision_name(cell->precision), cell->threads)
+                        : -1;
+    free(params);
+    if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
+    XXH128_hash_t hash = XXH3_128bits(text, (size_t)length);
+    free(text);
+    snprintf(cell_id, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    return pbd_ok();
+}
+
+static pbd_status check_cell(const pbd_cell *cell) {
+    const pbd_method *m = method_of(cell);
+    static const char *const needed[] = {"particles", "hexahedra", "tetrahedra"};
+    unsigned missing = m->needs & ~cell->c->provides;
+    for (int i = 0; i < 3; i++)
+        if (missing & 1u << i)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i], cell->c->name);
+    if (!(m->precisions & 1u << cell->precision))
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name, pbd_precision_name(cell->precision),
+                         pbd_precision_name((pbd_precision)!cell->precision));
+    if (!(m->backends & 1u << cell->backend))
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name, pbd_backend_at(cell->backend)->name);
+    return pbd_ok();
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------------------------------------- */
+
+static void free_item(pbd_plan_item *item) {
+    pbd_values_free(&item->cell.case_values);
+    pbd_values_free(&item->cell.method_values);
+    free(item->label);
+}
+
+void pbd_plan_free(pbd_plan *plan) {
+    for (size_t i = 0; i < plan->count; i++) free_item(&plan->item[i]);
+    free(plan->item);
+    *plan = (pbd_plan){0};
+}
+
+static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
+    if (plan->count == plan->capacity) {
+        size_t capacity = plan->capacity ? 2 * plan->capacity : 32;
+        pbd_plan_item *grown = realloc(plan->item, capacity * sizeof *grown);
+        if (!grown) return pbd_error(PBD_FAILED, "out of memory for a plan of %zu runs", capacity);
+        plan->item = grown;
+        plan->capacity = capacity;
+    }
+    plan->item[plan->count++] = *item;
+    return pbd_ok();
+}
+
+/* «cube_shear pbd_distance nu=0.2 solver=jacobi»: the axes tell runs of one request apart. */
+static char *label_of(const pbd_request *request, const size_t *index) {
+    char text[400];
+    int used = snprintf(text, sizeof text, "%s %s", request->case_name, request->method_name);
+    for (size_t a = 0; a < request->axes && used > 0 && (size_t)used < sizeof text; a++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", request->axis[a].key, request->axis[a].values[index[a]]);
+    return strdup(text);
+}
+
+/* Builds the item of one point of the axes (repeat 0). */
+static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings, pbd_plan_item *item) {
+    pbd_cell *cell = &item->cell;
+    PBD_TRY(pbd_find_case(request->case_name, &cell->c));
+    PBD_TRY(pbd_find_method(request->method_name, &cell->method));
+    PBD_TRY(pbd_find_precision(request->precision ? request->precision : "f64", &cell->precision));
+    PBD_TRY(pbd_find_backend(request->backend ? request->backend : "cpu", &cell->backend));
+    cell->threads = request->threads > 0 ? request->threads : omp_get_num_procs();
+    PBD_TRY(check_cell(cell));
+    for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
+    for (size_t a = 0; a < request->axes; a++)
+        settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
+    PBD_TRY(pbd_resolve(cell->c, method_of(cell), settings, request->settings + request->axes, &cell->case_values,
+                        &cell->method_values));
+    item->seed = request->seed;
+    item->warmups = request->warmups;
+    item->label = label_of(request, index);
+    if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
+    return identify_cell(cell, item->cell_id);
+}
+
+/* A copy with values of its own, for the repeats of one cell. */
+static pbd_status copy_values(const pbd_values *from, pbd_values *to) {
+    pbd_value *item = malloc((from->count + 1) * sizeof *item);
+    if (!item) return pbd_error(PBD_FAILED, "out of memory for a plan");
+    memcpy(item, from->item, from->count * sizeof *item);
+    *to = (pbd_values){item, from->count};
+    return pbd_ok();
+}
+
+static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int repeat) {
+    pbd_plan_item item = *first;
+    item.cell.case_values = item.cell.method_values = (pbd_values){0};
+    item.label = strdup(first->label);
+    item.repeat = repeat;
+    pbd_status status = item.label ? copy_values(&first->cell.case_values, &item.cell.case_values)
+                                   : pbd_error(PBD_FAILED, "out of memory for a plan");
+    if (status.code == PBD_OK) status = copy_values(&first->cell.method_values, &item.cell.method_values);
+    if (status.code == PBD_OK) status = append_item(plan, &item);
+    if (status.code != PBD_OK) free_item(&item);
+    return status;
+}
+
+static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index, pbd_setting *settings) {
+    size_t points = 1;
+    for (size_t a = 0; a < request->axes; a++) points *= request->axis[a].count;
+    for (size_t point = 0; point < points; point++) {
+        size_t rest = point; /* the last axis runs fastest */
+        for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count) index[a] = rest % request->axis[a].count;
+        pbd_plan_item item = {.group = group};
+        pbd_status status = make_item(request, index, settings, &item);
+        for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1) && status.code == PBD_OK; repeat++)
+            status = add_repeat(plan, &item, repeat);
+        free_item(&item);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group) {
+    size_t before = plan->count;
+    size_t *index = calloc(request->axes + 1, sizeof *index);
+    pbd_setting *settings = calloc(request->settings + request->axes + 1, sizeof *settings);
+    pbd_status status = index && settings ? add_points(plan, request, group, index, settings)
+                                          : pbd_error(PBD_FAILED, "out of memory for a plan");
+    free(index);
+    free(settings);
+    if (status.code != PBD_OK)
+        while (plan->count > before) free_item(&plan->item[--plan->count]);
+    return status;
+}
+
+/* ---- One run ----------------------------------------------------------------------------------------------------------------- */
+
+static void now_text(char out[32]) {
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t used = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + used, 32 - used, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static pbd_status describe(const pbd_plan_item *item, pbd_result *out) {
+    const pbd_cell *cell = &item->cell;
+    *out = (pbd_result){.threads = cell->threads, .repeat = item->repeat, .warmups = item->warmups, .seed = item->seed};
+    memcpy(out->cell_id, item->cell_id, sizeof out->cell_id);
+    now_text(out->started_at);
+    out->case_name = strdup(cell->c->name);
+    out->method_name = strdup(method_of(cell)->name);
+    out->params = params_json(cell);
+    out->backend = strdup(pbd_backend_at(cell->backend)->name);
+    out->precision = strdup(pbd_precision_name(cell->precision));
+    if (out->case_name && out->method_name && out->params && out->backend && out->precision) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a run");
+}
+
+/* Advances a dynamic scene to its end, or finds rest. */
+static pbd_status drive(const pbd_scene *scene, const pbd_method *m, void *state, const pbd_values *values) {
+    if (scene->duration == 0) {
+        if (m->solve) return m->solve(state);
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium, which this case asks for", m->name);
+    }
+    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, this case moves", m->name);
+    double dt = pbd_real(values, "dt");
+    long steps = lround(scene->duration / dt);
+    for (long i = 0; i < steps; i++) {
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
+        PBD_TRY(m->step(state, dt));
+    }
+    return pbd_ok();
+}
+
+/* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
+static pbd_status warm_up(const pbd_scene *scene, const pbd_method *m, void *state, const pbd_values *values, int times,
+                          pbd_recorder *recorder) {
+    if (times <= 0) return pbd_ok();
+    size_t bytes = 0;
+    PBD_TRY(m->save(state, NULL, &bytes));
+    void *blob = malloc(bytes + 1);
+    if (!blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", bytes);
+    pbd_recorder_mute(recorder, true);
+    pbd_status status = m->save(state, blob, &bytes);
+    for (int i = 0; i < times && status.code == PBD_OK; i++) {
+        status = drive(scene, m, state, values);
+        if (status.code == PBD_OK) status = m->load(state, blob, bytes);
+    }
+    pbd_recorder_mute(recorder, false);
+    free(blob);
+    return status;
+}
+
+static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
+    pbd_exec_totals totals = pbd_exec_read_totals(exec);
+    pbd_count(recorder, "kernel_launches", totals.launches);
+    pbd_count(recorder, "device_bytes_peak", totals.peak);
+    pbd_metric(recorder, "bytes_moved", "B", PBD_NEUTRAL, totals.bytes);
+    pbd_metric(recorder, "flops", "1", PBD_NEUTRAL, totals.flops);
+}
+
+/* No metric of a run that is `ok` may be NaN: it would be a number nobody can judge. */
+static pbd_status check_metrics(const pbd_result *r) {
+    for (size_t i = 0; i < r->metrics; i++)
+        if (!isfinite(r->metric[i].value))
+            return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);
+    return pbd_ok();
+}
+
+static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state, pbd_recorder *recorder) {
+    const pbd_cell *cell = &item->cell;
+    const pbd_method *m = method_of(cell);
+    pbd_recorder_enter(recorder, "build");
+    pbd_status status = cell->c->build(&cell->case_values, scene);
+    pbd_recorder_leave(recorder);
+    PBD_TRY(status);
+    pbd_recorder_enter(recorder, "create");
+    status = m->create(scene, &cell->method_values, exec, recorder, state);
+    pbd_recorder_leave(recorder);
+    PBD_TRY(status);
+    PBD_TRY(warm_up(scene, m, *state, &cell->method_values, item->warmups, recorder));
+    pbd_exec_reset_totals(exec);
+    pbd_recorder_enter(recorder, "solve");
+    status = drive(scene, m, *state, &cell->method_values);
+    pbd_recorder_leave(recorder);
+    record_totals(exec, recorder);
+    /* A run that diverged or did not settle is measured too, as far as it came. */
+    if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
+    if (status.code == PBD_NO_EQUILIBRIUM) return status;
+    pbd_recorder_enter(recorder, "measure");
+    pbd_status measured = cell->c->measure(scene, m, *state, recorder);
+    pbd_recorder_leave(recorder);
+    return status.code != PBD_OK ? status : measured;
+}
+
+pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
+    pbd_status status = describe(item, out);
+    pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
+    if (!recorder) {
+        pbd_result_free(out);
+        return status.code == PBD_OK ? pbd_error(PBD_FAILED, "out of memory for a run") : status;
+    }
+    pbd_scene scene = {0};
+    pbd_exec *exec = NULL;
+    void *state = NULL;
+    pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
+    if (ended.code == PBD_OK) ended = run_phases(item, &scene, exec, &state, recorder);
+    if (ended.code == PBD_OK) ended = check_metrics(out);
+    if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_error(PBD_FAILED, "out of memory while recording");
+    method_of(&item->cell)->destroy(state);
+    item->cell.c->free_scene(&scene);
+    pbd_exec_destroy(exec);
+    pbd_recorder_destroy(recorder);
+    out->state = strdup(pbd_state_name(ended.code));
+    out->says = strdup(ended.text);
+    if (out->state && out->says) return pbd_ok();
+    pbd_result_free(out);
+    return pbd_error(PBD_FAILED, "out of memory for a run");
+}
+
+/* ---- Many runs --------------------------------------------------------------------------------------------------------------- */
+
+static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
+    *made = false;
+    if (!again && store) {
+        bool found = false;
+        PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        if (found) return pbd_ok();
+    }
+    pbd_machine_sample before, after;
+    pbd_sample_machine(&before);
+    PBD_TRY(pbd_run_cell(item, result));
+    *made = true;
+    pbd_sample_machine(&after);
+    if (!store) return pbd_ok();
+    PBD_TRY(pbd_store_put(store, result, &before, &after));
+    memcpy(item->run_id, result->run_id, sizeof item->run_id);
+    return pbd_ok();
+}
+
+pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {
+    for (size_t i = 0; i < plan->count; i++) {
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command does the rest", i, plan->count);
+        pbd_result result = {0};
+        bool made;
+        pbd_status status = execute_item(&plan->item[i], store, again, &result, &made);
+        if (status.code == PBD_OK && observer) observer(context, &plan->item[i], made ? &result : NULL, i + 1, plan->count);
+        if (made) pbd_result_free(&result);
+        PBD_TRY(status);
+    }
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; the same command does the rest");
+    return pbd_ok();
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------------------------------- */
+
+/* JSON has no NaN or infinity: they are null there, and the state tells why. */
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *metrics_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->metrics; i++) {
+        const pbd_metric_item *m = &r->metric[i];
+        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
+        json_object_set_new(object, m->name, json_pack("{s:o, s:s}", "value", value, "unit", m->unit));
+    }
+    return object;
+}
+
+static json_t *timing_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->phases; i++) {
+        const pbd_phase_item *p = &r->phase[i];
+        json_object_set_new(object, p->name, json_pack("{s:f, s:f, s:I}", "wall_s", p->wall_s, "cpu_s", p->cpu_s, "calls", (json_int_t)p->calls));
+    }
+    return object;
+}
+
+static json_t *warnings_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->warnings; i++)
+        json_object_set_new(object, r->warning[i].name,
+                            json_pack("{s:I, s:s}", "count", (json_int_t)r->warning[i].count, "says", r->warning[i].says));
+    return object;
+}
+
+char *pbd_result_json(const pbd_result *r) {
+    json_t *params = json_loads(r->params, 0, NULL);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "run_id",
+                               r->run_id, "case", r->case_name, "method", r->method_name, "params", params ? params : json_object(),
+                               "backend", r->backend, "precision", r->precision, "threads", r->threads, "repeat", r->repeat,
+                               "seed", (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
+                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    return text;
+}
