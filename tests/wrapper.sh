@@ -125,7 +125,7 @@ fresh 0
 rm "$work/bin/dpkg-query" "$work/bin/apt-get"
 run list
 check "exit 2" exits 2
-check "library names" says err "SQLite 3.40 or newer, libcyaml, jansson, hwloc 2, NLopt"
+check "library names" says err "SQLite 3.40 or newer, libcyaml, libyaml, jansson, hwloc 2, NLopt"
 check "what cmake said" says err "libcyaml not found"
 : >"$work/installed/libcyaml-dev"
 run list
