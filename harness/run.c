@@ -35,24 +35,35 @@ bool pbd_interrupted(void) { return interrupts != 0; }
 
 /* ---- Cells --------------------------------------------------------------------------------------------------------------- */
 
-static void add_params(json_t *object, const pbd_values *values) {
-    for (size_t i = 0; i < values->count; i++) {
-        const pbd_value *v = &values->item[i];
-        json_t *value = v->param->kind == PBD_CHOICE    ? json_string(v->text)
-                        : v->param->kind == PBD_INTEGER ? json_integer((json_int_t)v->number)
-                                                        : json_real(v->number);
-        json_object_set_new(object, v->param->name, value);
-    }
+static int compare_values(const void *a, const void *b) {
+    return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
 }
 
-/* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. */
+/* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
+ * each value's canonical spelling, which is JSON as it stands (names and choices are plain words), so that 0.3 is 0.3. */
 static char *params_json(const pbd_cell *cell) {
-    json_t *object = json_object();
-    if (!object) return NULL;
-    add_params(object, &cell->case_values);
-    add_params(object, &cell->method_values);
-    char *text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(object);
+    size_t count = 0, size = 0;
+    const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
+    char *text = NULL;
+    FILE *out = sorted ? open_memstream(&text, &size) : NULL;
+    if (out) {
+        for (size_t i = 0; i < cell->case_values.count; i++) sorted[count++] = &cell->case_values.item[i];
+        for (size_t i = 0; i < cell->method_values.count; i++) sorted[count++] = &cell->method_values.item[i];
+        qsort(sorted, count, sizeof *sorted, compare_values);
+        fputc('{', out);
+        for (size_t i = 0; i < count; i++) {
+            /* A key that both know has one value in both. */
+            if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
+            const char *quote = sorted[i]->param->kind == PBD_CHOICE ? "\"" : "";
+            fprintf(out, "%s\"%s\":%s%s%s", i ? "," : "", sorted[i]->param->name, quote, sorted[i]->text, quote);
+        }
+        fputc('}', out);
+        if (fclose(out) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    free(sorted);
     return text;
 }
 
