@@ -75,15 +75,12 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
     if (param->kind == PBD_INTEGER && x != floor(x))
         return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text, range);
     out->number = x == 0 ? 0 : x; /* -0 is 0: one spelling, one hash */
-    snprintf(out->text, sizeof out->text, "%.17g", out->number);
-    /* The shortest spelling that reads back to the same number is the canonical one. */
-    for (int digits = 1; digits < 17; digits++) {
-        char shorter[sizeof out->text];
-        snprintf(shorter, sizeof shorter, "%.*g", digits, out->number);
-        if (strtod(shorter, NULL) == out->number) {
-            memcpy(out->text, shorter, sizeof shorter);
-            break;
-        }
+    /* The shortest spelling of six digits or more that reads back to the same number is the canonical one: 0.3, 200000,
+     * 1e-08. Whole numbers are spelt out. */
+    for (int digits = 6; digits <= 17; digits++) {
+        if (param->kind == PBD_INTEGER) snprintf(out->text, sizeof out->text, "%.0f", out->number);
+        else snprintf(out->text, sizeof out->text, "%.*g", digits, out->number);
+        if (strtod(out->text, NULL) == out->number) break;
     }
     return pbd_ok();
 }
