@@ -113,6 +113,7 @@ static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
 
 /* Counts the whole machine, not only what this process may use, so that `taskset` does not make another machine. */
 static void read_topology(pbd_machine *out) {
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* a root without /sys is no error of ours */
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return;
     hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
