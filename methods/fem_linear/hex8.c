@@ -246,35 +246,54 @@ static pbd_status assemble(const pbd_scene *scene, const double *prescribed, spa
     return pbd_ok();
 }
 
-/* s->right becomes the answer. */
+/* s->right becomes the answer: SuperLU's expert driver, which also refines the answer once and estimates the condition
+ * number, so that a body that is not held is told from a stiff one. */
 static pbd_status solve_sparse(sparse_system *s) {
     superlu_options_t options;
     set_default_options(&options);
     options.SymmetricMode = YES; /* K is symmetric positive definite: order for it, and keep the diagonal as pivots */
     options.ColPerm = MMD_AT_PLUS_A;
     options.DiagPivotThresh = 0;
-    SuperMatrix A, B, L, U;
+    options.Equil = NO;
+    options.IterRefine = SLU_DOUBLE;
+    options.ConditionNumber = YES;
+    size_t n = (size_t)s->n;
+    int *index = malloc(3 * (n + 1) * sizeof *index); /* perm_c, perm_r, etree */
+    double *answer = malloc(3 * (n + 1) * sizeof *answer); /* x, R, C */
+    if (!index || !answer) {
+        free(index);
+        free(answer);
+        return pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
+    }
+    SuperMatrix A, B, X, L, U;
     SuperLUStat_t statistics;
-    int *permute = malloc(2 * ((size_t)s->n + 1) * sizeof *permute);
-    if (!permute) return pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
+    GlobalLU_t global;
+    mem_usage_t memory;
+    char equed[1] = {'N'};
+    double growth, rcond = 0, forward, backward;
+    int info = 0;
     StatInit(&statistics);
     dCreate_CompCol_Matrix(&A, s->n, s->n, (int)s->column[s->n], s->value, s->row, s->column, SLU_NC, SLU_D, SLU_GE);
     dCreate_Dense_Matrix(&B, s->n, 1, s->right, s->n, SLU_DN, SLU_D, SLU_GE);
+    dCreate_Dense_Matrix(&X, s->n, 1, answer, s->n, SLU_DN, SLU_D, SLU_GE);
     memset(&L, 0, sizeof L);
     memset(&U, 0, sizeof U);
-    int info = 0;
-    dgssv(&options, &A, permute, permute + s->n, &L, &U, &B, &statistics, &info);
+    dgssvx(&options, &A, index, index + n, index + 2 * n, equed, answer + n, answer + 2 * n, &L, &U, NULL, 0, &B, &X, &growth,
+           &rcond, &forward, &backward, &global, &memory, &statistics, &info);
     StatFree(&statistics);
     Destroy_SuperMatrix_Store(&A);
     Destroy_SuperMatrix_Store(&B);
+    Destroy_SuperMatrix_Store(&X);
     if (L.Store) Destroy_SuperNode_Matrix(&L);
     if (U.Store) Destroy_CompCol_Matrix(&U);
-    free(permute);
-    if (info > s->n) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
-    bool finite = info == 0;
-    for (int i = 0; i < s->n && finite; i++) finite = isfinite(s->right[i]);
+    bool finite = info == 0 && rcond > 1e-15;
+    for (size_t i = 0; i < n && finite; i++) finite = isfinite(answer[i]);
+    if (finite) memcpy(s->right, answer, n * sizeof *answer);
+    free(index);
+    free(answer);
+    if (info > s->n + 1) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
     if (!finite)
-        return pbd_error(PBD_NO_EQUILIBRIUM, "the stiffness matrix is singular (pivot %d of %d): is the body held?", info, s->n);
+        return pbd_error(PBD_NO_EQUILIBRIUM, "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
     return pbd_ok();
 }
 

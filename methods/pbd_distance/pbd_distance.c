@@ -42,7 +42,7 @@ static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "0", 0, 1e3, 0, NULL, "time step; 0: by Eq. 10"},
     {"dt_scale", "", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "multiplies the time step, not the fit"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities"},
-    {"velocity_threshold", "m/s", PBD_REAL, "1e-8", 0, 1e3, PBD_OPEN_MIN, NULL, "mode=dynamic: at rest when every particle is slower"},
+    {"velocity_threshold", "size/step", PBD_REAL, "1e-9", 0, 1, PBD_OPEN_MIN, NULL, "mode=dynamic: at rest when every particle moves less than this fraction of the body's size in each of two steps"},
     {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic: not_settled after so many"},
     {"spectrum", "", PBD_CHOICE, "no", 0, 0, 0, no_yes, "record the largest eigenvalue of a Jacobi iteration (R-12)"},
     {"jacobian", "", PBD_CHOICE, "no", 0, 0, 0, no_yes, "record K_PBD by finite differences of the projection against the closed form"},
@@ -363,19 +363,22 @@ static pbd_status largest_speed(pbd_distance *s, double *out) {
     return pbd_ok();
 }
 
-/* Steps until nothing moves. Slower than a few units in the last place of a position per step cannot be seen in
- * `real`: the threshold is raised to that, and says so. */
+/* Steps until nothing moves. The threshold is relative to the body and the step, so that metres or centimetres, soft or
+ * stiff, give the same answer. Less than a few units in the last place of a position cannot be seen in `real`: the
+ * threshold is raised to that, and says so. */
 static pbd_status settle(pbd_distance *s) {
-    double threshold = s->threshold, floor_speed = 8 * REAL_EPSILON * s->extent / s->dt;
-    if (threshold < floor_speed) {
-        threshold = floor_speed;
-        pbd_warning(s->recorder, "threshold_raised", "velocity_threshold %g m/s is below what this precision resolves; %.3g m/s is used", s->threshold, threshold);
+    double threshold = s->threshold, resolved = 8 * REAL_EPSILON;
+    if (threshold < resolved) {
+        threshold = resolved;
+        pbd_warning(s->recorder, "threshold_raised", "velocity_threshold %g is below what this precision resolves; %.3g is used", s->threshold, threshold);
     }
+    threshold *= s->extent / s->dt; /* m/s from here on */
     long next_record = 1;
+    bool slow = false; /* at the last look */
     for (long done = 1; done <= s->max_steps; done++) {
         if (pbd_stop_requested(s->recorder)) return pbd_error(PBD_INTERRUPTED, "stopped after %ld steps", done - 1);
         PBD_TRY(step(s, s->dt));
-        if (done % 8 != 0 && done != 1) continue;
+        if (done % 8 != 0 && !slow) continue;
         double speed = 0;
         PBD_TRY(largest_speed(s, &speed));
         if (done >= next_record) { /* a thinning record keeps long runs small */
@@ -384,9 +387,11 @@ static pbd_status settle(pbd_distance *s) {
             pbd_series(s->recorder, "largest_speed", "value", "m/s", &speed, 1, 1);
             next_record = done + 8 + done / 20;
         }
-        if (!(speed * s->dt < 100 * s->extent))
-            return pbd_error(PBD_DIVERGED, "after %ld steps a particle moves %.3g m a step, in a body of %g m", done, speed * s->dt, s->extent);
-        if (speed < threshold) return pbd_ok();
+        if (!(speed * s->dt < s->extent))
+            return pbd_error(PBD_DIVERGED, "after %ld steps a particle moves %.3g m in one step, in a body of %g m", done, speed * s->dt, s->extent);
+        /* Slow once may be a turning point; slow in two steps running is rest. */
+        if (slow && speed < threshold) return pbd_ok();
+        slow = speed < threshold;
     }
     return pbd_error(PBD_NOT_SETTLED, "still moving after max_steps=%ld steps", s->max_steps);
 }

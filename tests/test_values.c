@@ -1,0 +1,103 @@
+/* Parameters and axes: what is accepted, how it is spelt, what is refused and in which words. */
+#include "tests/ladder.h"
+
+static const char *const colours[] = {"red", "green", NULL};
+static const pbd_param real_param = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, ""};
+static const pbd_param whole_param = {"cells", "", PBD_INTEGER, "1", 1, 200, 0, NULL, ""};
+static const pbd_param choice_param = {"colour", "", PBD_CHOICE, "red", 0, 0, 0, colours, ""};
+
+static void expect_refused(const pbd_param *param, const char *text, const char *part) {
+    pbd_value value;
+    pbd_status status = pbd_parse_value(param, text, "case x", &value);
+    if (status.code != PBD_BAD_INPUT) fail_msg("%s=%s was accepted", param->name, text);
+    if (!strstr(status.text, part) || !strstr(status.text, param->name))
+        fail_msg("'%s' does not say '%s' and '%s'", status.text, param->name, part);
+}
+
+static void test_refusals(void **unused) {
+    (void)unused;
+    static const char *const bad[] = {"0.5", "-1", "nan", "-nan", "inf", "-inf", "1e400", "7", "0.2x", "", " ", "0,2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_refused(&real_param, bad[i], "(-1, 0.5)");
+    static const char *const odd[] = {"1.5", "0", "-3", "201", "1e9", "nan", "two"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) expect_refused(&whole_param, odd[i], "[1, 200]");
+    expect_refused(&choice_param, "gren", "did you mean 'green'");
+    expect_refused(&choice_param, "", "red|green");
+}
+
+static void test_canonical_spelling(void **unused) {
+    (void)unused;
+    static const struct { const pbd_param *param; const char *typed, *spelt; } same[] = {
+        {&real_param, "0.30", "0.3"}, {&real_param, "3e-1", "0.3"}, {&real_param, "-0", "0"}, {&real_param, "+.25", "0.25"},
+        {&real_param, "0.1234567890123", "0.1234567890123"}, {&whole_param, "1e2", "100"}, {&whole_param, "7.0", "7"}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        pbd_value value;
+        check_ok(pbd_parse_value(same[i].param, same[i].typed, "case x", &value));
+        assert_string_equal(value.text, same[i].spelt);
+    }
+}
+
+static void test_axes(void **unused) {
+    (void)unused;
+    pbd_axis axis;
+    check_ok(pbd_axis_parse("nu=0:0.49:0.01", &axis));
+    assert_int_equal(axis.count, 50);
+    assert_string_equal(axis.key, "nu");
+    assert_string_equal(axis.values[0], "0");
+    assert_string_equal(axis.values[3], "0.03"); /* not 0.030000000000000002 */
+    assert_string_equal(axis.values[49], "0.49");
+    pbd_axis_free(&axis);
+    check_ok(pbd_axis_parse("x=1:2:0.3", &axis)); /* the end is not reached */
+    assert_int_equal(axis.count, 4);
+    pbd_axis_free(&axis);
+    check_ok(pbd_axis_parse("solver=jacobi,coloured_gs", &axis));
+    assert_int_equal(axis.count, 2);
+    assert_string_equal(axis.values[1], "coloured_gs");
+    pbd_axis_free(&axis);
+    static const char *const bad[] = {"", "=", "nu", "=1:2:3", "nu=1:0:0.1", "nu=0:1:0", "nu=0:1:-1", "nu=0:1", "nu=0:1:2:3",
+                                      "nu=0:1:nan", "nu=0:inf:1", "nu=0:1e9:1e-9", "nu=1,,2", "nu=,", "nu="};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (pbd_axis_parse(bad[i], &axis).code != PBD_BAD_INPUT) fail_msg("axis '%s' was accepted", bad[i]);
+        assert_null(axis.key);
+    }
+}
+
+static void test_nearest(void **unused) {
+    (void)unused;
+    static const char *const names[] = {"cube_shear", "cube_torsion", "cube_traction", "hex_fit"};
+    assert_string_equal(pbd_nearest("cube_sheer", names, 4), "cube_shear");
+    assert_string_equal(pbd_nearest("torsion", names, 4), "cube_torsion");
+    assert_string_equal(pbd_nearest("hexfit", names, 4), "hex_fit");
+    assert_null(pbd_nearest("zzzzzzzzzzzz", names, 4));
+    char longest[1000];
+    memset(longest, 'c', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    pbd_nearest(longest, names, 4);
+}
+
+static void test_resolve(void **unused) {
+    (void)unused;
+    const pbd_case *c;
+    const pbd_method_entry *entry;
+    pbd_values of_case, of_method;
+    check_ok(pbd_find_case("cube_shear", &c));
+    check_ok(pbd_find_method("pbd_distance", &entry));
+    const pbd_method *m = entry->by_precision[PBD_PRECISION_F32];
+    pbd_setting good[] = {{"nu", "0.1"}, {"iterations", "4"}, {"nu", "0.2"}}, bad = {"itterations", "4"};
+    check_ok(pbd_resolve(c, m, good, 3, &of_case, &of_method));
+    assert_true(pbd_real(&of_case, "nu") == 0.2); /* the later word wins */
+    assert_int_equal(pbd_integer(&of_method, "iterations"), 4);
+    assert_string_equal(pbd_text(&of_method, "solver"), "jacobi");
+    pbd_values_free(&of_case);
+    pbd_values_free(&of_method);
+    pbd_status status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    assert_non_null(strstr(status.text, "did you mean 'iterations'"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_canonical_spelling), cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_resolve),
+    };
+    return cmocka_run_group_tests_name("values", tests, NULL, NULL);
+}
