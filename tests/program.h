@@ -1,0 +1,141 @@
+/* Runs the built program as a person would and keeps what it said: for tests of the command line.
+ *
+ * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots in it, so
+ * that no test can touch the checkout's results. Include after <cmocka.h>.
+ */
+#ifndef PBD_TESTS_PROGRAM_H
+#define PBD_TESTS_PROGRAM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct told {
+    int code;        /* exit code, or -signal, or TOLD_TIMEOUT */
+    char *out, *err; /* what it wrote */
+} told;
+
+enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 120 };
+
+/* Where standard output goes: kept, closed before the program starts, or to a full disk. */
+typedef enum told_stdout { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL } told_stdout;
+
+static inline const char *workplace(void) {
+    static char folder[PATH_MAX];
+    if (*folder) return folder;
+    snprintf(folder, sizeof folder, "%s/pbdbench-test-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder)) fail_msg("no folder for the test: %s", strerror(errno));
+    char from[PATH_MAX], to[PATH_MAX + 8];
+    snprintf(from, sizeof from, "%s/plots", getenv("PBDBENCH_ROOT"));
+    snprintf(to, sizeof to, "%s/plots", folder);
+    if (symlink(from, to) != 0) fail_msg("%s: %s", to, strerror(errno));
+    setenv("PBDBENCH_ROOT", folder, 1);
+    return folder;
+}
+
+/* workplace()/name; four at a time. */
+static inline const char *in_workplace(const char *name) {
+    static char path[4][PATH_MAX + 64];
+    static unsigned next;
+    char *mine = path[next++ % 4];
+    snprintf(mine, sizeof path[0], "%s/%s", workplace(), name);
+    return mine;
+}
+
+static inline int remove_entry(const char *path, const struct stat *s, int type, struct FTW *walk) {
+    (void)s, (void)type, (void)walk;
+    return remove(path);
+}
+
+static inline int remove_workplace(void **state) {
+    (void)state;
+    return nftw(workplace(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What was written to a memory file, as a string of the caller's; NULs become '?'. */
+static inline char *slurp(int file) {
+    off_t size = lseek(file, 0, SEEK_END);
+    char *text = malloc((size_t)size + 1);
+    if (!text || pread(file, text, (size_t)size, 0) != size) fail_msg("cannot read what the program wrote");
+    for (off_t i = 0; i < size; i++)
+        if (!text[i]) text[i] = '?';
+    text[size] = '\0';
+    close(file);
+    return text;
+}
+
+static inline int wait_for(pid_t child) {
+    for (int tenths_ms = 0; tenths_ms < TOLD_SECONDS * 10000; tenths_ms += 5) {
+        int status;
+        pid_t done = waitpid(child, &status, WNOHANG);
+        if (done == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+        if (done < 0 && errno != EINTR) fail_msg("waitpid: %s", strerror(errno));
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return TOLD_TIMEOUT;
+}
+
+/* Runs the program with these words (NULL-terminated, without its name); free with forget(). */
+static inline told tell_to(told_stdout where, const char *const *words) {
+    const char *argv[64] = {getenv("PBDBENCH_PROGRAM")};
+    size_t n = 1;
+    while (words[n - 1] && n < 63) {
+        argv[n] = words[n - 1];
+        n++;
+    }
+    workplace();
+
+    int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+    if (where == STDOUT_KEPT) posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    if (where == STDOUT_CLOSED) posix_spawn_file_actions_addclose(&files, STDOUT_FILENO);
+    if (where == STDOUT_FULL) posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/full", O_WRONLY, 0);
+    pid_t child;
+    int failed = posix_spawn(&child, argv[0], &files, NULL, (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (failed) fail_msg("cannot start %s: %s", argv[0], strerror(failed));
+    told answer = {.code = wait_for(child)};
+    answer.out = slurp(out);
+    answer.err = slurp(err);
+    return answer;
+}
+
+/* tell("run", "hex_fit", ...) */
+#define tell(...) tell_to(STDOUT_KEPT, (const char *const[]){__VA_ARGS__, NULL})
+
+static inline void forget(told *answer) {
+    free(answer->out);
+    free(answer->err);
+    *answer = (told){0};
+}
+
+/* Fails with everything the program said. */
+#define expect_code(answer, wanted)                                                                                  \
+    do {                                                                                                             \
+        if ((answer).code != (wanted))                                                                               \
+            fail_msg("exit code %d, wanted %d\n--- stdout\n%s--- stderr\n%s", (answer).code, (wanted), (answer).out, \
+                     (answer).err);                                                                                  \
+    } while (0)
+#define expect_says(text, wanted)                                                            \
+    do {                                                                                     \
+        if (!strstr((text), (wanted))) fail_msg("does not say '%s':\n%s", (wanted), (text)); \
+    } while (0)
+
+#endif
