@@ -1,0 +1,436 @@
+/* Records: the columns of every table that belongs to a run, and reading, writing and hashing rows by them.
+ *
+ * Adding a column is one word here, one line in schema.sql and one place that fills it in.
+ */
+#include "harness/store/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- The columns ------------------------------------------------------------------------------------------------- */
+
+typedef enum column_kind { TEXT, INT, UINT, MAYBE_UINT, REAL } column_kind;
+
+typedef struct column {
+    const char *name; /* as in schema.sql and in the record */
+    column_kind kind;
+} column;
+
+enum { MOST_COLUMNS = 14 };
+
+/* How a table hangs on its run: by an id in the run's row, by an id in the cell's, or with run_id itself. */
+typedef enum place { BY_RUN_ROW, BY_CELL_ROW, CHILD } place;
+
+typedef struct table {
+    const char *name;
+    place place;
+    const char *link;                   /* the column of the run's or cell's row that holds this table's key */
+    const column columns[MOST_COLUMNS]; /* ends with a NULL name; the first is the key, but in children */
+} table;
+
+/* In the order in which foreign keys ask them to be written. Children's run_id and position are left out. */
+/* clang-format off */
+static const table tables[] = {
+    {"build", BY_RUN_ROW, "build_id",
+     {{"build_id", TEXT}, {"git_sha", TEXT}, {"dirty", INT}, {"source", TEXT}, {"compiler", TEXT}, {"flags", TEXT},
+      {"preset", TEXT}, {"licence", TEXT}, {"version", TEXT}}},
+    {"env", BY_RUN_ROW, "env_id",
+     {{"env_id", TEXT}, {"fingerprint", TEXT}, {"cpu", TEXT}, {"os", TEXT}, {"isa", TEXT}, {"packages", INT},
+      {"cores", INT}, {"threads", INT}, {"l1d_kib", INT}, {"l2_kib", INT}, {"l3_kib", INT}, {"memory_mib", INT},
+      {"gpu", TEXT}}},
+    {"invocation", BY_RUN_ROW, "invocation_id",
+     {{"invocation_id", TEXT}, {"argv", TEXT}, {"started_at", TEXT}, {"pid", INT}}},
+    {"case", BY_CELL_ROW, "case_name", {{"name", TEXT}, {"summary", TEXT}, {"source", TEXT}}},
+    {"method", BY_CELL_ROW, "method", {{"name", TEXT}, {"summary", TEXT}, {"source", TEXT}}},
+    {"cell", BY_RUN_ROW, "cell_id",
+     {{"cell_id", TEXT}, {"case_name", TEXT}, {"method", TEXT}, {"params", TEXT}, {"backend", TEXT},
+      {"precision", TEXT}, {"threads", INT}}},
+    {"run", BY_RUN_ROW, "run_id",
+     {{"run_id", TEXT}, {"cell_id", TEXT}, {"build_id", TEXT}, {"env_id", TEXT}, {"invocation_id", TEXT},
+      {"repeat", INT}, {"warmups", INT}, {"seed", UINT}, {"started_at", TEXT}, {"state", TEXT}, {"says", TEXT}}},
+    {"env_sample", CHILD, "run_id",
+     {{"moment", TEXT}, {"load_1min", REAL}, {"clock_mhz", REAL}, {"throttle_count", INT}, {"memory_free_mib", INT}}},
+    {"metric", CHILD, "run_id",
+     {{"name", TEXT}, {"unit", TEXT}, {"direction", TEXT}, {"value", REAL}, {"count", MAYBE_UINT}}},
+    {"series", CHILD, "run_id", {{"name", TEXT}, {"component", TEXT}, {"unit", TEXT}, {"values", TEXT}}},
+    {"phase", CHILD, "run_id", {{"name", TEXT}, {"wall_s", REAL}, {"cpu_s", REAL}, {"calls", UINT}}},
+    {"warning", CHILD, "run_id", {{"name", TEXT}, {"says", TEXT}, {"count", UINT}}},
+};
+/* clang-format on */
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static const table *find_table(const char *name) {
+    for (size_t t = 0; t < TABLES; t++) {
+        if (strcmp(tables[t].name, name) == 0) return &tables[t];
+    }
+    return NULL;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+json_t *pbd_real_json(double value) {
+    if (isnan(value)) return json_null();
+    if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
+    return json_real(value + 0.0); /* + 0.0 turns -0.0 into 0.0, as SQLite does */
+}
+
+double pbd_json_real(const json_t *value) {
+    if (json_is_number(value)) return json_number_value(value);
+    const char *word = json_string_value(value);
+    if (word != NULL && strcmp(word, "inf") == 0) return (double)INFINITY;
+    if (word != NULL && strcmp(word, "-inf") == 0) return -(double)INFINITY;
+    return (double)NAN;
+}
+
+json_t *pbd_count_json(uint64_t value) {
+    if (value <= (uint64_t)INT64_MAX) return json_integer((json_int_t)value);
+    return json_sprintf("%" PRIu64, value);
+}
+
+uint64_t pbd_json_count(const json_t *value) {
+    if (json_is_string(value)) return strtoull(json_string_value(value), NULL, 10);
+    return (uint64_t)json_integer_value(value);
+}
+
+/* A string of digits from 2^63 to 2^64 - 1, and no other spelling. */
+static bool is_large_count(const json_t *value) {
+    const char *word = json_string_value(value);
+    if (word == NULL) return false;
+    char again[24];
+    const uint64_t number = strtoull(word, NULL, 10);
+    snprintf(again, sizeof again, "%" PRIu64, number);
+    return number > (uint64_t)INT64_MAX && strcmp(again, word) == 0;
+}
+
+/* Whether a value fits its column: records may come from a file that anyone could have edited. */
+static bool fits(const json_t *value, column_kind kind) {
+    switch (kind) {
+        case TEXT:
+            return json_is_string(value);
+        case INT:
+            return json_is_integer(value);
+        case MAYBE_UINT:
+            if (json_is_null(value)) return true;
+            /* fall through */
+        case UINT:
+            return (json_is_integer(value) && json_integer_value(value) >= 0) || is_large_count(value);
+        case REAL:
+            return json_is_number(value) || json_is_null(value) ||
+                   (json_is_string(value) && isinf(pbd_json_real(value)));
+    }
+    return false;
+}
+
+static bool bind(sqlite3_stmt *stmt, int at, column_kind kind, const json_t *value) {
+    if (json_is_null(value)) return sqlite3_bind_null(stmt, at) == SQLITE_OK;
+    switch (kind) {
+        case TEXT:
+            return sqlite3_bind_text64(stmt, at, json_string_value(value), json_string_length(value), SQLITE_TRANSIENT,
+                                       SQLITE_UTF8) == SQLITE_OK;
+        case INT:
+            return sqlite3_bind_int64(stmt, at, json_integer_value(value)) == SQLITE_OK;
+        case UINT:
+        case MAYBE_UINT:
+            return sqlite3_bind_int64(stmt, at, (sqlite3_int64)pbd_json_count(value)) == SQLITE_OK;
+        case REAL:
+            return sqlite3_bind_double(stmt, at, pbd_json_real(value)) == SQLITE_OK;
+    }
+    return false;
+}
+
+static json_t *column_json(sqlite3_stmt *stmt, int at, column_kind kind) {
+    const int type = sqlite3_column_type(stmt, at);
+    if (type == SQLITE_NULL) return json_null();
+    switch (kind) {
+        case TEXT:
+            return json_string((const char *)sqlite3_column_text(stmt, at));
+        case INT:
+            return json_integer(sqlite3_column_int64(stmt, at));
+        case UINT:
+        case MAYBE_UINT:
+            return pbd_count_json((uint64_t)sqlite3_column_int64(stmt, at));
+        case REAL:
+            return pbd_real_json(sqlite3_column_double(stmt, at));
+    }
+    return NULL;
+}
+
+/* ---- Hashes ------------------------------------------------------------------------------------------------------ */
+
+/* The canonical text of a value: strings carry their length, so that no two contents read alike. */
+static void write_value(FILE *out, column_kind kind, const json_t *value) {
+    if (json_is_null(value)) {
+        fputs("null\n", out);
+    } else if (kind == TEXT) {
+        fprintf(out, "%zu:%s\n", json_string_length(value), json_string_value(value));
+    } else if (kind == INT) {
+        fprintf(out, "%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
+    } else if (kind == REAL) {
+        fprintf(out, "%.17g\n", pbd_json_real(value) + 0.0);
+    } else {
+        fprintf(out, "%" PRIu64 "\n", pbd_json_count(value));
+    }
+}
+
+/* Writes a row's columns from the given one on; PBD_BAD_INPUT for a missing or ill-typed one. */
+static pbd_status write_row(FILE *out, const table *t, const json_t *row, size_t from) {
+    for (const column *c = t->columns + from; c->name != NULL; c++) {
+        const json_t *value = json_object_get(row, c->name);
+        if (value == NULL || !fits(value, c->kind))
+            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
+        fprintf(out, "%s.%s ", t->name, c->name);
+        write_value(out, c->kind, value);
+    }
+    return pbd_ok();
+}
+
+/* The hash of the text that was written, as 32 hex digits; closes the stream. */
+static bool finish_hash(FILE *out, char **text, const size_t *bytes, char hash[33]) {
+    const bool failed = ferror(out) != 0;
+    const bool fine = fclose(out) == 0 && !failed;
+    if (fine) {
+        XXH128_canonical_t canonical;
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits(*text, *bytes));
+        for (size_t i = 0; i < 16; i++) snprintf(hash + 2 * i, 3, "%02x", canonical.digest[i]);
+    }
+    free(*text);
+    return fine;
+}
+
+static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory while handling a run"); }
+
+static pbd_status hash_row(const table *t, const json_t *row, char hash[33]) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL) return no_memory();
+    const pbd_status status = write_row(out, t, row, 1);
+    if (!finish_hash(out, &text, &bytes, hash)) return no_memory();
+    return status;
+}
+
+bool pbd_row_identify(const char *name, json_t *row) {
+    const table *t = find_table(name);
+    char hash[33];
+    return hash_row(t, row, hash).code == PBD_OK &&
+           json_object_set_new(row, t->columns[0].name, json_string(hash)) == 0;
+}
+
+/* A run's children of one table; the rows' number goes first, so that moving a row between tables shows. */
+static pbd_status write_children(FILE *out, const table *t, const json_t *rows) {
+    if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or no array", t->name);
+    fprintf(out, "%s %zu\n", t->name, json_array_size(rows));
+    for (size_t i = 0; i < json_array_size(rows); i++) PBD_TRY(write_row(out, t, json_array_get(rows, i), 0));
+    return pbd_ok();
+}
+
+static pbd_status write_run(FILE *out, const json_t *record) {
+    PBD_TRY(write_row(out, find_table("cell"), json_object_get(record, "cell"), 0));
+    PBD_TRY(write_row(out, find_table("run"), json_object_get(record, "run"), 1));
+    for (size_t t = 0; t < TABLES; t++) {
+        if (tables[t].place == CHILD) PBD_TRY(write_children(out, &tables[t], json_object_get(record, tables[t].name)));
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_record_hash(const json_t *record, char run_id[33]) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL) return no_memory();
+    const pbd_status status = write_run(out, record);
+    if (!finish_hash(out, &text, &bytes, run_id)) return no_memory();
+    return status;
+}
+
+/* Column `name` of the record's row of `table`, "" when it is not there. */
+static const char *text_of(const json_t *record, const char *table_name, const char *name) {
+    const char *text = json_string_value(json_object_get(json_object_get(record, table_name), name));
+    return text != NULL ? text : "";
+}
+
+pbd_status pbd_record_verify(const json_t *record) {
+    static const char *const hashed[] = {"build", "env", "invocation"};
+    char hash[33];
+    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) {
+        const table *t = find_table(hashed[i]);
+        PBD_TRY(hash_row(t, json_object_get(record, t->name), hash));
+        if (strcmp(hash, text_of(record, t->name, t->columns[0].name)) != 0)
+            return pbd_error(PBD_BAD_INPUT, "its %s was changed after it was stored: hash %s now", t->name, hash);
+    }
+    /* The run names its rows; a file could hold others beside it. */
+    for (size_t i = 0; i < TABLES; i++) {
+        const table *t = &tables[i];
+        if (t->place == CHILD) continue;
+        const char *named = text_of(record, t->place == BY_RUN_ROW ? "run" : "cell", t->link);
+        if (strcmp(named, text_of(record, t->name, t->columns[0].name)) != 0)
+            return pbd_error(PBD_BAD_INPUT, "the %s beside it is another than it names ('%s')", t->name, named);
+    }
+    PBD_TRY(pbd_record_hash(record, hash));
+    if (strcmp(hash, text_of(record, "run", "run_id")) != 0)
+        return pbd_error(PBD_BAD_INPUT, "it was changed after it was stored: hash %s now", hash);
+    return pbd_ok();
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* The columns' names, quoted, with a comma between. */
+static void write_columns(FILE *out, const table *t) {
+    for (const column *c = t->columns; c->name != NULL; c++)
+        fprintf(out, "%s\"%s\"", c == t->columns ? "" : ",", c->name);
+}
+
+static pbd_status prepare_select(const pbd_store *store, const table *t, const char *key, sqlite3_stmt **out) {
+    char sql[512];
+    FILE *text = fmemopen(sql, sizeof sql, "w");
+    *out = NULL;
+    if (text == NULL) return pbd_store_no_memory(store);
+    fputs("SELECT ", text);
+    write_columns(text, t);
+    fprintf(text, " FROM \"%s\" WHERE \"%s\" = ?1%s", t->name, t->place == CHILD ? "run_id" : t->columns[0].name,
+            t->place == CHILD ? " ORDER BY position" : "");
+    fclose(text);
+    return pbd_store_prepare(store, sql, &key, 1, out);
+}
+
+static json_t *read_row(sqlite3_stmt *stmt, const table *t) {
+    json_t *row = json_object();
+    for (int i = 0; row != NULL && t->columns[i].name != NULL; i++) {
+        if (json_object_set_new(row, t->columns[i].name, column_json(stmt, i, t->columns[i].kind)) != 0) {
+            json_decref(row);
+            row = NULL;
+        }
+    }
+    return row;
+}
+
+/* All rows of table `t` with this key, appended to an array. */
+static pbd_status read_rows(const pbd_store *store, const table *t, const char *key, json_t *rows) {
+    sqlite3_stmt *stmt;
+    bool row = false;
+    pbd_status status = prepare_select(store, t, key, &stmt);
+    while (status.code == PBD_OK) {
+        status = pbd_store_step(store, stmt, &row, "reading a run");
+        if (status.code != PBD_OK || !row) break;
+        if (json_array_append_new(rows, read_row(stmt, t)) != 0)
+            status =
+                pbd_error(PBD_BAD_INPUT, "the store '%s' holds no proper text in a row of %s of '%s': run `db check`",
+                          store->path, t->name, key);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* Adds one table to the record: its rows for children, else the one row that `key` names. */
+static pbd_status load_table(const pbd_store *store, const table *t, const char *key, json_t *record) {
+    json_t *rows = json_array();
+    if (rows == NULL) return pbd_store_no_memory(store);
+    pbd_status status = read_rows(store, t, key, rows);
+    if (status.code == PBD_OK && t->place != CHILD && json_array_size(rows) == 0)
+        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no %s '%s'", store->path, t->name, key);
+    if (status.code == PBD_OK) {
+        json_t *entry = t->place == CHILD ? rows : json_array_get(rows, 0);
+        if (json_object_set(record, t->name, entry) != 0) status = pbd_store_no_memory(store);
+    }
+    json_decref(rows);
+    return status;
+}
+
+static pbd_status load_all(const pbd_store *store, const char *run_id, json_t *record) {
+    PBD_TRY(load_table(store, find_table("run"), run_id, record));
+    PBD_TRY(load_table(store, find_table("cell"), text_of(record, "run", "cell_id"), record));
+    for (size_t i = 0; i < TABLES; i++) {
+        const table *t = &tables[i];
+        if (json_object_get(record, t->name) != NULL) continue;
+        const char *key = t->place == CHILD        ? run_id
+                          : t->place == BY_RUN_ROW ? text_of(record, "run", t->link)
+                                                   : text_of(record, "cell", t->link);
+        PBD_TRY(load_table(store, t, key, record));
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out) {
+    *out = NULL;
+    json_t *record = json_object();
+    if (record == NULL) return pbd_store_no_memory(store);
+    const pbd_status status = load_all(store, run_id, record);
+    if (status.code == PBD_OK) {
+        *out = record;
+    } else {
+        json_decref(record);
+    }
+    return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+/* The triggers pass over what is there already, so a plain INSERT is right for all but case and method, whose
+ * summaries may change from version to version: there the row that came first stays. */
+static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
+    char sql[640];
+    FILE *text = fmemopen(sql, sizeof sql, "w");
+    *out = NULL;
+    if (text == NULL) return pbd_store_no_memory(store);
+    fprintf(text, "INSERT %sINTO \"%s\" (", t->place == BY_CELL_ROW ? "OR IGNORE " : "", t->name);
+    write_columns(text, t);
+    fputs(t->place == CHILD ? ",position,run_id) VALUES (" : ") VALUES (", text);
+    for (const column *c = t->columns; c->name != NULL; c++) fputs(c == t->columns ? "?" : ",?", text);
+    fputs(t->place == CHILD ? ",?,?)" : ")", text);
+    fclose(text);
+    return pbd_store_prepare(store, sql, NULL, 0, out);
+}
+
+/* Binds and inserts one row; children get their place and run_id behind their own columns. */
+static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const table *t, const json_t *row,
+                             size_t position, const char *run_id) {
+    int at = 1;
+    for (const column *c = t->columns; c->name != NULL; c++, at++) {
+        const json_t *value = json_object_get(row, c->name);
+        if (value == NULL || !fits(value, c->kind))
+            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
+        if (!bind(stmt, at, c->kind, value)) return pbd_store_fault(store, "storing a run");
+    }
+    if (t->place == CHILD && (sqlite3_bind_int64(stmt, at, (sqlite3_int64)position) != SQLITE_OK ||
+                              sqlite3_bind_text(stmt, at + 1, run_id, -1, SQLITE_TRANSIENT) != SQLITE_OK))
+        return pbd_store_fault(store, "storing a run");
+    bool ignored;
+    PBD_TRY(pbd_store_step(store, stmt, &ignored, "storing a run"));
+    sqlite3_reset(stmt);
+    return pbd_ok();
+}
+
+pbd_status pbd_row_insert(const pbd_store *store, const char *name, const json_t *row) {
+    const table *t = find_table(name);
+    sqlite3_stmt *stmt;
+    pbd_status status = prepare_insert(store, t, &stmt);
+    if (status.code == PBD_OK) status = insert_row(store, stmt, t, row, 0, NULL);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static pbd_status insert_children(const pbd_store *store, const table *t, const json_t *rows, const char *run_id) {
+    sqlite3_stmt *stmt;
+    pbd_status status = prepare_insert(store, t, &stmt);
+    for (size_t i = 0; status.code == PBD_OK && i < json_array_size(rows); i++)
+        status = insert_row(store, stmt, t, json_array_get(rows, i), i, run_id);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool *added) {
+    *added = false;
+    const char *run_id = text_of(record, "run", "run_id");
+    for (size_t i = 0; i < TABLES; i++) {
+        const table *t = &tables[i];
+        const json_t *entry = json_object_get(record, t->name);
+        const int before = sqlite3_total_changes(store->db);
+        PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
+        if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;
+    }
+    return pbd_ok();
+}

@@ -1,0 +1,87 @@
+/* Inside of the store: the connection, and a run as one tree of JSON rows.
+ *
+ * A run touches a dozen tables, and is built from a result, written, read, hashed, exported and imported. All of these
+ * go through one form, the *record*: an object with one entry per table of schema.sql, a row (object of its columns)
+ * or, for what a run has many of, an array of rows in the order in which they were reported. The columns are listed
+ * once, in rows.c. Children leave out run_id and position: their place says both.
+ *
+ * Numbers that JSON cannot hold are spelt: NaN null, infinities "inf" and "-inf", and unsigned numbers from 2^63 as a
+ * string of digits.
+ */
+#ifndef PBD_STORE_ROWS_H
+#define PBD_STORE_ROWS_H
+
+#include <jansson.h>
+
+#include "harness/store/store.h"
+
+/* The same numbers as in schema.sql. */
+enum { PBD_STORE_APPLICATION = 1346520130, PBD_STORE_VERSION = 1 };
+
+struct pbd_store {
+    sqlite3 *db;
+    char *path; /* as the caller spelt it: for sentences */
+    pbd_store_mode mode;
+    json_t *origin; /* {"build": row, "env": row, "invocation": row} of this process; NULL before pbd_store_begin */
+};
+
+/* ---- SQL (sql.c) ------------------------------------------------------------------------------------------------- */
+
+/* The sentence for the last failure on the connection; `doing` completes "while ...". Call before anything else runs
+ * on the connection. */
+pbd_status pbd_store_fault(const pbd_store *store, const char *doing);
+pbd_status pbd_store_no_memory(const pbd_store *store);
+/* Runs statements that return no rows. */
+pbd_status pbd_store_exec(const pbd_store *store, const char *sql, const char *doing);
+/* Compiles a statement and binds its text parameters; finalize it also after an error (NULL then). */
+pbd_status pbd_store_prepare(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
+                             sqlite3_stmt **out);
+/* Steps to the next row, true in *row, or to the end, false. */
+pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row, const char *doing);
+/* A transaction: end commits when `so_far` is fine, else rolls back; returns what went wrong first. */
+pbd_status pbd_store_start(pbd_store *store, const char *doing);
+pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing);
+/* UTC now, ISO 8601 with milliseconds. */
+void pbd_store_now(char out[32]);
+
+/* ---- Records (rows.c) -------------------------------------------------------------------------------------------- */
+
+/* Hash of a row's columns but the first, which it becomes: for build, env and invocation. False without memory. */
+bool pbd_row_identify(const char *table, json_t *row);
+/* The run_id that a record's content asks for. PBD_BAD_INPUT when a column is missing or of another type. */
+pbd_status pbd_record_hash(const json_t *record, char run_id[33]);
+/* Reads a run with all that belongs to it; the caller decrefs. PBD_BAD_INPUT when there is no such run. */
+pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out);
+/* Writes a record's rows within the caller's transaction; *added is false when the run was there already. */
+pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool *added);
+/* Writes one row of build, env, invocation, case or method, unless it is there already. */
+pbd_status pbd_row_insert(const pbd_store *store, const char *table, const json_t *row);
+/* Checks the hashes of build, env and invocation and the run_id itself; PBD_BAD_INPUT names what does not match. */
+pbd_status pbd_record_verify(const json_t *record);
+
+/* A double or unsigned number as a JSON value of the record, and back. NULL without memory. */
+json_t *pbd_real_json(double value);
+double pbd_json_real(const json_t *value); /* NaN for null and for what is no number */
+json_t *pbd_count_json(uint64_t value);
+uint64_t pbd_json_count(const json_t *value);
+
+/* ---- Series (series.c): in records and in the store a text, in exports an array ---------------------------------- */
+
+char *pbd_series_text(const double *values, size_t count); /* "[0.5,null,9e999]"; the caller frees; NULL: no memory */
+bool pbd_series_parse(const char *text, double **values, size_t *count); /* false: malformed or no memory */
+json_t *pbd_series_open(const char *text);                               /* array; NULL: malformed or no memory */
+char *pbd_series_close(const json_t *array);                             /* NULL: malformed or no memory */
+
+/* ---- Records and results (runs.c) -------------------------------------------------------------------------------- */
+
+/* The full id of the only run whose id begins with `prefix`. */
+pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char run_id[33]);
+
+/* ---- Exports (transfer.c) ---------------------------------------------------------------------------------------- */
+
+/* A record as in an export: series as arrays. In place. */
+pbd_status pbd_record_open(json_t *record);
+/* An export's line back to a record. In place. */
+pbd_status pbd_record_close(json_t *record);
+
+#endif

@@ -1,0 +1,506 @@
+/* Runs in and out of the store, and the verdicts that rest on them. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/store/rows.h"
+
+/* ---- This process ------------------------------------------------------------------------------------------------ */
+
+/* JSON is UTF-8 and file names need not be: bytes that do not belong are replaced by '?'. The caller frees. */
+static char *clean_text(const char *text) {
+    char *copy = strdup(text != NULL ? text : "");
+    for (char *c = copy; c != NULL && *c != '\0';) {
+        size_t length = 1;
+        const unsigned char first = (unsigned char)*c;
+        if (first >= 0xC2 && first <= 0xF4) length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+        json_t *character = strnlen(c, length) == length ? json_stringn(c, length) : NULL; /* NULL: not UTF-8 */
+        if (character == NULL) {
+            *c = '?';
+            length = 1;
+        }
+        json_decref(character);
+        c += length;
+    }
+    return copy;
+}
+
+static json_t *text_json(const char *text) {
+    json_t *fine = json_string(text != NULL ? text : "");
+    if (fine != NULL) return fine;
+    char *copy = clean_text(text);
+    fine = copy != NULL ? json_string(copy) : NULL;
+    free(copy);
+    return fine;
+}
+
+/* The command line without the program's folder, which says nothing and differs from machine to machine. */
+static json_t *argv_json(int argc, char *const *argv) {
+    json_t *list = json_array();
+    for (int i = 0; i < argc; i++) {
+        const char *slash = i == 0 ? strrchr(argv[0], '/') : NULL;
+        json_array_append_new(list, text_json(slash != NULL ? slash + 1 : argv[i]));
+    }
+    char *text = list != NULL && json_array_size(list) == (size_t)argc ? json_dumps(list, JSON_COMPACT) : NULL;
+    json_t *out = text != NULL ? json_string(text) : NULL;
+    free(text);
+    json_decref(list);
+    return out;
+}
+
+static json_t *build_row(void) {
+    const pbd_build *b = pbd_this_build();
+    return json_pack("{so si so so so so so so}", "git_sha", text_json(b->git_sha), "dirty", (int)b->dirty, "source",
+                     text_json(b->source), "compiler", text_json(b->compiler), "flags", text_json(b->flags), "preset",
+                     text_json(b->preset), "licence", text_json(b->licence), "version", text_json(b->version));
+}
+
+static json_t *env_row(void) {
+    pbd_machine m;
+    memset(&m, 0, sizeof m);
+    pbd_this_machine(&m);
+    return json_pack("{so so so so si si si sI sI sI sI so}", "fingerprint", text_json(m.fingerprint), "cpu",
+                     text_json(m.cpu), "os", text_json(m.os), "isa", text_json(m.isa), "packages", m.packages, "cores",
+                     m.cores, "threads", m.threads, "l1d_kib", (json_int_t)m.l1d_kib, "l2_kib", (json_int_t)m.l2_kib,
+                     "l3_kib", (json_int_t)m.l3_kib, "memory_mib", (json_int_t)m.memory_mib, "gpu", text_json(m.gpu));
+}
+
+static json_t *invocation_row(int argc, char *const *argv) {
+    char now[32];
+    pbd_store_now(now);
+    return json_pack("{so ss si}", "argv", argv_json(argc, argv), "started_at", now, "pid", (int)getpid());
+}
+
+static json_t *identified(const char *table, json_t *row) {
+    if (row != NULL && pbd_row_identify(table, row)) return row;
+    json_decref(row);
+    return NULL;
+}
+
+static pbd_status insert_origin(const pbd_store *store, const json_t *origin) {
+    const char *table;
+    json_t *row;
+    json_object_foreach((json_t *)(uintptr_t)origin, table, row) PBD_TRY(pbd_row_insert(store, table, row));
+    return pbd_ok();
+}
+
+pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv) {
+    if (store->origin != NULL) return pbd_ok();
+    json_t *origin =
+        json_pack("{so so so}", "build", identified("build", build_row()), "env", identified("env", env_row()),
+                  "invocation", identified("invocation", invocation_row(argc, argv)));
+    if (origin == NULL) return pbd_store_no_memory(store);
+    pbd_status status = pbd_store_start(store, "noting the command line");
+    if (status.code == PBD_OK) status = pbd_store_end(store, insert_origin(store, origin), "noting the command line");
+    if (status.code == PBD_OK) {
+        store->origin = origin;
+    } else {
+        json_decref(origin);
+    }
+    return status;
+}
+
+static const char *origin_text(const pbd_store *store, const char *table, const char *column) {
+    return json_string_value(json_object_get(json_object_get(store->origin, table), column));
+}
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status bind_numbers(const pbd_store *store, sqlite3_stmt *stmt, uint64_t seed, int repeat) {
+    if (sqlite3_bind_int64(stmt, 4, (sqlite3_int64)seed) == SQLITE_OK && sqlite3_bind_int(stmt, 5, repeat) == SQLITE_OK)
+        return pbd_ok();
+    return pbd_store_fault(store, "looking for a run");
+}
+
+pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found,
+                          char run_id[33]) {
+    *found = false;
+    /* The machine takes a while to look at; once the process is noted, it is known. */
+    char fingerprint[33];
+    if (store->origin != NULL) {
+        snprintf(fingerprint, sizeof fingerprint, "%s", origin_text(store, "env", "fingerprint"));
+    } else {
+        pbd_machine machine;
+        memset(&machine, 0, sizeof machine);
+        PBD_TRY(pbd_this_machine(&machine));
+        memcpy(fingerprint, machine.fingerprint, sizeof fingerprint);
+    }
+    const char *const text[] = {cell_id, pbd_this_build()->source, fingerprint};
+    sqlite3_stmt *stmt;
+    pbd_status status = pbd_store_prepare(store,
+                                          "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
+                                          " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
+                                          " AND seed = ?4 AND repeat = ?5 AND state NOT IN ('failed', 'interrupted')"
+                                          " ORDER BY run.started_at DESC, run_id LIMIT 1",
+                                          text, 3, &stmt);
+    if (status.code == PBD_OK) status = bind_numbers(store, stmt, seed, repeat);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, found, "looking for a run");
+    if (status.code == PBD_OK && *found) snprintf(run_id, 33, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* Copies a prefix of an id in lower case; false when it is none. */
+static bool read_prefix(const char *prefix, char low[33]) {
+    const size_t length = strlen(prefix);
+    if (length < 4 || length > 32 || strspn(prefix, "0123456789abcdefABCDEF") != length) return false;
+    for (size_t i = 0; i <= length; i++) low[i] = (char)tolower((unsigned char)prefix[i]);
+    return true;
+}
+
+pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char run_id[33]) {
+    char low[33], high[34];
+    if (!read_prefix(prefix, low))
+        return pbd_error(PBD_BAD_INPUT, "'%s' is no run: give its id, or at least the first 4 of its 32 hex digits",
+                         prefix);
+    snprintf(high, sizeof high, "%sg", low); /* behind every id that begins with the prefix */
+    const char *const text[] = {low, high};
+    sqlite3_stmt *stmt;
+    bool one = false, two = false;
+    pbd_status status = pbd_store_prepare(
+        store, "SELECT run_id FROM run WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2", text, 2, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &one, "looking for a run");
+    if (status.code == PBD_OK && one) {
+        snprintf(run_id, 33, "%s", (const char *)sqlite3_column_text(stmt, 0));
+        status = pbd_store_step(store, stmt, &two, "looking for a run");
+    }
+    if (status.code == PBD_OK && !one)
+        status =
+            pbd_error(PBD_BAD_INPUT, "no run '%s' in the store '%s': check the id, or name another store with --db",
+                      prefix, store->path);
+    if (status.code == PBD_OK && two)
+        status = pbd_error(PBD_BAD_INPUT, "'%s' begins more than one run (%s, %s): give more digits", prefix, run_id,
+                           (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* ---- From a result to a record ----------------------------------------------------------------------------------- */
+
+static const char *const directions[] = {
+    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
+
+static json_t *metrics_json(const pbd_result *r) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->metrics; i++) {
+        const pbd_metric_item *m = &r->metric[i];
+        json_array_append_new(
+            rows, json_pack("{so so ss so so}", "name", text_json(m->name), "unit", text_json(m->unit), "direction",
+                            directions[m->direction], "value", m->is_count ? json_null() : pbd_real_json(m->value),
+                            "count", m->is_count ? pbd_count_json(m->count) : json_null()));
+    }
+    return rows;
+}
+
+static json_t *series_json(const pbd_result *r) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->series_count; i++) {
+        const pbd_series_item *s = &r->series[i];
+        char *values = pbd_series_text(s->values, s->count);
+        json_array_append_new(
+            rows, json_pack("{so so so so}", "name", text_json(s->name), "component", text_json(s->component), "unit",
+                            text_json(s->unit), "values", values != NULL ? json_string(values) : NULL));
+        free(values);
+    }
+    return rows;
+}
+
+static json_t *phases_json(const pbd_result *r) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->phases; i++) {
+        const pbd_phase_item *p = &r->phase[i];
+        json_array_append_new(
+            rows, json_pack("{so so so so}", "name", text_json(p->name), "wall_s", pbd_real_json(p->wall_s), "cpu_s",
+                            pbd_real_json(p->cpu_s), "calls", pbd_count_json(p->calls)));
+    }
+    return rows;
+}
+
+static json_t *warnings_json(const pbd_result *r) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->warnings; i++) {
+        const pbd_warning_item *w = &r->warning[i];
+        json_array_append_new(rows, json_pack("{so so so}", "name", text_json(w->name), "says", text_json(w->says),
+                                              "count", pbd_count_json(w->count)));
+    }
+    return rows;
+}
+
+static void append_sample(json_t *rows, const char *moment, const pbd_machine_sample *s) {
+    if (s == NULL) return;
+    json_array_append_new(
+        rows, json_pack("{ss so so sI sI}", "moment", moment, "load_1min", pbd_real_json(s->load_1min), "clock_mhz",
+                        pbd_real_json(s->clock_mhz), "throttle_count", (json_int_t)s->throttle_count, "memory_free_mib",
+                        (json_int_t)s->memory_free_mib));
+}
+
+/* Name, summary and source of a method or case; only the name when this program does not know it. */
+static json_t *about_json(const char *name, const char *summary, const char *source) {
+    return json_pack("{so so so}", "name", text_json(name), "summary", text_json(summary), "source", text_json(source));
+}
+
+static json_t *about_case(const char *name) {
+    const pbd_case *c = NULL;
+    for (size_t i = 0; i < pbd_case_count(); i++) {
+        if (strcmp(pbd_case_at(i)->name, name) == 0) c = pbd_case_at(i);
+    }
+    return c != NULL ? about_json(name, c->summary, c->source) : about_json(name, "", "");
+}
+
+static json_t *about_method(const char *name) {
+    const pbd_method *m = NULL;
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        const pbd_method *at = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
+        if (strcmp(at->name, name) == 0) m = at;
+    }
+    return m != NULL ? about_json(name, m->summary, m->source) : about_json(name, "", "");
+}
+
+static json_t *cell_json(const pbd_result *r) {
+    return json_pack("{ss so so so so so si}", "cell_id", r->cell_id, "case_name", text_json(r->case_name), "method",
+                     text_json(r->method_name), "params", text_json(r->params), "backend", text_json(r->backend),
+                     "precision", text_json(r->precision), "threads", r->threads);
+}
+
+static json_t *run_json(const pbd_store *store, const pbd_result *r) {
+    return json_pack("{ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
+                     origin_text(store, "build", "build_id"), "env_id", origin_text(store, "env", "env_id"),
+                     "invocation_id", origin_text(store, "invocation", "invocation_id"), "repeat", r->repeat, "warmups",
+                     r->warmups, "seed", pbd_count_json(r->seed), "started_at", r->started_at, "state",
+                     text_json(r->state), "says", text_json(r->says));
+}
+
+/* An append that failed for want of memory leaves an array short: count them. */
+static bool is_complete(const json_t *record, const pbd_result *r, size_t samples) {
+    return json_array_size(json_object_get(record, "metric")) == r->metrics &&
+           json_array_size(json_object_get(record, "series")) == r->series_count &&
+           json_array_size(json_object_get(record, "phase")) == r->phases &&
+           json_array_size(json_object_get(record, "warning")) == r->warnings &&
+           json_array_size(json_object_get(record, "env_sample")) == samples;
+}
+
+/* NULL without memory. */
+static json_t *record_of(const pbd_store *store, const pbd_result *r, const pbd_machine_sample *before,
+                         const pbd_machine_sample *after) {
+    json_t *samples = json_array();
+    append_sample(samples, "before", before);
+    append_sample(samples, "after", after);
+    json_t *record = json_pack("{so so so so so so so so so}", "case", about_case(r->case_name), "method",
+                               about_method(r->method_name), "cell", cell_json(r), "run", run_json(store, r), "metric",
+                               metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning",
+                               warnings_json(r), "env_sample", samples);
+    const size_t wanted = (before != NULL) + (after != NULL);
+    if (record != NULL && json_object_update(record, store->origin) == 0 && is_complete(record, r, wanted))
+        return record;
+    json_decref(record);
+    return NULL;
+}
+
+/* ---- Putting ----------------------------------------------------------------------------------------------------- */
+
+/* What a method or case says of itself may change; the store keeps the latest word. */
+static pbd_status refresh_about(const pbd_store *store, const json_t *record, const char *table, const char *sql) {
+    const json_t *row = json_object_get(record, table);
+    const char *const text[] = {json_string_value(json_object_get(row, "name")),
+                                json_string_value(json_object_get(row, "summary")),
+                                json_string_value(json_object_get(row, "source"))};
+    sqlite3_stmt *stmt;
+    bool more;
+    pbd_status status = pbd_store_prepare(store, sql, text, 3, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &more, "storing a run");
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static pbd_status put_record(const pbd_store *store, const json_t *record) {
+    bool added;
+    PBD_TRY(pbd_record_insert(store, record, &added));
+    PBD_TRY(refresh_about(store, record, "case",
+                          "UPDATE \"case\" SET summary = ?2, source = ?3"
+                          " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''"));
+    return refresh_about(store, record, "method",
+                         "UPDATE method SET summary = ?2, source = ?3"
+                         " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''");
+}
+
+pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                         const pbd_machine_sample *after) {
+    PBD_TRY(pbd_store_begin(store, 0, NULL)); /* does nothing when the caller has done it */
+    json_t *record = record_of(store, result, before, after);
+    if (record == NULL) return pbd_store_no_memory(store);
+    char run_id[33];
+    pbd_status status = pbd_record_hash(record, run_id);
+    if (status.code == PBD_OK &&
+        json_object_set_new(json_object_get(record, "run"), "run_id", json_string(run_id)) != 0)
+        status = pbd_store_no_memory(store);
+    if (status.code == PBD_OK) status = pbd_store_start(store, "storing a run");
+    if (status.code == PBD_OK) status = pbd_store_end(store, put_record(store, record), "storing a run");
+    if (status.code == PBD_OK) memcpy(result->run_id, run_id, sizeof run_id);
+    json_decref(record);
+    return status;
+}
+
+/* ---- From a record to a result ----------------------------------------------------------------------------------- */
+
+/* A column's text as a new string; clears *fine without memory. */
+static char *take_text(const json_t *row, const char *column, bool *fine) {
+    const char *text = json_string_value(json_object_get(row, column));
+    char *copy = strdup(text != NULL ? text : "");
+    if (copy == NULL) *fine = false;
+    return copy;
+}
+
+static int take_int(const json_t *row, const char *column) {
+    return (int)json_integer_value(json_object_get(row, column));
+}
+
+/* An array for the children of a table, one element at least, zeroed. */
+static void *take_array(const json_t *rows, size_t size, size_t *count, bool *fine) {
+    *count = json_array_size(rows);
+    void *array = calloc(*count + 1, size);
+    if (array == NULL) {
+        *count = 0;
+        *fine = false;
+    }
+    return array;
+}
+
+static void take_metrics(const json_t *rows, pbd_result *out, bool *fine) {
+    out->metric = take_array(rows, sizeof *out->metric, &out->metrics, fine);
+    for (size_t i = 0; i < out->metrics; i++) {
+        const json_t *row = json_array_get(rows, i), *count = json_object_get(row, "count");
+        pbd_metric_item *m = &out->metric[i];
+        m->name = take_text(row, "name", fine);
+        m->unit = take_text(row, "unit", fine);
+        const char *direction = json_string_value(json_object_get(row, "direction"));
+        for (int d = PBD_NEUTRAL; d <= PBD_HIGHER_IS_BETTER; d++) {
+            if (strcmp(direction, directions[d]) == 0) m->direction = (pbd_direction)d;
+        }
+        m->is_count = !json_is_null(count);
+        m->count = m->is_count ? pbd_json_count(count) : 0;
+        m->value = m->is_count ? (double)m->count : pbd_json_real(json_object_get(row, "value"));
+    }
+}
+
+static void take_series(const json_t *rows, pbd_result *out, bool *fine) {
+    out->series = take_array(rows, sizeof *out->series, &out->series_count, fine);
+    for (size_t i = 0; i < out->series_count; i++) {
+        const json_t *row = json_array_get(rows, i);
+        pbd_series_item *s = &out->series[i];
+        s->name = take_text(row, "name", fine);
+        s->component = take_text(row, "component", fine);
+        s->unit = take_text(row, "unit", fine);
+        if (!pbd_series_parse(json_string_value(json_object_get(row, "values")), &s->values, &s->count)) *fine = false;
+        s->capacity = s->count;
+    }
+}
+
+static void take_phases(const json_t *rows, pbd_result *out, bool *fine) {
+    out->phase = take_array(rows, sizeof *out->phase, &out->phases, fine);
+    for (size_t i = 0; i < out->phases; i++) {
+        const json_t *row = json_array_get(rows, i);
+        out->phase[i].name = take_text(row, "name", fine);
+        out->phase[i].wall_s = pbd_json_real(json_object_get(row, "wall_s"));
+        out->phase[i].cpu_s = pbd_json_real(json_object_get(row, "cpu_s"));
+        out->phase[i].calls = pbd_json_count(json_object_get(row, "calls"));
+    }
+}
+
+static void take_warnings(const json_t *rows, pbd_result *out, bool *fine) {
+    out->warning = take_array(rows, sizeof *out->warning, &out->warnings, fine);
+    for (size_t i = 0; i < out->warnings; i++) {
+        const json_t *row = json_array_get(rows, i);
+        out->warning[i].name = take_text(row, "name", fine);
+        out->warning[i].says = take_text(row, "says", fine);
+        out->warning[i].count = pbd_json_count(json_object_get(row, "count"));
+    }
+}
+
+static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bool *fine) {
+    snprintf(out->run_id, sizeof out->run_id, "%s", json_string_value(json_object_get(run, "run_id")));
+    snprintf(out->cell_id, sizeof out->cell_id, "%s", json_string_value(json_object_get(run, "cell_id")));
+    snprintf(out->started_at, sizeof out->started_at, "%s", json_string_value(json_object_get(run, "started_at")));
+    out->case_name = take_text(cell, "case_name", fine);
+    out->method_name = take_text(cell, "method", fine);
+    out->params = take_text(cell, "params", fine);
+    out->backend = take_text(cell, "backend", fine);
+    out->precision = take_text(cell, "precision", fine);
+    out->threads = take_int(cell, "threads");
+    out->repeat = take_int(run, "repeat");
+    out->warmups = take_int(run, "warmups");
+    out->seed = pbd_json_count(json_object_get(run, "seed"));
+    out->state = take_text(run, "state", fine);
+    out->says = take_text(run, "says", fine);
+}
+
+pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) {
+    memset(out, 0, sizeof *out);
+    char full[33];
+    json_t *record;
+    PBD_TRY(pbd_store_resolve(store, run_id, full));
+    PBD_TRY(pbd_record_load(store, full, &record));
+    bool fine = true;
+    take_head(json_object_get(record, "cell"), json_object_get(record, "run"), out, &fine);
+    take_metrics(json_object_get(record, "metric"), out, &fine);
+    take_series(json_object_get(record, "series"), out, &fine);
+    take_phases(json_object_get(record, "phase"), out, &fine);
+    take_warnings(json_object_get(record, "warning"), out, &fine);
+    json_decref(record);
+    if (fine) return pbd_ok();
+    pbd_result_free(out);
+    return pbd_error(PBD_BAD_INPUT,
+                     "run '%s' in the store '%s' cannot be read: out of memory, or a series was changed; "
+                     "`pbdbench db check` tells",
+                     full, store->path);
+}
+
+/* ---- Claims ------------------------------------------------------------------------------------------------------ */
+
+/* Runs one statement on (figure, claim, invocation, extra...). */
+static pbd_status claim_exec(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
+                             const double *value) {
+    sqlite3_stmt *stmt;
+    bool more;
+    pbd_status status = pbd_store_prepare(store, sql, text, texts, &stmt);
+    if (status.code == PBD_OK && value != NULL && sqlite3_bind_double(stmt, (int)texts + 1, *value) != SQLITE_OK)
+        status = pbd_store_fault(store, "storing a verdict");
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &more, "storing a verdict");
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static pbd_status put_claim(const pbd_store *store, const char *const text[6], double value, const char *const *run_ids,
+                            size_t runs) {
+    PBD_TRY(claim_exec(store, "DELETE FROM claim_result WHERE figure = ?1 AND claim = ?2 AND invocation_id = ?3", text,
+                       3, NULL));
+    PBD_TRY(claim_exec(store,
+                       "INSERT INTO claim_result (figure, claim, invocation_id, verdict, says, decided_at, value)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                       text, 6, &value));
+    for (size_t i = 0; i < runs; i++) {
+        const char *const link[] = {text[0], text[1], text[2], run_ids[i]};
+        PBD_TRY(claim_exec(store,
+                           "INSERT OR IGNORE INTO claim_run (figure, claim, invocation_id, run_id)"
+                           " VALUES (?1, ?2, ?3, ?4)",
+                           link, 4, NULL));
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
+                           const char *says, const char *const *run_ids, size_t runs) {
+    PBD_TRY(pbd_store_begin(store, 0, NULL));
+    char now[32];
+    pbd_store_now(now);
+    char *sentence = clean_text(says);
+    if (sentence == NULL) return pbd_store_no_memory(store);
+    const char *const text[6] = {figure,  claim,    origin_text(store, "invocation", "invocation_id"),
+                                 verdict, sentence, now};
+    pbd_status status = pbd_store_start(store, "storing a verdict");
+    if (status.code == PBD_OK)
+        status = pbd_store_end(store, put_claim(store, text, value, run_ids, runs), "storing a verdict");
+    free(sentence);
+    return status;
+}

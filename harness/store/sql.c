@@ -1,0 +1,105 @@
+/* Statements, transactions and, above all, sentences: each way in which SQLite fails is said in the user's words. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "harness/store/rows.h"
+
+/* A quota or a limit on file sizes is a full disk to the user, though SQLite only calls ENOSPC so. */
+static bool is_full(int code, int system_errno) {
+    if ((code & 0xff) == SQLITE_FULL) return true;
+    return (code & 0xff) == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
+}
+
+pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
+    const int code = sqlite3_extended_errcode(store->db);
+    const int system_errno = sqlite3_system_errno(store->db);
+    const char *path = store->path;
+    if (is_full(code, system_errno)) {
+        return pbd_error(PBD_BAD_INPUT,
+                         "no room left on the disk of the store '%s' while %s: finished runs are safe; free some space "
+                         "or choose another file with --db, and start again",
+                         path, doing);
+    }
+    switch (code & 0xff) {
+        case SQLITE_NOTADB:
+        case SQLITE_CORRUPT:
+            return pbd_error(PBD_BAD_INPUT,
+                             "the store '%s' is corrupt (%s, while %s): keep a copy; `sqlite3 FILE .recover` rescues "
+                             "what can be read; choose another file with --db",
+                             path, sqlite3_errmsg(store->db), doing);
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+            return pbd_error(PBD_BAD_INPUT,
+                             "the store '%s' is read-only (while %s): make the file and its folder writable, or choose "
+                             "another file with --db",
+                             path, doing);
+        case SQLITE_CANTOPEN:
+            return pbd_error(PBD_BAD_INPUT, "the store '%s' cannot be opened (%s, while %s): check its folder's rights",
+                             path, system_errno != 0 ? strerror(system_errno) : sqlite3_errmsg(store->db), doing);
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            return pbd_error(PBD_BAD_INPUT,
+                             "another program holds the store '%s' (while %s): wait until it ends, then start again",
+                             path, doing);
+        case SQLITE_NOMEM:
+            return pbd_store_no_memory(store);
+        case SQLITE_IOERR:
+            return pbd_error(PBD_BAD_INPUT, "the disk of the store '%s' fails while %s: %s (%s)", path, doing,
+                             sqlite3_errmsg(store->db), strerror(system_errno));
+        default:
+            return pbd_error(PBD_BAD_INPUT, "the store '%s' refuses while %s: %s", path, doing,
+                             sqlite3_errmsg(store->db));
+    }
+}
+
+pbd_status pbd_store_no_memory(const pbd_store *store) {
+    return pbd_error(PBD_FAILED, "out of memory while working on the store '%s'", store->path);
+}
+
+pbd_status pbd_store_exec(const pbd_store *store, const char *sql, const char *doing) {
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) return pbd_store_fault(store, doing);
+    return pbd_ok();
+}
+
+pbd_status pbd_store_prepare(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
+                             sqlite3_stmt **out) {
+    *out = NULL;
+    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) != SQLITE_OK) return pbd_store_fault(store, "reading");
+    for (size_t i = 0; i < texts; i++) {
+        if (sqlite3_bind_text(*out, (int)i + 1, text[i], -1, SQLITE_TRANSIENT) != SQLITE_OK)
+            return pbd_store_fault(store, "reading");
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row, const char *doing) {
+    const int code = sqlite3_step(stmt);
+    *row = code == SQLITE_ROW;
+    return *row || code == SQLITE_DONE ? pbd_ok() : pbd_store_fault(store, doing);
+}
+
+pbd_status pbd_store_start(pbd_store *store, const char *doing) {
+    if (store->mode != PBD_STORE_WRITE)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' was opened for reading only", store->path);
+    return pbd_store_exec(store, "BEGIN IMMEDIATE", doing);
+}
+
+pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing) {
+    if (so_far.code == PBD_OK) so_far = pbd_store_exec(store, "COMMIT", doing);
+    /* A full disk may have rolled back already; then there is nothing left to undo. */
+    if (so_far.code != PBD_OK && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return so_far;
+}
+
+void pbd_store_now(char out[32]) {
+    struct timespec now;
+    struct tm utc;
+    char seconds[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%03dZ", seconds, (int)(now.tv_nsec / 1000000));
+}

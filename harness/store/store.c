@@ -1,0 +1,341 @@
+/* Opening the store.
+ *
+ * SQLite itself is careless with what it is given: opening another program's database creates files beside it, and
+ * closing it may write a checkpoint. So the file's first bytes are read and judged before SQLite sees it, and only a
+ * file that is ours, of our version and whole is handed on. The store's header is always up to date in the file
+ * itself, since the schema is written before the journal mode becomes WAL.
+ */
+#include "harness/store/store.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "harness/store/rows.h"
+#include "schema_sql.h"
+
+enum {
+    BUSY_TIMEOUT_MS = 30000,
+    HEADER_BYTES = 100,
+    CHECKED_BYTES = 16 << 20 /* smaller stores are looked through at each opening: some 10 ms */
+};
+
+/* ---- Before SQLite sees the file --------------------------------------------------------------------------------- */
+
+/* What the look at the file found. */
+typedef struct first_look {
+    bool exists;     /* with something in it */
+    bool wal_in_use; /* there is a -wal file with something in it */
+    off_t bytes;
+} first_look;
+
+static pbd_status folder_of(const char *path, char folder[PATH_MAX]) {
+    char copy[PATH_MAX];
+    if (strlen(path) >= sizeof copy) return pbd_error(PBD_BAD_INPUT, "the store's path is too long: '%.200s...'", path);
+    strcpy(copy, path);
+    strcpy(folder, dirname(copy));
+    return pbd_ok();
+}
+
+static bool has_content(const char *path, const char *suffix) {
+    char name[PATH_MAX + 16];
+    struct stat info;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &info) == 0 && info.st_size > 0;
+}
+
+/* euidaccess also tells of read-only file systems and immutable files, which hold for root too. */
+static pbd_status check_writable(const char *path, bool exists, const char *folder) {
+    if (exists && euidaccess(path, W_OK) != 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "the store '%s' is read-only (%s): make it writable, or choose another file with --db", path,
+                         strerror(errno));
+    if (euidaccess(folder, W_OK) != 0)
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "the folder '%s' of the store '%s' is read-only (%s), and SQLite keeps its journal there: make "
+            "it writable, or choose another file with --db",
+            folder, path, strerror(errno));
+    return pbd_ok();
+}
+
+/* A store that is yet to be made: needs its folder, which is made when missing. */
+static pbd_status check_missing(const char *path, pbd_store_mode mode, const char *folder) {
+    if (mode == PBD_STORE_READ)
+        return pbd_error(PBD_BAD_INPUT, "there is no store '%s': run something first, or name another file with --db",
+                         path);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return pbd_error(PBD_BAD_INPUT, "the folder '%s' of the store '%s' cannot be made: %s", folder, path,
+                         strerror(errno));
+    return check_writable(path, false, folder);
+}
+
+static unsigned long number_at(const unsigned char *header, size_t offset, size_t bytes) {
+    unsigned long value = 0;
+    for (size_t i = 0; i < bytes; i++) value = value << 8 | header[offset + i];
+    return value;
+}
+
+/* The file should be as long as its header says, unless a journal holds what is missing. Offsets: SQLite's file
+ * format, section 1.3. */
+static bool is_cut_short(const char *path, const unsigned char *header, off_t bytes) {
+    const unsigned long page_code = number_at(header, 16, 2);
+    const unsigned long page = page_code == 1 ? 65536 : page_code;
+    const bool size_is_valid = number_at(header, 24, 4) == number_at(header, 92, 4);
+    if (!size_is_valid || has_content(path, "-wal") || has_content(path, "-journal")) return false;
+    return (unsigned long)bytes < page * number_at(header, 28, 4);
+}
+
+static pbd_status check_header(const char *path, const unsigned char *header, size_t got, off_t bytes) {
+    if (got < HEADER_BYTES || memcmp(header, "SQLite format 3", 16) != 0)
+        return pbd_error(PBD_BAD_INPUT, "'%s' is not a database: choose another file with --db", path);
+    if (number_at(header, 68, 4) != PBD_STORE_APPLICATION)
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "'%s' is a database of another program, not a store of pbdbench: choose another file with --db", path);
+    const unsigned long version = number_at(header, 60, 4);
+    if (version != PBD_STORE_VERSION)
+        return pbd_error(PBD_BAD_INPUT,
+                         "the store '%s' is of version %lu and this pbdbench reads version %d: use the pbdbench that "
+                         "wrote it, or choose another file with --db",
+                         path, version, PBD_STORE_VERSION);
+    if (is_cut_short(path, header, bytes))
+        return pbd_error(PBD_BAD_INPUT,
+                         "the store '%s' is corrupt (cut short: %lld bytes are left): keep a copy; `sqlite3 FILE "
+                         ".recover` rescues what can be read; choose another file with --db",
+                         path, (long long)bytes);
+    return pbd_ok();
+}
+
+static pbd_status read_header(const char *path, off_t bytes) {
+    unsigned char header[HEADER_BYTES];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return pbd_error(PBD_BAD_INPUT, "the store '%s' cannot be read: %s", path, strerror(errno));
+    const size_t got = fread(header, 1, sizeof header, file);
+    fclose(file);
+    return check_header(path, header, got, bytes);
+}
+
+static pbd_status look_first(const char *path, pbd_store_mode mode, first_look *look) {
+    char folder[PATH_MAX];
+    struct stat info;
+    memset(look, 0, sizeof *look);
+    PBD_TRY(folder_of(path, folder));
+    if (stat(path, &info) != 0) {
+        if (errno == ENOENT) return check_missing(path, mode, folder);
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' cannot be reached: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode))
+        return pbd_error(PBD_BAD_INPUT, "'%s' is %s, not a file: name a file with --db", path,
+                         S_ISDIR(info.st_mode) ? "a folder" : "a device");
+    if (info.st_size > 0) PBD_TRY(read_header(path, info.st_size));
+    if (mode == PBD_STORE_WRITE) PBD_TRY(check_writable(path, true, folder));
+    look->exists = info.st_size > 0;
+    look->wal_in_use = has_content(path, "-wal");
+    look->bytes = info.st_size;
+    return pbd_ok();
+}
+
+/* ---- The connection ---------------------------------------------------------------------------------------------- */
+
+static pbd_status query_number(const pbd_store *store, const char *sql, long long *out) {
+    sqlite3_stmt *stmt;
+    bool row;
+    *out = 0;
+    pbd_status status = pbd_store_prepare(store, sql, NULL, 0, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "opening it");
+    if (status.code == PBD_OK && row) *out = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* Writes the schema into an empty file. Two processes may come here at once: the second finds it done. */
+static pbd_status create_schema(pbd_store *store) {
+    PBD_TRY(pbd_store_start(store, "creating it"));
+    long long application;
+    pbd_status status = query_number(store, "PRAGMA application_id", &application);
+    if (status.code == PBD_OK && application == 0) status = pbd_store_exec(store, pbd_schema_sql, "creating it");
+    return pbd_store_end(store, status, "creating it");
+}
+
+/* WAL keeps its index in memory that only processes of one machine share. */
+static bool is_on_network(const char *path) {
+    static const unsigned long network[] = {
+        0x6969,     /* NFS */
+        0x517B,     /* SMB */
+        0xFF534D42, /* CIFS */
+        0xFE534D42, /* SMB 2 */
+        0x01021997, /* 9P: folders shared with a virtual machine */
+        0x65735546, /* FUSE: sshfs and its like */
+        0x00C36400, /* Ceph */
+        0x5346414F, /* AFS */
+        0x73757245, /* Coda */
+        0x0BD00BD0, /* Lustre */
+        0x19830326, /* BeeGFS */
+        0x47504653, /* GPFS */
+        0x786F4256, /* shared folders of VirtualBox */
+    };
+    struct statfs info;
+    if (statfs(path, &info) != 0) return true; /* the mode that works everywhere */
+    for (size_t i = 0; i < sizeof network / sizeof *network; i++) {
+        if (((unsigned long)info.f_type & 0xFFFFFFFF) == network[i]) return true;
+    }
+    return false;
+}
+
+/* Changing the mode needs the file alone for a moment. When others hold it all the time, theirs is good too. */
+static pbd_status choose_journal(const pbd_store *store) {
+    const char *sql = is_on_network(store->path) ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
+    for (int attempt = 0; attempt < 50; attempt++) {
+        const int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+        if (code == SQLITE_OK) return pbd_ok();
+        if ((code & 0xff) != SQLITE_BUSY && (code & 0xff) != SQLITE_LOCKED)
+            return pbd_store_fault(store, "setting its journal");
+        sqlite3_sleep(20);
+    }
+    return pbd_ok();
+}
+
+static pbd_status quick_check(const pbd_store *store) {
+    sqlite3_stmt *stmt;
+    bool row;
+    pbd_status status = pbd_store_prepare(store, "PRAGMA quick_check(1)", NULL, 0, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "looking through it");
+    const char *says = status.code == PBD_OK && row ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (says != NULL && strcmp(says, "ok") != 0)
+        status = pbd_error(PBD_BAD_INPUT,
+                           "the store '%s' is corrupt (%s): keep a copy; `sqlite3 FILE .recover` rescues what can be "
+                           "read; choose another file with --db",
+                           store->path, says);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static pbd_status refuse_write_protection(const pbd_store *store) {
+    if (store->mode == PBD_STORE_WRITE && sqlite3_db_readonly(store->db, "main") == 1)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' is read-only: make it writable, or choose another with --db",
+                         store->path);
+    return pbd_ok();
+}
+
+/* The same questions as of the header, asked once more of SQLite, which sees journals too. */
+static pbd_status check_identity(pbd_store *store) {
+    long long application, version;
+    PBD_TRY(query_number(store, "PRAGMA application_id", &application));
+    if (application == 0 && store->mode == PBD_STORE_WRITE) PBD_TRY(create_schema(store));
+    PBD_TRY(query_number(store, "PRAGMA application_id", &application));
+    PBD_TRY(query_number(store, "PRAGMA user_version", &version));
+    if (application == 0)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' is empty: run something first, or name another file with --db",
+                         store->path);
+    if (application != PBD_STORE_APPLICATION || version != PBD_STORE_VERSION)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' is of version %lld and this pbdbench reads version %d",
+                         store->path, version, PBD_STORE_VERSION);
+    return pbd_ok();
+}
+
+static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    PBD_TRY(refuse_write_protection(store));
+    PBD_TRY(check_identity(store));
+    if (look->exists && look->bytes <= CHECKED_BYTES) PBD_TRY(quick_check(store));
+    if (store->mode == PBD_STORE_WRITE) PBD_TRY(choose_journal(store));
+    return pbd_store_exec(store, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL", "opening it");
+}
+
+/* SQLite's name for the file: ":memory:" and "file:..." are names like others here. In a folder that cannot be written
+ * to, and with no writer's journal about, the file can be read as one that nobody changes. */
+static char *sqlite_name(const char *path, bool immutable) {
+    char *name = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&name, &bytes);
+    if (out == NULL) return NULL;
+    fprintf(out, "%s%s", immutable ? "file:" : "", path[0] == '/' ? "" : "./");
+    for (const char *c = path; *c != '\0'; c++) {
+        if (immutable && strchr("%?#", *c) != NULL) {
+            fprintf(out, "%%%02X", (unsigned)(unsigned char)*c);
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputs(immutable ? "?immutable=1" : "", out);
+    if (fclose(out) == 0) return name;
+    free(name);
+    return NULL;
+}
+
+static pbd_status connect_once(pbd_store *store, const first_look *look, bool immutable) {
+    char *name = sqlite_name(store->path, immutable);
+    if (name == NULL) return pbd_store_no_memory(store);
+    int flags = SQLITE_OPEN_READWRITE;
+    if (store->mode == PBD_STORE_WRITE) flags |= SQLITE_OPEN_CREATE;
+    if (immutable) flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+    const int code = sqlite3_open_v2(name, &store->db, flags, NULL);
+    free(name);
+    if (store->db == NULL) return pbd_store_no_memory(store);
+    if (code != SQLITE_OK) return pbd_store_fault(store, "opening it");
+    return prepare_connection(store, look);
+}
+
+/* Closing a refused store must not write its journal back into it. */
+static void disconnect(pbd_store *store, bool untouched) {
+    if (store->db != NULL && untouched) sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+static pbd_status connect_store(pbd_store *store, const first_look *look) {
+    pbd_status status = connect_once(store, look, false);
+    if (status.code == PBD_OK) return status;
+    const int code = store->db != NULL ? sqlite3_errcode(store->db) & 0xff : SQLITE_NOMEM;
+    disconnect(store, look->wal_in_use);
+    const bool folder_is_shut = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+    if (store->mode == PBD_STORE_WRITE || !folder_is_shut || look->wal_in_use) return status;
+    status = connect_once(store, look, true);
+    if (status.code != PBD_OK) disconnect(store, false);
+    return status;
+}
+
+pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out) {
+    *out = NULL;
+    first_look look;
+    PBD_TRY(look_first(path, mode, &look));
+    if (mode == PBD_STORE_READ && !look.exists)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' is empty: run something first, or name another file with --db",
+                         path);
+    pbd_store *store = calloc(1, sizeof *store);
+    char *copy = strdup(path);
+    if (store == NULL || copy == NULL) {
+        free(store);
+        free(copy);
+        return pbd_error(PBD_FAILED, "out of memory while opening the store '%s'", path);
+    }
+    store->path = copy;
+    store->mode = mode;
+    const pbd_status status = connect_store(store, &look);
+    if (status.code == PBD_OK) {
+        *out = store;
+    } else {
+        pbd_store_close(store);
+    }
+    return status;
+}
+
+void pbd_store_close(pbd_store *store) {
+    if (store == NULL) return;
+    disconnect(store, false);
+    json_decref(store->origin);
+    free(store->path);
+    free(store);
+}
+
+const char *pbd_store_path(const pbd_store *store) { return store->path; }
+
+sqlite3 *pbd_store_sql(pbd_store *store) { return store->db; }

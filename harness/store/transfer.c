@@ -1,0 +1,189 @@
+/* Runs from store to store, and to and from text.
+ *
+ * An export is one record (rows.h) a line, keys sorted, numbers with 17 digits, series as arrays: the same runs give
+ * the same bytes. Whatever comes in is hashed again before it is stored, so that an edited line is refused.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/store/rows.h"
+
+/* ---- Export ------------------------------------------------------------------------------------------------------ */
+
+pbd_status pbd_record_open(json_t *record) {
+    json_t *series = json_object_get(record, "series");
+    for (size_t i = 0; i < json_array_size(series); i++) {
+        json_t *row = json_array_get(series, i);
+        json_t *values = pbd_series_open(json_string_value(json_object_get(row, "values")));
+        if (json_object_set_new(row, "values", values) != 0)
+            return pbd_error(PBD_BAD_INPUT, "its series '%s' is no array of numbers: `pbdbench db check` tells more",
+                             json_string_value(json_object_get(row, "name")));
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_record_close(json_t *record) {
+    json_t *series = json_object_get(record, "series");
+    for (size_t i = 0; i < json_array_size(series); i++) {
+        json_t *row = json_array_get(series, i);
+        char *text = pbd_series_close(json_object_get(row, "values"));
+        const bool fine = text != NULL && json_object_set_new(row, "values", json_string(text)) == 0;
+        free(text);
+        if (!fine) return pbd_error(PBD_BAD_INPUT, "series %zu holds no array of values", i);
+    }
+    return pbd_ok();
+}
+
+static pbd_status cannot_write(void) {
+    return pbd_error(PBD_BAD_INPUT, "the export cannot be written: %s: free some space or write it elsewhere",
+                     strerror(errno));
+}
+
+static pbd_status export_run(pbd_store *store, const char *run_id, FILE *out) {
+    json_t *record;
+    PBD_TRY(pbd_record_load(store, run_id, &record));
+    pbd_status status = pbd_record_open(record);
+    if (status.code == PBD_OK &&
+        (json_dumpf(record, out, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0 ||
+         fputc('\n', out) == EOF))
+        status = cannot_write();
+    json_decref(record);
+    return status;
+}
+
+/* What is done with each run of a store. */
+typedef pbd_status (*run_visitor)(pbd_store *store, const char *run_id, void *context);
+
+/* Visits all runs, by id. */
+static pbd_status for_each_run(pbd_store *store, run_visitor visit, void *context) {
+    sqlite3_stmt *stmt;
+    bool row = true;
+    pbd_status status = pbd_store_prepare(store, "SELECT run_id FROM run ORDER BY run_id", NULL, 0, &stmt);
+    while (status.code == PBD_OK && row) {
+        status = pbd_store_step(store, stmt, &row, "reading its runs");
+        if (status.code == PBD_OK && row) status = visit(store, (const char *)sqlite3_column_text(stmt, 0), context);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+typedef struct exporting {
+    FILE *out;
+    size_t runs;
+} exporting;
+
+static pbd_status visit_export(pbd_store *store, const char *run_id, void *context) {
+    exporting *e = context;
+    e->runs++;
+    return export_run(store, run_id, e->out);
+}
+
+pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs) {
+    exporting e = {out, 0};
+    *runs = 0;
+    PBD_TRY(for_each_run(store, visit_export, &e));
+    errno = 0;
+    if (fflush(e.out) != 0 || ferror(e.out)) return cannot_write();
+    *runs = e.runs;
+    return pbd_ok();
+}
+
+/* ---- Merge ------------------------------------------------------------------------------------------------------- */
+
+typedef struct merging {
+    pbd_store *into;
+    const char *from;
+    size_t added, known;
+} merging;
+
+/* Checks a record and stores it in the transaction under way. */
+static pbd_status take_record(merging *m, const json_t *record) {
+    bool added;
+    PBD_TRY(pbd_record_verify(record));
+    PBD_TRY(pbd_record_insert(m->into, record, &added));
+    if (added)
+        m->added++;
+    else
+        m->known++;
+    return pbd_ok();
+}
+
+static pbd_status visit_merge(pbd_store *from, const char *run_id, void *context) {
+    merging *m = context;
+    json_t *record;
+    PBD_TRY(pbd_record_load(from, run_id, &record));
+    pbd_status status = take_record(m, record);
+    json_decref(record);
+    if (status.code == PBD_BAD_INPUT)
+        status = pbd_error(PBD_BAD_INPUT, "run %s of '%s' is not merged, nor is any other: %s", run_id, m->from,
+                           status.text);
+    return status;
+}
+
+static pbd_status merge_line(merging *m, const char *line, size_t length) {
+    json_error_t error;
+    json_t *record = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+    if (record == NULL) return pbd_error(PBD_BAD_INPUT, "column %d: %.160s", error.column, error.text);
+    pbd_status status = pbd_record_close(record);
+    if (status.code == PBD_OK) status = take_record(m, record);
+    json_decref(record);
+    return status;
+}
+
+static pbd_status merge_lines(merging *m, FILE *file) {
+    char *line = NULL;
+    size_t capacity = 0;
+    pbd_status status = pbd_ok();
+    for (unsigned long number = 1; status.code == PBD_OK; number++) {
+        const ssize_t length = getline(&line, &capacity, file);
+        if (length < 0) break;
+        if (strspn(line, " \t\r\n") == (size_t)length) continue;
+        status = merge_line(m, line, (size_t)length);
+        if (status.code == PBD_BAD_INPUT)
+            status = pbd_error(PBD_BAD_INPUT, "'%s', line %lu: not merged, nor is any other: %s", m->from, number,
+                               status.text);
+    }
+    free(line);
+    if (status.code == PBD_OK && ferror(file))
+        status = pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", m->from, strerror(errno));
+    return status;
+}
+
+/* All runs or none: a merge that stops half-way leaves `into` as it was. */
+static pbd_status merge_all(merging *m, pbd_store *from, FILE *lines) {
+    PBD_TRY(pbd_store_start(m->into, "merging"));
+    const pbd_status status = from != NULL ? for_each_run(from, visit_merge, m) : merge_lines(m, lines);
+    return pbd_store_end(m->into, status, "merging");
+}
+
+static pbd_status merge_store(merging *m) {
+    pbd_store *from;
+    PBD_TRY(pbd_store_open(m->from, PBD_STORE_READ, &from));
+    const pbd_status status = merge_all(m, from, NULL);
+    pbd_store_close(from);
+    return status;
+}
+
+/* An export begins with a brace, or is empty; anything else is taken for a store, which says what is wrong with it. */
+static bool is_export(FILE *file) {
+    const int first = fgetc(file);
+    ungetc(first, file);
+    return first == '{' || (first == EOF && !ferror(file));
+}
+
+pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added, size_t *known) {
+    merging m = {into, from_path, 0, 0};
+    *added = *known = 0;
+    FILE *file = fopen(from_path, "rb");
+    if (file == NULL) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", from_path, strerror(errno));
+    const bool lines = is_export(file);
+    pbd_status status = lines ? merge_all(&m, NULL, file) : pbd_ok();
+    fclose(file);
+    if (!lines) status = merge_store(&m);
+    if (status.code != PBD_OK) return status;
+    *added = m.added;
+    *known = m.known;
+    return status;
+}
