@@ -59,8 +59,8 @@ static void test_unknown_names_get_the_nearest(void **state) {
         {{"run", "hex_fit", "-m", "pbd_distance", "-s", "iteration=3"}, {"iteration", "'iterations'"}},
         {{"run", "hex_fit", "-m", "pbd_distance", "-s", "solver=jacobbi"}, {"solver", "jacobbi", "'jacobi'"}},
         {{"run", "hex_fit", "-m", "pbd_distance", "-a", "nuu=0.1,0.2"}, {"nuu", "'nu'"}},
-        {{"run", "hex_fit", "-m", "pbd_distance", "-b", "cdua"}, {"cdua", "'cuda'"}},
-        {{"run", "hex_fit", "-m", "pbd_distance", "-p", "f46"}, {"f46", "'f64'"}},
+        {{"run", "hex_fit", "-m", "pbd_distance", "-b", "cudda"}, {"cudda", "'cuda'"}},
+        {{"run", "hex_fit", "-m", "pbd_distance", "-p", "f644"}, {"f644", "'f64'"}},
         {{"reproduce", "rodero2016-fig33"}, {"figure", "rodero2016-fig33", "'rodero2016-fig3'"}},
         {{"plot", "rodero2016-fgi3"}, {"rodero2016-fgi3", "'rodero2016-fig3'"}},
         {{"cite", "rodero2016-fig33"}, {"rodero2016-fig33", "'rodero2016-fig3'"}},
@@ -433,6 +433,15 @@ static const char *const known_values[] = {
     "1e308",      "-inf",  "nan",  "1e-308",    "0x1p-3", "1e400", "99999999999999999999",
     "jacobi",     "fixed", "0:1:", "0:0.4:0.2", "1,2",    ",",     "a:b:c",
     "0:1:1e-300", " 1",    "1 ",   "½",         "%s%n",   "small", "printed"};
+/* In range, the ends of the ranges among them. */
+/* clang-format off */
+static const char *const known_settings[] = {
+    "nu=0.25", "nu=0.4999999", "nu=-0.9999999", "E=1e308", "E=1e-308", "edge=1e-300", "edge=1e6", "dt=1", "dt=1e-308",
+    "dt_scale=1e6", "density=1e9", "damping=1e6", "k_edge=1", "load=large", "fit=nelder_mead", "solver=coloured_gs",
+    "stiffness=fixed", "stiffness=polynomial", "mode=static", "face_split=A", "base=weight", "constraints=no_volume",
+    "fit_iterations=2", "spectrum=yes", "jacobian=yes", "order_samples=3", "shared=once", "convention=standard",
+    "velocity_threshold=1e-300"};
+/* clang-format on */
 #define ANY(list) list[roll(sizeof list / sizeof *list)]
 
 enum { LONGEST = 20000 };
@@ -477,14 +486,16 @@ static void print_command(const char *const *words) {
 enum { RANDOM_WORDS = 7, COMMAND_WORDS = 40 };
 static void random_command(const char *words[COMMAND_WORDS], char room[RANDOM_WORDS][LONGEST]) {
     static const char *const sound[] = {"run", "cube_shear", "-m", "pbd_distance"};
-    static const char *const brief[] = {"-s", "max_steps=20", "-s", "cells=1", "-s", "iterations=1", "--db", "fuzz.db"};
+    static const char *const brief[] = {"-s", "max_steps=3000", "-s", "cells=1", "-s", "iterations=1", "--db", "fuzz.db"};
     bool deep = roll(2);
     size_t n = 0, extra = 1 + roll(deep ? 3 : RANDOM_WORDS);
     for (size_t k = 0; deep && k < sizeof sound / sizeof *sound; k++) words[n++] = sound[k];
     for (size_t k = 0; k < extra; k++) {
         bool setting = deep && roll(4);
         if (setting) words[n++] = "-s";
-        if (setting)
+        if (setting && roll(3))
+            snprintf(room[k], LONGEST, "%s", ANY(known_settings));
+        else if (setting)
             snprintf(room[k], LONGEST, "%s=%s", ANY(known_keys), ANY(known_values));
         else
             random_word(room[k]);
