@@ -1,0 +1,282 @@
+/* show: one stored run with everything that belongs to it, and the command that makes it again. */
+#include <ctype.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/cli.h"
+#include "harness/store/rows.h"
+
+typedef struct show_options {
+    const char *run, *db;
+    bool json, help;
+} show_options;
+
+static int print_help(void) {
+    puts(
+        "usage: pbdbench show RUN [options]\n\n"
+        "Prints one stored run: what was run, by which build, on which machine, what it reported, and the command\n"
+        "that makes it again. RUN is its id, or the first digits of it, 4 at least.\n\n"
+        "      --db FILE   the store; default results/pbdbench.db\n"
+        "      --json      one object: the run as `pbdbench db export` writes it, and \"command\"\n\n"
+        "Exit 2 when there is no such run.");
+    return PBD_EXIT_OK;
+}
+
+static pbd_status take_options(int argc, char **argv, show_options *o) {
+    static const struct option options[] = {
+        {"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        switch (option) {
+            case 'd':
+                o->db = optarg;
+                break;
+            case 'j':
+                o->json = true;
+                break;
+            case 'h':
+                o->help = true;
+                return pbd_ok();
+            default:
+                return pbd_error(PBD_BAD_INPUT, "see `pbdbench show --help`");
+        }
+    }
+    if (optind >= argc)
+        return pbd_error(PBD_BAD_INPUT, "show needs a run: its id, or at least the first 4 digits of it");
+    if (optind + 1 < argc)
+        return pbd_error(PBD_BAD_INPUT, "show takes one run; '%.60s' is one word too many", argv[optind + 1]);
+    o->run = argv[optind];
+    return pbd_ok();
+}
+
+/* ---- The command that makes it again ----------------------------------------------------------------------------- */
+
+/* A word for a POSIX shell, quoted where it must be. */
+static void write_word(FILE *out, const char *word) {
+    bool plain = *word != '\0';
+    for (const char *c = word; *c != '\0'; c++) plain = plain && (isalnum((unsigned char)*c) || strchr("_-+=.,:/", *c));
+    if (plain) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+/* A number in the fewest digits that give it back. */
+static void spell_number(double value, char text[40]) {
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+static void spell_param(const json_t *value, char text[40]) {
+    if (json_is_string(value)) {
+        snprintf(text, 40, "%s", json_string_value(value));
+    } else if (json_is_integer(value)) {
+        snprintf(text, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else {
+        spell_number(json_number_value(value), text);
+    }
+}
+
+/* All parameters are spelt out, also those at their defaults: defaults may change. NULL without memory. */
+static char *command_of(const pbd_result *r) {
+    char *command = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&command, &bytes);
+    if (out == NULL) return NULL;
+    fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
+    json_t *params = json_loads(r->params, 0, NULL), *value;
+    const char *key;
+    json_object_foreach(params, key, value) {
+        char text[40], word[160];
+        spell_param(value, text);
+        snprintf(word, sizeof word, "%s=%s", key, text);
+        fputs(" -s ", out);
+        write_word(out, word);
+    }
+    json_decref(params);
+    fprintf(out, " -b %s -p %s -t %d --seed %" PRIu64, r->backend, r->precision, r->threads, r->seed);
+    if (r->warmups > 0) fprintf(out, " -w %d", r->warmups);
+    if (r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
+    fputs(" --again", out);
+    if (fclose(out) == 0) return command;
+    free(command);
+    return NULL;
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------------- */
+
+static const char *text_at(const json_t *record, const char *table, const char *column) {
+    const char *text = json_string_value(json_object_get(json_object_get(record, table), column));
+    return text != NULL ? text : "";
+}
+
+static long long number_at(const json_t *record, const char *table, const char *column) {
+    return json_integer_value(json_object_get(json_object_get(record, table), column));
+}
+
+static void print_origin(const json_t *record) {
+    printf("  build      %.12s%s, %s, %s\n", text_at(record, "build", "git_sha"),
+           number_at(record, "build", "dirty") ? " with changes" : "", text_at(record, "build", "preset"),
+           text_at(record, "build", "compiler"));
+    printf("  flags      %s\n  sources    %s\n", text_at(record, "build", "flags"), text_at(record, "build", "source"));
+    printf("  machine    %s, %lld cores, %s\n", text_at(record, "env", "cpu"), number_at(record, "env", "cores"),
+           text_at(record, "env", "os"));
+    if (*text_at(record, "env", "gpu")) printf("  gpu        %s\n", text_at(record, "env", "gpu"));
+    json_t *argv = json_loads(text_at(record, "invocation", "argv"), 0, NULL), *word;
+    size_t i;
+    fputs("  made by    pbdbench", stdout);
+    json_array_foreach(argv, i, word) {
+        putchar(' ');
+        write_word(stdout, json_string_value(word));
+    }
+    putchar('\n');
+    json_decref(argv);
+}
+
+/* Load, clock and the rest before and after; what could not be read (-1) is left out. */
+static void print_samples(const json_t *record) {
+    static const struct {
+        const char *column, *before, *after;
+        int decimals;
+    } parts[] = {{"load_1min", "load ", "", 2},
+                 {"clock_mhz", "clock ", " MHz", 0},
+                 {"memory_free_mib", "", " MiB free", 0},
+                 {"throttle_count", "throttled ", " times so far", 0}};
+    const json_t *sample;
+    size_t i;
+    json_array_foreach(json_object_get(record, "env_sample"), i, sample) {
+        char line[200] = "";
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+            const double value = pbd_json_real(json_object_get(sample, parts[p].column));
+            const size_t used = strlen(line);
+            if (value >= 0)
+                snprintf(line + used, sizeof line - used, ", %s%.*f%s", parts[p].before, parts[p].decimals, value,
+                         parts[p].after);
+        }
+        if (*line != '\0') printf("  %-10s %s\n", json_string_value(json_object_get(sample, "moment")), line + 2);
+    }
+}
+
+/* Pure numbers have unit "1", which nobody wants to read. */
+static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
+
+static void print_params(const pbd_result *r) {
+    json_t *params = json_loads(r->params, 0, NULL), *value;
+    const char *key;
+    puts("\nparameters");
+    json_object_foreach(params, key, value) {
+        char text[40];
+        spell_param(value, text);
+        printf("  %-30s %14s\n", key, text);
+    }
+    json_decref(params);
+}
+
+static void print_metrics(const pbd_result *r) {
+    if (r->metrics > 0) puts("\nmetrics");
+    for (size_t i = 0; i < r->metrics; i++) {
+        const pbd_metric_item *m = &r->metric[i];
+        if (m->is_count) {
+            printf("  %-30s %14" PRIu64 " %s\n", m->name, m->count, unit_text(m->unit));
+        } else {
+            printf("  %-30s %14.8g %s\n", m->name, m->value, unit_text(m->unit));
+        }
+    }
+}
+
+static void print_series(const pbd_result *r) {
+    if (r->series_count > 0) puts("\nseries");
+    for (size_t i = 0; i < r->series_count; i++) {
+        const pbd_series_item *s = &r->series[i];
+        printf("  %-30s %-5s %8zu values", s->name, s->component, s->count);
+        if (s->count > 0) printf(", %.6g ... %.6g %s", s->values[0], s->values[s->count - 1], unit_text(s->unit));
+        putchar('\n');
+    }
+}
+
+static void print_times_and_warnings(const pbd_result *r) {
+    if (r->phases > 0) puts("\ntimes");
+    for (size_t i = 0; i < r->phases; i++) {
+        const pbd_phase_item *p = &r->phase[i];
+        printf("  %-30s %14.6f s wall, %.6f s CPU, %" PRIu64 " times\n", p->name, p->wall_s, p->cpu_s, p->calls);
+    }
+    if (r->warnings > 0) puts("\nwarnings");
+    for (size_t i = 0; i < r->warnings; i++)
+        printf("  %s (%" PRIu64 " times): %s\n", r->warning[i].name, r->warning[i].count, r->warning[i].says);
+}
+
+static void print_run(const json_t *record, const pbd_result *r, const char *command) {
+    printf("run %s  %s%s%s\n", r->run_id, r->state, *r->says ? ": " : "", r->says);
+    printf("  case       %s: %s\n  method     %s: %s\n", r->case_name, text_at(record, "case", "summary"),
+           r->method_name, text_at(record, "method", "summary"));
+    printf("  on         %s, %s, %d thread%s\n", r->backend, r->precision, r->threads, r->threads == 1 ? "" : "s");
+    printf("  repeat     %d, after %d warm-ups, seed %" PRIu64 "\n", r->repeat, r->warmups, r->seed);
+    printf("  started    %s\n", r->started_at);
+    print_origin(record);
+    print_samples(record);
+    print_params(r);
+    print_metrics(r);
+    print_series(r);
+    print_times_and_warnings(r);
+    printf("\nto make it again%s\n  %s\n", r->repeat > 0 ? " (the last of the repeats)" : "", command);
+}
+
+static pbd_status print_json(json_t *record, const char *command) {
+    PBD_TRY(pbd_record_open(record));
+    json_object_set_new(record, "command", json_string(command));
+    char *text = json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (text == NULL) return pbd_error(PBD_FAILED, "out of memory while printing a run");
+    puts(text);
+    free(text);
+    return pbd_ok();
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status show(pbd_store *store, const show_options *o) {
+    pbd_result result;
+    json_t *record = NULL;
+    PBD_TRY(pbd_store_get(store, o->run, &result));
+    pbd_status status = pbd_record_load(store, result.run_id, &record);
+    char *command = command_of(&result);
+    if (command == NULL) status = pbd_error(PBD_FAILED, "out of memory while showing a run");
+    if (status.code == PBD_OK && o->json) status = print_json(record, command);
+    if (status.code == PBD_OK && !o->json) print_run(record, &result, command);
+    free(command);
+    json_decref(record);
+    pbd_result_free(&result);
+    return status;
+}
+
+static pbd_status open_and_show(const show_options *o) {
+    char *path = o->db != NULL ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK) status = show(store, o);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+int pbd_verb_show(int argc, char **argv) {
+    show_options o = {0};
+    pbd_status status = take_options(argc, argv, &o);
+    if (status.code == PBD_OK && o.help) return print_help();
+    if (status.code == PBD_OK) status = open_and_show(&o);
+    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+}
