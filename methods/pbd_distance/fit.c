@@ -267,8 +267,11 @@ pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out) {
     /* The objective is not convex: search from several starts, and polish the best. */
     static const double starts[][HEX_KINDS] = {{0.06, 0.16, 0.11, 0.1}, {0.02, 0.05, 0.05, 0.5}, {0.3, 0.3, 0.3, 0.3}, {0.1, 0.02, 0.3, 0.8}};
     double value = INFINITY;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        PBD_TRY(search(NLOPT_LN_SBPLX, test_objective, &o, starts[i], out->k, &value));
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        double start[HEX_KINDS]; /* many iterations want small stiffnesses */
+        for (int kind = 0; kind < HEX_KINDS; kind++) start[kind] = starts[i][kind] / m->problem.iterations;
+        PBD_TRY(search(NLOPT_LN_SBPLX, test_objective, &o, start, out->k, &value));
+    }
     PBD_TRY(search(NLOPT_LN_NELDERMEAD, test_objective, &o, out->k, out->k, &value));
     out->error = fit_error(m, out->k);
     out->evaluations = o.evaluations;

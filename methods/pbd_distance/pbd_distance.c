@@ -35,7 +35,7 @@ static const pbd_param params[] = {
     {"k_volume", "", PBD_REAL, "0", 0, 1, 0, NULL, "stiffness=fixed: of volumes"},
     {"fit", "", PBD_CHOICE, "bounded_lsq", 0, 0, 0, fits, "Eq. 11 directly, by Nelder-Mead, or to the deformation tests"},
     {"fit_start", "", PBD_REAL, "0.1", 0, 1, 0, NULL, "nelder_mead: every stiffness at the start"},
-    {"fit_iterations", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "Jacobi iterations that are fitted (paper: 1)"},
+    {"fit_iterations", "", PBD_INTEGER, "1", 0, 1000, 0, NULL, "Jacobi iterations that are fitted (paper: 1); 0: as many as `iterations`"},
     {"constraints", "", PBD_CHOICE, "all", 0, 0, 0, sets, "with or without volume constraints"},
     {"face_split", "", PBD_CHOICE, "mean_of_projections", 0, 0, 0, splits, "triangles of the volume constraint (R-7)"},
     {"mass_norm", "", PBD_CHOICE, "spectral", 0, 0, 0, norms, "norm of M in Eq. 10 (R-4)"},
@@ -253,6 +253,7 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
                            .fixing = scene->fixing};
     for (int a = 0; a < 8; a++) memcpy(problem.corner[a], scene->positions + 3 * scene->hex[a], sizeof problem.corner[a]);
     problem.mass = scene->masses[scene->hex[0]];
+    if (problem.iterations == 0) problem.iterations = s->iterations;
     fit_matrices m;
     fit_answer answer = {0};
     PBD_TRY(fit_prepare(&problem, &m));
