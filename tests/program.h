@@ -130,8 +130,8 @@ static inline void forget(told *answer) {
 #define expect_code(answer, wanted)                                                                                  \
     do {                                                                                                             \
         if ((answer).code != (wanted))                                                                               \
-            fail_msg("exit code %d, wanted %d\n--- stdout\n%s--- stderr\n%s", (answer).code, (wanted), (answer).out, \
-                     (answer).err);                                                                                  \
+            fail_msg("exit code %d, wanted %d\n--- stderr\n%s--- stdout\n%s", (answer).code, (wanted), (answer).err, \
+                     (answer).out);                                                                                  \
     } while (0)
 #define expect_says(text, wanted)                                                            \
     do {                                                                                     \

@@ -139,7 +139,7 @@ static void test_bad_options(void **state) {
         {{"reproduce"}, {"figure"}},
         {{"show"}, {"run"}},
         {{"db"}, {"check"}},
-        {{"sweep"}, {"FILE"}},
+        {{"sweep"}, {"file"}},
         {{"sweep", "/nonexistent/sweep.yaml"}, {"/nonexistent/sweep.yaml"}},
         {{"env", "me"}, {"me"}},
     };
@@ -315,6 +315,56 @@ static void test_run_json(void **state) {
     }
 }
 
+/* Every claim with its number, one of the four verdicts and the runs it rests on; every picture named is there. */
+static void test_reproduce_json(void **state) {
+    (void)state;
+    static const char *const verdicts[] = {"reproduced", "partly", "not_reproduced", "not_run"};
+    told answer = tell("reproduce", "rodero2016-fig3", "--quick", "--json", "--db", in_workplace("figure.db"), "--out",
+                       in_workplace("pictures"));
+    expect_code(answer, 0);
+    json_t *figure = parse(answer.out), *claim, *plot;
+    assert_string_equal(string_of(figure, "figure"), "rodero2016-fig3");
+    size_t index;
+    assert_true(json_array_size(json_object_get(figure, "claims")) > 0);
+    json_array_foreach(json_object_get(figure, "claims"), index, claim) {
+        assert_memory_equal(string_of(claim, "id"), "rodero2016-fig3.", 16);
+        assert_true(strlen(string_of(claim, "says")) > 0);
+        assert_true(json_array_size(json_object_get(claim, "run_ids")) > 0);
+        const json_t *value = json_object_get(claim, "value");
+        assert_true(json_is_number(value) || json_is_null(value));
+        int known = 0;
+        for (int i = 0; i < 4; i++) known += strcmp(string_of(claim, "verdict"), verdicts[i]) == 0;
+        assert_int_equal(known, 1);
+    }
+    assert_true(json_is_array(json_object_get(figure, "plots")));
+    json_array_foreach(json_object_get(figure, "plots"), index, plot)
+        assert_int_equal(access(json_string_value(plot), R_OK), 0);
+    json_decref(figure);
+    forget(&answer);
+}
+
+/* A stored run is shown with the command that makes it again, and that command finds the same run. */
+static void test_show_gives_the_command(void **state) {
+    (void)state;
+    const char *db = in_workplace("show.db");
+    told made = tell(HEX, "-s", "nu=0.125", "--json", "--db", db);
+    expect_code(made, 0);
+    json_t *run = parse(made.out);
+    const char *id = string_of(run, "run_id");
+    told shown = tell("show", id, "--db", db);
+    expect_code(shown, 0);
+    expect_says(shown.out, id);
+    expect_says(shown.out, "run hex_fit -m pbd_distance");
+    expect_says(shown.out, "nu=0.125");
+    told missing = tell("show", "0123456789abcdef", "--db", db);
+    expect_code(missing, 2);
+    expect_says(missing.err, "0123456789abcdef");
+    json_decref(run);
+    forget(&made);
+    forget(&shown);
+    forget(&missing);
+}
+
 static void test_env_json(void **state) {
     (void)state;
     told answer = tell("env", "--json");
@@ -486,7 +536,8 @@ static void print_command(const char *const *words) {
 enum { RANDOM_WORDS = 7, COMMAND_WORDS = 40 };
 static void random_command(const char *words[COMMAND_WORDS], char room[RANDOM_WORDS][LONGEST]) {
     static const char *const sound[] = {"run", "cube_shear", "-m", "pbd_distance"};
-    static const char *const brief[] = {"-s", "max_steps=3000", "-s", "cells=1", "-s", "iterations=1", "--db", "fuzz.db"};
+    static const char *const brief[] = {"-s", "max_steps=3000", "-s",   "cells=1",
+                                        "-s", "iterations=1",   "--db", "fuzz.db"};
     bool deep = roll(2);
     size_t n = 0, extra = 1 + roll(deep ? 3 : RANDOM_WORDS);
     for (size_t k = 0; deep && k < sizeof sound / sizeof *sound; k++) words[n++] = sound[k];
@@ -544,6 +595,8 @@ int main(void) {
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_list_json),
         cmocka_unit_test(test_run_json),
+        cmocka_unit_test(test_reproduce_json),
+        cmocka_unit_test(test_show_gives_the_command),
         cmocka_unit_test(test_env_json),
         cmocka_unit_test(test_lost_output_is_an_error),
         cmocka_unit_test(test_anything_typed),
