@@ -13,8 +13,10 @@ static bool is_full(int code, int system_errno) {
 }
 
 pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
+    const int last_errno = errno; /* SQLite forgets the system's word on a failure within COMMIT */
     const int code = sqlite3_extended_errcode(store->db);
-    const int system_errno = sqlite3_system_errno(store->db);
+    const int known_errno = sqlite3_system_errno(store->db);
+    const int system_errno = known_errno != 0 ? known_errno : last_errno;
     const char *path = store->path;
     if (is_full(code, system_errno)) {
         return pbd_error(PBD_BAD_INPUT,
