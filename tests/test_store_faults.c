@@ -326,6 +326,7 @@ static void write_protection_is_told(void **state) {
         assert_int_equal(chmod(path, modes[i].file), 0);
         assert_int_equal(chmod(folder, modes[i].folder), 0);
         demand_child(try_protected, path, cannot);
+        assert_int_equal(count_entries(folder), 3); /* ".", ".." and the store */
         if (modes[i].folder == 0555) demand_child(try_protected_folder, missing, cannot);
         chmod(folder, 0755);
         file_bytes after = read_bytes(path);

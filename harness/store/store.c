@@ -32,6 +32,7 @@ enum {
 typedef struct first_look {
     bool exists;     /* with something in it */
     bool wal_in_use; /* there is a -wal file with something in it */
+    bool immutable;  /* to be read as a file that nobody changes */
     off_t bytes;
 } first_look;
 
@@ -48,6 +49,18 @@ static bool has_content(const char *path, const char *suffix) {
     struct stat info;
     snprintf(name, sizeof name, "%s%s", path, suffix);
     return stat(name, &info) == 0 && info.st_size > 0;
+}
+
+/* A reader that may not write would still leave SQLite's journal files beside the store, and those would shut out its
+ * owner. When no journal is about, nobody is writing: then the file is read by itself, as it lies. */
+static bool is_to_be_left_alone(const char *path, const char *folder) {
+    static const char *const journals[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof journals / sizeof *journals; i++) {
+        char name[PATH_MAX + 16];
+        snprintf(name, sizeof name, "%s%s", path, journals[i]);
+        if (access(name, F_OK) == 0) return false;
+    }
+    return euidaccess(path, W_OK) != 0 || euidaccess(folder, W_OK) != 0;
 }
 
 /* euidaccess also tells of read-only file systems and immutable files, which hold for root too. */
@@ -138,6 +151,7 @@ static pbd_status look_first(const char *path, pbd_store_mode mode, first_look *
     if (mode == PBD_STORE_WRITE) PBD_TRY(check_writable(path, true, folder));
     look->exists = info.st_size > 0;
     look->wal_in_use = has_content(path, "-wal");
+    look->immutable = mode == PBD_STORE_READ && is_to_be_left_alone(path, folder);
     look->bytes = info.st_size;
     return pbd_ok();
 }
@@ -250,8 +264,7 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
     return pbd_store_exec(store, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL", "opening it");
 }
 
-/* SQLite's name for the file: ":memory:" and "file:..." are names like others here. In a folder that cannot be written
- * to, and with no writer's journal about, the file can be read as one that nobody changes. */
+/* SQLite's name for the file: ":memory:" and "file:..." are names like others here. */
 static char *sqlite_name(const char *path, bool immutable) {
     char *name = NULL;
     size_t bytes = 0;
@@ -271,12 +284,12 @@ static char *sqlite_name(const char *path, bool immutable) {
     return NULL;
 }
 
-static pbd_status connect_once(pbd_store *store, const first_look *look, bool immutable) {
-    char *name = sqlite_name(store->path, immutable);
+static pbd_status connect_store(pbd_store *store, const first_look *look) {
+    char *name = sqlite_name(store->path, look->immutable);
     if (name == NULL) return pbd_store_no_memory(store);
     int flags = SQLITE_OPEN_READWRITE;
     if (store->mode == PBD_STORE_WRITE) flags |= SQLITE_OPEN_CREATE;
-    if (immutable) flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+    if (look->immutable) flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
     const int code = sqlite3_open_v2(name, &store->db, flags, NULL);
     free(name);
     if (store->db == NULL) return pbd_store_no_memory(store);
@@ -289,18 +302,6 @@ static void disconnect(pbd_store *store, bool untouched) {
     if (store->db != NULL && untouched) sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(store->db);
     store->db = NULL;
-}
-
-static pbd_status connect_store(pbd_store *store, const first_look *look) {
-    pbd_status status = connect_once(store, look, false);
-    if (status.code == PBD_OK) return status;
-    const int code = store->db != NULL ? sqlite3_errcode(store->db) & 0xff : SQLITE_NOMEM;
-    disconnect(store, look->wal_in_use);
-    const bool folder_is_shut = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
-    if (store->mode == PBD_STORE_WRITE || !folder_is_shut || look->wal_in_use) return status;
-    status = connect_once(store, look, true);
-    if (status.code != PBD_OK) disconnect(store, false);
-    return status;
 }
 
 pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out) {
@@ -323,6 +324,7 @@ pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out
     if (status.code == PBD_OK) {
         *out = store;
     } else {
+        disconnect(store, look.wal_in_use);
         pbd_store_close(store);
     }
     return status;
