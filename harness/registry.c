@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/backend.h"
+
 #define METHOD(name) extern const pbd_method name##_float, name##_double;
 #include "methods/methods.def"
 #undef METHOD
@@ -23,11 +25,7 @@ static const pbd_case *const cases[] = {
 #undef CASE
 };
 
-static const pbd_backend_entry backends[PBD_BACKEND_COUNT] = {
-    {"cpu", "OpenMP threads and SIMD", true, ""},
-    {"emu", "CUDA threads emulated on the host", false, "not in this version: the emulation is not built yet"},
-    {"cuda", "NVIDIA GPUs", false, "not in this version: CUDA kernels are not built yet"},
-};
+static const char *const backend_names[PBD_BACKEND_COUNT] = {"cpu", "emu", "cuda"};
 
 enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases, LONGEST_WORD = 64 };
 
@@ -35,7 +33,14 @@ size_t pbd_method_count(void) { return METHODS; }
 const pbd_method_entry *pbd_method_at(size_t index) { return &methods[index]; }
 size_t pbd_case_count(void) { return CASES; }
 const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
-const pbd_backend_entry *pbd_backend_at(pbd_backend backend) { return &backends[backend]; }
+
+pbd_backend_entry pbd_backend_at(pbd_backend backend) {
+    static const char *const summaries[PBD_BACKEND_COUNT] = {
+        "OpenMP threads and SIMD", "CUDA threads emulated on the host, every launch checked for races", "NVIDIA GPUs"};
+    const char *reason = backend == PBD_BACKEND_CUDA ? pbd_cuda_missing() : "";
+    return (pbd_backend_entry){backend_names[backend], summaries[backend], !*reason, reason};
+}
+
 const char *pbd_precision_name(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? "f32" : "f64"; }
 
 /* Levenshtein's distance; words longer than LONGEST_WORD are nobody's slip. */
@@ -106,16 +111,14 @@ pbd_status pbd_find_case(const char *name, const pbd_case **out) {
 }
 
 pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
-    const char *names[PBD_BACKEND_COUNT];
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
-        names[i] = backends[i].name;
-        if (strcmp(name, backends[i].name) != 0) continue;
-        if (!backends[i].available)
-            return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, backends[i].reason);
+        if (strcmp(name, backend_names[i]) != 0) continue;
+        pbd_backend_entry entry = pbd_backend_at((pbd_backend)i);
+        if (!entry.available) return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, entry.reason);
         *out = (pbd_backend)i;
         return pbd_ok();
     }
-    return pbd_unknown("backend", name, names, PBD_BACKEND_COUNT, "pbdbench list backends");
+    return pbd_unknown("backend", name, backend_names, PBD_BACKEND_COUNT, "pbdbench list backends");
 }
 
 pbd_status pbd_find_precision(const char *name, pbd_precision *out) {

@@ -23,7 +23,7 @@ size_t pbd_method_count(void);
 const pbd_method_entry *pbd_method_at(size_t index);
 size_t pbd_case_count(void);
 const pbd_case *pbd_case_at(size_t index);
-const pbd_backend_entry *pbd_backend_at(pbd_backend backend);
+pbd_backend_entry pbd_backend_at(pbd_backend backend);
 const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
 
 /* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */

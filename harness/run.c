@@ -73,7 +73,7 @@ static const pbd_method *method_of(const pbd_cell *cell) { return cell->method->
 static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
     char *params = params_json(cell), *text = NULL;
     int length = params ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, method_of(cell)->name, params,
-                                   pbd_backend_at(cell->backend)->name, pbd_precision_name(cell->precision), cell->threads)
+                                   pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
                         : -1;
     free(params);
     if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
@@ -94,7 +94,7 @@ static pbd_status check_cell(const pbd_cell *cell) {
         return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name, pbd_precision_name(cell->precision),
                          pbd_precision_name((pbd_precision)!cell->precision));
     if (!(m->backends & 1u << cell->backend))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name, pbd_backend_at(cell->backend)->name);
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name, pbd_backend_at(cell->backend).name);
     return pbd_ok();
 }
 
@@ -224,7 +224,7 @@ static pbd_status describe(const pbd_plan_item *item, pbd_result *out) {
     out->case_name = strdup(cell->c->name);
     out->method_name = strdup(method_of(cell)->name);
     out->params = params_json(cell);
-    out->backend = strdup(pbd_backend_at(cell->backend)->name);
+    out->backend = strdup(pbd_backend_at(cell->backend).name);
     out->precision = strdup(pbd_precision_name(cell->precision));
     if (out->case_name && out->method_name && out->params && out->backend && out->precision) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory for a run");
@@ -296,7 +296,9 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     pbd_exec_reset_totals(exec);
     pbd_recorder_enter(recorder, "solve");
     status = drive(scene, m, *state, &cell->method_values);
+    pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
+    if (status.code == PBD_OK) status = waited;
     record_totals(exec, recorder);
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;

@@ -115,9 +115,9 @@ static json_t *machine_json(const pbd_machine *m) {
 static json_t *backends_json(void) {
     json_t *array = json_array();
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
-        const pbd_backend_entry *b = pbd_backend_at((pbd_backend)i);
-        json_array_append_new(array, json_pack("{s:s, s:s, s:b, s:s}", "name", b->name, "summary", b->summary,
-                                               "available", b->available, "reason", b->reason));
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b, s:s}", "name", b.name, "summary", b.summary,
+                                               "available", b.available, "reason", b.reason));
     }
     return array;
 }
@@ -168,8 +168,8 @@ static void print_machine(const pbd_machine *m) {
 static void print_backends(void) {
     printf("backends\n");
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
-        const pbd_backend_entry *b = pbd_backend_at((pbd_backend)i);
-        printf("  %-12s %s%s%s\n", b->name, b->summary, b->available ? "" : "; not available: ", b->reason);
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        printf("  %-12s %s%s%s\n", b.name, b.summary, b.available ? "" : "; not available: ", b.reason);
     }
 }
 

@@ -69,8 +69,8 @@ static void list_cases(listing *l) {
 static void list_backends(listing *l) {
     heading(l, "backends");
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
-        const pbd_backend_entry *b = pbd_backend_at((pbd_backend)i);
-        emit(l, b->name, b->summary, "", b->available, b->reason, NULL);
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        emit(l, b.name, b.summary, "", b.available, b.reason, NULL);
     }
 }
 

@@ -49,8 +49,8 @@ typedef struct solver {
 } solver;
 
 /* Settings are "key=value" words, split at blanks. */
-UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision precision, int threads, const pbd_scene *scene,
-                                  const char *words) {
+UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method, pbd_precision precision, int threads,
+                                     const pbd_scene *scene, const char *words) {
     const pbd_method_entry *entry;
     const pbd_case *c;
     *s = (solver){.precision = precision};
@@ -66,9 +66,14 @@ UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision p
     pbd_values unused;
     PBD_TRY(pbd_resolve(c, s->method, setting, count, &unused, &s->values));
     pbd_values_free(&unused);
-    PBD_TRY(pbd_exec_create(PBD_CPU, threads, &s->exec));
+    PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
     s->recorder = pbd_recorder_create(&s->result, NULL);
     return s->method->create(scene, &s->values, s->exec, s->recorder, &s->state);
+}
+
+UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision precision, int threads, const pbd_scene *scene,
+                                  const char *words) {
+    return try_open_on(PBD_CPU, s, method, precision, threads, scene, words);
 }
 
 UNUSED static void solver_open(solver *s, const char *method, pbd_precision precision, int threads, const pbd_scene *scene,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/exec/exec.h"
+#include "harness/exec/backend.h"
 
 enum {
     CHUNK = 64,           /* PBD_CHUNK of kernel.h */
@@ -28,64 +28,41 @@ void __tsan_release(void *);
 #define TSAN_RELEASE(address) ((void)(address))
 #endif
 
-struct pbd_exec {
+typedef struct cpu {
     int threads;
-    pbd_exec_totals totals;
-};
+} cpu;
 
-/* In front of each allocation: its size, for the count of memory. Keeps the alignment of 64. */
-typedef union allocation {
-    size_t bytes;
-    char room[64];
-} allocation;
-
-pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
-    *out = NULL;
-    if (backend != PBD_CPU) return pbd_error(PBD_NOT_SUPPORTED, "only the cpu backend is in this build");
-    pbd_exec *exec = calloc(1, sizeof *exec);
-    if (!exec) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
-    exec->threads = threads > 0 ? threads : omp_get_num_procs();
-    *out = exec;
+static pbd_status cpu_open(int threads, void **self) {
+    cpu *c = calloc(1, sizeof *c);
+    if (!c) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
+    c->threads = threads;
+    *self = c;
     return pbd_ok();
 }
 
-void pbd_exec_destroy(pbd_exec *exec) { free(exec); }
-int pbd_exec_threads(const pbd_exec *exec) { return exec->threads; }
-pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec) { return exec->totals; }
-
-void pbd_exec_reset_totals(pbd_exec *exec) {
-    exec->totals.launches = exec->totals.items = 0;
-    exec->totals.bytes = exec->totals.flops = 0;
-}
-
-pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
-    size_t total = sizeof(allocation) + (bytes + 63) / 64 * 64;
-    allocation *memory = total >= bytes ? aligned_alloc(64, total) : NULL;
+static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
+    (void)self;
+    size_t total = (bytes + 63) / 64 * 64 + 64;
+    void *memory = total > bytes ? aligned_alloc(64, total) : NULL;
     if (!memory) return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
     memset(memory, 0, total);
-    memory->bytes = bytes;
-    exec->totals.allocated += bytes;
-    if (exec->totals.allocated > exec->totals.peak) exec->totals.peak = exec->totals.allocated;
-    *out = memory + 1;
+    *out = memory;
     return pbd_ok();
 }
 
-void pbd_free(pbd_exec *exec, void *memory) {
-    if (!memory) return;
-    allocation *start = (allocation *)memory - 1;
-    exec->totals.allocated -= start->bytes;
-    free(start);
+static void cpu_release(void *self, void *memory) {
+    (void)self;
+    free(memory);
 }
 
-pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes) {
-    (void)exec;
-    if (bytes) memcpy(device, host, bytes);
+static pbd_status cpu_copy(void *self, void *to, const void *from, size_t bytes) {
+    (void)self;
+    memcpy(to, from, bytes);
     return pbd_ok();
 }
 
-pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes) {
-    (void)exec;
-    if (bytes) memcpy(host, device, bytes);
+static pbd_status cpu_wait(void *self) {
+    (void)self;
     return pbd_ok();
 }
 
@@ -105,15 +82,11 @@ TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, siz
     TSAN_ACQUIRE(&join_point);
 }
 
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args) {
-    if (n == 0) return pbd_ok();
-    if (exec->threads == 1 || n < SMALL_LAUNCH)
-        kernel->cpu(args, 0, n);
-    else
-        run_threads(exec->threads, kernel, n, args);
-    exec->totals.launches++;
-    exec->totals.items += n;
-    exec->totals.bytes += kernel->bytes * (double)n;
-    exec->totals.flops += kernel->flops * (double)n;
+static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+    const cpu *c = self;
+    if (c->threads == 1 || n < SMALL_LAUNCH) kernel->cpu(args, 0, n);
+    else run_threads(c->threads, kernel, n, args);
     return pbd_ok();
 }
+
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, free, cpu_alloc, cpu_release, cpu_copy, cpu_copy, cpu_run, cpu_wait};

@@ -17,6 +17,10 @@ typedef struct pbd_kernel {
     size_t args_bytes;
     /* Runs items [begin, end) with the arguments at `args`. */
     void (*cpu)(const void *args, size_t begin, size_t end);
+    /* What one emulated CUDA thread runs of a launch over n items. */
+    void (*emu)(const void *args, size_t n);
+    /* Launches over n items on the stream; a cudaError_t. NULL in a build without CUDA. */
+    int (*cuda)(const void *args, size_t n, void *stream);
     double bytes, flops; /* an item must move and do at least this much: what reports compare with the limits */
 } pbd_kernel;
 
@@ -27,14 +31,18 @@ typedef struct pbd_exec_totals {
     size_t allocated, peak; /* bytes of device memory now and at most */
 } pbd_exec_totals;
 
+/* backend: PBD_CPU, PBD_EMU or PBD_CUDA; threads is for the cpu backend, 0: all cores. PBD_NOT_SUPPORTED says what is
+ * missing (build, driver, device). */
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
 /* Forgets launches, items, bytes and flops (not memory): a timed section starts from 0. */
 void pbd_exec_reset_totals(pbd_exec *exec);
+/* Waits until all launches are done; reports an error that one of them met. */
+pbd_status pbd_exec_wait(pbd_exec *exec);
 
-/* Device memory, zeroed, aligned to 64 bytes. pbd_exec_free is NULL-safe. */
+/* Device memory, zeroed, aligned to 64 bytes. pbd_free is NULL-safe. */
 pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out);
 void pbd_free(pbd_exec *exec, void *memory);
 pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes);

@@ -23,10 +23,6 @@ typedef REAL real;
 #define PBD_FN static inline __attribute__((always_inline, unused))
 #endif
 
-/* The lanes of a tile: one on the CPU. */
-#define PBD_LANES 1
-#define PBD_LANE 0
-
 #define REAL_EPSILON (sizeof(real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON)
 
 PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }

@@ -1,0 +1,35 @@
+/* What a backend gives to exec.c: one table of functions each. `self` is the backend's own. */
+#ifndef PBD_BACKEND_H
+#define PBD_BACKEND_H
+
+#include "harness/exec/exec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pbd_backend_ops {
+    pbd_status (*open)(int threads, void **self);
+    void (*close)(void *self);
+    pbd_status (*alloc)(void *self, size_t bytes, void **out); /* zeroed, 64-byte aligned */
+    void (*release)(void *self, void *memory);
+    pbd_status (*upload)(void *self, void *device, const void *host, size_t bytes);
+    pbd_status (*download)(void *self, void *host, const void *device, size_t bytes);
+    pbd_status (*run)(void *self, const pbd_kernel *kernel, size_t n, const void *args);
+    pbd_status (*wait)(void *self);
+} pbd_backend_ops;
+
+extern const pbd_backend_ops pbd_cpu_ops, pbd_emu_ops;
+#if PBD_HAVE_CUDA
+extern const pbd_backend_ops pbd_cuda_ops;
+#endif
+
+/* Why `-b cuda` cannot work here, or "": no toolkit at build time, no driver, no device. Looked up once. */
+const char *pbd_cuda_missing(void);
+/* Name of the first device, or "". */
+const char *pbd_cuda_device(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

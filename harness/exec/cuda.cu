@@ -1,0 +1,115 @@
+/* The cuda backend: one device, one stream. Launches do not wait; copies and pbd_exec_wait do. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness/exec/backend.h"
+
+namespace {
+
+struct cuda {
+    cudaStream_t stream;
+};
+
+pbd_status failed(cudaError_t error, const char *what) {
+    return pbd_error(PBD_FAILED, "CUDA: %s failed: %s", what, cudaGetErrorString(error));
+}
+
+/* Looked up once: the driver and the devices do not come and go. */
+struct device_info {
+    char missing[200], name[128];
+};
+
+device_info look_up() {
+    device_info info = {"", ""};
+    int count = 0, driver = 0;
+    cudaDriverGetVersion(&driver);
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver || (error != cudaSuccess && driver == 0))
+        snprintf(info.missing, sizeof info.missing, "this build has CUDA %d.%d, but there is no NVIDIA driver for it on this machine",
+                 CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    else if (error != cudaSuccess || count == 0)
+        snprintf(info.missing, sizeof info.missing, "there is an NVIDIA driver, but no device (%s)",
+                 error != cudaSuccess ? cudaGetErrorString(error) : "none found");
+    else {
+        cudaDeviceProp properties;
+        if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) snprintf(info.name, sizeof info.name, "%s", properties.name);
+    }
+    cudaGetLastError(); /* a missing device is an answer, not an error to be found later */
+    return info;
+}
+
+const device_info &device() {
+    static const device_info info = look_up();
+    return info;
+}
+
+pbd_status cuda_open(int threads, void **self) {
+    (void)threads;
+    if (*device().missing) return pbd_error(PBD_NOT_SUPPORTED, "backend cuda is not available: %s", device().missing);
+    cuda *c = (cuda *)calloc(1, sizeof *c);
+    if (!c) return pbd_error(PBD_FAILED, "out of memory for the cuda backend");
+    cudaError_t error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess) {
+        free(c);
+        return failed(error, "making a stream");
+    }
+    *self = c;
+    return pbd_ok();
+}
+
+void cuda_close(void *self) {
+    cudaStreamDestroy(((cuda *)self)->stream);
+    free(self);
+}
+
+pbd_status cuda_alloc(void *self, size_t bytes, void **out) {
+    cuda *c = (cuda *)self;
+    size_t rounded = (bytes + 63) / 64 * 64 + 64, available = 0, total = 0;
+    cudaError_t error = cudaMalloc(out, rounded);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        cudaMemGetInfo(&available, &total);
+        return pbd_error(PBD_FAILED, "out of device memory: a buffer of %zu bytes is needed, %zu of %zu are free", rounded, available, total);
+    }
+    if (error != cudaSuccess) return failed(error, "allocating");
+    error = cudaMemsetAsync(*out, 0, rounded, c->stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "clearing memory");
+}
+
+void cuda_release(void *self, void *memory) {
+    (void)self;
+    cudaFree(memory);
+}
+
+pbd_status copy(void *self, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    cuda *c = (cuda *)self;
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, c->stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "a copy, or a kernel before it,");
+}
+
+pbd_status cuda_upload(void *self, void *device_memory, const void *host, size_t bytes) {
+    return copy(self, device_memory, host, bytes, cudaMemcpyHostToDevice);
+}
+
+pbd_status cuda_download(void *self, void *host, const void *device_memory, size_t bytes) {
+    return copy(self, host, device_memory, bytes, cudaMemcpyDeviceToHost);
+}
+
+pbd_status cuda_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+    cudaError_t error = (cudaError_t)kernel->cuda(args, n, ((cuda *)self)->stream);
+    return error == cudaSuccess ? pbd_ok() : pbd_error(PBD_FAILED, "CUDA: launching kernel %s over %zu items failed: %s", kernel->name, n, cudaGetErrorString(error));
+}
+
+pbd_status cuda_wait(void *self) {
+    cudaError_t error = cudaStreamSynchronize(((cuda *)self)->stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "a kernel");
+}
+
+}  // namespace
+
+extern "C" {
+const char *pbd_cuda_missing(void) { return device().missing; }
+const char *pbd_cuda_device(void) { return device().name; }
+extern const pbd_backend_ops pbd_cuda_ops = {cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_upload, cuda_download, cuda_run, cuda_wait};
+}

@@ -1,0 +1,347 @@
+#include "harness/exec/emu.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "harness/exec/backend.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define EMU_PTHREADS 1
+#include <pthread.h>
+#else
+#define EMU_PTHREADS 0
+#endif
+
+enum {
+    BLOCK = 128, /* PBD_BLOCK and PBD_GPU_LANES of lanes.h */
+    LANES = 8,
+    TILES = BLOCK / LANES,
+    MOST_VALUES = 64,        /* of one exchange */
+    SHARED_BYTES = 48 << 10, /* as on a GPU by default */
+    STACK_BYTES = 64 << 10,
+    POISON = 0xff,           /* a NaN in every precision */
+    LINE = 64,               /* changes are looked for by lines, then by words of four bytes */
+    LARGEST_CHECKED = 8 << 20, /* bytes of device memory up to which every launch is checked */
+    MOST_COMPARED = 256 << 20 /* bytes compared in a launch up to which writers are told apart by thread, not by block */
+};
+
+_Thread_local pbd_emu_index threadIdx, blockIdx;
+
+/* ---- Memory: every allocation is known, so that launches can be compared ----------------------------------------------- */
+
+typedef struct region {
+    char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
+    uint32_t *writer;                /* by word: the thread or block that changed it in this launch, plus 1 */
+    size_t bytes;                    /* a multiple of LINE */
+} region;
+
+typedef struct emu {
+    region *region;
+    size_t regions, total;
+} emu;
+
+static pbd_status emu_open(int threads, void **self) {
+    (void)threads;
+    *self = calloc(1, sizeof(emu));
+    return *self ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the emulation");
+}
+
+static void free_region(region *r) {
+    free(r->memory);
+    free(r->before);
+    free(r->forward);
+    free(r->writer);
+}
+
+static void emu_close(void *self) {
+    emu *e = self;
+    for (size_t i = 0; i < e->regions; i++) free_region(&e->region[i]);
+    free(e->region);
+    free(e);
+}
+
+static pbd_status emu_alloc(void *self, size_t bytes, void **out) {
+    emu *e = self;
+    size_t size = (bytes + LINE - 1) / LINE * LINE + LINE;
+    region r = {.bytes = size};
+    region *grown = realloc(e->region, (e->regions + 1) * sizeof *grown);
+    if (grown) e->region = grown;
+    r.memory = aligned_alloc(LINE, size);
+    r.before = malloc(size);
+    r.forward = malloc(size);
+    r.writer = malloc(size);
+    if (!grown || !r.memory || !r.before || !r.forward || !r.writer) {
+        free_region(&r);
+        return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
+    }
+    memset(r.memory, 0, size);
+    e->region[e->regions++] = r;
+    e->total += size;
+    *out = r.memory;
+    return pbd_ok();
+}
+
+static void emu_release(void *self, void *memory) {
+    emu *e = self;
+    for (size_t i = 0; i < e->regions; i++)
+        if (e->region[i].memory == memory) {
+            e->total -= e->region[i].bytes;
+            free_region(&e->region[i]);
+            e->region[i] = e->region[--e->regions];
+            return;
+        }
+}
+
+static pbd_status emu_copy(void *self, void *to, const void *from, size_t bytes) {
+    (void)self;
+    memcpy(to, from, bytes);
+    return pbd_ok();
+}
+
+static pbd_status emu_wait(void *self) {
+    (void)self;
+    return pbd_ok();
+}
+
+/* ---- The running block --------------------------------------------------------------------------------------------------- */
+
+/* One block runs at a time in the whole program; what it needs is kept between launches. */
+static struct {
+    const pbd_kernel *kernel;
+    const void *args;
+    size_t n;
+    unsigned block;
+    bool descending;
+    char *shared; /* SHARED_BYTES */
+    double slot[TILES][LANES][MOST_VALUES];
+#if EMU_PTHREADS
+    pthread_barrier_t all, tile[TILES];
+#else
+    ucontext_t scheduler, fibre[BLOCK];
+    char *stack; /* BLOCK x STACK_BYTES */
+    unsigned current;
+    enum { RUNNABLE, AT_BARRIER, AT_EXCHANGE, DONE } state[BLOCK];
+#endif
+} run;
+static _Thread_local size_t shared_used;
+
+void *pbd_emu_shared(size_t bytes) {
+    size_t at = shared_used;
+    shared_used += (bytes + 15) / 16 * 16;
+    if (shared_used > SHARED_BYTES) abort(); /* a programming error: a GPU would refuse the kernel when it is compiled */
+    return run.shared + at;
+}
+
+#if EMU_PTHREADS
+
+void pbd_emu_barrier(void) { pthread_barrier_wait(&run.all); }
+static void tile_barrier(void) { pthread_barrier_wait(&run.tile[threadIdx.x / LANES]); }
+
+static void *thread_main(void *index) {
+    threadIdx.x = (unsigned)(uintptr_t)index;
+    blockIdx.x = run.block;
+    shared_used = 0;
+    run.kernel->emu(run.args, run.n);
+    return NULL;
+}
+
+static pbd_status run_block(void) {
+    pthread_t thread[BLOCK];
+    pthread_barrier_init(&run.all, NULL, BLOCK);
+    for (int t = 0; t < TILES; t++) pthread_barrier_init(&run.tile[t], NULL, LANES);
+    unsigned started = 0;
+    while (started < BLOCK && pthread_create(&thread[started], NULL, thread_main, (void *)(uintptr_t)started) == 0) started++;
+    if (started < BLOCK) abort(); /* those that run would wait for ever */
+    for (unsigned t = 0; t < BLOCK; t++) pthread_join(thread[t], NULL);
+    pthread_barrier_destroy(&run.all);
+    for (int t = 0; t < TILES; t++) pthread_barrier_destroy(&run.tile[t]);
+    return pbd_ok();
+}
+
+#else
+
+/* Leaves the running fibre for the scheduler, which comes back when everybody it waits for is there. */
+static void pause_fibre(int state) {
+    unsigned me = run.current;
+    size_t used = shared_used;
+    run.state[me] = state;
+    swapcontext(&run.fibre[me], &run.scheduler);
+    threadIdx.x = me;
+    shared_used = used;
+}
+
+void pbd_emu_barrier(void) { pause_fibre(AT_BARRIER); }
+static void tile_barrier(void) { pause_fibre(AT_EXCHANGE); }
+
+static void fibre_main(void) {
+    shared_used = 0;
+    run.kernel->emu(run.args, run.n);
+    run.state[run.current] = DONE;
+}
+
+static void resume(unsigned t) {
+    run.current = t;
+    threadIdx.x = t;
+    run.state[t] = RUNNABLE;
+    swapcontext(&run.scheduler, &run.fibre[t]);
+}
+
+/* Runs the threads of [first, first + count) that are in `state`, in the order of this run. */
+static unsigned resume_all(unsigned first, unsigned count, int state) {
+    unsigned resumed = 0;
+    for (unsigned k = 0; k < count; k++) {
+        unsigned t = first + (run.descending ? count - 1 - k : k);
+        if ((int)run.state[t] != state) continue;
+        resume(t);
+        resumed++;
+    }
+    return resumed;
+}
+
+static unsigned count_in(unsigned first, unsigned count, int state) {
+    unsigned found = 0;
+    for (unsigned t = first; t < first + count; t++) found += (int)run.state[t] == state;
+    return found;
+}
+
+/* Lets exchanges of whole tiles go on until every thread is done or at a barrier, then opens the barrier. */
+static pbd_status run_block(void) {
+    for (unsigned t = 0; t < BLOCK; t++) {
+        getcontext(&run.fibre[t]);
+        run.fibre[t].uc_stack.ss_sp = run.stack + (size_t)t * STACK_BYTES;
+        run.fibre[t].uc_stack.ss_size = STACK_BYTES;
+        run.fibre[t].uc_link = &run.scheduler;
+        makecontext(&run.fibre[t], fibre_main, 0);
+        run.state[t] = RUNNABLE;
+    }
+    resume_all(0, BLOCK, RUNNABLE);
+    for (;;) {
+        bool moved = false;
+        for (unsigned k = 0; k < TILES; k++) {
+            unsigned tile = (run.descending ? TILES - 1 - k : k) * LANES, waiting = count_in(tile, LANES, AT_EXCHANGE);
+            if (waiting == 0) continue;
+            if (waiting < LANES && waiting + count_in(tile, LANES, AT_BARRIER) + count_in(tile, LANES, DONE) == LANES)
+                return pbd_error(PBD_FAILED, "kernel %s: %u of the %d lanes of a tile came to an exchange, the others went elsewhere",
+                                 run.kernel->name, waiting, LANES);
+            resume_all(tile, LANES, AT_EXCHANGE);
+            moved = true;
+        }
+        if (moved) continue;
+        unsigned waiting = count_in(0, BLOCK, AT_BARRIER), done = count_in(0, BLOCK, DONE);
+        if (waiting == 0) return pbd_ok();
+        if (waiting + done < BLOCK) continue;
+        resume_all(0, BLOCK, AT_BARRIER);
+    }
+}
+
+#endif
+
+/* Each lane leaves its values, and adds its partner's, in the order of a butterfly of shuffles. */
+#define BUTTERFLY(TYPE)                                                              \
+    do {                                                                             \
+        TYPE *v = (TYPE *)values;                                                    \
+        for (unsigned other = LANES / 2; other > 0; other /= 2) {                    \
+            for (int i = 0; i < count; i++) run.slot[tile][lane][i] = (double)v[i];  \
+            tile_barrier();                                                          \
+            for (int i = 0; i < count; i++) v[i] += (TYPE)run.slot[tile][lane ^ other][i]; \
+            tile_barrier();                                                          \
+        }                                                                            \
+    } while (0)
+
+void pbd_emu_tile_sums(void *values, int count, bool is_double) {
+    unsigned tile = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    if (count > MOST_VALUES) abort(); /* a programming error of the kernel's writer */
+    if (is_double) BUTTERFLY(double);
+    else BUTTERFLY(float);
+}
+
+/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+
+/* Marks the words that `writer` changed since `seen` was last brought up to date; PBD_FAILED when another one of this
+ * launch had changed one before. */
+static pbd_status mark_writes(region *r, char *seen, uint32_t writer, const char *unit) {
+    for (size_t line = 0; line < r->bytes; line += LINE) {
+        if (memcmp(r->memory + line, seen + line, LINE) == 0) continue;
+        for (size_t at = line; at < line + LINE; at += 4) {
+            if (memcmp(r->memory + at, seen + at, 4) == 0) continue;
+            uint32_t *before = &r->writer[at / 4];
+            if (*before != 0 && *before != writer + 1)
+                return pbd_error(PBD_FAILED, "kernel %s: %s %u and %u of one launch write the same word (byte %zu of a buffer of %zu): wrong colours?",
+                                 run.kernel->name, unit, *before - 1, writer, at, r->bytes);
+            *before = writer + 1;
+        }
+        memcpy(seen + line, r->memory + line, LINE);
+    }
+    return pbd_ok();
+}
+
+static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
+    for (size_t i = 0; i < e->regions; i++) PBD_TRY(mark_writes(&e->region[i], e->region[i].forward, writer, unit));
+    return pbd_ok();
+}
+
+/* Items and batches have no barriers: their threads run one after another, without fibres. */
+static pbd_status run_simple_block(emu *e, bool mark) {
+    for (unsigned k = 0; k < BLOCK; k++) {
+        threadIdx.x = run.descending ? BLOCK - 1 - k : k;
+        run.kernel->emu(run.args, run.n);
+        if (mark) PBD_TRY(mark_all(e, run.block * BLOCK + threadIdx.x, "threads"));
+    }
+    return pbd_ok();
+}
+
+static pbd_status run_blocks(emu *e, unsigned blocks, bool mark) {
+    bool simple = run.kernel->shape != PBD_SHAPE_TILE, by_thread = simple && e->total * run.n <= MOST_COMPARED;
+    for (unsigned k = 0; k < blocks; k++) {
+        run.block = blockIdx.x = run.descending ? blocks - 1 - k : k;
+        memset(run.shared, POISON, SHARED_BYTES);
+        PBD_TRY(simple ? run_simple_block(e, mark && by_thread) : run_block());
+        if (mark && !by_thread) PBD_TRY(mark_all(e, run.block, "blocks"));
+    }
+    return pbd_ok();
+}
+
+/* Ascending, then descending from the same memory: the answers must agree to the bit. */
+static pbd_status run_checked(emu *e, unsigned blocks) {
+    for (size_t i = 0; i < e->regions; i++) {
+        region *r = &e->region[i];
+        memcpy(r->before, r->memory, r->bytes);
+        memcpy(r->forward, r->memory, r->bytes);
+        memset(r->writer, 0, r->bytes);
+    }
+    PBD_TRY(run_blocks(e, blocks, true)); /* leaves each region's new content in `forward` too */
+    for (size_t i = 0; i < e->regions; i++) memcpy(e->region[i].memory, e->region[i].before, e->region[i].bytes);
+    run.descending = true;
+    pbd_status status = run_blocks(e, blocks, false);
+    run.descending = false;
+    PBD_TRY(status);
+    for (size_t i = 0; i < e->regions; i++) {
+        const region *r = &e->region[i];
+        for (size_t at = 0; at < r->bytes; at += 4)
+            if (memcmp(r->memory + at, r->forward + at, 4) != 0)
+                return pbd_error(PBD_FAILED, "kernel %s: the answer depends on the order of its threads (byte %zu of a buffer of %zu): a missing barrier, or wrong colours",
+                                 run.kernel->name, at, r->bytes);
+    }
+    return pbd_ok();
+}
+
+static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+    emu *e = self;
+    if (!run.shared) run.shared = aligned_alloc(LINE, SHARED_BYTES);
+#if !EMU_PTHREADS
+    if (!run.stack) run.stack = aligned_alloc(4096, (size_t)BLOCK * STACK_BYTES);
+    if (!run.stack) return pbd_error(PBD_FAILED, "out of memory for the emulation's fibres");
+#endif
+    if (!run.shared) return pbd_error(PBD_FAILED, "out of memory for the emulation");
+    run.kernel = kernel;
+    run.args = args;
+    run.n = n;
+    run.descending = false;
+    size_t threads = n * (kernel->shape == PBD_SHAPE_TILE ? LANES : 1);
+    unsigned blocks = (unsigned)((threads + BLOCK - 1) / BLOCK);
+    return e->total <= LARGEST_CHECKED ? run_checked(e, blocks) : run_blocks(e, blocks, false);
+}
+
+const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy, emu_copy, emu_run, emu_wait};

@@ -1,0 +1,47 @@
+/* Lanes, blocks, barriers and shared memory: what a body may use of a GPU, on each of the three places. */
+#ifndef PBD_LANES_H
+#define PBD_LANES_H
+
+#include "methods/physics/real.h"
+
+/* Threads of a block, and lanes of a tile, on a GPU. Eight lanes fit the 20 to 40 neighbours of these methods: with 32
+ * most of a warp would idle at the end of each list. */
+#define PBD_BLOCK 128
+#define PBD_GPU_LANES 8
+
+#if defined(__CUDACC__)
+
+#define PBD_LANES PBD_GPU_LANES
+#define PBD_LANE ((int)(threadIdx.x % PBD_GPU_LANES))
+#define PBD_BATCH 1
+#define PBD_BARRIER() __syncthreads()
+#define PBD_SHARED(type, name, count) __shared__ type name[count]
+/* The same value of the lane `other` (by xor) of this tile. */
+PBD_FN real lane_exchange(real v, int other) {
+#if defined(__CUDA_ARCH__)
+    unsigned first = threadIdx.x % 32 / PBD_GPU_LANES * PBD_GPU_LANES;
+    return __shfl_xor_sync(((1u << PBD_GPU_LANES) - 1) << first, v, other);
+#else
+    (void)other;
+    return v;
+#endif
+}
+
+#elif defined(PBD_EMULATE)
+
+#include "harness/exec/emu.h"
+#define PBD_LANES PBD_GPU_LANES
+#define PBD_LANE ((int)(threadIdx.x % PBD_GPU_LANES))
+#define PBD_BATCH 1
+#define PBD_BARRIER() pbd_emu_barrier()
+#define PBD_SHARED(type, name, count) type *name = (type *)pbd_emu_shared(sizeof(type) * (count))
+
+#else
+
+#define PBD_LANES 1
+#define PBD_LANE 0
+#define PBD_BATCH 16 /* constraints per SIMD batch: one AVX-512 vector of f32, two of f64 */
+#define PBD_BARRIER() ((void)0)
+
+#endif
+#endif

@@ -1,0 +1,170 @@
+/* The emulation of CUDA threads: barriers, shared memory and sums over tiles give what a GPU gives, and races that were
+ * put in on purpose are caught. */
+#define REAL float
+#define PBD_UNIT test
+#define PBD_EMULATE 1
+#include "harness/exec/kernel.h"
+#include "harness/exec/tile.h"
+
+#include "tests/ladder.h"
+
+typedef struct test_args {
+    const float *in;
+    float *out;
+    const uint32_t *list;
+} test_args;
+
+/* Reverses a block through shared memory. */
+PBD_FN void reverse_with_barrier(const test_args *a, size_t i) {
+    PBD_SHARED(float, shared, PBD_BLOCK);
+    size_t thread = i % PBD_BLOCK;
+    shared[thread] = a->in[i];
+    PBD_BARRIER();
+    a->out[i] = shared[PBD_BLOCK - 1 - thread];
+}
+PBD_ITEM_KERNEL(reverse_with_barrier, test_args, 0, 0)
+
+PBD_FN void reverse_without_barrier(const test_args *a, size_t i) {
+    PBD_SHARED(float, shared, PBD_BLOCK);
+    size_t thread = i % PBD_BLOCK;
+    shared[thread] = a->in[i];
+    a->out[i] = shared[PBD_BLOCK - 1 - thread]; /* on purpose: nobody has waited for the others' writes */
+}
+PBD_ITEM_KERNEL(reverse_without_barrier, test_args, 0, 0)
+
+/* Adds to the particle that the list names: right only where the list names each once. */
+PBD_FN void add_at(const test_args *a, size_t i) { a->out[a->list[i]] += a->in[i]; }
+PBD_ITEM_KERNEL(add_at, test_args, 0, 0)
+
+/* Sum of ten numbers a tile. */
+PBD_FN void sum_ten(const test_args *a, size_t i) {
+    float sum = 0;
+    for (int k = PBD_LANE; k < 10; k += PBD_LANES) sum += a->in[10 * i + (size_t)k];
+    sum = tile_sum(sum);
+    if (PBD_LANE == 0) a->out[i] = sum;
+}
+PBD_TILE_KERNEL(sum_ten, test_args, 0, 0)
+
+/* Half the lanes leave before the exchange: a GPU would hang or read rubbish. */
+PBD_FN void sum_by_half(const test_args *a, size_t i) {
+    if (PBD_LANE >= PBD_LANES / 2) return;
+    float sum = tile_sum(a->in[i]);
+    if (PBD_LANE == 0) a->out[i] = sum;
+}
+PBD_TILE_KERNEL(sum_by_half, test_args, 0, 0)
+
+enum { N = 1000 };
+
+typedef struct bench {
+    pbd_exec *exec;
+    float in[10 * N], out[N];
+    uint32_t list[N];
+    void *device_in, *device_out, *device_list;
+} bench;
+
+static void setup(bench *b) {
+    check_ok(pbd_exec_create(PBD_EMU, 1, &b->exec));
+    for (int i = 0; i < 10 * N; i++) b->in[i] = (float)(i % 97) + 0.125f;
+    for (uint32_t i = 0; i < N; i++) b->list[i] = (i * 7) % N; /* 7 and 1000 have no common factor: each once */
+    check_ok(pbd_alloc(b->exec, sizeof b->in, &b->device_in));
+    check_ok(pbd_alloc(b->exec, sizeof b->out, &b->device_out));
+    check_ok(pbd_alloc(b->exec, sizeof b->list, &b->device_list));
+    check_ok(pbd_upload(b->exec, b->device_in, b->in, sizeof b->in));
+}
+
+/* Runs a kernel of shape `shape`; the answers are in b->out. */
+static pbd_status launch(bench *b, const char *name, void (*entry)(const void *, size_t), pbd_shape shape, size_t n) {
+    check_ok(pbd_upload(b->exec, b->device_list, b->list, sizeof b->list));
+    pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0};
+    test_args args = {b->device_in, b->device_out, b->device_list};
+    PBD_TRY(pbd_run(b->exec, &kernel, n, &args));
+    return pbd_download(b->exec, b->out, b->device_out, sizeof b->out);
+}
+
+static void teardown(bench *b) {
+    pbd_free(b->exec, b->device_in);
+    pbd_free(b->exec, b->device_out);
+    pbd_free(b->exec, b->device_list);
+    assert_int_equal(pbd_exec_read_totals(b->exec).allocated, 0);
+    pbd_exec_destroy(b->exec);
+}
+
+static void test_barrier_and_shared_memory(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    check_ok(launch(&b, "reverse", PBD_ENTRY(emu, reverse_with_barrier), PBD_SHAPE_TILE, 7 * PBD_BLOCK));
+    for (int i = 0; i < 7 * PBD_BLOCK; i++)
+        assert_true(b.out[i] == b.in[i / PBD_BLOCK * PBD_BLOCK + PBD_BLOCK - 1 - i % PBD_BLOCK]);
+    teardown(&b);
+}
+
+#if !defined(__SANITIZE_THREAD__) /* there ThreadSanitizer itself speaks, and ends the program */
+static void test_missing_barrier_is_caught(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    pbd_status status = launch(&b, "reverse", PBD_ENTRY(emu, reverse_without_barrier), PBD_SHAPE_TILE, PBD_BLOCK);
+    assert_int_equal(status.code, PBD_FAILED);
+    assert_non_null(strstr(status.text, "depends on the order"));
+    teardown(&b);
+}
+#endif
+
+static void test_wrong_colours_are_caught(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    check_ok(launch(&b, "add_at", PBD_ENTRY(emu, add_at), PBD_SHAPE_ITEM, N));
+    for (uint32_t i = 0; i < N; i++) assert_true(b.out[b.list[i]] == b.in[i]);
+    /* Two threads of one block, then of two blocks, on one particle. */
+    static const int other[] = {5, 900};
+    for (int k = 0; k < 2; k++) {
+        uint32_t kept = b.list[other[k]];
+        b.list[other[k]] = b.list[3];
+        pbd_status status = launch(&b, "add_at", PBD_ENTRY(emu, add_at), PBD_SHAPE_ITEM, N);
+        assert_int_equal(status.code, PBD_FAILED);
+        assert_non_null(strstr(status.text, "write the same word"));
+        b.list[other[k]] = kept;
+    }
+    teardown(&b);
+}
+
+static void test_tile_sums(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    check_ok(launch(&b, "sum_ten", PBD_ENTRY(emu, sum_ten), PBD_SHAPE_TILE, N - 3)); /* the last block is not full */
+    for (int i = 0; i < N - 3; i++) {
+        float wanted = 0;
+        for (int k = 0; k < 10; k++) wanted += b.in[10 * i + k];
+        assert_true(b.out[i] == wanted); /* eighths: exact in any order */
+    }
+    assert_true(b.out[N - 1] == 0);
+    teardown(&b);
+}
+
+#if !defined(__SANITIZE_THREAD__) /* pthreads would wait for ever, as a GPU might */
+static void test_absent_lanes_are_caught(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    pbd_status status = launch(&b, "sum_by_half", PBD_ENTRY(emu, sum_by_half), PBD_SHAPE_TILE, 100);
+    assert_int_equal(status.code, PBD_FAILED);
+    assert_non_null(strstr(status.text, "lanes of a tile"));
+    teardown(&b);
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_barrier_and_shared_memory),
+        cmocka_unit_test(test_wrong_colours_are_caught),
+        cmocka_unit_test(test_tile_sums),
+#if !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(test_missing_barrier_is_caught),
+        cmocka_unit_test(test_absent_lanes_are_caught),
+#endif
+    };
+    return cmocka_run_group_tests_name("emu", tests, NULL, NULL);
+}
