@@ -550,7 +550,7 @@ static void killing_loses_no_finished_run(void **state) {
         assert_true(there >= before_last);
     }
     printf("             %u runs reported by 25 killed processes, all there\n", there);
-    assert_true(there > 25);
+    assert_true(there >= 20); /* each but the first five had stored one */
     fclose(id_file);
 }
 
