@@ -40,7 +40,20 @@ PBD_FN real lane_exchange(real v, int other) {
 
 #define PBD_LANES 1
 #define PBD_LANE 0
-#define PBD_BATCH 16 /* constraints per SIMD batch: one AVX-512 vector of f32, two of f64 */
+/* Constraints per SIMD batch: one vector of 64 bytes with AVX-512, of 32 without. REAL is float or double. */
+#define PBD_REAL_IS_float 1
+#define PBD_REAL_IS_double 0
+#define PBD_IS_FLOAT PBD_PASTE(PBD_REAL_IS, REAL)
+#if defined(__AVX512F__)
+#define PBD_BATCH (PBD_IS_FLOAT ? 16 : 8)
+#else
+#define PBD_BATCH (PBD_IS_FLOAT ? 8 : 4)
+#endif
+#if defined(__AVX2__)
+#define PBD_BATCH_TRANSPOSED PBD_IS_FLOAT
+#else
+#define PBD_BATCH_TRANSPOSED 0
+#endif
 #define PBD_BARRIER() ((void)0)
 
 #endif

@@ -124,7 +124,10 @@ static pbd_status upload_kind(pbd_distance *s, int kind) {
     real *rest = malloc((c->count + 1) * sizeof *rest);
     pbd_status status = pbd_ok();
     if (!c->order || !sorted || !rest) status = pbd_error(PBD_FAILED, "out of memory for %zu constraints", c->count);
-    if (status.code == PBD_OK) status = pbd_colour(c->count, arity, particle, s->particles, c->order, c->first, &c->colours);
+    if (status.code == PBD_OK && s->solver == PBD_SOLVER_COLOURED_GS)
+        status = pbd_colour(c->count, arity, particle, s->particles, c->order, c->first, &c->colours);
+    else if (status.code == PBD_OK) /* Jacobi needs no colours, and in mesh order impulses lie near those who gather them */
+        for (size_t i = 0; i < c->count; i++) c->order[i] = (uint32_t)i;
     if (status.code == PBD_OK) {
         for (size_t i = 0; i < c->count; i++)
             memcpy(sorted + i * (size_t)arity, particle + c->order[i] * (size_t)arity, (size_t)arity * sizeof *sorted);
@@ -301,14 +304,14 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
                         .p = s->p, .k = (real)s->k[HEX_VOLUME], .split = s->split};
     if (s->solver == PBD_SOLVER_JACOBI) {
         args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
-        return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulse), count, &args);
+        return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);
     }
-    if (s->split != HEX_SPLIT_MEAN) return pbd_run(s->exec, &PBD_KERNEL(project_volume), count, &args);
+    if (s->split != HEX_SPLIT_MEAN) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
     args.k /= 2;
     args.split = HEX_SPLIT_A;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_volume), count, &args));
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args));
     args.split = HEX_SPLIT_B;
-    return pbd_run(s->exec, &PBD_KERNEL(project_volume), count, &args);
+    return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
 }
 
 /* One iteration on s->p: kinds in turn, colours in turn; a kind without stiffness is left out. */
@@ -316,7 +319,7 @@ static pbd_status project(pbd_distance *s) {
     bool jacobi = s->solver == PBD_SOLVER_JACOBI;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
         const coloured *c = &s->kind[kind];
-        if (s->k[kind] == 0 && !jacobi) continue;
+        if (s->k[kind] == 0) continue; /* Jacobi: its impulses stay the zeros they began with */
         /* Jacobi writes to no particle, so its colours need not wait for one another. */
         for (int colour = 0; colour < (jacobi ? 1 : c->colours); colour++) {
             size_t first = jacobi ? 0 : c->first[colour], end = jacobi ? c->count : c->first[colour + 1];

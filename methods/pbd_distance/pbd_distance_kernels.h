@@ -5,9 +5,9 @@
 #ifndef PBD_DISTANCE_KERNELS_H
 #define PBD_DISTANCE_KERNELS_H
 
+#include "harness/exec/batch.h"
 #include "harness/exec/kernel.h"
 #include "harness/exec/tile.h"
-#include "methods/physics/vec.h"
 
 PBD_FN vec3 load3(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
 
@@ -82,47 +82,44 @@ typedef struct distance_args {
     real k;
 } distance_args;
 
-/* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. */
-PBD_FN void distance_impulses(const distance_args *a, size_t first, int count, real impulse[3][PBD_BATCH],
-                              real w[2][PBD_BATCH]) {
-    real d[3][PBD_BATCH];
-    for (int l = 0; l < count; l++) {
-        const real *pi = a->p + 4 * (size_t)a->pair[2 * (first + (size_t)l)];
-        const real *pj = a->p + 4 * (size_t)a->pair[2 * (first + (size_t)l) + 1];
-        for (int c = 0; c < 3; c++) d[c][l] = pi[c] - pj[c];
-        w[0][l] = pi[3];
-        w[1][l] = pj[3];
-    }
-    for (int l = 0; l < count; l++) {
-        real square = d[0][l] * d[0][l] + d[1][l] * d[1][l] + d[2][l] * d[2][l];
-        real weight = w[0][l] + w[1][l];
-        real length = real_sqrt(square);
-        /* No direction (coincident ends) or nothing to move (both held): no correction, by selection, not branching. */
-        real scale = length * weight;
-        real s = scale > 0 ? a->k * (length - a->rest[first + (size_t)l]) / scale : 0;
-        for (int c = 0; c < 3; c++) impulse[c][l] = s * d[c][l];
-    }
+/* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows of
+ * the two ends. */
+PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, const vreal p[4], const vreal q[4]) {
+    vvec3 d = vvec3_make(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+    vreal length = vreal_sqrt(vvec3_dot(d, d)), scale = length * (p[3] + q[3]);
+    /* No direction (coincident ends) or nothing to move (both held): no correction, by selection, not branching. */
+    vreal s = a->k * (length - batch_load(a->rest, first, count)) / scale;
+    return vvec3_scale(vreal_where(scale > 0, s, vreal_set(0)), d);
 }
 
 PBD_FN void project_distances(const distance_args *a, size_t first, int count) {
-    real impulse[3][PBD_BATCH], w[2][PBD_BATCH];
-    distance_impulses(a, first, count, impulse, w);
-    for (int l = 0; l < count; l++) {
-        real *pi = a->p + 4 * (size_t)a->pair[2 * (first + (size_t)l)];
-        real *pj = a->p + 4 * (size_t)a->pair[2 * (first + (size_t)l) + 1];
-        for (int c = 0; c < 3; c++) {
-            pi[c] -= w[0][l] * impulse[c][l];
-            pj[c] += w[1][l] * impulse[c][l];
-        }
-    }
+    const uint32_t *pair = a->pair + 2 * first;
+    vreal p[4], q[4];
+    batch_load_rows(a->p, pair, 2, count, p);
+    batch_load_rows(a->p, pair + 1, 2, count, q);
+    vvec3 impulse = distance_impulse(a, first, count, p, q);
+    p[0] -= p[3] * impulse.x;
+    p[1] -= p[3] * impulse.y;
+    p[2] -= p[3] * impulse.z;
+    q[0] += q[3] * impulse.x;
+    q[1] += q[3] * impulse.y;
+    q[2] += q[3] * impulse.z;
+    batch_store_rows(a->p, pair, 2, count, p);
+    batch_store_rows(a->p, pair + 1, 2, count, q);
 }
 PBD_BATCH_KERNEL(project_distances, distance_args, 2 * 8 * sizeof(real) + sizeof(real) + 8, 28)
 
 PBD_FN void store_distance_impulses(const distance_args *a, size_t first, int count) {
-    real impulse[3][PBD_BATCH], w[2][PBD_BATCH];
-    distance_impulses(a, first, count, impulse, w);
-    for (int l = 0; l < count; l++)
-        for (int c = 0; c < 3; c++) a->impulse[4 * (first + (size_t)l) + (size_t)c] = impulse[c][l];
+    const uint32_t *pair = a->pair + 2 * first;
+    vreal p[4], q[4], out[4];
+    batch_load_rows(a->p, pair, 2, count, p);
+    batch_load_rows(a->p, pair + 1, 2, count, q);
+    vvec3 impulse = distance_impulse(a, first, count, p, q);
+    out[0] = impulse.x;
+    out[1] = impulse.y;
+    out[2] = impulse.z;
+    out[3] = vreal_set(0);
+    batch_store_strided(a->impulse, first, 1, count, out);
 }
 PBD_BATCH_KERNEL(store_distance_impulses, distance_args, (8 + 4) * sizeof(real) + sizeof(real) + 8, 16)
 
@@ -138,15 +135,15 @@ typedef struct volume_args {
 } volume_args;
 
 /* Adds the gradient of a face cut from a to c: triangles (a, b, c) and (a, c, d), gathered into three cross products. */
-PBD_FN void add_face(const vec3 p[8], vec3 g[8], int a, int b, int c, int d) {
-    vec3 e = vec3_sub(p[b], p[d]), n = vec3_cross(p[c], p[a]);
-    g[a] = vec3_add(g[a], vec3_cross(e, p[c]));
-    g[c] = vec3_add(g[c], vec3_cross(p[a], e));
-    g[b] = vec3_add(g[b], n);
-    g[d] = vec3_sub(g[d], n);
+PBD_FN void add_face(const vvec3 p[8], vvec3 g[8], int a, int b, int c, int d) {
+    vvec3 e = vvec3_sub(p[b], p[d]), n = vvec3_cross(p[c], p[a]);
+    g[a] = vvec3_add(g[a], vvec3_cross(e, p[c]));
+    g[c] = vvec3_add(g[c], vvec3_cross(p[a], e));
+    g[b] = vvec3_add(g[b], n);
+    g[d] = vvec3_sub(g[d], n);
 }
 
-PBD_FN void add_split_a(const vec3 p[8], vec3 g[8]) {
+PBD_FN void add_split_a(const vvec3 p[8], vvec3 g[8]) {
     add_face(p, g, 0, 3, 2, 1);
     add_face(p, g, 4, 5, 6, 7);
     add_face(p, g, 0, 1, 5, 4);
@@ -155,7 +152,7 @@ PBD_FN void add_split_a(const vec3 p[8], vec3 g[8]) {
     add_face(p, g, 0, 4, 7, 3);
 }
 
-PBD_FN void add_split_b(const vec3 p[8], vec3 g[8]) {
+PBD_FN void add_split_b(const vvec3 p[8], vvec3 g[8]) {
     add_face(p, g, 3, 2, 1, 0);
     add_face(p, g, 5, 6, 7, 4);
     add_face(p, g, 1, 5, 4, 0);
@@ -164,74 +161,70 @@ PBD_FN void add_split_b(const vec3 p[8], vec3 g[8]) {
     add_face(p, g, 4, 7, 3, 0);
 }
 
-/* One lane: adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. Corners are taken relative to
- * the first: the sum over a closed surface does not change, and f32 keeps its digits far from the origin. */
-PBD_FN void add_volume_impulse(const vec3 corner[8], const real w[8], int split, real rest, real k, vec3 impulse[8]) {
-    vec3 p[8], g[8];
+/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. Corners are taken relative to the first:
+ * the sum over a closed surface does not change, and f32 keeps its digits far from the origin. */
+PBD_FN void add_volume_impulse(const vreal corner[8][4], int split, vreal rest, real k, vvec3 impulse[8]) {
+    vvec3 p[8], g[8];
     for (int a = 0; a < 8; a++) {
-        p[a] = vec3_sub(corner[a], corner[0]);
-        g[a] = vec3_make(0, 0, 0);
+        p[a] = vvec3_make(corner[a][0] - corner[0][0], corner[a][1] - corner[0][1], corner[a][2] - corner[0][2]);
+        g[a] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
     }
-    real half = 1;
     if (split != 1) add_split_a(p, g);
     if (split == 1 || split == 2) add_split_b(p, g);
-    if (split == 2) half = (real)0.5;
-    real six = 0, denominator = 0;
+    vreal half = vreal_set(split == 2 ? (real)0.5 : (real)1), six = vreal_set(0), denominator = vreal_set(0);
     for (int a = 0; a < 8; a++) {
-        g[a] = vec3_scale(half, g[a]);
-        six += vec3_dot(g[a], p[a]);
-        denominator += w[a] * vec3_dot(g[a], g[a]);
+        g[a] = vvec3_scale(half, g[a]);
+        six += vvec3_dot(g[a], p[a]);
+        denominator += corner[a][3] * vvec3_dot(g[a], g[a]);
     }
-    real s = denominator > 0 ? k * (six / 3 - rest) / denominator : 0;
-    for (int a = 0; a < 8; a++) impulse[a] = vec3_add(impulse[a], vec3_scale(s, g[a]));
+    vreal s = k * (six / 3 - rest) / denominator;
+    s = vreal_where(denominator > 0, s, vreal_set(0));
+    for (int a = 0; a < 8; a++) impulse[a] = vvec3_add(impulse[a], vvec3_scale(s, g[a]));
 }
 
-PBD_FN real rest_of(const volume_args *a, int split, size_t i) {
-    return split == 0 ? a->rest_a[i] : split == 1 ? a->rest_b[i] : (a->rest_a[i] + a->rest_b[i]) / 2;
+PBD_FN vreal rest_of(const volume_args *a, int split, size_t first, int count) {
+    if (split == 0) return batch_load(a->rest_a, first, count);
+    if (split == 1) return batch_load(a->rest_b, first, count);
+    return (batch_load(a->rest_a, first, count) + batch_load(a->rest_b, first, count)) / 2;
 }
 
-PBD_FN void load_corners(const volume_args *a, size_t i, vec3 corner[8], real w[8], vec3 impulse[8]) {
+PBD_FN void load_corners(const volume_args *a, size_t first, int count, vreal corner[8][4], vvec3 impulse[8]) {
     for (int c = 0; c < 8; c++) {
-        size_t particle = a->cell[8 * i + (size_t)c];
-        corner[c] = load3(a->p, particle);
-        w[c] = a->p[4 * particle + 3];
-        impulse[c] = vec3_make(0, 0, 0);
+        batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
+        impulse[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
     }
 }
 
 /* Gauss-Seidel: one split per launch (HEX_SPLIT_MEAN is two launches of half the stiffness). */
-PBD_FN void project_volume(const volume_args *a, size_t i) {
-    vec3 corner[8], impulse[8];
-    real w[8];
-    load_corners(a, i, corner, w, impulse);
-    add_volume_impulse(corner, w, a->split, rest_of(a, a->split, i), a->k, impulse);
+PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
+    vreal corner[8][4];
+    vvec3 impulse[8];
+    load_corners(a, first, count, corner, impulse);
+    add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
     for (int c = 0; c < 8; c++) {
-        size_t particle = a->cell[8 * i + (size_t)c];
-        vec3 moved = vec3_sub(corner[c], vec3_scale(w[c], impulse[c]));
-        a->p[4 * particle] = moved.x;
-        a->p[4 * particle + 1] = moved.y;
-        a->p[4 * particle + 2] = moved.z;
+        corner[c][0] -= corner[c][3] * impulse[c].x;
+        corner[c][1] -= corner[c][3] * impulse[c].y;
+        corner[c][2] -= corner[c][3] * impulse[c].z;
+        batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
     }
 }
-PBD_ITEM_KERNEL(project_volume, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 380)
+PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 380)
 
 /* Jacobi: both halves of HEX_SPLIT_MEAN (3) see the same positions and add up. */
-PBD_FN void store_volume_impulse(const volume_args *a, size_t i) {
-    vec3 corner[8], impulse[8];
-    real w[8];
-    load_corners(a, i, corner, w, impulse);
+PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count) {
+    vreal corner[8][4];
+    vvec3 impulse[8];
+    load_corners(a, first, count, corner, impulse);
     if (a->split == 3) {
-        add_volume_impulse(corner, w, 0, a->rest_a[i], a->k / 2, impulse);
-        add_volume_impulse(corner, w, 1, a->rest_b[i], a->k / 2, impulse);
-    } else add_volume_impulse(corner, w, a->split, rest_of(a, a->split, i), a->k, impulse);
+        add_volume_impulse(corner, 0, rest_of(a, 0, first, count), a->k / 2, impulse);
+        add_volume_impulse(corner, 1, rest_of(a, 1, first, count), a->k / 2, impulse);
+    } else add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
     for (int c = 0; c < 8; c++) {
-        real *out = a->impulse + 4 * (8 * i + (size_t)c);
-        out[0] = impulse[c].x;
-        out[1] = impulse[c].y;
-        out[2] = impulse[c].z;
+        vreal out[4] = {impulse[c].x, impulse[c].y, impulse[c].z, vreal_set(0)};
+        batch_store_strided(a->impulse, 8 * first + (size_t)c, 8, count, out);
     }
 }
-PBD_ITEM_KERNEL(store_volume_impulse, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 700)
+PBD_BATCH_KERNEL(store_volume_impulses, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 700)
 
 /* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------------ */
 

@@ -1,26 +1,29 @@
-/* Vectors of three, by value: valid in every kernel body. */
+/* Vectors of three, by value: valid in every kernel body. PBD_DEFINE_VEC3(TYPE, SCALAR) defines TYPE and its functions
+ * TYPE_make, _add, _sub, _scale, _dot, _cross; `vec3` is the one of reals, `vvec3` (batch.h) the one of batches. */
 #ifndef PBD_VEC_H
 #define PBD_VEC_H
 
 #include "methods/physics/real.h"
 
-typedef struct vec3 {
-    real x, y, z;
-} vec3;
+#define PBD_DEFINE_VEC3(TYPE, SCALAR)                                                                                    \
+    typedef struct TYPE {                                                                                                \
+        SCALAR x, y, z;                                                                                                  \
+    } TYPE;                                                                                                              \
+    PBD_FN TYPE TYPE##_make(SCALAR x, SCALAR y, SCALAR z) {                                                              \
+        TYPE v;                                                                                                          \
+        v.x = x;                                                                                                         \
+        v.y = y;                                                                                                         \
+        v.z = z;                                                                                                         \
+        return v;                                                                                                        \
+    }                                                                                                                    \
+    PBD_FN TYPE TYPE##_add(TYPE a, TYPE b) { return TYPE##_make(a.x + b.x, a.y + b.y, a.z + b.z); }                      \
+    PBD_FN TYPE TYPE##_sub(TYPE a, TYPE b) { return TYPE##_make(a.x - b.x, a.y - b.y, a.z - b.z); }                      \
+    PBD_FN TYPE TYPE##_scale(SCALAR s, TYPE a) { return TYPE##_make(s * a.x, s * a.y, s * a.z); }                        \
+    PBD_FN SCALAR TYPE##_dot(TYPE a, TYPE b) { return a.x * b.x + a.y * b.y + a.z * b.z; }                               \
+    PBD_FN TYPE TYPE##_cross(TYPE a, TYPE b) {                                                                           \
+        return TYPE##_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);                         \
+    }
 
-PBD_FN vec3 vec3_make(real x, real y, real z) {
-    vec3 v;
-    v.x = x;
-    v.y = y;
-    v.z = z;
-    return v;
-}
-PBD_FN vec3 vec3_add(vec3 a, vec3 b) { return vec3_make(a.x + b.x, a.y + b.y, a.z + b.z); }
-PBD_FN vec3 vec3_sub(vec3 a, vec3 b) { return vec3_make(a.x - b.x, a.y - b.y, a.z - b.z); }
-PBD_FN vec3 vec3_scale(real s, vec3 a) { return vec3_make(s * a.x, s * a.y, s * a.z); }
-PBD_FN real vec3_dot(vec3 a, vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-PBD_FN vec3 vec3_cross(vec3 a, vec3 b) {
-    return vec3_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
+PBD_DEFINE_VEC3(vec3, real)
 
 #endif
