@@ -24,12 +24,14 @@ set key top right
 array n[4] = ['1', '2', '4', '8']
 plot for [i=1:4] data . '/fit_with_iterations.tsv' using 1:(column(i+1)) with linespoints ls i title n[i] . (i == 1 ? ' iteration' : ' iterations')
 set title 'stiffness in shear away from the fitted step, ν = 0.3'
-set ylabel 'change of stiffness, %'
+set ylabel 'stiffness over that of the fit'
 set xlabel 'Δt over the fitted Δt, or iterations a step'
 set logscale x 2
+set logscale y
 set xrange [0.4:80]
-set yrange [*:*]
-set key top center
+set yrange [0.1:1000]
+set key top left
 plot data . '/time_step.tsv' using 1:2 with linespoints ls 1 title 'time step', \
-     data . '/iterations.tsv' using 1:2 with linespoints ls 2 title 'iterations'
+     data . '/iterations.tsv' using 1:2 with linespoints ls 2 title 'iterations', \
+     data . '/labels.tsv' using 1:2:3 with labels left offset 1,0.4 font ',11' notitle
 unset multiplot

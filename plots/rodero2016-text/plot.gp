@@ -8,8 +8,7 @@ set key top left
 set title 'against the time step'
 set xlabel 'Δt over the fitted Δt (Eq. 10)'
 plot data . '/time_step.tsv' using 1:2 with linespoints ls 1 title 'after projection', \
-     data . '/time_step.tsv' using 1:3 with linespoints ls 2 title 'before projection', \
-     1.21 * x**2 with lines lc rgb 'gray50' dt 3 title 'slope 2'
+     data . '/time_step.tsv' using 1:3 with linespoints ls 2 title 'before projection'
 set key top right
 set title 'against the number of iterations'
 set xlabel 'iterations a step'
