@@ -17,6 +17,9 @@ typedef struct pbd_backend_ops {
     pbd_status (*download)(void *self, void *host, const void *device, size_t bytes);
     pbd_status (*run)(void *self, const pbd_kernel *kernel, size_t n, const void *args);
     pbd_status (*wait)(void *self);
+    /* NULL: the host's clock is right. Else marks the start on the device, and waits and says how long it was, s. */
+    pbd_status (*timer_begin)(void *self);
+    pbd_status (*timer_end)(void *self, double *seconds);
 } pbd_backend_ops;
 
 extern const pbd_backend_ops pbd_cpu_ops, pbd_emu_ops;

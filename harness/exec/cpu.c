@@ -10,7 +10,7 @@
 
 enum {
     CHUNK = 64,           /* PBD_CHUNK of kernel.h */
-    SMALL_LAUNCH = 4096   /* items below which waking the threads costs more than the work */
+    SMALL_LAUNCH = 400000 /* bytes and operations below which waking the threads costs more than the work */
 };
 
 #if defined(__SANITIZE_THREAD__)
@@ -66,15 +66,19 @@ static pbd_status cpu_wait(void *self) {
     return pbd_ok();
 }
 
+/* Items of a tile kernel are heavy and few (a particle with its neighbours, a cell with its particles) and stand alone;
+ * those of the others are handed out in whole batches and cache lines. */
+static size_t chunk_of(const pbd_kernel *kernel) { return kernel->shape == PBD_SHAPE_TILE ? 1 : CHUNK; }
+
 TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, size_t n, const void *args) {
-    size_t chunks = (n + CHUNK - 1) / CHUNK;
+    size_t chunk = chunk_of(kernel), chunks = (n + chunk - 1) / chunk;
     char fork_point, join_point;
     TSAN_RELEASE(&fork_point);
 #pragma omp parallel num_threads(threads)
     {
         TSAN_ACQUIRE(&fork_point);
         size_t thread = (size_t)omp_get_thread_num(), team = (size_t)omp_get_num_threads();
-        size_t begin = chunks * thread / team * CHUNK, end = chunks * (thread + 1) / team * CHUNK;
+        size_t begin = chunks * thread / team * chunk, end = chunks * (thread + 1) / team * chunk;
         if (end > n) end = n;
         if (begin < end) kernel->cpu(args, begin, end);
         TSAN_RELEASE(&join_point);
@@ -84,9 +88,11 @@ TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, siz
 
 static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
     const cpu *c = self;
-    if (c->threads == 1 || n < SMALL_LAUNCH) kernel->cpu(args, 0, n);
+    double work = (double)n * (kernel->bytes + kernel->flops);
+    if (c->threads == 1 || work < SMALL_LAUNCH) kernel->cpu(args, 0, n);
     else run_threads(c->threads, kernel, n, args);
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_cpu_ops = {cpu_open, free, cpu_alloc, cpu_release, cpu_copy, cpu_copy, cpu_run, cpu_wait};
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, free, cpu_alloc, cpu_release, cpu_copy, cpu_copy, cpu_run, cpu_wait,
+                                   NULL, NULL};

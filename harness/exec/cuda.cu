@@ -8,6 +8,7 @@ namespace {
 
 struct cuda {
     cudaStream_t stream;
+    cudaEvent_t begun, ended; /* the timer */
 };
 
 pbd_status failed(cudaError_t error, const char *what) {
@@ -43,23 +44,28 @@ const device_info &device() {
     return info;
 }
 
+void cuda_close(void *self) {
+    cuda *c = (cuda *)self;
+    if (c->begun) cudaEventDestroy(c->begun);
+    if (c->ended) cudaEventDestroy(c->ended);
+    if (c->stream) cudaStreamDestroy(c->stream);
+    free(c);
+}
+
 pbd_status cuda_open(int threads, void **self) {
     (void)threads;
     if (*device().missing) return pbd_error(PBD_NOT_SUPPORTED, "backend cuda is not available: %s", device().missing);
     cuda *c = (cuda *)calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for the cuda backend");
     cudaError_t error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreate(&c->begun);
+    if (error == cudaSuccess) error = cudaEventCreate(&c->ended);
     if (error != cudaSuccess) {
-        free(c);
-        return failed(error, "making a stream");
+        cuda_close(c);
+        return failed(error, "making a stream and its timer");
     }
     *self = c;
     return pbd_ok();
-}
-
-void cuda_close(void *self) {
-    cudaStreamDestroy(((cuda *)self)->stream);
-    free(self);
 }
 
 pbd_status cuda_alloc(void *self, size_t bytes, void **out) {
@@ -106,10 +112,27 @@ pbd_status cuda_wait(void *self) {
     return error == cudaSuccess ? pbd_ok() : failed(error, "a kernel");
 }
 
+pbd_status cuda_timer_begin(void *self) {
+    cuda *c = (cuda *)self;
+    cudaError_t error = cudaEventRecord(c->begun, c->stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "starting the timer");
+}
+
+pbd_status cuda_timer_end(void *self, double *seconds) {
+    cuda *c = (cuda *)self;
+    float milliseconds = 0;
+    cudaError_t error = cudaEventRecord(c->ended, c->stream);
+    if (error == cudaSuccess) error = cudaEventSynchronize(c->ended);
+    if (error == cudaSuccess) error = cudaEventElapsedTime(&milliseconds, c->begun, c->ended);
+    *seconds = 1e-3 * milliseconds;
+    return error == cudaSuccess ? pbd_ok() : failed(error, "a timed kernel");
+}
+
 }  // namespace
 
 extern "C" {
 const char *pbd_cuda_missing(void) { return device().missing; }
 const char *pbd_cuda_device(void) { return device().name; }
-extern const pbd_backend_ops pbd_cuda_ops = {cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_upload, cuda_download, cuda_run, cuda_wait};
+extern const pbd_backend_ops pbd_cuda_ops = {cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_upload, cuda_download, cuda_run, cuda_wait,
+                                           cuda_timer_begin, cuda_timer_end};
 }

@@ -344,4 +344,5 @@ static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     return e->total <= LARGEST_CHECKED ? run_checked(e, blocks) : run_blocks(e, blocks, false);
 }
 
-const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy, emu_copy, emu_run, emu_wait};
+const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy, emu_copy, emu_run, emu_wait,
+                                   NULL, NULL};

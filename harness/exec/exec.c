@@ -3,6 +3,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "harness/exec/backend.h"
 
@@ -11,6 +12,7 @@ struct pbd_exec {
     void *self;
     int threads;
     pbd_exec_totals totals;
+    double timer_wall, timer_cpu; /* clocks when the timer began, s */
     /* Sizes of what is allocated, for the totals: few and long-lived, so a list is enough. */
     struct block {
         void *memory;
@@ -62,6 +64,30 @@ pbd_status pbd_exec_wait(pbd_exec *exec) { return exec->ops->wait(exec->self); }
 void pbd_exec_reset_totals(pbd_exec *exec) {
     exec->totals.launches = exec->totals.items = 0;
     exec->totals.bytes = exec->totals.flops = 0;
+}
+
+static double seconds_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+pbd_status pbd_exec_timer_begin(pbd_exec *exec) {
+    PBD_TRY(exec->ops->wait(exec->self));
+    if (exec->ops->timer_begin) PBD_TRY(exec->ops->timer_begin(exec->self));
+    exec->timer_cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    exec->timer_wall = seconds_of(CLOCK_MONOTONIC);
+    return pbd_ok();
+}
+
+pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
+    double seconds = 0;
+    if (exec->ops->timer_end) PBD_TRY(exec->ops->timer_end(exec->self, &seconds));
+    else PBD_TRY(exec->ops->wait(exec->self));
+    double wall = seconds_of(CLOCK_MONOTONIC) - exec->timer_wall;
+    out->cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - exec->timer_cpu;
+    out->wall_s = exec->ops->timer_end ? seconds : wall;
+    return pbd_ok();
 }
 
 pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {

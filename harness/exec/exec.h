@@ -42,6 +42,16 @@ void pbd_exec_reset_totals(pbd_exec *exec);
 /* Waits until all launches are done; reports an error that one of them met. */
 pbd_status pbd_exec_wait(pbd_exec *exec);
 
+/* What a stretch of launches took, s: on a GPU `wall_s` is by its own events, so that launches and idle host time before
+ * the first kernel do not count; elsewhere by the monotonic clock. `cpu_s` is the process's, all threads. */
+typedef struct pbd_exec_time {
+    double wall_s, cpu_s;
+} pbd_exec_time;
+
+/* Starts the clock, after waiting for earlier launches; and stops it, after waiting for those since. Do not nest. */
+pbd_status pbd_exec_timer_begin(pbd_exec *exec);
+pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out);
+
 /* Device memory, zeroed, aligned to 64 bytes. pbd_free is NULL-safe. */
 pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out);
 void pbd_free(pbd_exec *exec, void *memory);

@@ -19,6 +19,16 @@ PBD_FN void tile_sums(real *v, int count) {
 #endif
 }
 
+/* What any lane of the tile wrote before is seen by all of them after. All lanes must come. */
+PBD_FN void tile_barrier(void) {
+#if defined(PBD_EMULATE)
+    real nothing = 0;
+    pbd_emu_tile_sums(&nothing, 1, sizeof(real) == sizeof(double));
+#elif defined(__CUDA_ARCH__)
+    __syncwarp(((1u << PBD_GPU_LANES) - 1) << (threadIdx.x % 32 / PBD_GPU_LANES * PBD_GPU_LANES));
+#endif
+}
+
 PBD_FN real tile_sum(real v) {
     tile_sums(&v, 1);
     return v;
