@@ -1,7 +1,10 @@
 /* pbdbench VERB ...: finds the verb and calls it. */
 #include "harness/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/environment.h"
 
@@ -27,7 +30,20 @@ static int print_help(FILE *out) {
     return 0;
 }
 
-int main(int argc, char **argv) {
+/* A file opened later must not take the number of a standard stream that was closed: closed output is a full disk. */
+static void hold_standard_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0) (void)open(stream == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
+}
+
+/* Output that did not arrive must not look like success. */
+static int close_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "pbdbench: standard output cannot be written: %s\n", strerror(errno));
+    return code == PBD_EXIT_OK ? PBD_EXIT_RUN_FAILED : code;
+}
+
+static int run_verb(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return PBD_EXIT_USAGE;
@@ -45,4 +61,9 @@ int main(int argc, char **argv) {
         if (strcmp(word, verbs[i].name) == 0) return verbs[i].main(argc - 1, argv + 1);
     }
     return pbd_complain(pbd_unknown("verb", word, names, VERBS, "pbdbench --help"));
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    return close_output(run_verb(argc, argv));
 }

@@ -172,7 +172,7 @@ static pbd_status range_values(const char *text, const char *numbers, pbd_axis *
         return pbd_error(PBD_BAD_INPUT, "axis '%.60s' needs lo <= hi and step > 0; it has %g, %g and %g", text, lo, hi, step);
     double steps = floor((hi - lo) / step * (1 + 1e-12) + 1e-9);
     if (steps >= LONGEST_AXIS)
-        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has %.0f points; at most %d are allowed", text, steps + 1, LONGEST_AXIS);
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has %.3g points; at most %d are allowed", text, steps + 1, LONGEST_AXIS);
     size_t count = (size_t)steps + 1;
     out->values = calloc(count, sizeof *out->values);
     if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);

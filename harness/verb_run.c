@@ -193,7 +193,11 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
 
 static pbd_status execute(const run_options *o, int argc, char **argv, run_context *context) {
     pbd_plan plan = {0};
-    PBD_TRY(pbd_plan_add(&plan, &o->request, 0));
+    pbd_status planned = pbd_plan_add(&plan, &o->request, 0);
+    if (planned.code != PBD_OK) {
+        pbd_plan_free(&plan);
+        return planned;
+    }
     char *path = o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
     pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK && !o->no_store) {

@@ -4,8 +4,12 @@
 #include "harness/exec/backend.h"
 
 static const char *const variants[] = {
+#if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time: the two that differ most */
+    "solver=jacobi", "solver=coloured_gs"};
+#else
     "solver=jacobi face_split=A", "solver=jacobi face_split=averaged_gradient", "solver=jacobi", "solver=coloured_gs face_split=B",
     "solver=coloured_gs", "solver=coloured_gs iterations=3 damping=0.1"};
+#endif
 
 /* Five steps of a loaded body of 216 particles; positions to be freed. */
 static double *march(int backend, pbd_precision precision, const char *words, size_t *particles, double *speed) {
