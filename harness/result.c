@@ -25,6 +25,7 @@ void pbd_result_free(pbd_result *result) {
     free(result->series);
     free(result->warning);
     free(result->phase);
+    free(result->kind);
     free(result->case_name);
     free(result->method_name);
     free(result->params);

@@ -45,6 +45,7 @@ const char *pbd_state_name(pbd_code code);
 typedef struct pbd_result {
     char run_id[33];  /* 32 hex digits once stored, "" before */
     char cell_id[33]; /* 32 hex digits: hash of the canonical cell */
+    char *kind; /* run, bench or limit (schema.sql); NULL: run */
     char *case_name, *method_name;
     char *params; /* canonical JSON object of all parameters, keys sorted; method and case together */
     char *backend, *precision;
@@ -54,7 +55,7 @@ typedef struct pbd_result {
     uint64_t seed;
     char started_at[32]; /* UTC, ISO 8601 with milliseconds */
     char *state;         /* see pbd_state_name */
-    char *says;          /* the sentence of a state that is not ok, else "" */
+    char *says;          /* the sentence of a state that is not ok, else ""; of a bench its name comes first */
     pbd_metric_item *metric;
     size_t metrics;
     pbd_series_item *series;

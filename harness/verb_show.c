@@ -93,11 +93,14 @@ static void spell_param(const json_t *value, char text[40]) {
 
 /* All parameters are spelt out, also those at their defaults: defaults may change. NULL without memory. */
 static char *command_of(const pbd_result *r) {
+    if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
     char *command = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&command, &bytes);
     if (out == NULL) return NULL;
-    fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
+    const bool bench = strcmp(r->kind, "bench") == 0;
+    if (bench) fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
+    else fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
     json_t *params = json_loads(r->params, 0, NULL), *value;
     const char *key;
     json_object_foreach(params, key, value) {
@@ -108,10 +111,11 @@ static char *command_of(const pbd_result *r) {
         write_word(out, word);
     }
     json_decref(params);
-    fprintf(out, " -b %s -p %s -t %d --seed %" PRIu64, r->backend, r->precision, r->threads, r->seed);
-    if (r->warmups > 0) fprintf(out, " -w %d", r->warmups);
-    if (r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
-    fputs(" --again", out);
+    fprintf(out, " -b %s -p %s -t %d", r->backend, r->precision, r->threads);
+    if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
+    if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
+    if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
+    if (!bench) fputs(" --again", out);
     if (fclose(out) == 0) return command;
     free(command);
     return NULL;

@@ -307,7 +307,7 @@ static void a_prefix_names_a_run(void **state) {
     pbd_store_close(store);
     assert_int_equal(plain_sql(path,
                                "INSERT INTO run SELECT substr(run_id, 1, 31) || 'x', cell_id, build_id, env_id,"
-                               " invocation_id, repeat, warmups, seed, started_at, state, says FROM run"),
+                               " invocation_id, kind, repeat, warmups, seed, started_at, state, says FROM run"),
                      SQLITE_OK);
     snprintf(prefix, sizeof prefix, "%.6s", id);
     assert_fine(pbd_store_open(path, PBD_STORE_READ, &store));

@@ -132,7 +132,8 @@ pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, 
     pbd_status status = pbd_store_prepare(store,
                                           "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
                                           " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
-                                          " AND seed = ?4 AND repeat = ?5 AND state NOT IN ('failed', 'interrupted')"
+                                          " AND seed = ?4 AND repeat = ?5 AND kind = 'run'"
+                                          " AND state NOT IN ('failed', 'interrupted')"
                                           " ORDER BY run.started_at DESC, run_id LIMIT 1",
                                           text, 3, &stmt);
     if (status.code == PBD_OK) status = bind_numbers(store, stmt, seed, repeat);
@@ -265,9 +266,10 @@ static json_t *cell_json(const pbd_result *r) {
 }
 
 static json_t *run_json(const pbd_store *store, const pbd_result *r) {
-    return json_pack("{ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
+    return json_pack("{ss ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
                      origin_text(store, "build", "build_id"), "env_id", origin_text(store, "env", "env_id"),
-                     "invocation_id", origin_text(store, "invocation", "invocation_id"), "repeat", r->repeat, "warmups",
+                     "invocation_id", origin_text(store, "invocation", "invocation_id"), "kind",
+                     r->kind != NULL ? r->kind : "run", "repeat", r->repeat, "warmups",
                      r->warmups, "seed", pbd_count_json(r->seed), "started_at", r->started_at, "state",
                      text_json(r->state), "says", text_json(r->says));
 }
@@ -428,6 +430,7 @@ static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bo
     out->backend = take_text(cell, "backend", fine);
     out->precision = take_text(cell, "precision", fine);
     out->threads = take_int(cell, "threads");
+    out->kind = take_text(run, "kind", fine);
     out->repeat = take_int(run, "repeat");
     out->warmups = take_int(run, "warmups");
     out->seed = pbd_json_count(json_object_get(run, "seed"));

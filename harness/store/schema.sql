@@ -82,13 +82,14 @@ CREATE TABLE run (
     build_id      TEXT NOT NULL REFERENCES build,
     env_id        TEXT NOT NULL REFERENCES env,
     invocation_id TEXT NOT NULL REFERENCES invocation,
+    kind          TEXT NOT NULL CHECK (kind IN ('run', 'bench', 'limit')), -- see the views below
     repeat        INTEGER NOT NULL, -- 0, 1, ...
     warmups       INTEGER NOT NULL, -- solves before the timed one
     seed          INTEGER NOT NULL, -- unsigned
     started_at    TEXT NOT NULL,    -- UTC, ISO 8601
     state         TEXT NOT NULL
         CHECK (state IN ('ok', 'diverged', 'no_equilibrium', 'not_settled', 'failed', 'interrupted')),
-    says          TEXT NOT NULL     -- the sentence of a state that is not ok
+    says          TEXT NOT NULL     -- the sentence of a state that is not ok; of a bench its name, then that sentence
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_by_cell ON run(cell_id, seed, repeat);
 
@@ -198,11 +199,32 @@ CREATE TABLE comparison ( -- two cells timed against each other
 
 -- ---- Views: for people and for figures ------------------------------------------------------------------------------
 
+-- Three kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench' is
+-- the same cell stepped over and over from one state, for its speed alone (`pbdbench bench`). A 'limit' is a loop that
+-- asks how fast the machine is (`pbdbench env --measure`): its "case" is machine_limits, its "method" the loop's name.
+
 CREATE VIEW run_view AS
 SELECT run.run_id, run.cell_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,
     run.repeat, run.warmups, run.seed, run.state, run.says, run.started_at,
     build.git_sha, build.dirty, build.source, build.version, env.fingerprint AS machine, env.cpu
-FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id);
+FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id)
+WHERE run.kind = 'run';
+
+CREATE VIEW bench_view AS -- `name` is Google Benchmark's; rates and fractions are metrics, samples a series
+SELECT run.run_id, run.cell_id, run.says AS name, cell.case_name, cell.method, cell.params, cell.backend,
+    cell.precision, cell.threads, run.repeat, run.state, run.started_at, build.git_sha, build.dirty, build.source,
+    env.fingerprint AS machine, env.cpu, env.gpu
+FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id)
+WHERE run.kind = 'bench';
+
+CREATE VIEW limit_view AS -- every measurement; the newest of a machine is the one that counts
+SELECT run.run_id, cell.method AS name, cell.backend, cell.precision, cell.threads, cell.params, best.unit,
+    best.value AS best, median.value AS median, run.started_at, build.git_sha, build.dirty, build.source,
+    env.fingerprint AS machine, env.cpu, env.gpu
+FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id)
+    JOIN metric AS best ON best.run_id = run.run_id AND best.name = 'best'
+    JOIN metric AS median ON median.run_id = run.run_id AND median.name = 'median'
+WHERE run.kind = 'limit';
 
 CREATE VIEW metric_view AS -- counts as REAL too: exact up to 2^53
 SELECT run_id, name, unit,
@@ -275,9 +297,9 @@ CREATE TRIGGER run_insert BEFORE INSERT ON run
 WHEN EXISTS (SELECT 1 FROM run AS h WHERE h.run_id = NEW.run_id)
 BEGIN
     SELECT RAISE(IGNORE) FROM run AS h WHERE h.run_id = NEW.run_id
-        AND (h.cell_id, h.build_id, h.env_id, h.invocation_id, h.repeat, h.warmups, h.seed, h.started_at, h.state,
-            h.says)
-         IS (NEW.cell_id, NEW.build_id, NEW.env_id, NEW.invocation_id, NEW.repeat, NEW.warmups, NEW.seed,
+        AND (h.cell_id, h.build_id, h.env_id, h.invocation_id, h.kind, h.repeat, h.warmups, h.seed, h.started_at,
+            h.state, h.says)
+         IS (NEW.cell_id, NEW.build_id, NEW.env_id, NEW.invocation_id, NEW.kind, NEW.repeat, NEW.warmups, NEW.seed,
             NEW.started_at, NEW.state, NEW.says);
     SELECT RAISE(ABORT, 'run: the store holds this key with other content');
 END;
