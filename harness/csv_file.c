@@ -1,0 +1,141 @@
+/* CSV by libcsv. Lines of comment are left out before the parser sees the text: CSV itself knows none. */
+#include "harness/csv_file.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the callbacks fill in. `fields` counts those of the row under way. */
+typedef struct reader {
+    const char *shown_as;
+    pbd_csv *csv;
+    size_t line, fields, capacity;
+    bool in_header;
+    pbd_status status;
+} reader;
+
+static void complain(reader *r, pbd_status status) {
+    if (r->status.code == PBD_OK) r->status = status;
+}
+
+static bool append(char ***list, size_t used, size_t *capacity, const char *text, size_t bytes) {
+    if (used == *capacity) {
+        size_t wanted = *capacity ? 2 * *capacity : 64;
+        char **grown = realloc(*list, wanted * sizeof *grown);
+        if (!grown) return false;
+        *list = grown;
+        *capacity = wanted;
+    }
+    (*list)[used] = strndup(text ? text : "", bytes);
+    return (*list)[used] != NULL;
+}
+
+static void on_field(void *text, size_t bytes, void *context) {
+    reader *r = context;
+    pbd_csv *csv = r->csv;
+    if (r->status.code != PBD_OK) return;
+    bool kept;
+    if (r->in_header) {
+        kept = append(&csv->header, csv->columns, &r->capacity, text, bytes);
+        if (kept) csv->columns++;
+    } else if (r->fields >= csv->columns) {
+        r->fields++; /* on_row complains */
+        return;
+    } else {
+        kept = append(&csv->field, csv->rows * csv->columns + r->fields, &r->capacity, text, bytes);
+        if (kept) r->fields++;
+    }
+    if (!kept) complain(r, pbd_error(PBD_FAILED, "%s: out of memory", r->shown_as));
+}
+
+static void end_header(reader *r) {
+    pbd_csv *csv = r->csv;
+    r->in_header = false;
+    r->capacity = 0; /* from here on of `field` */
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (!csv->header[i][0])
+            complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: column %zu has no name", r->shown_as, r->line, i + 1));
+        for (size_t k = 0; k < i; k++)
+            if (strcasecmp(csv->header[i], csv->header[k]) == 0)
+                complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: two columns are named '%.60s'", r->shown_as, r->line,
+                                      csv->header[i]));
+    }
+}
+
+static void on_row(int terminator, void *context) {
+    reader *r = context;
+    (void)terminator;
+    if (r->status.code != PBD_OK) return;
+    if (r->in_header) {
+        end_header(r);
+        return;
+    }
+    if (r->fields != r->csv->columns)
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu fields; the header has %zu", r->shown_as, r->line, r->fields,
+                              r->csv->columns));
+    else
+        r->csv->rows++;
+    r->fields = 0;
+}
+
+/* The fields of a row that was not finished are freed with the rest. */
+static void free_partial(reader *r) {
+    size_t whole = r->csv->rows * r->csv->columns;
+    size_t kept = r->fields < r->csv->columns ? r->fields : r->csv->columns;
+    for (size_t i = 0; r->csv->field && i < kept; i++) free(r->csv->field[whole + i]);
+}
+
+static void parse(FILE *file, reader *r) {
+    struct csv_parser parser;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+        complain(r, pbd_error(PBD_FAILED, "%s: out of memory", r->shown_as));
+        return;
+    }
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t bytes;
+    while (r->status.code == PBD_OK && (bytes = getline(&line, &capacity, file)) >= 0) {
+        r->line++;
+        if (line[0] == '#') continue;
+        if (csv_parse(&parser, line, (size_t)bytes, on_field, on_row, r) != (size_t)bytes)
+            complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(csv_error(&parser))));
+    }
+    if (r->status.code == PBD_OK && ferror(file))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", r->shown_as, strerror(errno)));
+    if (r->status.code == PBD_OK && csv_fini(&parser, on_field, on_row, r) != 0)
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote is not closed", r->shown_as, r->line));
+    if (r->status.code == PBD_OK && r->in_header)
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: has no header line", r->shown_as));
+    free(line);
+    csv_free(&parser);
+}
+
+pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
+    *out = (pbd_csv){0};
+    FILE *file = fopen(path, "r");
+    if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
+    reader r = {.shown_as = shown_as, .csv = out, .in_header = true};
+    parse(file, &r);
+    fclose(file);
+    if (r.status.code != PBD_OK) {
+        free_partial(&r);
+        pbd_csv_free(out);
+    }
+    return r.status;
+}
+
+void pbd_csv_free(pbd_csv *csv) {
+    for (size_t i = 0; i < csv->columns; i++) free(csv->header[i]);
+    for (size_t i = 0; i < csv->rows * csv->columns; i++) free(csv->field[i]);
+    free(csv->header);
+    free(csv->field);
+    *csv = (pbd_csv){0};
+}
+
+size_t pbd_csv_column(const pbd_csv *csv, const char *name) {
+    size_t i = 0;
+    while (i < csv->columns && strcmp(csv->header[i], name) != 0) i++;
+    return i;
+}

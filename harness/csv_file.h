@@ -1,0 +1,23 @@
+/* Small CSV files (paper.csv, verdicts.csv): a header line, rows of as many fields, and comment lines that begin with #.
+ */
+#ifndef PBD_CSV_FILE_H
+#define PBD_CSV_FILE_H
+
+#include "methods/method.h"
+
+typedef struct pbd_csv {
+    char **header; /* columns names */
+    size_t columns;
+    char **field; /* rows x columns, row by row; never NULL */
+    size_t rows;
+} pbd_csv;
+
+/* Reads `path`. PBD_BAD_INPUT begins with `shown_as` and says line and reason: no such file, quotes that do not match, a
+ * row with more or fewer fields than the header, a column without a name or named twice. */
+pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out);
+void pbd_csv_free(pbd_csv *csv); /* safe on a zeroed one */
+
+/* The index of a column, or `columns` when there is none. */
+size_t pbd_csv_column(const pbd_csv *csv, const char *name);
+
+#endif

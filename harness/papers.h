@@ -1,0 +1,34 @@
+/* plots/papers.yaml: the papers, what to cite, and every figure and table of theirs. */
+#ifndef PBD_PAPERS_H
+#define PBD_PAPERS_H
+
+#include "methods/method.h"
+
+typedef struct pbd_paper_figure {
+    char *id, *shows;
+} pbd_paper_figure;
+
+typedef struct pbd_paper {
+    char *key, *kind; /* kind: inproceedings, article, misc: BibTeX's own words */
+    char *title, *venue;
+    char *volume, *pages, *publisher, *doi, *url; /* NULL where not known */
+    char **authors;                               /* "Given Family" */
+    unsigned authors_count;
+    unsigned year; /* 0: not known */
+    pbd_paper_figure *figures;
+    unsigned figures_count;
+} pbd_paper;
+
+typedef struct pbd_papers {
+    pbd_paper *papers;
+    unsigned papers_count;
+} pbd_papers;
+
+/* Reads ROOT/plots/papers.yaml; the caller frees *out. */
+pbd_status pbd_papers_load(pbd_papers **out);
+void pbd_papers_free(pbd_papers *papers); /* NULL-safe */
+
+/* The paper of that key, or NULL. */
+const pbd_paper *pbd_paper_of(const pbd_papers *papers, const char *key);
+
+#endif

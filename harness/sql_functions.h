@@ -1,0 +1,17 @@
+/* Functions that figure files may use in SQL beside SQLite's own:
+ *
+ *   median(x)               of the values that are not NULL
+ *   polyfit(x, y, degree)   least squares over all rows: JSON array of the coefficients, highest power first
+ *   polyval(json, x)        the polynomial of such an array at x
+ */
+#ifndef PBD_SQL_FUNCTIONS_H
+#define PBD_SQL_FUNCTIONS_H
+
+#include <sqlite3.h>
+
+#include "methods/method.h"
+
+/* Makes the functions known to a connection; calling it again changes nothing. */
+pbd_status pbd_sql_functions(sqlite3 *sql);
+
+#endif

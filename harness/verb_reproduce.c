@@ -1,0 +1,252 @@
+/* reproduce: makes the runs figures need, draws them and judges their claims.
+ *
+ * All figures asked for become one plan, checked as a whole before the first run, so that a slip in the last figure is
+ * found at once and figures that share runs make them once. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/claims.h"
+#include "harness/cli.h"
+#include "harness/figure_data.h"
+#include "harness/figure_draw.h"
+#include "harness/figure_plan.h"
+#include "harness/figure_report.h"
+#include "harness/figures.h"
+
+typedef struct reproduce_options {
+    const char *db, *out;
+    bool dry_run, again, accept, help;
+    pbd_report_style style;
+} reproduce_options;
+
+/* One figure asked for; its groups are first_group .. first_group + file->runs_count - 1 of the plan. */
+typedef struct job {
+    pbd_figure_file *file;
+    size_t first_group;
+} job;
+
+typedef struct session {
+    reproduce_options options;
+    job *job;
+    size_t jobs;
+    pbd_plan plan;
+    pbd_store *store;
+    pbd_progress progress;
+    size_t failed;    /* runs */
+    size_t differing; /* verdicts */
+    bool trouble;     /* a figure's own files are at fault */
+} session;
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static int print_help(void) {
+    puts("usage: pbdbench reproduce FIGURE... | PAPER | all [options]\n\n"
+         "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
+         "measured number and a verdict: reproduced, partly, not reproduced, or not run.\n\n"
+         "      --quick      few and small runs; marked (quick), never compared with accepted verdicts\n"
+         "      --dry-run    only says which runs it would make, with estimated time and memory\n"
+         "      --accept     writes the verdicts to plots/FIGURE/verdicts.csv\n"
+         "      --again      makes every run anew\n"
+         "      --out DIR    pictures and their data; default results/plots\n"
+         "      --db FILE    the store; default results/pbdbench.db\n"
+         "      --json       one object a line and figure\n"
+         "  -q, --quiet      no progress, one line a figure\n\n"
+         "`pbdbench list figures` shows what can be reproduced.\n"
+         "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
+         "the same command then does the rest.");
+    return PBD_EXIT_OK;
+}
+
+static pbd_status take_options(int argc, char **argv, reproduce_options *o) {
+    static const struct option options[] = {
+        {"quick", no_argument, NULL, 'k'}, {"dry-run", no_argument, NULL, 'n'},   {"accept", no_argument, NULL, 'a'},
+        {"again", no_argument, NULL, 'A'}, {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
+        {"json", no_argument, NULL, 'j'},  {"quiet", no_argument, NULL, 'q'},     {"help", no_argument, NULL, 'h'},
+        {0}};
+    for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
+        switch (option) {
+            case 'k': o->style.quick = true; break;
+            case 'n': o->dry_run = true; break;
+            case 'a': o->accept = true; break;
+            case 'A': o->again = true; break;
+            case 'o': o->out = optarg; break;
+            case 'd': o->db = optarg; break;
+            case 'j': o->style.json = true; break;
+            case 'q': o->style.quiet = true; break;
+            case 'h': o->help = true; return pbd_ok();
+            default: return pbd_error(PBD_BAD_INPUT, "see `pbdbench reproduce --help`");
+        }
+    }
+    if (o->accept && o->style.quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
+    if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: leave out --dry-run");
+    if (optind >= argc)
+        return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
+    return pbd_ok();
+}
+
+/* ---- Which figures ----------------------------------------------------------------------------------------------- */
+
+static pbd_status add_job(session *s, const char *id) {
+    for (size_t i = 0; i < s->jobs; i++)
+        if (strcmp(s->job[i].file->figure, id) == 0) return pbd_ok(); /* named twice */
+    job *grown = realloc(s->job, (s->jobs + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
+    s->job = grown;
+    size_t first = s->jobs ? grown[s->jobs - 1].first_group + grown[s->jobs - 1].file->runs_count : 0;
+    grown[s->jobs] = (job){.first_group = first};
+    PBD_TRY(pbd_figure_load(id, &grown[s->jobs].file));
+    s->jobs++;
+    return pbd_ok();
+}
+
+/* All figures there are (paper NULL), or those of a paper. *known is false when no figure names the paper. */
+static pbd_status add_many(session *s, const pbd_figure_list *list, const char *paper, bool *known) {
+    size_t before = s->jobs, available = 0;
+    *known = paper == NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        if (paper && strcmp(list->item[i].paper, paper) != 0) continue;
+        *known = true;
+        if (!list->item[i].available) continue;
+        available++;
+        PBD_TRY(add_job(s, list->item[i].id));
+    }
+    if (*known && available == 0 && s->jobs == before)
+        return pbd_error(PBD_BAD_INPUT, "no figure of %s can be reproduced yet; `pbdbench list figures` shows which can",
+                         paper ? paper : "any paper");
+    return pbd_ok();
+}
+
+static pbd_status unknown_figure(const pbd_figure_list *list, const char *word) {
+    const char **names = calloc(2 * list->count + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].paper;
+    names[count++] = "all";
+    pbd_status status = pbd_unknown("figure", word, names, count, "pbdbench list figures");
+    free(names);
+    return status;
+}
+
+static pbd_status add_word(session *s, const pbd_figure_list *list, const char *word) {
+    bool known;
+    if (strcmp(word, "all") == 0) return add_many(s, list, NULL, &known);
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->item[i].id, word) != 0) continue;
+        if (list->item[i].available) return add_job(s, word);
+        return pbd_error(PBD_BAD_INPUT, "%s cannot be reproduced yet: %s (%s)", word, list->item[i].reason, list->item[i].shows);
+    }
+    PBD_TRY(add_many(s, list, word, &known));
+    return known ? pbd_ok() : unknown_figure(list, word);
+}
+
+static pbd_status choose(session *s, char **words) {
+    pbd_figure_list list;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (; *words && status.code == PBD_OK; words++) status = add_word(s, &list, *words);
+    pbd_figure_list_free(&list);
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
+        status = pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan);
+    return status;
+}
+
+/* ---- Dry run ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status forecast_all(session *s, const char *db) {
+    /* A dry run makes no database. */
+    if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->store));
+    if (!s->options.again) PBD_TRY(pbd_plan_look_up(&s->plan, s->store));
+    for (size_t i = 0; i < s->jobs; i++) {
+        pbd_forecast forecast;
+        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->store, &forecast));
+        pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
+    }
+    return pbd_ok();
+}
+
+/* ---- Runs and figures -------------------------------------------------------------------------------------------- */
+
+static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
+    session *s = context;
+    if (made && strcmp(made->state, "failed") == 0) {
+        s->failed++;
+        if (s->progress.on) fputs("\r\033[K", stderr);
+        fprintf(stderr, "pbdbench: run failed: %s: %s\n", item->label, made->says);
+    }
+    pbd_progress_show(&s->progress, done, total, made != NULL, item->label);
+}
+
+/* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
+static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims, pbd_drawing *drawing) {
+    const bool quick = s->options.style.quick;
+    PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
+    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
+    if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
+    if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
+    return pbd_figure_draw(j->file, s->store, out, quick, drawing);
+}
+
+/* Trouble with one figure's files is told and the next figure follows; *stop is what ends everything. */
+static pbd_status finish_figure(session *s, const job *j, const char *out) {
+    pbd_claim_results claims = {0};
+    pbd_drawing drawing = {0};
+    pbd_figure_report report = {.file = j->file, .claims = &claims, .drawing = &drawing};
+    report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
+    if (s->options.accept && report.trouble.code == PBD_OK) {
+        report.trouble = pbd_claims_accept(j->file, &claims);
+        report.accepted_now = report.trouble.code == PBD_OK;
+    }
+    if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
+    if (report.trouble.code != PBD_OK) s->trouble = true;
+    if (!report.accepted_now) s->differing += claims.differing;
+    pbd_figure_tables_drop(j->file, s->store);
+    pbd_claims_free(&claims);
+    pbd_drawing_free(&drawing);
+    return report.trouble.code == PBD_INTERRUPTED ? report.trouble : pbd_ok();
+}
+
+static pbd_status reproduce_all(session *s, const char *db, int argc, char **argv) {
+    PBD_TRY(pbd_store_open(db, PBD_STORE_WRITE, &s->store));
+    PBD_TRY(pbd_store_begin(s->store, argc, argv));
+    pbd_progress_begin(&s->progress, s->options.style.quiet);
+    pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
+    pbd_progress_end(&s->progress);
+    PBD_TRY(status);
+    char *out = pbd_plots_folder(s->options.out, s->options.style.quick);
+    if (!out) return pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++) status = finish_figure(s, &s->job[i], out);
+    free(out);
+    return status;
+}
+
+static pbd_status act(session *s, int argc, char **argv) {
+    char *db = s->options.db ? strdup(s->options.db) : pbd_root_path(PBD_DEFAULT_DB);
+    if (!db) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = choose(s, argv + optind);
+    if (status.code == PBD_OK) status = s->options.dry_run ? forecast_all(s, db) : reproduce_all(s, db, argc, argv);
+    free(db);
+    return status;
+}
+
+static void end_session(session *s) {
+    pbd_store_close(s->store);
+    pbd_plan_free(&s->plan);
+    for (size_t i = 0; i < s->jobs; i++) pbd_figure_file_free(s->job[i].file);
+    free(s->job);
+}
+
+int pbd_verb_reproduce(int argc, char **argv) {
+    session s = {.jobs = 0};
+    pbd_status status = take_options(argc, argv, &s.options);
+    if (status.code == PBD_OK && s.options.help) return print_help();
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK) status = act(&s, argc, argv);
+    end_session(&s);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    if (s.trouble) return PBD_EXIT_USAGE;
+    if (s.failed) return PBD_EXIT_RUN_FAILED;
+    return s.differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+}
