@@ -1,0 +1,311 @@
+/* plot: draws from stored runs only. A figure is redrawn with what the store has; a case gives one chart. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "harness/cli.h"
+#include "harness/figure_data.h"
+#include "harness/figure_draw.h"
+#include "harness/figure_plan.h"
+#include "harness/figures.h"
+#include "harness/gnuplot.h"
+#include "harness/run_table.h"
+
+enum { MOST_FILTERS = 32 };
+
+typedef struct plot_options {
+    const char *subject, *db, *out, *x, *y, *by, *method, *logs;
+    pbd_setting only[MOST_FILTERS]; /* -s: only runs with these values */
+    size_t filters;
+    bool help;
+} plot_options;
+
+static int print_help(void) {
+    puts("usage: pbdbench plot FIGURE [--out DIR] [--db FILE]\n"
+         "       pbdbench plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n\n"
+         "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists them).\n\n"
+         "  -x, -y NAME       what to draw against what\n"
+         "      --by NAME     one line for each value of this parameter (or of: method, precision, backend, threads)\n"
+         "  -m, --method M    only runs of this method\n"
+         "  -s, --set k=v     only runs with this value; several narrow further\n"
+         "      --log x|y|xy  logarithmic axes\n"
+         "  -o, --out PATH    a figure's folder; a chart's file, .png, .svg or .pdf (default results/plots/CASE-Y-X.png)\n"
+         "      --db FILE     the store; default results/pbdbench.db");
+    return PBD_EXIT_OK;
+}
+
+static pbd_status take_options(int argc, char **argv, plot_options *o) {
+    static const struct option options[] = {{"by", required_argument, NULL, 'b'}, {"method", required_argument, NULL, 'm'},
+                                            {"set", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'}, {"out", required_argument, NULL, 'o'},
+                                            {"db", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+    o->logs = "";
+    for (int option; (option = getopt_long(argc, argv, "x:y:m:s:o:h", options, NULL)) != -1;) {
+        switch (option) {
+            case 'x': o->x = optarg; break;
+            case 'y': o->y = optarg; break;
+            case 'b': o->by = optarg; break;
+            case 'm': o->method = optarg; break;
+            case 's':
+                if (o->filters == MOST_FILTERS) return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
+                PBD_TRY(pbd_setting_parse(optarg, &o->only[o->filters]));
+                o->filters++;
+                break;
+            case 'l': o->logs = optarg; break;
+            case 'o': o->out = optarg; break;
+            case 'd': o->db = optarg; break;
+            case 'h': o->help = true; return pbd_ok();
+            default: return pbd_error(PBD_BAD_INPUT, "see `pbdbench plot --help`");
+        }
+    }
+    if (optind >= argc) return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
+    if (optind + 1 < argc) return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", argv[optind + 1]);
+    if (strspn(o->logs, "xy") != strlen(o->logs)) return pbd_error(PBD_BAD_INPUT, "--log='%.20s' must be x, y or xy", o->logs);
+    o->subject = argv[optind];
+    return pbd_ok();
+}
+
+/* ---- A figure ------------------------------------------------------------------------------------------------------------ */
+
+static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd_figure_file *file, const pbd_plan *plan, pbd_drawing *drawing) {
+    pbd_plan_tally tally;
+    PBD_TRY(pbd_plan_count(plan, 0, file->runs_count, &tally));
+    if (tally.missing == tally.runs)
+        return pbd_error(PBD_BAD_INPUT, "the store has none of the %zu runs of %s: `pbdbench reproduce %s` makes them", tally.runs, file->figure, file->figure);
+    if (tally.missing) printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs, file->figure);
+    PBD_TRY(pbd_figure_tables(file, plan, 0, store));
+    char *folder = pbd_plots_folder(o->out, false);
+    pbd_status status = folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_error(PBD_FAILED, "out of memory");
+    free(folder);
+    return status;
+}
+
+static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
+    pbd_figure_file *file = NULL;
+    pbd_plan plan = {0};
+    pbd_drawing drawing = {0};
+    PBD_TRY(pbd_figure_load(o->subject, &file));
+    pbd_status status = pbd_figure_plan(file, false, 0, &plan);
+    if (status.code == PBD_OK) status = pbd_plan_look_up(&plan, store);
+    if (status.code == PBD_OK) status = draw_figure(o, store, file, &plan, &drawing);
+    for (size_t i = 0; i < drawing.plots && status.code == PBD_OK; i++) puts(drawing.plot[i]);
+    if (drawing.warning) fprintf(stderr, "pbdbench: %s\n", drawing.warning);
+    if (status.code != PBD_OK && drawing.output && *drawing.output) fputs(drawing.output, stderr);
+    pbd_drawing_free(&drawing);
+    pbd_plan_free(&plan);
+    pbd_figure_file_free(file);
+    return status;
+}
+
+/* ---- A chart ------------------------------------------------------------------------------------------------------------- */
+
+/* Ids of the stored runs of a case, of this method where one is named. */
+static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33], size_t *count) {
+    sqlite3_stmt *statement = NULL;
+    pbd_status status = pbd_ok();
+    *ids = NULL;
+    *count = 0;
+    if (sqlite3_prepare_v2(sql, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", -1, &statement, NULL) != SQLITE_OK)
+        return pbd_error(PBD_BAD_INPUT, "%s", sqlite3_errmsg(sql));
+    sqlite3_bind_text(statement, 1, o->subject, -1, SQLITE_STATIC);
+    if (o->method) sqlite3_bind_text(statement, 2, o->method, -1, SQLITE_STATIC);
+    while (status.code == PBD_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        char(*grown)[33] = realloc(*ids, (*count + 1) * sizeof **ids);
+        if (!grown) status = pbd_error(PBD_FAILED, "out of memory");
+        else {
+            *ids = grown;
+            snprintf(grown[(*count)++], sizeof *grown, "%s", (const char *)sqlite3_column_text(statement, 0));
+        }
+    }
+    sqlite3_finalize(statement);
+    if (status.code == PBD_OK && *count == 0)
+        status = pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one", o->subject,
+                           o->method ? " with " : "", o->method ? o->method : "", o->subject);
+    return status;
+}
+
+/* A name on the command line must be a column of the table; the nearest one is told otherwise. */
+static pbd_status check_column(sqlite3 *sql, const char *name) {
+    sqlite3_stmt *all = NULL;
+    if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK) return pbd_error(PBD_FAILED, "%s", sqlite3_errmsg(sql));
+    int count = sqlite3_column_count(all);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    bool found = false;
+    for (int i = 0; i < count && names; i++) {
+        names[i] = sqlite3_column_name(all, i);
+        found = found || strcmp(names[i], name) == 0;
+    }
+    pbd_status status = !names  ? pbd_error(PBD_FAILED, "out of memory")
+                        : found ? pbd_ok()
+                                : pbd_unknown("parameter or metric", name, names, (size_t)count, "pbdbench show RUN");
+    free(names);
+    sqlite3_finalize(all);
+    return status;
+}
+
+/* «displacement_error», «dt (s)»: with the unit that runs stored it under, or that the parameter declares. */
+static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char *out, size_t size) {
+    char unit[64] = "";
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(sql, "SELECT unit FROM metric WHERE name = ?1 LIMIT 1", -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        if (sqlite3_step(statement) == SQLITE_ROW) snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    const pbd_case *c;
+    if (pbd_find_case(o->subject, &c).code == PBD_OK)
+        for (const pbd_param *p = c->params; !*unit && p->name; p++)
+            if (strcmp(p->name, name) == 0) snprintf(unit, sizeof unit, "%s", p->unit);
+    size_t length = strlen(name);
+    if (!*unit && length > 2 && strcmp(name + length - 2, "_s") == 0) snprintf(unit, sizeof unit, "s"); /* times of phases */
+    if (!*unit || strcmp(unit, "1") == 0) snprintf(out, size, "%s", name);
+    else snprintf(out, size, "%s (%s)", name, unit);
+}
+
+/* « WHERE "nu" = '0.3' AND ...», or "". Freed with sqlite3_free. */
+static char *filter_text(const plot_options *o) {
+    char *text = sqlite3_mprintf("");
+    for (size_t i = 0; i < o->filters; i++)
+        text = sqlite3_mprintf("%z %s \"%w\" = %Q", text, i ? "AND" : "WHERE", o->only[i].key, o->only[i].value);
+    return text;
+}
+
+/* A query with one column of y for each value of --by (a single one without). The caller frees it with sqlite3_free. */
+static char *chart_query(const plot_options *o, sqlite3 *sql, int *columns) {
+    char *where = filter_text(o), *query = sqlite3_mprintf("SELECT \"%w\"", o->x);
+    *columns = 0;
+    if (!o->by) {
+        *columns = 1;
+        return sqlite3_mprintf("%z, \"%w\" FROM chart%z ORDER BY 1", query, o->y, where);
+    }
+    char *values = sqlite3_mprintf("SELECT DISTINCT \"%w\" FROM chart%s ORDER BY 1", o->by, where);
+    sqlite3_stmt *statement = NULL;
+    if (values && sqlite3_prepare_v2(sql, values, -1, &statement, NULL) == SQLITE_OK)
+        while (query && sqlite3_step(statement) == SQLITE_ROW) {
+            const char *value = (const char *)sqlite3_column_text(statement, 0);
+            if (!value) continue;
+            query = sqlite3_mprintf("%z, CASE WHEN \"%w\" = %Q THEN \"%w\" END AS \"%w=%w\"", query, o->by, value, o->y, o->by, value);
+            ++*columns;
+        }
+    sqlite3_finalize(statement);
+    sqlite3_free(values);
+    return sqlite3_mprintf("%z FROM chart%z ORDER BY 1", query, where);
+}
+
+static const char *terminal_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,11cm font 'DejaVu Sans,10'";
+    return NULL;
+}
+
+static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
+    int columns;
+    char *query = chart_query(o, sql, &columns), xname[200], yname[200], count[16], heading[300];
+    if (!query) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = pbd_write_tsv(sql, query, "plot", data);
+    sqlite3_free(query);
+    PBD_TRY(status);
+    label_of(sql, o, o->x, xname, sizeof xname);
+    label_of(sql, o, o->y, yname, sizeof yname);
+    snprintf(count, sizeof count, "%d", columns);
+    snprintf(heading, sizeof heading, "%s%s%s", o->subject, o->method ? ", " : "", o->method ? o->method : "");
+    char *script = pbd_root_path("plots/chart.gp"), *style = pbd_root_path("plots/style.gp"), *output = NULL;
+    const pbd_gnuplot_variable variables[] = {{"file", data}, {"columns", count}, {"xname", xname}, {"yname", yname}, {"heading", heading},
+                                              {"terminal", terminal_of(target)}, {"logs", o->logs}, {"target", target}, {"style", style}};
+    status = script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code != PBD_OK && output && *output) fputs(output, stderr);
+    free(output);
+    free(script);
+    free(style);
+    return status;
+}
+
+/* Where the picture goes, and its data beside it. */
+static pbd_status chart_paths(const plot_options *o, char **target, char **data) {
+    char *folder = pbd_plots_folder(NULL, false);
+    *data = NULL;
+    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
+    int made = o->out ? asprintf(target, "%s", o->out) : asprintf(target, "%s/%s-%s-%s.png", folder, o->subject, o->y, o->x);
+    pbd_status status = made < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
+    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
+    free(folder);
+    if (status.code != PBD_OK) return status;
+    if (!terminal_of(*target)) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", *target);
+    return asprintf(data, "%s.tsv", *target) < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
+}
+
+static pbd_status plot_case(const plot_options *o, pbd_store *store) {
+    if (!o->x || !o->y) return pbd_error(PBD_BAD_INPUT, "plot %s needs -x NAME and -y NAME", o->subject);
+    sqlite3 *sql = pbd_store_sql(store);
+    char(*ids)[33] = NULL, *target = NULL, *data = NULL;
+    size_t count = 0;
+    pbd_status status = find_runs(o, sql, &ids, &count);
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; i < count && names; i++) names[i] = ids[i];
+    if (status.code == PBD_OK) status = names ? pbd_run_table(store, "chart", names, count, false) : pbd_error(PBD_FAILED, "out of memory");
+    const char *const columns[] = {o->x, o->y, o->by};
+    for (int i = 0; i < 3 && status.code == PBD_OK; i++)
+        if (columns[i]) status = check_column(sql, columns[i]);
+    for (size_t i = 0; i < o->filters && status.code == PBD_OK; i++) status = check_column(sql, o->only[i].key);
+    if (status.code == PBD_OK) status = chart_paths(o, &target, &data);
+    if (status.code == PBD_OK) status = draw_chart(o, sql, target, data);
+    if (status.code == PBD_OK) puts(target);
+    free(names);
+    free(ids);
+    free(target);
+    free(data);
+    return status;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------------------------------------ */
+
+/* A word is a figure, a case, or a slip of either. */
+static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {
+    const char **names = calloc(list->count + pbd_case_count() + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
+    for (size_t i = 0; i < pbd_case_count(); i++) names[count++] = pbd_case_at(i)->name;
+    pbd_status status = pbd_unknown("figure or case", word, names, count, "pbdbench list figures cases");
+    free(names);
+    return status;
+}
+
+static pbd_status is_figure(const char *word, bool *figure) {
+    pbd_figure_list list;
+    const pbd_case *c;
+    *figure = false;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < list.count; i++)
+        if (strcmp(list.item[i].id, word) == 0) {
+            *figure = true;
+            if (!list.item[i].available) status = pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
+        }
+    if (!*figure && pbd_find_case(word, &c).code != PBD_OK) status = unknown_subject(&list, word);
+    pbd_figure_list_free(&list);
+    return status;
+}
+
+static pbd_status act(const plot_options *o) {
+    bool figure;
+    PBD_TRY(is_figure(o->subject, &figure));
+    char *path = o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    pbd_store *store = NULL;
+    pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK) status = figure ? plot_figure(o, store) : plot_case(o, store);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+int pbd_verb_plot(int argc, char **argv) {
+    plot_options o = {0};
+    pbd_status status = take_options(argc, argv, &o);
+    if (status.code == PBD_OK && o.help) return print_help();
+    if (status.code == PBD_OK) status = act(&o);
+    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+}
