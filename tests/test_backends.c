@@ -2,6 +2,7 @@
 #include "tests/ladder.h"
 
 #include "harness/exec/backend.h"
+#include "harness/run.h"
 
 static const char *const variants[] = {
 #if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time: the two that differ most */
@@ -81,7 +82,34 @@ static void test_rest(void **unused) {
     for (int i = 0; i < 24; i++) check_near("rest on emu against cpu, m", x[1][i], x[0][i], 1e-12);
 }
 
+/* Each case as `run` makes it, on both backends: all metrics agree. fem_linear is a sparse direct solve and runs on the
+ * CPU alone, by nature. */
+static void test_cases(void **unused) {
+    (void)unused;
+    static const char *const cases[] = {"cube_shear", "cube_torsion", "cube_traction", "hex_fit"};
+    for (int i = 0; i < 4; i++) {
+        pbd_result result[2];
+        for (int on = 0; on < 2; on++) {
+            const pbd_setting settings[] = {{"nu", "0.35"}, {"velocity_threshold", "1e-6"}, {"solver", i % 2 ? "jacobi" : "coloured_gs"}};
+            pbd_request request = {.case_name = cases[i], .method_name = "pbd_distance", .backend = on ? "emu" : "cpu", .setting = settings, .settings = 3};
+            pbd_plan plan = {0};
+            check_ok(pbd_plan_add(&plan, &request, 0));
+            check_ok(pbd_run_cell(&plan.item[0], &result[on]));
+            assert_string_equal(result[on].state, "ok");
+            pbd_plan_free(&plan);
+        }
+        assert_int_equal(result[0].metrics, result[1].metrics);
+        for (size_t k = 0; k < result[0].metrics; k++) {
+            const pbd_metric_item *cpu = &result[0].metric[k], *emu = &result[1].metric[k];
+            assert_string_equal(cpu->name, emu->name);
+            check_near(cpu->name, emu->value, cpu->value, 1e-12 * fmax(1, fabs(cpu->value)));
+        }
+        pbd_result_free(&result[0]);
+        pbd_result_free(&result[1]);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_emu), cmocka_unit_test(test_rest), cmocka_unit_test(test_cuda)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_emu), cmocka_unit_test(test_rest), cmocka_unit_test(test_cases), cmocka_unit_test(test_cuda)};
     return cmocka_run_group_tests_name("backends", tests, NULL, NULL);
 }
