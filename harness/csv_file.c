@@ -72,11 +72,12 @@ static void on_row(int terminator, void *context) {
         end_header(r);
         return;
     }
-    if (r->fields != r->csv->columns)
+    if (r->fields != r->csv->columns) {
         complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu fields; the header has %zu", r->shown_as, r->line, r->fields,
                               r->csv->columns));
-    else
-        r->csv->rows++;
+        return;
+    }
+    r->csv->rows++;
     r->fields = 0;
 }
 
@@ -85,6 +86,13 @@ static void free_partial(reader *r) {
     size_t whole = r->csv->rows * r->csv->columns;
     size_t kept = r->fields < r->csv->columns ? r->fields : r->csv->columns;
     for (size_t i = 0; r->csv->field && i < kept; i++) free(r->csv->field[whole + i]);
+}
+
+static pbd_status parse_error(const reader *r, int code) {
+    if (code == CSV_EPARSE)
+        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote stands inside a field; double it and quote the field", r->shown_as,
+                         r->line);
+    return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
 }
 
 static void parse(FILE *file, reader *r) {
@@ -100,7 +108,7 @@ static void parse(FILE *file, reader *r) {
         r->line++;
         if (line[0] == '#') continue;
         if (csv_parse(&parser, line, (size_t)bytes, on_field, on_row, r) != (size_t)bytes)
-            complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(csv_error(&parser))));
+            complain(r, parse_error(r, csv_error(&parser)));
     }
     if (r->status.code == PBD_OK && ferror(file))
         complain(r, pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", r->shown_as, strerror(errno)));

@@ -53,6 +53,8 @@ static void report_json(const pbd_figure_report *report, const pbd_report_style 
         json_array_append_new(claims, claim_json(&report->claims->item[i], style->quick));
     for (size_t i = 0; i < report->drawing->plots; i++) add_text(plots, report->drawing->plot[i]);
     if (report->trouble.code != PBD_OK) add_text(errors, report->trouble.text);
+    if (report->trouble.code != PBD_OK && report->drawing->output && *report->drawing->output)
+        add_text(errors, report->drawing->output);
     print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick, "claims", claims,
                          "plots", plots, "warnings", warnings_json(report, style->quick), "errors", errors));
 }

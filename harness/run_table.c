@@ -365,6 +365,8 @@ pbd_status pbd_query_begin(sqlite3 *sql, const char *text, const char *where, sq
         status = pbd_error(PBD_BAD_INPUT, "%s: %s", where, sqlite3_errmsg(sql));
     else if (!*out)
         status = pbd_error(PBD_BAD_INPUT, "%s: the query is empty", where);
+    else if (!sqlite3_stmt_readonly(*out) || sqlite3_column_count(*out) == 0)
+        status = pbd_error(PBD_BAD_INPUT, "%s: only reading is allowed (SELECT)", where);
     else if (!only_blank(tail))
         status = pbd_error(PBD_BAD_INPUT, "%s: more than one statement; expected one SELECT", where);
     if (status.code != PBD_OK) {

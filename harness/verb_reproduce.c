@@ -36,7 +36,7 @@ typedef struct session {
     pbd_progress progress;
     size_t failed;    /* runs */
     size_t differing; /* verdicts */
-    bool trouble;     /* a figure's own files are at fault */
+    int trouble;      /* exit code of what went wrong with a figure's files, the disk or memory; 0: nothing */
 } session;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     return pbd_figure_draw(j->file, s->store, out, quick, drawing);
 }
 
-/* Trouble with one figure's files is told and the next figure follows; *stop is what ends everything. */
+/* Trouble with one figure's files is told and the next figure follows; only Ctrl-C ends everything. */
 static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_claim_results claims = {0};
     pbd_drawing drawing = {0};
@@ -200,7 +200,7 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
         report.accepted_now = report.trouble.code == PBD_OK;
     }
     if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
-    if (report.trouble.code != PBD_OK) s->trouble = true;
+    if (report.trouble.code != PBD_OK) s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
     if (!report.accepted_now) s->differing += claims.differing;
     pbd_figure_tables_drop(j->file, s->store);
     pbd_claims_free(&claims);
@@ -246,7 +246,7 @@ int pbd_verb_reproduce(int argc, char **argv) {
     if (status.code == PBD_OK) status = act(&s, argc, argv);
     end_session(&s);
     if (status.code != PBD_OK) return pbd_complain(status);
-    if (s.trouble) return PBD_EXIT_USAGE;
+    if (s.trouble) return s.trouble;
     if (s.failed) return PBD_EXIT_RUN_FAILED;
     return s.differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
 }

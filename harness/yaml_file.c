@@ -94,10 +94,28 @@ static bool find_key(yaml_document_t *document, const char *name, size_t line, s
     return found;
 }
 
-/* «runs[0].threads» */
-static void path_text(const complaint *c, char *out, size_t size) {
+/* The first event of an alias; false when there is none. */
+static bool find_alias(const uint8_t *text, size_t bytes, yaml_mark_t *out) {
+    yaml_parser_t parser;
+    bool found = false, end = false;
+    if (!yaml_parser_initialize(&parser)) return false;
+    yaml_parser_set_input_string(&parser, text, bytes);
+    while (!found && !end) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) break;
+        found = event.type == YAML_ALIAS_EVENT;
+        end = event.type == YAML_STREAM_END_EVENT;
+        if (found) *out = event.start_mark;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return found;
+}
+
+/* «runs[0].threads»: the places from the outermost down to place `innermost`. */
+static void path_text(const complaint *c, size_t innermost, char *out, size_t size) {
     out[0] = '\0';
-    for (size_t i = c->places; i-- > 0;) {
+    for (size_t i = c->places; i-- > innermost;) {
         size_t used = strlen(out);
         const place *p = &c->place[i];
         if (p->kind == IN_FIELD) snprintf(out + used, size - used, "%s%s", used ? "." : "", p->field);
@@ -136,17 +154,22 @@ static void unknown_key(const cyaml_schema_value_t *schema, const complaint *c, 
         snprintf(out, size, "unknown key '%s'", key);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(out);
-        snprintf(out + used, size - used, "%s%s", i ? ", " : " Expected one of: ", keys[i]);
+        snprintf(out + used, size - used, "%s%s", i ? ", " : nearest ? " Expected one of: " : "; expected one of: ", keys[i]);
     }
 }
 
 /* libcyaml's and libyaml's words for kinds of values, and ours. */
 static const char *plain_word(const char *word) {
     static const char *const pairs[][2] = {
-        {"STRING", "text"},         {"UINT", "a whole number from 0 up"}, {"INT", "a whole number"},
-        {"FLOAT", "a number"},      {"MAPPING", "`key: value` lines"},    {"SEQUENCE", "a list"},
-        {"SEQUENCE_START", "a list"}, {"MAPPING_START", "`key: value` lines"}, {"SCALAR", "a plain value"},
-        {"SEQUENCE_END", "the list's end"}, {"MAPPING_END", "no value"},
+        {"STRING", "text"},
+        {"UINT", "a whole number from 0 up"},
+        {"uint64_t", "a whole number from 0 up"},
+        {"FLOAT", "a number"},
+        {"MAPPING", "`key: value` lines"},
+        {"MAPPING_START", "`key: value` lines"},
+        {"SEQUENCE", "a list"},
+        {"SEQUENCE_START", "a list"},
+        {"SCALAR", "a plain value"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strcmp(word, pairs[i][0]) == 0) return pairs[i][1];
@@ -156,15 +179,18 @@ static const char *plain_word(const char *word) {
 /* Puts what libcyaml says about values into plain words; anything unforeseen is passed on as it is. */
 static void plain_problem(const complaint *c, cyaml_err_t code, char *out, size_t size) {
     char a[LONGEST_NAME], b[LONGEST_NAME];
-    unsigned least;
     if (code == CYAML_ERR_ALIAS)
         snprintf(out, size, "aliases (*name) are not supported; write the value out");
+    else if (code == CYAML_ERR_STRING_LENGTH_MIN)
+        snprintf(out, size, "expected text, found nothing");
+    else if (code == CYAML_ERR_SEQUENCE_ENTRIES_MIN)
+        snprintf(out, size, "the list is empty; expected at least one entry");
+    else if (code == CYAML_ERR_INTERNAL_ERROR) /* its word for a list or a mapping in a key's place */
+        snprintf(out, size, "expected a plain word as key");
     else if (sscanf(c->problem, "Expecting %63[A-Z_], got event: %63[A-Z_]", a, b) == 2)
         snprintf(out, size, "expected %s, found %s", plain_word(a), plain_word(b));
-    else if (sscanf(c->problem, "Invalid %63[A-Z_] value: %63[^\n]", a, b) == 2)
+    else if (sscanf(c->problem, "Invalid %63[A-Za-z0-9_] value: %63[^\n]", a, b) == 2)
         snprintf(out, size, "expected %s, found %s", plain_word(a), b);
-    else if (sscanf(c->problem, "Insufficient entries (%*u of %u min)", &least) == 1)
-        snprintf(out, size, "the list has too few entries; expected at least %u", least);
     else if (c->problem[0])
         snprintf(out, size, "%s", c->problem);
     else
@@ -173,31 +199,61 @@ static void plain_problem(const complaint *c, cyaml_err_t code, char *out, size_
 
 /* ---- The sentence ------------------------------------------------------------------------------------------------ */
 
-static pbd_status schema_error(const char *shown_as, const cyaml_schema_value_t *schema, const complaint *c,
-                               cyaml_err_t code, yaml_document_t *document) {
+/* What is wrong, where, and in which part of the file; `part` is the innermost place that still holds the fault. */
+typedef struct fault {
+    char says[400];
+    size_t line, column, part;
+} fault;
+
+static void point_at(fault *v, const yaml_mark_t *mark) {
+    v->line = mark->line + 1;
+    v->column = mark->column + 1;
+}
+
+/* A key is missing from the entry or file as a whole, not from its last value. */
+static void point_at_whole(fault *v, const complaint *c, const yaml_node_t *root) {
+    v->part = 0;
+    while (v->part < c->places && c->place[v->part].kind != IN_ENTRY) v->part++;
+    point_at(v, &root->start_mark);
+    if (v->part == c->places) return;
+    v->line = c->place[v->part].line;
+    v->column = c->place[v->part].column;
+}
+
+static fault find_fault(const cyaml_schema_value_t *schema, const complaint *c, cyaml_err_t code, yaml_document_t *document,
+                          const uint8_t *text, size_t bytes) {
     const yaml_node_t *root = yaml_document_get_root_node(document);
-    place at = {.line = root->start_mark.line + 1, .column = root->start_mark.column + 1};
-    if (c->places) at = c->place[0];
-    char key[LONGEST_NAME], says[400], path[200];
-    path_text(c, path, sizeof path);
+    fault v = {.part = 0};
+    char key[LONGEST_NAME];
     yaml_mark_t mark;
-    if (sscanf(c->problem, "Unexpected key: %63[^\n]", key) == 1) {
-        /* A place of a first key is the mapping's own start: step back so as not to miss it. */
-        if (find_key(document, key, at.line, at.column ? at.column - 1 : 0, &mark))
-            at.line = mark.line + 1, at.column = mark.column + 1;
-        unknown_key(schema, c, key, says, sizeof says);
-    } else if (sscanf(c->problem, "Mapping field already seen: %63[^\n]", key) == 1) {
-        if (find_key(document, key, at.line, at.column, &mark)) at.line = mark.line + 1, at.column = mark.column + 1;
-        snprintf(says, sizeof says, "the key '%s' is given twice", key);
-    } else if (sscanf(c->problem, "Missing required mapping field: %63[^\n]", key) == 1) {
-        size_t i = 0; /* the entry as a whole, not its last value */
-        while (i < c->places && c->place[i].kind != IN_ENTRY) i++;
-        at = i < c->places ? c->place[i] : (place){.line = root->start_mark.line + 1, .column = root->start_mark.column + 1};
-        snprintf(says, sizeof says, "the key '%s' is missing here", key);
-    } else {
-        plain_problem(c, code, says, sizeof says);
+    point_at(&v, &root->start_mark);
+    if (c->places) {
+        v.line = c->place[0].line;
+        v.column = c->place[0].column;
     }
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: %s%s%s%s", shown_as, at.line, at.column, says,
+    if (sscanf(c->problem, "Unexpected key: %63[^\n]", key) == 1) {
+        /* The place of a mapping's first key is the mapping's own: one step back so as not to miss it. */
+        if (find_key(document, key, v.line, v.column ? v.column - 1 : 0, &mark)) point_at(&v, &mark);
+        unknown_key(schema, c, key, v.says, sizeof v.says);
+    } else if (sscanf(c->problem, "Mapping field already seen: %63[^\n]", key) == 1) {
+        if (find_key(document, key, v.line, v.column, &mark)) point_at(&v, &mark);
+        v.part = 1;
+        snprintf(v.says, sizeof v.says, "the key '%s' is given twice", key);
+    } else if (sscanf(c->problem, "Missing required mapping field: %63[^\n]", key) == 1) {
+        point_at_whole(&v, c, root);
+        snprintf(v.says, sizeof v.says, "the key '%s' is missing here", key);
+    } else {
+        if (code == CYAML_ERR_ALIAS && find_alias(text, bytes, &mark)) point_at(&v, &mark);
+        if (code == CYAML_ERR_SEQUENCE_ENTRIES_MIN || code == CYAML_ERR_INTERNAL_ERROR) v.part = 1;
+        plain_problem(c, code, v.says, sizeof v.says);
+    }
+    return v;
+}
+
+static pbd_status schema_error(const char *shown_as, const complaint *c, const fault *v) {
+    char path[200];
+    path_text(c, v->part, path, sizeof path);
+    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: %s%s%s%s", shown_as, v->line, v->column, v->says,
                      path[0] ? " (in " : "", path, path[0] ? ")" : "");
 }
 
@@ -280,8 +336,10 @@ pbd_status pbd_yaml_load(const char *path, const char *shown_as, const cyaml_sch
             *out = data;
         else if (code == CYAML_OK)
             status = pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines", shown_as);
-        else
-            status = schema_error(shown_as, schema, &c, code, &document);
+        else {
+            fault v = find_fault(schema, &c, code, &document, text, bytes);
+            status = schema_error(shown_as, &c, &v);
+        }
         yaml_document_delete(&document);
     }
     free(text);
