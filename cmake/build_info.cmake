@@ -17,7 +17,7 @@ if(GIT AND EXISTS ${SOURCE}/.git)
 endif()
 # Equal sources and flags give equal results, whatever the commit is called: runs are looked up by this hash.
 file(GLOB_RECURSE sources ${SOURCE}/methods/*.[ch] ${SOURCE}/methods/*.def ${SOURCE}/cases/*.[ch] ${SOURCE}/cases/*.def
-    ${SOURCE}/harness/*.[ch] ${SOURCE}/harness/*.cu ${SOURCE}/harness/*.sql)
+    ${SOURCE}/harness/*.[ch] ${SOURCE}/harness/*.cc ${SOURCE}/harness/*.cu ${SOURCE}/harness/*.def ${SOURCE}/harness/*.sql)
 list(SORT sources)
 set(all "${COMPILER}|${FLAGS}")
 foreach(path IN LISTS sources)

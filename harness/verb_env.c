@@ -1,4 +1,6 @@
-/* `env`: this build, this machine, where kernels can run, what the program is linked with, and its licence. */
+/* `env`: this build, this machine and its limits, where kernels can run, what the program is linked with, and its
+ * licence.
+ */
 #include <cyaml/cyaml.h>
 #include <dlfcn.h>
 #include <getopt.h>
@@ -10,18 +12,22 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "csv.h"
+#include "harness/bench.h"
 #include "harness/cli.h"
 #include "harness/environment.h"
+#include "harness/limits/limits.h"
+#include "harness/limits/table.h"
 
 typedef struct library {
     const char *name, *licence, *use;
     void (*version)(char *out, size_t size);
 } library;
 
-/* ---- Versions: of what is loaded now, where the library tells; else of the header it was compiled with --------- */
+/* ---- Versions: of what is loaded now, where the library tells; else of the header it was compiled with ----------- */
 
 enum { VERSION_SIZE = 256 };
 
@@ -93,12 +99,13 @@ static const library libraries[] = {
     {"SuperLU", "BSD-3-Clause", "sparse solves of the FEM references", version_superlu},
     {"LAPACK", "BSD-3-Clause", "dense solves", version_lapack},
     {"xxHash", "BSD-2-Clause", "content hashes", version_xxhash},
+    {"Google Benchmark", "Apache-2.0", "`bench`", pbd_bench_version},
     {"libgomp", "GPL-3.0-or-later with GCC-exception-3.1", "threads", version_openmp},
     {"gnuplot", "gnuplot; run as a program, not linked", "pictures", version_gnuplot},
 };
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-/* ---- As JSON --------------------------------------------------------------------------------------------------- */
+/* ---- As JSON ----------------------------------------------------------------------------------------------------- */
 
 static json_t *build_json(const pbd_build *b) {
     return json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "version", b->version, "git_sha", b->git_sha, "dirty",
@@ -133,15 +140,28 @@ static json_t *libraries_json(void) {
     return array;
 }
 
-static void print_json(const pbd_build *build, const pbd_machine *machine) {
-    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine", machine_json(machine),
-                            "backends", backends_json(), "libraries", libraries_json(), "licence", build->licence);
+static json_t *limits_json(const pbd_limits *limits) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < limits->count; i++) {
+        const pbd_limit *l = &limits->item[i];
+        json_array_append_new(
+            array, json_pack("{s:s, s:s, s:s, s:i, s:s, s:f, s:f, s:s}", "name", l->name, "backend", l->backend,
+                             "precision", l->precision, "threads", l->threads, "unit", l->unit, "best", l->best,
+                             "median", l->median, "measured_at", l->measured_at));
+    }
+    return array;
+}
+
+static void print_json(const pbd_build *build, const pbd_machine *machine, const pbd_limits *limits) {
+    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
+                            machine_json(machine), "limits", limits_json(limits), "backends", backends_json(),
+                            "libraries", libraries_json(), "licence", build->licence);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
 }
 
-/* ---- For people ------------------------------------------------------------------------------------------------ */
+/* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static void print_build(const pbd_build *b) {
     printf("build\n");
@@ -182,41 +202,141 @@ static void print_libraries(void) {
     }
 }
 
+static void print_limit(void *context, const pbd_limit *l) {
+    (void)context;
+    char where[40], best[32], median[32];
+    pbd_limit_spell(l, l->best, best, sizeof best);
+    pbd_limit_spell(l, l->median, median, sizeof median);
+    snprintf(where, sizeof where, "%s, %d thread%s", l->backend, l->threads, l->threads == 1 ? "" : "s");
+    if (strcmp(l->backend, "cpu") != 0) snprintf(where, sizeof where, "%s", l->backend);
+    printf("  %-16s %-15s %s  %18s  (median %s)\n", where, l->name, l->precision, best, median);
+    fflush(stdout);
+}
+
+static void print_limits(const pbd_limits *limits) {
+    if (limits->count == 0) {
+        printf("limits\n  not measured on this machine; do so with: pbdbench env --measure\n");
+        return;
+    }
+    printf("limits (best of many samples, measured %.10s)\n", limits->item[0].measured_at);
+    for (size_t i = 0; i < limits->count; i++) print_limit(NULL, &limits->item[i]);
+}
+
 static int print_usage(FILE *out, int code) {
     fputs(
-        "usage: pbdbench env [--json]\n\n"
-        "Prints the build, the machine and its fingerprint (both are stored with every run), the backends with the\n"
-        "reason where one is not available, the libraries with versions and licences, and the licence of the whole.\n\n"
-        "  --json      one JSON object: build, machine, backends, libraries, licence\n"
+        "usage: pbdbench env [--measure] [--json | --markdown] [--db FILE]\n\n"
+        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits, "
+        "the\n"
+        "backends with the reason where one is not available, the libraries with versions and licences, and the\n"
+        "licence of the whole.\n\n"
+        "  --measure   measures the limits, on one core and on all, and on a GPU if there is one, and stores them: "
+        "memory\n"
+        "              bandwidth (triad; copy on a GPU), multiply-adds, and passes over neighbours (gather a velocity\n"
+        "              gradient, scatter an impulse). Takes under a minute; let nothing else run\n"
+        "  --quick     with --measure: tries it on small sizes and stores nothing; the numbers are no limits\n"
+        "  --markdown  only two tables: the limits, and what the newest `pbdbench bench` reached of them\n"
+        "  --json      one JSON object: build, machine, limits, backends, libraries, licence\n"
+        "  --db FILE   the store; default results/pbdbench.db\n"
         "  -h, --help  this text\n",
         out);
     return code;
 }
 
-int pbd_verb_env(int argc, char **argv) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-    bool json = false;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h') return print_usage(stdout, PBD_EXIT_OK);
-        if (option != 'j') return print_usage(stderr, PBD_EXIT_USAGE);
-        json = true;
-    }
-    if (optind < argc) return pbd_complain(pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%s'", argv[optind]));
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
+typedef struct env_options {
+    const char *db;
+    bool json, markdown, measure, quick;
+} env_options;
+
+static char *store_path(const env_options *o) { return o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB); }
+
+/* Limits are printed as they come, but where one object or table is asked for. */
+static pbd_status measure(const env_options *o, int argc, char **argv) {
+    char *path = store_path(o);
+    pbd_store *store = NULL;
+    pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && !o->quick) status = pbd_store_open(path, PBD_STORE_WRITE, &store);
+    if (status.code == PBD_OK && store) status = pbd_store_begin(store, argc, argv);
+    const bool talks = !o->json && !o->markdown;
+    if (status.code == PBD_OK && talks) puts(o->quick ? "measuring, quickly: these are no limits" : "measuring");
+    if (status.code == PBD_OK) status = pbd_limits_measure(store, o->quick, talks ? print_limit : NULL, NULL);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+/* Without a store nothing has been measured, which is no error unless that store was asked for. */
+static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *table) {
+    char *path = store_path(o);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    pbd_status status = pbd_ok();
+    if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK && store) status = pbd_limits_load(store, machine->fingerprint, limits);
+    if (status.code == PBD_OK && table) status = pbd_limits_table(store, machine, limits, table);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+static int print_everything(const env_options *o) {
     pbd_machine machine;
+    pbd_limits limits = {0};
     pbd_status status = pbd_this_machine(&machine);
+    if (status.code == PBD_OK) status = look_up(o, &machine, &limits, o->markdown ? stdout : NULL);
     if (status.code != PBD_OK) return pbd_complain(status);
     const pbd_build *build = pbd_this_build();
-    if (json) {
-        print_json(build, &machine);
-        return PBD_EXIT_OK;
+    if (o->json) print_json(build, &machine, &limits);
+    if (!o->json && !o->markdown) {
+        print_build(build);
+        print_machine(&machine);
+        print_limits(&limits);
+        print_backends();
+        print_libraries();
+        printf("licence\n  %s\n", build->licence);
     }
-    print_build(build);
-    print_machine(&machine);
-    print_backends();
-    print_libraries();
-    printf("licence\n  %s\n", build->licence);
+    pbd_limits_free(&limits);
     return PBD_EXIT_OK;
+}
+
+int pbd_verb_env(int argc, char **argv) {
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"markdown", no_argument, NULL, 'M'},
+                                            {"measure", no_argument, NULL, 'm'},
+                                            {"quick", no_argument, NULL, 'q'},
+                                            {"db", required_argument, NULL, 'd'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    env_options o = {0};
+    optind = 1;
+    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) switch (option) {
+            case 'j':
+                o.json = true;
+                break;
+            case 'M':
+                o.markdown = true;
+                break;
+            case 'm':
+                o.measure = true;
+                break;
+            case 'q':
+                o.quick = true;
+                break;
+            case 'd':
+                o.db = optarg;
+                break;
+            case 'h':
+                return print_usage(stdout, PBD_EXIT_OK);
+            default:
+                return print_usage(stderr, PBD_EXIT_USAGE);
+        }
+    if (optind < argc) return pbd_complain(pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%s'", argv[optind]));
+    if (o.quick && !o.measure) return pbd_complain(pbd_error(PBD_BAD_INPUT, "--quick goes with --measure"));
+    if (o.json && o.markdown) return pbd_complain(pbd_error(PBD_BAD_INPUT, "--json or --markdown, not both"));
+    if (!o.measure) return print_everything(&o);
+    pbd_catch_interrupts();
+    pbd_status status = measure(&o, argc, argv);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return o.json || o.markdown ? print_everything(&o) : PBD_EXIT_OK;
 }

@@ -199,9 +199,10 @@ CREATE TABLE comparison ( -- two cells timed against each other
 
 -- ---- Views: for people and for figures ------------------------------------------------------------------------------
 
--- Three kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench' is
--- the same cell stepped over and over from one state, for its speed alone (`pbdbench bench`). A 'limit' is a loop that
--- asks how fast the machine is (`pbdbench env --measure`): its "case" is machine_limits, its "method" the loop's name.
+-- Three kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench'
+-- is the same cell stepped over and over from one state, for its speed alone (`pbdbench bench`). A 'limit' is a loop
+-- that asks how fast the machine is (`pbdbench env --measure`): its "case" is machine_limits, its "method" the loop's
+-- name.
 
 CREATE VIEW run_view AS
 SELECT run.run_id, run.cell_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,
@@ -211,9 +212,9 @@ FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (e
 WHERE run.kind = 'run';
 
 CREATE VIEW bench_view AS -- `name` is Google Benchmark's; rates and fractions are metrics, samples a series
-SELECT run.run_id, run.cell_id, run.says AS name, cell.case_name, cell.method, cell.params, cell.backend,
-    cell.precision, cell.threads, run.repeat, run.state, run.started_at, build.git_sha, build.dirty, build.source,
-    env.fingerprint AS machine, env.cpu, env.gpu
+SELECT run.run_id, run.invocation_id, run.cell_id, run.says AS name, cell.case_name, cell.method, cell.params,
+    cell.backend, cell.precision, cell.threads, run.repeat, run.state, run.started_at,
+    build.git_sha, build.dirty, build.source, env.fingerprint AS machine, env.cpu, env.gpu
 FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id)
 WHERE run.kind = 'bench';
 
