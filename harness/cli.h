@@ -51,5 +51,6 @@ int pbd_verb_show(int argc, char **argv);
 int pbd_verb_cite(int argc, char **argv);
 int pbd_verb_db(int argc, char **argv);
 int pbd_verb_env(int argc, char **argv);
+int pbd_verb_bench(int argc, char **argv);
 
 #endif

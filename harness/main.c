@@ -17,7 +17,8 @@ static const pbd_verb verbs[] = {
     {"show", "show RUN", "one stored run, with the command that makes it again", pbd_verb_show},
     {"cite", "cite FIGURE", "what to cite", pbd_verb_cite},
     {"db", "db check|export|merge", "look after the store", pbd_verb_db},
-    {"env", "env [--json]", "this machine, this build and its licence", pbd_verb_env},
+    {"bench", "bench [FILTER...] [-c CASES] [-m METHODS]...", "time methods by Google Benchmark", pbd_verb_bench},
+    {"env", "env [--measure] [--json]", "this machine and its limits, this build and its licence", pbd_verb_env},
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 

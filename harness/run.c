@@ -216,7 +216,7 @@ static void now_text(char out[32]) {
     snprintf(out + used, 32 - used, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static pbd_status describe(const pbd_plan_item *item, pbd_result *out) {
+pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out) {
     const pbd_cell *cell = &item->cell;
     *out = (pbd_result){.threads = cell->threads, .repeat = item->repeat, .warmups = item->warmups, .seed = item->seed};
     memcpy(out->cell_id, item->cell_id, sizeof out->cell_id);
@@ -310,7 +310,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
 }
 
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
-    pbd_status status = describe(item, out);
+    pbd_status status = pbd_describe_run(item, out);
     pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
     if (!recorder) {
         pbd_result_free(out);

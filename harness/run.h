@@ -41,6 +41,9 @@ typedef struct pbd_plan {
 pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
 void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
 
+/* Begins the record of a run: cell, parameters and time of day, nothing yet of what comes of it. */
+pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);
+
 /* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. */
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
 
