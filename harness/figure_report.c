@@ -73,14 +73,22 @@ static const char *plain_verdict(const char *verdict) {
     return strcmp(verdict, "not_run") == 0 ? "not run" : verdict;
 }
 
+/* Indented under the verdict, without the line break that a folded YAML text ends with. */
+static void print_below(const char *text) {
+    int length = (int)strlen(text);
+    while (length > 0 && text[length - 1] == '\n') length--;
+    if (length) printf("%18s%.*s\n", "", length, text);
+}
+
 static void print_claim(const pbd_claim_result *r, const char *mark) {
     bool colour = pbd_is_terminal(stdout);
     printf("  %s%-14s%s  %s%s", colour ? colour_of(r->verdict) : "", plain_verdict(r->verdict), colour ? "\033[0m" : "",
            r->claim->id, mark);
     if (isfinite(r->value)) printf("  = %.6g", r->value);
-    printf("\n%18s%s\n", "", r->claim->says);
-    if (r->note) printf("%18s%s\n", "", r->note);
-    if (r->claim->notes && *r->claim->notes) printf("%18s%s\n", "", r->claim->notes);
+    putchar('\n');
+    print_below(r->claim->says);
+    if (r->note) print_below(r->note);
+    if (r->claim->notes) print_below(r->claim->notes);
 }
 
 static void print_differences(const pbd_figure_report *report) {

@@ -29,7 +29,7 @@ static const cyaml_schema_field_t paper_fields[] = {
     TEXT("key", pbd_paper, key),
     TEXT("kind", pbd_paper, kind),
     TEXT("title", pbd_paper, title),
-    CYAML_FIELD_SEQUENCE("authors", CYAML_FLAG_POINTER, pbd_paper, authors, &word, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("authors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, authors, &word, 1, CYAML_UNLIMITED),
     CYAML_FIELD_UINT("year", CYAML_FLAG_OPTIONAL, pbd_paper, year),
     TEXT("venue", pbd_paper, venue),
     MAYBE_TEXT("volume", pbd_paper, volume),

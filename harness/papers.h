@@ -12,7 +12,7 @@ typedef struct pbd_paper {
     char *key, *kind; /* kind: inproceedings, article, misc: BibTeX's own words */
     char *title, *venue;
     char *volume, *pages, *publisher, *doi, *url; /* NULL where not known */
-    char **authors;                               /* "Given Family" */
+    char **authors;                               /* "Given Family"; none: not known */
     unsigned authors_count;
     unsigned year; /* 0: not known */
     pbd_paper_figure *figures;

@@ -20,7 +20,7 @@ static void print_authors(const pbd_paper *paper, const char *between) {
 
 static void print_text(const pbd_paper *paper, const char *figure) {
     print_authors(paper, ", ");
-    printf(": %s.", paper->title);
+    printf("%s%s.", paper->authors_count ? ": " : "", paper->title);
     if (paper->venue) printf(" %s", paper->venue);
     if (paper->volume) printf(" %s", paper->volume);
     if (paper->pages) printf(", %s", paper->pages);
@@ -38,9 +38,12 @@ static void print_field(const char *name, const char *value) {
 
 static void print_bibtex(const pbd_paper *paper) {
     bool article = strcmp(paper->kind, "article") == 0;
-    printf("@%s{%s,\n  author = {", paper->kind, paper->key);
-    print_authors(paper, " and ");
-    puts("},");
+    printf("@%s{%s,\n", paper->kind, paper->key);
+    if (paper->authors_count) {
+        printf("  author = {");
+        print_authors(paper, " and ");
+        puts("},");
+    }
     print_field("title", paper->title);
     print_field(article ? "journal" : "booktitle", paper->venue);
     print_field("volume", paper->volume);

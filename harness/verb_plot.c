@@ -90,7 +90,8 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
     if (status.code == PBD_OK) status = pbd_plan_look_up(&plan, store);
     if (status.code == PBD_OK) status = draw_figure(o, store, file, &plan, &drawing);
     for (size_t i = 0; i < drawing.plots && status.code == PBD_OK; i++) puts(drawing.plot[i]);
-    if (drawing.warning) fprintf(stderr, "pbdbench: %s\n", drawing.warning);
+    /* `reproduce` without gnuplot has done its work; `plot` has not. */
+    if (status.code == PBD_OK && drawing.warning) status = pbd_error(PBD_NOT_SUPPORTED, "%s", drawing.warning);
     if (status.code != PBD_OK && drawing.output && *drawing.output) fputs(drawing.output, stderr);
     pbd_drawing_free(&drawing);
     pbd_plan_free(&plan);
@@ -144,6 +145,20 @@ static pbd_status check_column(sqlite3 *sql, const char *name) {
     return status;
 }
 
+/* The parameter of that name of the case or of any method; NULL when there is none. */
+static const pbd_param *declared(const plot_options *o, const char *name) {
+    const pbd_case *c;
+    const pbd_param *lists[64];
+    size_t count = 0;
+    if (pbd_find_case(o->subject, &c).code == PBD_OK) lists[count++] = c->params;
+    for (size_t i = 0; i < pbd_method_count() && count < 64; i++)
+        lists[count++] = pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params;
+    for (size_t i = 0; i < count; i++)
+        for (const pbd_param *p = lists[i]; p && p->name; p++)
+            if (strcmp(p->name, name) == 0) return p;
+    return NULL;
+}
+
 /* «displacement_error», «dt (s)»: with the unit that runs stored it under, or that the parameter declares. */
 static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char *out, size_t size) {
     char unit[64] = "";
@@ -153,10 +168,8 @@ static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char
         if (sqlite3_step(statement) == SQLITE_ROW) snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(statement, 0));
     }
     sqlite3_finalize(statement);
-    const pbd_case *c;
-    if (pbd_find_case(o->subject, &c).code == PBD_OK)
-        for (const pbd_param *p = c->params; !*unit && p->name; p++)
-            if (strcmp(p->name, name) == 0) snprintf(unit, sizeof unit, "%s", p->unit);
+    const pbd_param *param = *unit ? NULL : declared(o, name);
+    if (param) snprintf(unit, sizeof unit, "%s", param->unit);
     size_t length = strlen(name);
     if (!*unit && length > 2 && strcmp(name + length - 2, "_s") == 0) snprintf(unit, sizeof unit, "s"); /* times of phases */
     if (!*unit || strcmp(unit, "1") == 0) snprintf(out, size, "%s", name);
@@ -193,12 +206,78 @@ static char *chart_query(const plot_options *o, sqlite3 *sql, int *columns) {
     return sqlite3_mprintf("%z FROM chart%z ORDER BY 1", query, where);
 }
 
+static bool is_drawn(const plot_options *o, const char *name) {
+    return strcmp(name, o->x) == 0 || strcmp(name, o->y) == 0 || (o->by && strcmp(name, o->by) == 0);
+}
+
+static bool has_column(sqlite3_stmt *all, const char *prefix, const char *name) {
+    size_t length = strlen(prefix);
+    for (int i = 0; i < sqlite3_column_count(all); i++) {
+        const char *column = sqlite3_column_name(all, i);
+        if (strncmp(column, prefix, length) == 0 && strcmp(column + length, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a column of the table is something that was chosen for the runs, not measured. */
+static bool is_chosen(const plot_options *o, sqlite3_stmt *all, const char *name) {
+    static const char *const beside_params[] = {"method", "precision", "backend", "threads"};
+    for (size_t k = 0; k < sizeof beside_params / sizeof *beside_params; k++)
+        if (strcmp(name, beside_params[k]) == 0) return true;
+    if (strncmp(name, "param_", 6) == 0) return true;
+    return declared(o, name) && !has_column(all, "param_", name); /* else it is the metric of that name */
+}
+
+static int distinct_values(sqlite3 *sql, const char *name, const char *where) {
+    char *query = sqlite3_mprintf("SELECT count(DISTINCT \"%w\") FROM chart%s", name, where);
+    sqlite3_stmt *count = NULL;
+    int values = 0;
+    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+        values = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_free(query);
+    return values;
+}
+
+/* A line through runs that also differ in something else jumps about: names what. Only a note, so errors are let go. */
+static void note_other_differences(const plot_options *o, sqlite3 *sql) {
+    sqlite3_stmt *all = NULL;
+    char *where = filter_text(o), names[300] = "";
+    if (where && sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) == SQLITE_OK)
+        for (int i = 0; i < sqlite3_column_count(all); i++) {
+            const char *name = sqlite3_column_name(all, i);
+            if (is_drawn(o, name) || !is_chosen(o, all, name) || distinct_values(sql, name, where) < 2) continue;
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", name);
+        }
+    sqlite3_finalize(all);
+    sqlite3_free(where);
+    if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; -s or --by tells them apart\n", names);
+}
+
 static const char *terminal_of(const char *path) {
     const char *dot = strrchr(path, '.');
     if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
     if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
     if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,11cm font 'DejaVu Sans,10'";
     return NULL;
+}
+
+/* A chart needs one run at least with a number for both; choices and runs that lack a metric draw nothing. */
+static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
+    char *where = filter_text(o), *query = NULL;
+    if (where)
+        query = sqlite3_mprintf("SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y FROM chart%s) "
+                                "WHERE typeof(x) IN ('real', 'integer') AND typeof(y) IN ('real', 'integer')", o->x, o->y, where);
+    sqlite3_stmt *count = NULL;
+    int points = 0;
+    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+        points = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_free(query);
+    sqlite3_free(where);
+    if (points > 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "no stored run of %s%s has a number for both %s and %s: nothing to draw", o->subject,
+                     o->filters ? " with these -s" : "", o->x, o->y);
 }
 
 static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
@@ -250,9 +329,13 @@ static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     for (int i = 0; i < 3 && status.code == PBD_OK; i++)
         if (columns[i]) status = check_column(sql, columns[i]);
     for (size_t i = 0; i < o->filters && status.code == PBD_OK; i++) status = check_column(sql, o->only[i].key);
+    if (status.code == PBD_OK) status = check_points(o, sql);
     if (status.code == PBD_OK) status = chart_paths(o, &target, &data);
     if (status.code == PBD_OK) status = draw_chart(o, sql, target, data);
-    if (status.code == PBD_OK) puts(target);
+    if (status.code == PBD_OK) {
+        puts(target);
+        note_other_differences(o, sql);
+    }
     free(names);
     free(ids);
     free(target);
