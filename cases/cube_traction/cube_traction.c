@@ -1,16 +1,4 @@
-/* A cube pulled along z at the top, its base held, against linear FEM on the same mesh. */
+/* A cube pulled along z at the top, its base held; what is measured is in cases/cube.h. */
 #include "cases/cube.h"
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) { return cube_build(CUBE_TRACTION, values, scene); }
-
-const pbd_case pbd_case_cube_traction = {
-    .abi = PBD_CASE_ABI,
-    .name = "cube_traction",
-    .summary = "a cube pulled along z at the top, its base held, against linear FEM on the same mesh",
-    .source = "rodero2016 section 5.2, Figure 6",
-    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,
-    .params = cube_params,
-    .build = build,
-    .measure = cube_measure,
-    .free_scene = cube_free,
-};
+PBD_CUBE_CASE(cube_traction, CUBE_TRACTION, "a cube pulled along z at the top")
