@@ -256,9 +256,9 @@ static char *name_of(const pbd_request *request, const pbd_cell *cell) {
     for (size_t i = 0; i < request->axes; i++)
         fprintf(out, "/%s:%s", request->axis[i].key, value_of(cell, request->axis[i].key));
     for (size_t i = 0; i < request->settings; i++) {
-        bool again = false; /* the last of several settings of one key counts, and an axis before all */
-        for (size_t k = i + 1; k < request->settings; k++)
-            again |= strcmp(request->setting[k].key, request->setting[i].key) == 0;
+        bool again =
+            false; /* a key given twice stands where it came first, with the value that counts; axes before all */
+        for (size_t k = 0; k < i; k++) again |= strcmp(request->setting[k].key, request->setting[i].key) == 0;
         for (size_t k = 0; k < request->axes; k++) again |= strcmp(request->axis[k].key, request->setting[i].key) == 0;
         if (!again) fprintf(out, "/%s:%s", request->setting[i].key, value_of(cell, request->setting[i].key));
     }

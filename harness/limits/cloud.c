@@ -8,7 +8,7 @@ enum { SIDE = 4, CELL = SIDE * SIDE * SIDE, REACH = 2, BATCH = 16, MOST = 64 };
 /* About 30 particles lie within SUPPORT. Cells of one colour are at least SIDE + 1 - 2 JITTER apart, which is more than
  * twice the support: their particles have no neighbour in common. And no neighbour is more than REACH lattice places
  * away along an axis. */
-static const double SUPPORT = 1.95, JITTER = 0.2;
+static const double SUPPORT = 2.0, JITTER = 0.2;
 
 /* xorshift64*, in [-1, 1). */
 static double noise(uint64_t *state) {
@@ -80,7 +80,7 @@ pbd_status pbd_cloud_build(int edge, uint64_t seed, pbd_cloud *out) {
     *out = (pbd_cloud){.particles = n, .cells = n / CELL, .support = SUPPORT};
     if (edge < SIDE || edge % SIDE != 0 || edge > 256)
         return pbd_error(PBD_BAD_INPUT, "a cloud's edge is a multiple of %d up to 256, not %d", SIDE, edge);
-    /* (4/3) pi (SUPPORT + JITTER)^3 = 42 lattice points, and some for the corners: MOST is plenty. */
+    /* (4/3) pi (SUPPORT + JITTER)^3 = 45 lattice points, and some for the corners: MOST is plenty. */
     out->x = malloc(3 * n * sizeof *out->x);
     out->first = calloc(n + 1, sizeof *out->first);
     out->neighbour = malloc(MOST * n * sizeof *out->neighbour);
