@@ -302,16 +302,9 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
     const coloured *c = &s->kind[HEX_VOLUME];
     volume_args args = {.cell = c->particle + 8 * first, .rest_a = c->rest[0] + first, .rest_b = c->rest[1] + first,
                         .p = s->p, .k = (real)s->k[HEX_VOLUME], .split = s->split};
-    if (s->solver == PBD_SOLVER_JACOBI) {
-        args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
-        return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);
-    }
-    if (s->split != HEX_SPLIT_MEAN) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
-    args.k /= 2;
-    args.split = HEX_SPLIT_A;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args));
-    args.split = HEX_SPLIT_B;
-    return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
+    if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
+    args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
+    return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);
 }
 
 /* One iteration on s->p: kinds in turn, colours in turn; a kind without stiffness is left out. */

@@ -188,25 +188,28 @@ PBD_FN vreal rest_of(const volume_args *a, int split, size_t first, int count) {
     return (batch_load(a->rest_a, first, count) + batch_load(a->rest_b, first, count)) / 2;
 }
 
-PBD_FN void load_corners(const volume_args *a, size_t first, int count, vreal corner[8][4], vvec3 impulse[8]) {
-    for (int c = 0; c < 8; c++) {
-        batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
-        impulse[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
-    }
-}
-
-/* Gauss-Seidel: one split per launch (HEX_SPLIT_MEAN is two launches of half the stiffness). */
-PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
-    vreal corner[8][4];
+/* One projection of the corners in registers. */
+PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, int count, vreal corner[8][4]) {
     vvec3 impulse[8];
-    load_corners(a, first, count, corner, impulse);
-    add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
+    for (int c = 0; c < 8; c++) impulse[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    add_volume_impulse(corner, split, rest_of(a, split, first, count), k, impulse);
     for (int c = 0; c < 8; c++) {
         corner[c][0] -= corner[c][3] * impulse[c].x;
         corner[c][1] -= corner[c][3] * impulse[c].y;
         corner[c][2] -= corner[c][3] * impulse[c].z;
-        batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
     }
+}
+
+/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two projections of half the stiffness, one after the other: no other constraint of
+ * the colour comes between them, so the corners stay in registers. */
+PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
+    vreal corner[8][4];
+    for (int c = 0; c < 8; c++) batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
+    if (a->split == 3) {
+        move_corners(a, 0, a->k / 2, first, count, corner);
+        move_corners(a, 1, a->k / 2, first, count, corner);
+    } else move_corners(a, a->split, a->k, first, count, corner);
+    for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
 PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 380)
 
@@ -214,7 +217,10 @@ PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) 
 PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count) {
     vreal corner[8][4];
     vvec3 impulse[8];
-    load_corners(a, first, count, corner, impulse);
+    for (int c = 0; c < 8; c++) {
+        batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
+        impulse[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    }
     if (a->split == 3) {
         add_volume_impulse(corner, 0, rest_of(a, 0, first, count), a->k / 2, impulse);
         add_volume_impulse(corner, 1, rest_of(a, 1, first, count), a->k / 2, impulse);
