@@ -94,10 +94,11 @@ static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_claim_resul
     if (word && !is_verdict(word))
         return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run", where, word);
     snprintf(r->verdict, sizeof r->verdict, "%s", word ? word : not_run);
-    if (value >= 0 && sqlite3_column_type(row, value) == SQLITE_TEXT)
+    int kind = value >= 0 ? sqlite3_column_type(row, value) : SQLITE_NULL;
+    if (kind == SQLITE_TEXT || kind == SQLITE_BLOB)
         return pbd_error(PBD_BAD_INPUT, "%s: value '%.40s'; expected a number or NULL", where,
                          (const char *)sqlite3_column_text(row, value));
-    if (value >= 0 && sqlite3_column_type(row, value) != SQLITE_NULL) r->value = sqlite3_column_double(row, value);
+    if (kind != SQLITE_NULL) r->value = sqlite3_column_double(row, value);
     const char *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
     if (says && *says && !(r->note = strdup(says))) return pbd_error(PBD_FAILED, "out of memory");
     return pbd_ok();
@@ -185,6 +186,8 @@ static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_cl
                              "not_reproduced or not_run", shown_as, id, word);
         size_t i = 0;
         while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
+        if (i < results->count && results->item[i].accepted[0])
+            return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' has two verdicts", shown_as, id);
         if (i < results->count) snprintf(results->item[i].accepted, sizeof results->item[i].accepted, "%s", word);
         else PBD_TRY(note_stale(results, id));
     }
@@ -197,6 +200,8 @@ pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *re
     PBD_TRY(verdicts_path(file, &shown_as, &path));
     pbd_status status = pbd_ok();
     results->any_accepted = stat(path, &about) == 0;
+    results->stales = 0; /* of an earlier comparison */
+    for (size_t i = 0; i < results->count; i++) results->item[i].accepted[0] = '\0';
     if (results->any_accepted) {
         pbd_csv csv;
         status = pbd_csv_read(path, shown_as, &csv);

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; nobody digitises more */
 
 /* What the callbacks fill in. `fields` counts those of the row under way. */
 typedef struct reader {
@@ -13,6 +16,7 @@ typedef struct reader {
     pbd_csv *csv;
     size_t line, fields, capacity;
     bool in_header;
+    bool ended; /* a row, on this line */
     pbd_status status;
 } reader;
 
@@ -54,6 +58,11 @@ static void end_header(reader *r) {
     pbd_csv *csv = r->csv;
     r->in_header = false;
     r->capacity = 0; /* from here on of `field` */
+    if (csv->columns > MOST_COLUMNS) {
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu columns; at most %d are allowed", r->shown_as, r->line,
+                              csv->columns, MOST_COLUMNS));
+        return;
+    }
     for (size_t i = 0; i < csv->columns; i++) {
         if (!csv->header[i][0])
             complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: column %zu has no name", r->shown_as, r->line, i + 1));
@@ -67,6 +76,7 @@ static void end_header(reader *r) {
 static void on_row(int terminator, void *context) {
     reader *r = context;
     (void)terminator;
+    r->ended = true;
     if (r->status.code != PBD_OK) return;
     if (r->in_header) {
         end_header(r);
@@ -95,6 +105,31 @@ static pbd_status parse_error(const reader *r, int code) {
     return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
 }
 
+/* What getline gave can be handed on. A text editor may have put a mark of UTF-8 before everything else. */
+static bool check_line(reader *r, char *line, size_t *bytes) {
+    if (r->line == 1 && *bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) memmove(line, line + 3, *bytes -= 3);
+    if (memchr(line, '\0', *bytes))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a NUL character; expected text", r->shown_as, r->line));
+    return r->status.code == PBD_OK && *bytes > 0 && line[0] != '#';
+}
+
+static bool is_blank(const char *line, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (!strchr(" \t\r\n", line[i])) return false;
+    return true;
+}
+
+/* A quote that stays open would swallow the lines that follow, comments left out: it must close on its own. */
+static void parse_line(struct csv_parser *parser, reader *r, const char *line, size_t bytes) {
+    r->ended = false;
+    if (csv_parse(parser, line, bytes, on_field, on_row, r) != bytes) {
+        complain(r, parse_error(r, csv_error(parser)));
+        return;
+    }
+    if (!r->ended && line[bytes - 1] == '\n' && !is_blank(line, bytes))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote is not closed", r->shown_as, r->line));
+}
+
 static void parse(FILE *file, reader *r) {
     struct csv_parser parser;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
@@ -103,12 +138,10 @@ static void parse(FILE *file, reader *r) {
     }
     char *line = NULL;
     size_t capacity = 0;
-    ssize_t bytes;
-    while (r->status.code == PBD_OK && (bytes = getline(&line, &capacity, file)) >= 0) {
+    for (ssize_t got; r->status.code == PBD_OK && (got = getline(&line, &capacity, file)) >= 0;) {
+        size_t bytes = (size_t)got;
         r->line++;
-        if (line[0] == '#') continue;
-        if (csv_parse(&parser, line, (size_t)bytes, on_field, on_row, r) != (size_t)bytes)
-            complain(r, parse_error(r, csv_error(&parser)));
+        if (check_line(r, line, &bytes)) parse_line(&parser, r, line, bytes);
     }
     if (r->status.code == PBD_OK && ferror(file))
         complain(r, pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", r->shown_as, strerror(errno)));
@@ -120,12 +153,22 @@ static void parse(FILE *file, reader *r) {
     csv_free(&parser);
 }
 
+/* A line of a device has no end, and one of a folder no beginning. */
+static pbd_status check_file(FILE *file, const char *shown_as) {
+    struct stat about;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+        return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: it is no plain file", shown_as);
+    if (about.st_size > LARGEST_FILE)
+        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no table to compare with", shown_as, LARGEST_FILE >> 20);
+    return pbd_ok();
+}
+
 pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
     *out = (pbd_csv){0};
     FILE *file = fopen(path, "r");
     if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
-    reader r = {.shown_as = shown_as, .csv = out, .in_header = true};
-    parse(file, &r);
+    reader r = {.shown_as = shown_as, .csv = out, .in_header = true, .status = check_file(file, shown_as)};
+    if (r.status.code == PBD_OK) parse(file, &r);
     fclose(file);
     if (r.status.code != PBD_OK) {
         free_partial(&r);

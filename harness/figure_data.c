@@ -79,19 +79,22 @@ static pbd_status compose_paper(const pbd_csv *csv, char **create, char **insert
 static pbd_status fill_paper(const pbd_csv *csv, const char *shown_as, sqlite3 *sql) {
     char *create = NULL, *insert = NULL;
     sqlite3_stmt *statement = NULL;
-    pbd_status status = compose_paper(csv, &create, &insert);
+    bool *numeric = calloc(csv->columns + 1, sizeof *numeric);
+    pbd_status status = numeric ? compose_paper(csv, &create, &insert) : pbd_error(PBD_FAILED, "out of memory");
+    for (size_t c = 0; numeric && c < csv->columns; c++) numeric[c] = is_numeric_column(csv, c);
     if (status.code == PBD_OK && (sqlite3_exec(sql, create, NULL, NULL, NULL) != SQLITE_OK ||
                                   sqlite3_prepare_v2(sql, insert, -1, &statement, NULL) != SQLITE_OK))
         status = pbd_error(PBD_BAD_INPUT, "%s: %s", shown_as, sqlite3_errmsg(sql));
     for (size_t r = 0; r < csv->rows && status.code == PBD_OK; r++) {
         for (size_t c = 0; c < csv->columns; c++)
-            bind_field(statement, (int)c + 1, csv->field[r * csv->columns + c], is_numeric_column(csv, c));
+            bind_field(statement, (int)c + 1, csv->field[r * csv->columns + c], numeric[c]);
         if (sqlite3_step(statement) != SQLITE_DONE) status = pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
         sqlite3_reset(statement);
     }
     sqlite3_finalize(statement);
     sqlite3_free(create);
     sqlite3_free(insert);
+    free(numeric);
     return status;
 }
 

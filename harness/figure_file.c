@@ -2,7 +2,6 @@
 #include "harness/figure_file.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +92,13 @@ static bool ends_with(const char *name, const char *end) {
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
+/* As `run` has it; left out is 0. */
+static pbd_status check_range(const pbd_figure_file *file, unsigned group, const char *key, unsigned value, unsigned most) {
+    if (value <= most) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] '%s': %s: %u is out of range; it must lie in [1, %u]", file->shown_as, group,
+                     file->runs[group].name, key, value, most);
+}
+
 static pbd_status check_groups(const pbd_figure_file *file) {
     static const char *const taken[] = {
         "paper", "build", "env", "invocation", "method", "case", "cell", "run", "env_sample", "metric", "series",
@@ -103,6 +109,9 @@ static pbd_status check_groups(const pbd_figure_file *file) {
         if (!is_identifier(g->name))
             return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a "
                              "table in SQL", file->shown_as, i, g->name);
+        if (sqlite3_keyword_check(g->name, (int)strlen(g->name)) || strncmp(g->name, "sqlite_", 7) == 0)
+            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is a word of SQL itself; choose another",
+                             file->shown_as, i, g->name);
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
             if (strcmp(g->name, taken[k]) == 0 || ends_with(g->name, "_series"))
                 return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is taken by a table of pbdbench; choose another",
@@ -110,9 +119,9 @@ static pbd_status check_groups(const pbd_figure_file *file) {
         for (unsigned k = 0; k < i; k++)
             if (strcmp(g->name, file->runs[k].name) == 0)
                 return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] and runs[%u] have the same name '%s'", file->shown_as, k, i, g->name);
-        if (g->threads > INT_MAX || g->repeats > INT_MAX || g->warmups > INT_MAX)
-            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] '%s': threads, repeats or warmups over %d", file->shown_as, i, g->name,
-                             INT_MAX);
+        PBD_TRY(check_range(file, i, "threads", g->threads, 4096));
+        PBD_TRY(check_range(file, i, "repeats", g->repeats, 100000));
+        PBD_TRY(check_range(file, i, "warmups", g->warmups, 1000));
     }
     return pbd_ok();
 }

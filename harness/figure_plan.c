@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RUNS = 100000 }; /* of one group: more is a slip in an axis, and would fill the memory before the first run */
+
 /* ---- A group as a request ---------------------------------------------------------------------------------------- */
 
 /* The words of a group once --quick has had its say, and their parsed forms. Words belong to the file. */
@@ -65,6 +67,18 @@ static pbd_status parse_words(group_words *w) {
     return pbd_ok();
 }
 
+static pbd_status check_axes(const pbd_group *g, const group_words *w) {
+    double runs = g->repeats ? g->repeats : 1;
+    for (size_t i = 0; i < w->axes; i++) {
+        runs *= (double)w->parsed[i].count;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(w->parsed[i].key, w->parsed[k].key) == 0)
+                return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is given twice", w->parsed[i].key);
+    }
+    if (runs <= MOST_RUNS) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "axes and repeats make %.10g runs; at most %d are allowed", runs, MOST_RUNS);
+}
+
 static void free_words(group_words *w) {
     for (size_t i = 0; w->copy && i < w->sets; i++) free(w->copy[i]);
     for (size_t i = 0; w->parsed && i < w->axes; i++) pbd_axis_free(&w->parsed[i]);
@@ -79,6 +93,7 @@ static pbd_status plan_group(const pbd_group *g, bool quick, size_t group, pbd_p
     group_words w = {0};
     pbd_status status = choose_words(g, quick, &w);
     if (status.code == PBD_OK) status = parse_words(&w);
+    if (status.code == PBD_OK) status = check_axes(g, &w);
     if (status.code == PBD_OK) {
         const pbd_request request = {.case_name = g->case_name,
                                      .method_name = g->method,

@@ -14,7 +14,20 @@ enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-static json_t *text_or_null(const char *text) { return text && *text ? json_string(text) : json_null(); }
+
+/* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'. */
+static json_t *json_text(const char *text) {
+    json_t *string = json_string(text);
+    char *copy = string ? NULL : strdup(text);
+    if (!copy) return string ? string : json_null();
+    for (char *p = copy; *p; p++)
+        if (*p & 0x80) *p = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+static json_t *text_or_null(const char *text) { return text && *text ? json_text(text) : json_null(); }
 
 static void print_json(json_t *object) {
     char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -32,13 +45,13 @@ static json_t *claim_json(const pbd_claim_result *r, bool quick) {
                      text_or_null(r->note), "run_ids", ids);
 }
 
-static void add_text(json_t *array, const char *text) { json_array_append_new(array, json_string(text)); }
+static void add_text(json_t *array, const char *text) { json_array_append_new(array, json_text(text)); }
 
 static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
     json_t *warnings = json_array();
     char line[300];
     if (report->drawing->warning) add_text(warnings, report->drawing->warning);
-    if (!quick && !report->accepted_now && !report->claims->any_accepted && report->claims->count)
+    if (!quick && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
         add_text(warnings, "no accepted verdicts yet; --accept writes them");
     for (size_t i = 0; i < report->claims->stales; i++) {
         snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not", report->claims->stale[i]);
@@ -94,6 +107,7 @@ static void print_claim(const pbd_claim_result *r, const char *mark) {
 static void print_differences(const pbd_figure_report *report) {
     const pbd_claim_results *c = report->claims;
     const char *id = report->file->figure;
+    if (report->trouble.code != PBD_OK && !c->any_accepted) return; /* it came before they were looked for */
     if (report->accepted_now) {
         printf("  accepted: plots/%s/verdicts.csv now holds these verdicts\n", id);
     } else if (!c->any_accepted) {
@@ -119,7 +133,7 @@ static void print_counts(const pbd_figure_report *report) {
         if (count) printf("%s%zu %s", comma, count, plain_verdict(words[w]));
         if (count) comma = ", ";
     }
-    puts(*comma ? "" : "no claims");
+    puts(*comma ? "" : report->file->claims_count ? "claims not judged" : "no claims");
 }
 
 static void report_text(const pbd_figure_report *report, const pbd_report_style *style) {
@@ -134,15 +148,17 @@ static void report_text(const pbd_figure_report *report, const pbd_report_style 
     }
     if (report->drawing->warning) printf("  warning: %s\n", report->drawing->warning);
     if (!style->quick && !(style->quiet && report->claims->differing == 0)) print_differences(report);
-    fflush(stdout);
-    if (report->trouble.code == PBD_OK) return;
-    if (report->drawing->output) fputs(report->drawing->output, stderr);
-    pbd_complain(report->trouble);
 }
 
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style) {
     if (style->json) report_json(report, style);
     else report_text(report, style);
+    fflush(stdout);
+    /* A person who sends the JSON into a file or a pipe is told of trouble all the same. */
+    if (style->json && report->drawing->warning) fprintf(stderr, "pbdbench: warning: %s\n", report->drawing->warning);
+    if (report->trouble.code == PBD_OK) return;
+    if (report->drawing->output) fputs(report->drawing->output, stderr);
+    pbd_complain(report->trouble);
 }
 
 /* ---- Forecasts --------------------------------------------------------------------------------------------------- */
@@ -190,7 +206,7 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
             add_text(labels, item->label);
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    print_json(json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", name, "quick", quick, "dry_run", 1, "runs",
+    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick, "dry_run", 1, "runs",
                          (json_int_t)forecast->runs.runs, "stored", (json_int_t)(forecast->runs.runs - forecast->runs.missing),
                          "to_make", (json_int_t)forecast->runs.missing, "labels", labels, "seconds", number(forecast->seconds),
                          "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));

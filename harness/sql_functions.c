@@ -37,13 +37,24 @@ static void free_points(points *p) {
     *p = (points){0};
 }
 
+/* Text that reads as no number would count as 0 in a result that nobody looks at twice: an error. NULL: left out. */
+static bool take_number(sqlite3_context *context, sqlite3_value *value, double *out) {
+    switch (sqlite3_value_numeric_type(value)) {
+        case SQLITE_INTEGER:
+        case SQLITE_FLOAT: *out = sqlite3_value_double(value); return true;
+        case SQLITE_NULL: return false;
+        default: sqlite3_result_error(context, "median and polyfit take numbers; a value is text", -1); return false;
+    }
+}
+
 /* ---- median ------------------------------------------------------------------------------------------------------ */
 
 static void median_step(sqlite3_context *context, int count, sqlite3_value **argument) {
     points *p = sqlite3_aggregate_context(context, sizeof *p);
     (void)count;
-    if (sqlite3_value_type(argument[0]) == SQLITE_NULL) return;
-    if (!p || !add_point(p, sqlite3_value_double(argument[0]), 0)) sqlite3_result_error_nomem(context);
+    double x;
+    if (!take_number(context, argument[0], &x)) return;
+    if (!p || !add_point(p, x, 0)) sqlite3_result_error_nomem(context);
 }
 
 static int ascending(const void *left, const void *right) {
@@ -72,10 +83,11 @@ static void polyfit_step(sqlite3_context *context, int count, sqlite3_value **ar
         sqlite3_result_error_nomem(context);
         return;
     }
-    p->degree = sqlite3_value_int(argument[2]);
-    if (sqlite3_value_type(argument[0]) == SQLITE_NULL || sqlite3_value_type(argument[1]) == SQLITE_NULL) return;
-    if (!add_point(p, sqlite3_value_double(argument[0]), sqlite3_value_double(argument[1])))
-        sqlite3_result_error_nomem(context);
+    /* NULL and 1.5 would be taken for 0 and 1: no degree, which polyfit_final refuses. */
+    p->degree = sqlite3_value_type(argument[2]) == SQLITE_INTEGER ? sqlite3_value_int(argument[2]) : -1;
+    double x, y;
+    if (!take_number(context, argument[0], &x) || !take_number(context, argument[1], &y)) return;
+    if (!add_point(p, x, y)) sqlite3_result_error_nomem(context);
 }
 
 static bool all_finite(const points *p) {
@@ -84,24 +96,42 @@ static bool all_finite(const points *p) {
     return true;
 }
 
+/* The power of two next above the largest |x|: in its units the columns of V are all of size one, whatever x's unit, so
+ * that a lack of rank shows; and dividing by it rounds nothing. */
+static double scale_of(const points *p) {
+    double largest = 0;
+    int exponent;
+    for (size_t i = 0; i < p->count; i++) largest = fmax(largest, fabs(p->x[i]));
+    frexp(largest, &exponent);
+    return largest > 0 ? ldexp(1, exponent) : 1;
+}
+
+/* Whether column k of R, from V = Q R, has next to nothing on the diagonal: it depends on the columns before it. dgels
+ * only sees an exact 0 there; rounding leaves crumbs. */
+static bool is_dependent(const double *r, lapack_int columns, lapack_int k) {
+    double sum = 0;
+    for (lapack_int i = 0; i <= k; i++) sum += r[i * columns + k] * r[i * columns + k];
+    return fabs(r[k * columns + k]) <= 1e-13 * sqrt(sum);
+}
+
 /* Solves min |V c - y| by QR, V the Vandermonde matrix, highest power first. False when memory ran out or the points
  * are too few or too alike to fix the coefficients. c has degree + 1 places. */
 static bool least_squares(const points *p, double *c) {
     lapack_int rows = (lapack_int)p->count, columns = p->degree + 1;
     if (rows < columns) return false;
+    const double scale = scale_of(p);
     double *v = malloc((size_t)rows * (size_t)columns * sizeof *v), *y = malloc((size_t)rows * sizeof *y);
     bool solved = false;
     if (v && y) {
         for (lapack_int i = 0; i < rows; i++) {
             double power = 1;
-            for (lapack_int k = columns; k-- > 0; power *= p->x[i]) v[i * columns + k] = power;
+            for (lapack_int k = columns; k-- > 0; power *= p->x[i] / scale) v[i * columns + k] = power;
             y[i] = p->y[i];
         }
         solved = LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', rows, columns, 1, v, columns, y, 1) == 0;
         for (lapack_int k = 0; k < columns && solved; k++) {
-            c[k] = y[k];
-            /* dgels only sees an exact 0 on R's diagonal; rounding leaves crumbs of a column that is not independent. */
-            if (!isfinite(c[k]) || fabs(v[k * columns + k]) < 1e-13 * fabs(v[0])) solved = false;
+            c[k] = y[k] / pow(scale, p->degree - k);
+            solved = isfinite(c[k]) && !is_dependent(v, columns, k);
         }
     }
     free(v);

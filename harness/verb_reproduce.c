@@ -3,6 +3,7 @@
  * All figures asked for become one plan, checked as a whole before the first run, so that a slip in the last figure is
  * found at once and figures that share runs make them once. */
 #include <getopt.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,6 +165,11 @@ static pbd_status forecast_all(session *s, const char *db) {
         PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->store, &forecast));
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
+    pbd_plan_tally together; /* figures share runs, which are made once */
+    if (s->jobs > 1 && !s->options.style.json) {
+        PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &together));
+        printf("together: %zu different runs, %zu to make\n", together.runs, together.missing);
+    }
     return pbd_ok();
 }
 
@@ -179,6 +185,10 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
     pbd_progress_show(&s->progress, done, total, made != NULL, item->label);
 }
 
+static pbd_status interrupted(void) {
+    return pbd_error(PBD_INTERRUPTED, "interrupted; every run is stored, the same command does the rest");
+}
+
 /* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
 static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims, pbd_drawing *drawing) {
     const bool quick = s->options.style.quick;
@@ -186,7 +196,15 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
     if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
     if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
-    return pbd_figure_draw(j->file, s->store, out, quick, drawing);
+    pbd_status status = pbd_figure_draw(j->file, s->store, out, quick, drawing);
+    /* Ctrl-C reaches gnuplot too: its end is no fault of the script. */
+    return pbd_interrupted() ? interrupted() : status;
+}
+
+static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_results *claims) {
+    PBD_TRY(pbd_claims_accept(j->file, claims));
+    report->accepted_now = true;
+    return pbd_claims_compare(j->file, claims);
 }
 
 /* Trouble with one figure's files is told and the next figure follows; only Ctrl-C ends everything. */
@@ -195,10 +213,7 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_drawing drawing = {0};
     pbd_figure_report report = {.file = j->file, .claims = &claims, .drawing = &drawing};
     report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
-    if (s->options.accept && report.trouble.code == PBD_OK) {
-        report.trouble = pbd_claims_accept(j->file, &claims);
-        report.accepted_now = report.trouble.code == PBD_OK;
-    }
+    if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(j, &report, &claims);
     if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
     if (report.trouble.code != PBD_OK) s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
     if (!report.accepted_now) s->differing += claims.differing;
@@ -217,7 +232,8 @@ static pbd_status reproduce_all(session *s, const char *db, int argc, char **arg
     PBD_TRY(status);
     char *out = pbd_plots_folder(s->options.out, s->options.style.quick);
     if (!out) return pbd_error(PBD_FAILED, "out of memory");
-    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++) status = finish_figure(s, &s->job[i], out);
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
+        status = pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out);
     free(out);
     return status;
 }

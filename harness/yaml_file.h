@@ -9,7 +9,8 @@
 
 /* Reads `path` against `schema` (a mapping by pointer). On success *out is a new struct, freed with pbd_yaml_free. On
  * PBD_BAD_INPUT (no such file, malformed, not of the schema) nothing is returned and the sentence begins with
- * `shown_as`, the file's name as the user knows it. Aliases and a second document are refused. */
+ * `shown_as`, the file's name as the user knows it. Anchors, aliases, deep nesting and a second document
+ * are refused. */
 pbd_status pbd_yaml_load(const char *path, const char *shown_as, const cyaml_schema_value_t *schema, void **out);
 
 /* Frees what pbd_yaml_load returned under the same schema; NULL-safe. */

@@ -61,11 +61,11 @@ typedef struct bad_file {
 
 static const bad_file bad_files[] = {
     /* not YAML */
-    {"runs:\n\t- name: x\n", {"line 2, column 1", "not YAML"}},
+    {"runs:\n\t- name: x\n", {"line 2, column 1", "not YAML", "a tab", "spaces"}},
     {RUNS "    set: [nu=0.3\n    axes: []\n", {"line 6, column 9", "not YAML", "',' or ']'"}},
     {"runs: \"a\n", {"line 2", "not YAML", "quoted"}},
-    {"runs: \xff\xfe\n", {"byte 7", "UTF-8"}},
-    {"runs: [\x01]\n", {"control characters"}},
+    {"runs: \xff\xfe\n", {"line 1, column 7", "UTF-8"}},
+    {"runs: [\x01]\n", {"line 1, column 8", "control characters"}},
     /* not of the schema */
     {"", {"line 1, column 1", "empty"}},
     {"# only a comment\n", {"empty"}},
@@ -90,14 +90,39 @@ static const bad_file bad_files[] = {
     {RUNS RUNS, {"line 5, column 1", "'runs' is given twice"}},
     {"runs:\n  - name: a\n    case: hex_fit\n", {"line 2, column 5", "'method' is missing", "(in runs[0])"}},
     {"runs:\n  - {name: \"\", case: a, method: b}\n", {"line 2, column 12", "expected text", "runs[0].name"}},
-    {"runs:\n  - &x {name: a, case: hex_fit, method: pbd_distance}\n  - *x\n", {"line 3, column 5", "aliases"}},
+    {"runs:\n  - &x {name: a, case: hex_fit, method: pbd_distance}\n  - *x\n", {"line 2, column 5", "anchors", "write"}},
+    {"runs:\n  - *x\n", {"line 2, column 5", "aliases", "write"}},
+    {RUNS "    <<: {seed: 2}\n", {"line 5, column 5", "unknown key '<<'"}},
+    {RUNS "    set: [\"nu=0.1\\0x\"]\n", {"line 5, column 11", "NUL"}},
+    {RUNS "    set: [[[[[[[[[[[[a]]]]]]]]]]]]\n", {"line 5, column 19", "nested too deep"}},
+    {RUNS "    threads: 1.5\n", {"line 5, column 14", "whole number", "'1.5'", "runs[0].threads"}},
+    {RUNS "    repeats: 010\n", {"line 5, column 14", "whole number", "'010'"}},
+    {RUNS "    seed: -1\n", {"line 5, column 11", "whole number", "'-1'"}},
+    {RUNS "    seed: 18446744073709551616\n", {"line 5, column 11", "whole number"}},
+    {RUNS "    seed:\n", {"line 5, column 10", "whole number", "''"}},
+    {"runs: [", {"line 2, column 1", "not YAML"}},
+    {"{", {"line 2, column 1", "not YAML"}},
+    {"%YAML 3.0\n---\nruns: []\n", {"line 1", "not YAML"}},
+    {"runs:\n  - name: a\n   case: hex_fit\n", {"line 3, column 4", "not YAML"}},
+    {"runs: a: b\n", {"line 1, column 8", "not YAML"}},
+    {RUNS "    set: {nu: 0.3}\n", {"line 5, column 10", "expected a list", "runs[0].set"}},
+    {"runs: ~\n", {"line 1, column 7", "expected a list"}},
+    {"runs:\n  - a\n", {"line 2, column 5", "`key: value` lines", "runs[0]"}},
     {RUNS "---\n" RUNS, {"line 6, column 1", "second document"}},
-    {"? [a, b]\n: 3\n", {"line 1, column 1", "plain word as key"}},
+    {"? [a, b]\n: 3\n", {"line 1, column 3", "expected a word as the key"}},
     {RUNS "claims: []\n", {"line 5, column 1", "unknown key 'claims'"}},
     /* what a schema cannot tell */
     {RUNS FIRST, {"runs[0] and runs[1]", "same name 'a'"}},
     {"runs:\n  - {name: Fit-1, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "Fit-1", "lower-case"}},
     {"runs:\n  - {name: paper, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'paper' is taken"}},
+    {"runs:\n  - {name: order, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'order'", "SQL"}},
+    {"runs:\n  - {name: sqlite_a, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'sqlite_a'", "SQL"}},
+    {RUNS "    threads: 4097\n", {"runs[0] 'a'", "threads: 4097", "[1, 4096]"}},
+    {RUNS "    repeats: 100001\n", {"runs[0] 'a'", "repeats: 100001", "[1, 100000]"}},
+    {RUNS "    warmups: 1001\n", {"runs[0] 'a'", "warmups: 1001", "1000"}},
+    {RUNS "    axes: [\"nu=0:0.4:0.00001\", \"E=1:90000:1\"]\n", {"runs[0] 'a'", "3600090000 runs", "100000"}},
+    {RUNS "    repeats: 60000\n    axes: [\"nu=0.1,0.2\"]\n", {"runs[0] 'a'", "120000 runs"}},
+    {RUNS "    axes: [\"nu=0.1,0.2\", \"nu=0.3\"]\n", {"runs[0] 'a'", "axis 'nu' is given twice"}},
     {"runs:\n  - {name: a_series, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'a_series' is taken"}},
     /* what only cases and methods know */
     {"runs:\n  - {name: a, case: hex_fti, method: pbd_distance}\n", {"runs[0] 'a'", "hex_fti", "'hex_fit'"}},
@@ -124,6 +149,57 @@ static void test_bad_files_are_explained(void **state) {
         assert_memory_equal(status.text, scratch, strlen(scratch));
         for (size_t k = 0; k < 4 && bad_files[i].says[k]; k++)
             if (!strstr(status.text, bad_files[i].says[k])) fail_msg("does not say '%s' of\n%s", bad_files[i].says[k], bad_files[i].text);
+    }
+}
+
+/* ---- Files that grow: each of these once took minutes or all the memory ------------------------------------------ */
+
+enum { PATIENCE_S = 30 }; /* under a sanitizer; without one each ends at once. A hang is then ended by SIGALRM. */
+
+/* `count` times `piece`, where %d is the number of the piece, between `before` and `after`. */
+static void write_repeated(const char *before, const char *piece, int count, const char *after) {
+    FILE *file = fopen(scratch, "w");
+    assert_non_null(file);
+    fputs(before, file);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    for (int i = 0; i < count; i++) fprintf(file, piece, i, i);
+#pragma GCC diagnostic pop
+    fputs(after, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_large_files_are_refused_soon(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *piece, *after;
+        int count;
+        const char *says[2];
+    } large[] = {
+        {"", "[", "", 1000000, {"line 1, column 13", "nested too deep"}},
+        {"", "{", "", 1000000, {"line 1, column 13", "nested too deep"}},
+        {"", "- ", "", 1000000, {"line 1, column 25", "nested too deep"}},
+        {"", "? ", "", 1000000, {"line 1, column 25", "nested too deep"}},
+        {"[", "&a%d x,", "]", 250000, {"line 1, column 2", "anchors"}},
+        {"a: &a0 [x]\n", "b%d: [*a0,*a0,*a0]\n", "", 1000, {"line 1, column 4", "anchors"}},
+        {"runs:\n", "- {name: a%d, case: hex_fit, method: pbd_distance}\n", "", 60000, {"line 2, column 1", "60000 entries"}},
+        {RUNS "    set: [", "nu=0.%d,", "]\n", 200000, {"line 5, column 10", "200000 entries"}},
+        {"", "k%d: 1\n", "", 200000, {"line 1, column 1", "unknown key 'k0'"}},
+        {RUNS, "    threads: 1\n", "", 100000, {"line 6, column 5", "'threads' is given twice"}},
+        {"runs: ", "x", "\n", 4000000, {"line 1, column 7", "expected a list"}},
+        {"", "x", ": 1\n", 100000, {"line 1", "not YAML"}},
+        {"", "# a comment\n", "", 500000, {"larger than 4 MiB", ""}},
+    };
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        size_t runs;
+        write_repeated(large[i].before, large[i].piece, large[i].count, large[i].after);
+        alarm(PATIENCE_S);
+        pbd_status status = check_sweep(&runs);
+        alarm(0);
+        printf("[          ] %s\n", status.text);
+        assert_int_equal(status.code, PBD_BAD_INPUT);
+        for (size_t k = 0; k < 2; k++)
+            if (!strstr(status.text, large[i].says[k])) fail_msg("does not say '%s'", large[i].says[k]);
     }
 }
 
@@ -206,7 +282,7 @@ static size_t roll(size_t sides) {
 /* Bytes that mean something in YAML are likelier than others. */
 static char any_byte(void) {
     static const char telling[] = ":-[]{}?&*!|>'\"%@`#,\n\n\t  =~0a\\";
-    return roll(4) ? telling[roll(sizeof telling - 1)] : (char)(1 + roll(255));
+    return roll(4) ? telling[roll(sizeof telling - 1)] : (char)roll(256);
 }
 
 static size_t mutate(char *text, size_t length, size_t room) {
@@ -277,7 +353,9 @@ static void test_bad_csv_is_explained(void **state) {
         {"a,b\n1,2\n1,2,3\n", {"line 3", "3 fields"}},
         {"a,,b\n", {"line 1", "column 2 has no name"}},
         {"a,b,A\n", {"line 1", "two columns", "'A'"}},
-        {"a,b\n1,\"2\n", {"quote"}},
+        {"a,b\n1,\"2\n", {"line 2", "quote is not closed"}},
+        {"a,b\n1,\"2", {"line 2", "quote is not closed"}},
+        {"a,b\n1,\"2\n# more\n\"\n", {"line 2", "quote is not closed"}}, /* and no comment is lost in it */
         {"a,b\n1,\"2\"3\n", {"line 2", "quote"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -290,6 +368,66 @@ static void test_bad_csv_is_explained(void **state) {
         for (size_t k = 0; k < 4 && bad[i].says[k]; k++)
             if (!strstr(status.text, bad[i].says[k])) fail_msg("does not say '%s'", bad[i].says[k]);
     }
+}
+
+static void expect_csv_refused(const char *path, const char *says) {
+    pbd_csv csv;
+    alarm(PATIENCE_S);
+    pbd_status status = pbd_csv_read(path, "paper.csv", &csv);
+    alarm(0);
+    printf("[          ] %s\n", status.text);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    if (!strstr(status.text, says)) fail_msg("does not say '%s'", says);
+    assert_null(csv.header);
+}
+
+static void test_csv_that_is_no_table(void **state) {
+    (void)state;
+    write_scratch("a,b\n1,2\0 3\n", 11);
+    expect_csv_refused(scratch, "line 2: a NUL");
+    write_repeated("a", ",a%d", 100000, "\n");
+    expect_csv_refused(scratch, "100001 columns");
+    write_repeated("a\n", "0.12345678901234567890123456789\n", 600000, "");
+    expect_csv_refused(scratch, "larger than 16 MiB");
+    expect_csv_refused("/dev/zero", "no plain file");
+    expect_csv_refused("/", "cannot be read");
+    expect_csv_refused("/nonexistent/paper.csv", "cannot be read");
+}
+
+/* As spreadsheets write it: a byte order mark, and lines that end with two characters or, the last one, with none. */
+static void test_csv_of_spreadsheets(void **state) {
+    (void)state;
+    static const char text[] = "\xEF\xBB\xBFnu,k\r\n0.1,\"a\"\r\n\r\n0.2,b";
+    write_scratch(text, strlen(text));
+    pbd_csv csv;
+    pbd_status status = pbd_csv_read(scratch, "paper.csv", &csv);
+    if (status.code != PBD_OK) fail_msg("%s", status.text);
+    assert_int_equal(pbd_csv_column(&csv, "nu"), 0);
+    assert_int_equal(csv.rows, 2);
+    assert_string_equal(csv.field[3], "b");
+    pbd_csv_free(&csv);
+}
+
+static void test_csv_mutants_do_no_harm(void **state) {
+    (void)state;
+    static const char table[] = "# Table 1\nnu,k_edge,says\n0.1,0.05,\"a, b \"\"c\"\"\"\n0.2,,plain\n0.3,1e-3,\n";
+    enum { MUTANTS = 4000, ROOM = sizeof table + 200 };
+    size_t accepted = 0;
+    for (int i = 0; i < MUTANTS; i++) {
+        char text[ROOM];
+        size_t length = sizeof table - 1;
+        memcpy(text, table, length);
+        for (size_t k = 1 + roll(4); k > 0; k--) length = mutate(text, length, ROOM);
+        write_scratch(text, length);
+        pbd_csv csv;
+        pbd_status status = pbd_csv_read(scratch, "paper.csv", &csv);
+        accepted += status.code == PBD_OK;
+        if (status.code != PBD_OK) assert_memory_equal(status.text, "paper.csv: ", 11);
+        for (size_t f = 0; f < csv.rows * csv.columns; f++) assert_non_null(csv.field[f]);
+        pbd_csv_free(&csv);
+    }
+    printf("[          ] %zu of %d mutants are still good tables\n", accepted, MUTANTS);
+    assert_true(accepted > 0 && accepted < MUTANTS);
 }
 
 /* ---- SQL --------------------------------------------------------------------------------------------------------- */
@@ -336,6 +474,18 @@ static void test_polynomials_come_back(void **state) {
     assert_near(ask(sql, "SELECT polyfit(x, 2 * x + 1, 1) ->> 0 FROM t WHERE y IS NOT NULL"), 2, 1e-12);
     assert_near(ask(sql, "SELECT polyfit(column1, column2, 0) ->> 0 FROM (VALUES (1, 2), (5, 4))"), 3, 1e-14); /* the mean */
     assert_true(isnan(ask(sql, "SELECT polyfit(x, y, 1) FROM t WHERE x > 5")));
+    /* 3 X^3 - X in units of a micrometre and of a gigapascal: the unit of x changes no digit that counts */
+    static const char *const units[] = {"1e-6", "1e9"};
+    for (int k = 0; k < 2; k++) {
+        char text[200];
+        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 0 FROM t WHERE y IS NOT NULL", units[k]);
+        assert_near(ask(sql, text) * pow(atof(units[k]), 3), 3, 1e-9);
+        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 2 FROM t WHERE y IS NOT NULL", units[k]);
+        assert_near(ask(sql, text) * atof(units[k]), -1, 1e-9);
+    }
+    /* by hand: the line nearest to (0, 1), (1, 3), (2, 2) has slope 1/2 and starts at 3/2 */
+    assert_near(ask(sql, "SELECT polyfit(column1, column2, 1) ->> 0 FROM (VALUES (0, 1), (1, 3), (2, 2))"), 0.5, 1e-14);
+    assert_near(ask(sql, "SELECT polyfit(column1, column2, 1) ->> 1 FROM (VALUES (0, 1), (1, 3), (2, 2))"), 1.5, 1e-14);
     sqlite3_close(sql);
 }
 
@@ -354,6 +504,12 @@ static void test_bad_fits_are_errors(void **state) {
                                          {"SELECT polyfit(1, y, 1) FROM t", "too few"},
                                          {"SELECT polyfit(x, y, -1) FROM t", "degree"},
                                          {"SELECT polyfit(x, y, 99) FROM t", "degree"},
+                                         {"SELECT polyfit(x, y, NULL) FROM t", "degree"},
+                                         {"SELECT polyfit(x, y, 1.5) FROM t", "degree"},
+                                         {"SELECT polyfit(1e-3, y, 1) FROM t", "too few"},
+                                         {"SELECT polyfit(1e6, y, 2) FROM t", "too few"},
+                                         {"SELECT polyfit(x, 'much', 1) FROM t", "text"},
+                                         {"SELECT median(column1) FROM (VALUES (1), ('many'))", "text"},
                                          {"SELECT polyfit(x, 9e999, 1) FROM t", "infinite"},
                                          {"SELECT polyval('[1,', 2)", "polyval"},
                                          {"SELECT polyval('[\"a\"]', 2)", "polyval"}};
@@ -396,11 +552,15 @@ static void test_queries_only_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_files_are_explained),
+        cmocka_unit_test(test_large_files_are_refused_soon),
         cmocka_unit_test(test_files_that_are_no_files),
         cmocka_unit_test(test_good_file_is_read),
         cmocka_unit_test(test_mutants_do_no_harm),
         cmocka_unit_test(test_csv_is_read),
         cmocka_unit_test(test_bad_csv_is_explained),
+        cmocka_unit_test(test_csv_that_is_no_table),
+        cmocka_unit_test(test_csv_of_spreadsheets),
+        cmocka_unit_test(test_csv_mutants_do_no_harm),
         cmocka_unit_test(test_polynomials_come_back),
         cmocka_unit_test(test_median),
         cmocka_unit_test(test_bad_fits_are_errors),
