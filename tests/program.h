@@ -47,7 +47,7 @@ static inline const char *workplace(void) {
 
 /* workplace()/name; four at a time. */
 static inline const char *in_workplace(const char *name) {
-    static char path[4][PATH_MAX + 64];
+    static char path[4][PATH_MAX + 320];
     static unsigned next;
     char *mine = path[next++ % 4];
     snprintf(mine, sizeof path[0], "%s/%s", workplace(), name);
