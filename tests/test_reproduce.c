@@ -1,5 +1,5 @@
 /* reproduce, sweep, plot and cite on a small paper of the test's own: verdicts, what was accepted, pictures, and what
- * happens when something is missing, wrong or stopped half-way. */
+ * happens when something is missing or wrong. What is stopped half-way is in test_stopped.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,6 +201,37 @@ static void test_figure_end_to_end(void **state) {
     forget(&answer);
 }
 
+/* The other two verdicts; the functions a figure may use; and a note that is no UTF-8, which must not lose its claim. */
+static void test_verdicts_of_every_kind(void **state) {
+    (void)state;
+    make_figure("tiny-kinds",
+                "claims:\n"
+                "  - {id: k.partly, says: a, sql: \"SELECT median(nu) AS value, 'partly' AS verdict FROM fit\"}\n"
+                "  - {id: k.null, says: b, sql: \"SELECT 3 AS value, NULL AS verdict\"}\n"
+                "  - {id: k.nan, says: c, sql: \"SELECT 9e999 - 9e999 AS value, 'reproduced' AS verdict\"}\n"
+                "  - {id: k.note, says: d, sql: \"SELECT 'partly' AS VERDICT, 'e = ' || CAST(x'ff' AS TEXT) AS note\"}\n"
+                "  - id: k.line\n"
+                "    says: e\n"
+                "    sql: WITH p AS (SELECT polyfit(nu, 2 * nu + 1, 1) AS c FROM fit)\n"
+                "      SELECT polyval(c, 10) AS value, 'reproduced' AS verdict FROM p\n");
+    told answer = tell("reproduce", "tiny-kinds", "--json", DB("kinds.db"));
+    expect_code(answer, 0);
+    json_t *figure = parse_line(answer.out);
+    assert_int_equal(json_array_size(json_object_get(figure, "claims")), 5);
+    const json_t *partly = claim_named(figure, "k.partly"), *line = claim_named(figure, "k.line");
+    assert_string_equal(string_of(partly, "verdict"), "partly");
+    assert_true(json_real_value(json_object_get(partly, "value")) == 0.2);
+    assert_string_equal(string_of(claim_named(figure, "k.null"), "verdict"), "not_run");
+    assert_true(json_is_null(json_object_get(claim_named(figure, "k.nan"), "value")));
+    assert_string_equal(string_of(claim_named(figure, "k.note"), "note"), "e = ?");
+    double at_ten = json_real_value(json_object_get(line, "value"));
+    assert_true(at_ten > 21 - 1e-11 && at_ten < 21 + 1e-11); /* extrapolated 25 times beyond the points */
+    json_decref(figure);
+    forget(&answer);
+    unlink(in_workplace("plots/tiny-kinds/figure.yaml"));
+    rmdir(in_workplace("plots/tiny-kinds"));
+}
+
 static void test_again_makes_every_run_anew(void **state) {
     (void)state;
     for (int i = 1; i <= 2; i++) {
@@ -289,6 +320,7 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     expect_verdicts(TWO, 3, "DIFFERS: tiny-fig1.no_row is not run; accepted: nothing");
     expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.gone,partly\n", 3, "tiny-fig1.gone, which the figure has not");
     expect_verdicts(TWO "tiny-fig1.no_row,perhaps\n", 2, "'perhaps' is no verdict");
+    expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.holds,reproduced\n", 2, "'tiny-fig1.holds' has two verdicts");
     expect_verdicts("claim,words\na,b\n", 2, "expected the columns claim and verdict");
     expect_verdicts("claim,verdict\na\n", 2, "verdicts.csv: line 2: 1 fields");
 
@@ -305,6 +337,37 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     free(written);
     free(anew);
     forget(&answer);
+}
+
+/* A verdict that changed is accepted anew by --accept alone; a quick run, a dry run and a plain one leave the file. */
+static void test_only_accept_writes_verdicts(void **state) {
+    (void)state;
+    static const char other[] = "claim,verdict\ntiny-fig1.holds,partly\n";
+    static const char *const ways[] = {"--json", "--quick", "--dry-run"};
+    static const int codes[] = {3, 0, 0};
+    const char *verdicts = "plots/tiny-fig1/verdicts.csv";
+    write_text(verdicts, other);
+    for (size_t i = 0; i < 3; i++) {
+        told answer = tell("reproduce", "tiny-fig1", ways[i], DB("only.db"));
+        expect_code(answer, codes[i]);
+        char *kept = read_text(in_workplace(verdicts));
+        assert_string_equal(kept, other);
+        free(kept);
+        forget(&answer);
+    }
+    told answer = tell("reproduce", "tiny-fig1", "--dry-run", "--accept", DB("only.db"));
+    expect_code(answer, 2);
+    expect_says(answer.err, "--dry-run");
+    forget(&answer);
+    answer = tell("reproduce", "tiny-fig1", "--accept", "--json", DB("only.db"));
+    expect_code(answer, 0);
+    json_t *figure = parse_line(answer.out);
+    assert_string_equal(string_of(claim_named(figure, "tiny-fig1.holds"), "accepted"), "reproduced");
+    assert_string_equal(string_of(claim_named(figure, "tiny-fig1.no_row"), "accepted"), "not_run");
+    assert_int_equal(json_array_size(json_object_get(figure, "warnings")), 0);
+    json_decref(figure);
+    forget(&answer);
+    unlink(in_workplace(verdicts));
 }
 
 /* ---- Something is missing or wrong ------------------------------------------------------------------------------- */
@@ -326,6 +389,7 @@ static void test_without_gnuplot(void **state) {
     json_t *figure = parse_line(json.out);
     assert_int_equal(json_array_size(json_object_get(figure, "plots")), 0);
     expect_says(json_string_value(json_array_get(json_object_get(figure, "warnings"), 0)), "gnuplot-nox");
+    expect_says(json.err, "gnuplot-nox"); /* for whoever sent the JSON elsewhere */
     json_decref(figure);
     expect_code(plot, 2);
     expect_says(plot.err, "gnuplot-nox");
@@ -345,6 +409,17 @@ static void test_broken_plot_hides_no_claim(void **state) {
     expect_says(answer.out, "tiny-fig1.holds  = 0.051");
     expect_says(answer.err, "absent.tsv"); /* gnuplot's own words */
     expect_says(answer.err, "gnuplot fails on");
+    assert_int_equal(count_runs("broken.db"), 5);
+    forget(&answer);
+    answer = tell("reproduce", "tiny-fig1", "--json", DB("broken.db"));
+    expect_code(answer, 2);
+    expect_says(answer.err, "absent.tsv");
+    expect_says(answer.err, "gnuplot fails on");
+    json_t *figure = parse_line(answer.out);
+    assert_int_equal(json_array_size(json_object_get(figure, "claims")), 3);
+    assert_int_equal(json_array_size(json_object_get(figure, "plots")), 0);
+    expect_says(json_string_value(json_array_get(json_object_get(figure, "errors"), 0)), "gnuplot fails on");
+    json_decref(figure);
     forget(&answer);
     write_text("plots/tiny-fig1/plot.gp", "load style\n");
     answer = tell("reproduce", "tiny-fig1", DB("broken.db"));
@@ -366,6 +441,16 @@ static void test_bad_figures_are_explained(void **state) {
 #define CLAIM(sql) "claims:\n  - {id: bad.claim, says: nothing, sql: \"" sql "\"}\n"
     static const bad_claim bad[] = {
         {"tiny-delete", CLAIM("DELETE FROM run"), {"figure.yaml, claim 'bad.claim'", "only reading"}},
+        {"tiny-insert", CLAIM("INSERT INTO run SELECT * FROM run"), {"claim 'bad.claim'", "only reading"}},
+        {"tiny-attach", CLAIM("ATTACH 'x.db' AS x"), {"claim 'bad.claim'", "only reading"}},
+        {"tiny-pragma", CLAIM("PRAGMA user_version = 9"), {"claim 'bad.claim'", "only reading"}},
+        {"tiny-extension", CLAIM("SELECT load_extension('x') AS verdict"), {"claim 'bad.claim'", "not authorized"}},
+        {"tiny-vacuum", CLAIM("VACUUM INTO 'x.db'"), {"claim 'bad.claim'", "only reading"}},
+        {"tiny-syntax", CLAIM("SELECT 1 AS verdict FORM fit"), {"figure.yaml, claim 'bad.claim'", "syntax error"}},
+        {"tiny-table", CLAIM("SELECT 'partly' AS verdict FROM fitt"), {"claim 'bad.claim'", "no such table: fitt"}},
+        {"tiny-blob", CLAIM("SELECT x'00' AS value, 'partly' AS verdict"), {"claim 'bad.claim'", "expected a number"}},
+        {"tiny-writer", "data:\n  - {name: d, sql: DELETE FROM run}\n", {"figure.yaml, data 'd'", "only reading"}},
+        {"tiny-data", "data:\n  - {name: d, sql: SELECT nuu FROM fit}\n", {"data 'd'", "no such column: nuu"}},
         {"tiny-drop", CLAIM("DROP TABLE claim_result"), {"claim 'bad.claim'", "only reading"}},
         {"tiny-two", CLAIM("SELECT 1 AS value; DELETE FROM run"), {"claim 'bad.claim'", "more than one statement"}},
         {"tiny-column", CLAIM("SELECT k_nothing AS value, 'partly' AS verdict FROM fit"), {"claim 'bad.claim'", "no such column: k_nothing"}},
@@ -399,6 +484,53 @@ static void test_bad_figures_are_explained(void **state) {
     }
     assert_int_equal(count_runs("bad.db"), 5);
     assert_true(count_rows("bad.db", "SELECT count(*) FROM claim_result") >= 0);
+}
+
+/* The whole file, for what stands before `runs`. */
+static void test_bad_heads_are_explained(void **state) {
+    (void)state;
+#define FIT "runs:\n  - {name: fit, case: hex_fit, method: pbd_distance}\n"
+    static const char *const bad[][3] = {
+        {"figure: tiny-other\npaper: tiny\ntitle: t\n" FIT, "'tiny-other' lies in the folder of 'tiny-odd'", ""},
+        {"figure: tiny-odd\npaper: tiny\n" FIT, "line 1, column 1", "'title' is missing"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nseconds: -1\n" FIT, "must not be negative", ""},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nseconds: two\n" FIT, "line 4, column 10", "expected a number, found 'two'"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nmemory_mib: nan\n" FIT, "line 4, column 13", "expected a number, found 'nan'"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\n", "line 1, column 1", "'runs' is missing"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nruns:\n  - {name: fit, case: hex_fti, method: pbd_distance}\n",
+         "runs[0] 'fit'", "did you mean 'hex_fit'"},
+        {"", "line 1, column 1", "empty"},
+    };
+    assert_int_equal(mkdir(in_workplace("plots/tiny-odd"), 0777), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text("plots/tiny-odd/figure.yaml", bad[i][0]);
+        told answer = tell("reproduce", "tiny-odd", DB("head.db"));
+        printf("[          ] %s", answer.err);
+        expect_code(answer, 2);
+        expect_says(answer.err, "plots/tiny-odd/figure.yaml: ");
+        expect_says(answer.err, bad[i][1]);
+        expect_says(answer.err, bad[i][2]);
+        assert_false(exists("head.db"));
+        forget(&answer);
+    }
+    unlink(in_workplace("plots/tiny-odd/figure.yaml"));
+    rmdir(in_workplace("plots/tiny-odd"));
+}
+
+static void test_bad_paper_csv_is_explained(void **state) {
+    (void)state;
+    static const char *const bad[][2] = {{"", "has no header line"}, {"nu,k_edge\n0\n", "line 2: 1 fields; the header has 2"},
+                                         {"nu,nu\n0,1\n", "line 1: two columns are named 'nu'"}};
+    for (size_t i = 0; i < 3; i++) {
+        write_text("plots/tiny-fig1/paper.csv", bad[i][0]);
+        told answer = tell("reproduce", "tiny-fig1", DB("paper.db"));
+        expect_code(answer, 2);
+        expect_says(answer.err, "plots/tiny-fig1/paper.csv: ");
+        expect_says(answer.err, bad[i][1]);
+        assert_int_equal(count_runs("paper.db"), 5); /* made before anything is judged, and kept */
+        forget(&answer);
+    }
+    write_text("plots/tiny-fig1/paper.csv", paper_csv);
 }
 
 static void test_unknown_figures(void **state) {
@@ -435,6 +567,10 @@ static void test_figures_share_runs(void **state) {
     assert_true(json_number_value(json_object_get(text, "value")) == 5);
     json_decref(first);
     json_decref(second);
+    forget(&answer);
+    answer = tell("reproduce", "tiny", "--dry-run", "--again", DB("shared.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "together: 5 different runs, 5 to make");
     forget(&answer);
     answer = tell("reproduce", "all", "-q", DB("shared.db"));
     expect_code(answer, 0);
@@ -499,72 +635,7 @@ static void test_cite(void **state) {
     forget(&answer);
 }
 
-/* ---- Stopped half-way -------------------------------------------------------------------------------------------- */
-
-enum { SWEEP_RUNS = 400 };
-
-static const char sweep[] =
-    "runs:\n  - name: fit\n    case: hex_fit\n    method: pbd_distance\n    threads: 1\n    set: [fit=nelder_mead]\n"
-    "    axes: [\"nu=0:0.399:0.001\"]\n";
-
-/* Starts the sweep, waits until it has told of `lines` runs, and sends the signal. Returns how it ended; *told_of is how
- * many runs it told of in all. */
-static int stop_sweep(const char *db, int signal_number, int lines, int *told_of) {
-    const char *argv[] = {getenv("PBDBENCH_PROGRAM"), "sweep", in_workplace("sweep.yaml"), "--json", "--db", db, NULL};
-    int ends[2];
-    pid_t child;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    assert_int_equal(posix_spawn(&child, argv[0], &files, NULL, (char *const *)(uintptr_t)argv, environ), 0);
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
-    *told_of = 0;
-    char chunk[4096];
-    bool sent = false;
-    for (ssize_t n; (n = read(ends[0], chunk, sizeof chunk)) > 0;) {
-        for (ssize_t i = 0; i < n; i++) *told_of += chunk[i] == '\n';
-        if (!sent && *told_of >= lines) sent = kill(child, signal_number) == 0;
-    }
-    close(ends[0]);
-    return wait_for(child);
-}
-
-/* A run that Ctrl-C met half-way is stored as interrupted, and made again. */
-static void check_rest(const char *db, int told_of) {
-    static const char finished[] = "SELECT count(*) FROM run WHERE state = 'ok'";
-    char says[100];
-    sqlite3_int64 stored = count_runs(db), kept = count_rows(db, finished);
-    if (stored < told_of) fail_msg("%d runs were told of, %lld are stored", told_of, (long long)stored);
-    assert_true(stored - kept <= 1);
-    if (kept >= SWEEP_RUNS) fail_msg("all %d runs were made before the signal came", SWEEP_RUNS);
-    told answer = tell("sweep", in_workplace("sweep.yaml"), "-q", "--db", in_workplace(db));
-    expect_code(answer, 0);
-    snprintf(says, sizeof says, "%lld runs made, %lld already stored, 0 failed", SWEEP_RUNS - (long long)kept, (long long)kept);
-    expect_says(answer.out, says);
-    forget(&answer);
-    assert_int_equal(count_rows(db, finished), SWEEP_RUNS);
-    answer = tell("db", "check", "--db", in_workplace(db));
-    expect_code(answer, 0);
-    forget(&answer);
-}
-
-static void test_ctrl_c_loses_no_run(void **state) {
-    (void)state;
-    int told_of;
-    write_text("sweep.yaml", sweep);
-    assert_int_equal(stop_sweep(in_workplace("interrupted.db"), SIGINT, 3, &told_of), 130);
-    check_rest("interrupted.db", told_of);
-}
-
-static void test_kill_loses_no_run(void **state) {
-    (void)state;
-    int told_of;
-    write_text("sweep.yaml", sweep);
-    assert_int_equal(stop_sweep(in_workplace("killed.db"), SIGKILL, 3, &told_of), -SIGKILL);
-    check_rest("killed.db", told_of);
-}
+/* ---- Sweeps ------------------------------------------------------------------------------------------------------- */
 
 /* Every run of a sweep is checked before the first is made. */
 static void test_bad_sweep_makes_nothing(void **state) {
@@ -604,19 +675,21 @@ static void test_sweep_prints_every_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_end_to_end),
+        cmocka_unit_test(test_verdicts_of_every_kind),
         cmocka_unit_test(test_again_makes_every_run_anew),
         cmocka_unit_test(test_quick_is_marked_and_never_accepted),
         cmocka_unit_test(test_dry_run_makes_nothing),
         cmocka_unit_test(test_accepted_verdicts_are_held_to),
+        cmocka_unit_test(test_only_accept_writes_verdicts),
         cmocka_unit_test(test_without_gnuplot),
         cmocka_unit_test(test_broken_plot_hides_no_claim),
         cmocka_unit_test(test_bad_figures_are_explained),
+        cmocka_unit_test(test_bad_heads_are_explained),
+        cmocka_unit_test(test_bad_paper_csv_is_explained),
         cmocka_unit_test(test_unknown_figures),
         cmocka_unit_test(test_figures_share_runs),
         cmocka_unit_test(test_plot_draws_from_the_store_only),
         cmocka_unit_test(test_cite),
-        cmocka_unit_test(test_ctrl_c_loses_no_run),
-        cmocka_unit_test(test_kill_loses_no_run),
         cmocka_unit_test(test_bad_sweep_makes_nothing),
         cmocka_unit_test(test_sweep_prints_every_run),
     };
