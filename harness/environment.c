@@ -16,10 +16,10 @@
 
 /* What the libraries ask for is in `pbdbench env`; this is what it comes to. */
 static const char licence[] =
-    "pbdbench is MIT. The program loads libcsv and a part of NLopt under LGPL-2.1-or-later, unchanged and replaceable; "
-    "the other libraries are MIT, ISC, BSD, public domain, or GPL with GCC's runtime exception. Passed on as a whole "
-    "it "
-    "is MIT AND LGPL-2.1-or-later; nothing in it makes it GPL. The test programs load GSL and are GPL-3.0-or-later.";
+    "pbdbench is MIT. The program loads libcsv and a part of NLopt under LGPL-2.1-or-later, unchanged and replaceable, "
+    "and Google Benchmark under Apache-2.0; the other libraries are MIT, ISC, BSD, public domain, or GPL with GCC's "
+    "runtime exception. Passed on as a whole it is MIT AND Apache-2.0 AND LGPL-2.1-or-later; nothing in it makes it "
+    "GPL. The test programs load GSL and are GPL-3.0-or-later.";
 
 const pbd_build *pbd_this_build(void) {
     static const pbd_build build = {
