@@ -32,8 +32,12 @@ static bool append(char ***list, size_t used, size_t *capacity, const char *text
         *list = grown;
         *capacity = wanted;
     }
-    (*list)[used] = strndup(text ? text : "", bytes);
-    return (*list)[used] != NULL;
+    char *copy = malloc(bytes + 1); /* libcsv ends its fields with no NUL */
+    if (!copy) return false;
+    if (bytes) memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    (*list)[used] = copy;
+    return true;
 }
 
 static void on_field(void *text, size_t bytes, void *context) {

@@ -155,7 +155,7 @@ static void stop_at_random(const char *name, int signal_number, int wanted_code,
         long before = count_runs(db);
         running r = start(words, err);
         read_lines(&r, before + 1 + roll(8));
-        sleep_us(roll(8000));
+        sleep_us(roll(2000));
         int code = stop(&r, signal_number);
         long kept = count_runs(db);
         printf("[          ] stopped with %ld of %d runs stored, %ld told of: %d\n", kept, RUNS, r.lines, code);
@@ -218,15 +218,21 @@ static void test_figure_stopped_in_its_runs(void **state) {
     (void)state;
     char *db = strdup(in_workplace("figure.db")), *err = strdup(in_workplace("err.txt"));
     const char *const words[] = {"reproduce", "stop-fig1", "--db", db, "--out", in_workplace("pictures"), NULL};
-    running r = start(words, err);
-    assert_true(comes_true(has_some_runs, db));
-    assert_int_equal(stop(&r, SIGINT), 130);
+    running r = {.lines = 0};
+    int code = 0;
+    for (int tries = 0; tries < 5 && code == 0; tries++) { /* a busy machine may look too late */
+        unlink(db);
+        r = start(words, err);
+        assert_true(comes_true(has_some_runs, db));
+        code = stop(&r, SIGINT);
+    }
+    assert_int_equal(code, 130);
     assert_int_equal(r.lines, 0);
     char *text = slurp(open(err, O_RDONLY | O_CLOEXEC));
     expect_says(text, "the same command does the rest");
     free(text);
     assert_true(count_runs(db) < RUNS);
-    assert_false(is_there(in_workplace("pictures/stop-fig1.png")));
+    assert_int_equal(count_in(db, "SELECT count(*) FROM claim_result"), 0);
 
     told answer = tell("reproduce", "stop-fig1", "--db", db, "--out", in_workplace("pictures"));
     expect_code(answer, 0);
