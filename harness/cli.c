@@ -57,6 +57,8 @@ char *pbd_root_path(const char *relative) {
     return asprintf(&path, "%s/%s", pbd_root(), relative) < 0 ? NULL : path;
 }
 
+char *pbd_db_path(const char *given) { return given ? strdup(given) : pbd_root_path(PBD_DEFAULT_DB); }
+
 /* ---- Progress ------------------------------------------------------------------------------------------------------------ */
 
 void pbd_progress_begin(pbd_progress *progress, bool quiet) {

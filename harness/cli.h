@@ -32,6 +32,9 @@ const char *pbd_root(void);
 /* ROOT/relative as a new string; the caller frees it. */
 char *pbd_root_path(const char *relative);
 
+/* The store's file: `given` by --db, or the default one under the root. A new string; NULL without memory. */
+char *pbd_db_path(const char *given);
+
 /* A progress line with ETA on stderr when that is a terminal and `quiet` is false; silent otherwise. */
 typedef struct pbd_progress {
     bool on;

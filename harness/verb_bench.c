@@ -396,7 +396,7 @@ typedef struct bench_run {
 
 /* Limits come from the store, so they are looked up in the one that results go to; without one there are none. */
 static pbd_status open_store(const bench_options *o, int argc, char **argv, bench_run *r) {
-    char *path = o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *path = pbd_db_path(o->db);
     if (!path) return pbd_error(PBD_FAILED, "out of memory");
     pbd_machine machine;
     pbd_store *store = NULL;

@@ -175,7 +175,7 @@ static pbd_status merge(pbd_store *store, const db_options *o) {
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status act(const db_options *o, int *exit_code) {
-    char *path = o->db != NULL ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *path = pbd_db_path(o->db);
     if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
     const bool writes = strcmp(o->action, "merge") == 0;
     pbd_store *store = NULL;

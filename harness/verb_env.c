@@ -249,11 +249,9 @@ typedef struct env_options {
     bool json, markdown, measure, quick;
 } env_options;
 
-static char *store_path(const env_options *o) { return o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB); }
-
 /* Limits are printed as they come, but where one object or table is asked for. */
 static pbd_status measure(const env_options *o, int argc, char **argv) {
-    char *path = store_path(o);
+    char *path = pbd_db_path(o->db);
     pbd_store *store = NULL;
     pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK && !o->quick) status = pbd_store_open(path, PBD_STORE_WRITE, &store);
@@ -268,7 +266,7 @@ static pbd_status measure(const env_options *o, int argc, char **argv) {
 
 /* Without a store nothing has been measured, which is no error unless that store was asked for. */
 static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *table) {
-    char *path = store_path(o);
+    char *path = pbd_db_path(o->db);
     if (!path) return pbd_error(PBD_FAILED, "out of memory");
     pbd_store *store = NULL;
     pbd_status status = pbd_ok();

@@ -376,7 +376,7 @@ static pbd_status is_figure(const char *word, bool *figure) {
 static pbd_status act(const plot_options *o) {
     bool figure;
     PBD_TRY(is_figure(o->subject, &figure));
-    char *path = o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *path = pbd_db_path(o->db);
     pbd_store *store = NULL;
     pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK) status = figure ? plot_figure(o, store) : plot_case(o, store);

@@ -198,7 +198,7 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
         pbd_plan_free(&plan);
         return planned;
     }
-    char *path = o->db ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *path = pbd_db_path(o->db);
     pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK && !o->no_store) {
         status = pbd_store_open(path, PBD_STORE_WRITE, &context->store);

@@ -267,7 +267,7 @@ static pbd_status show(pbd_store *store, const show_options *o) {
 }
 
 static pbd_status open_and_show(const show_options *o) {
-    char *path = o->db != NULL ? strdup(o->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *path = pbd_db_path(o->db);
     if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
     pbd_store *store = NULL;
     pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
