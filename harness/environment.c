@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <hwloc.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,15 +177,25 @@ static void fingerprint(pbd_machine *machine) {
     snprintf(machine->fingerprint, sizeof machine->fingerprint, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
 }
 
+/* The topology takes hwloc some milliseconds, and a store asks for the machine with every run it looks for. */
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
+static pbd_machine this_machine;
+
+static void look_at_machine(void) {
+    pbd_machine *m = &this_machine;
+    *m = (pbd_machine){.cpu = "unknown"};
+    read_topology(m);
+    if (strcmp(m->cpu, "unknown") == 0) read_key("/proc/cpuinfo", "model name", ':', m->cpu, sizeof m->cpu);
+    m->memory_mib = read_memory_mib();
+    read_os(m->os, sizeof m->os);
+    snprintf(m->isa, sizeof m->isa, "%s", widest_isa());
+    read_gpus(m->gpu, sizeof m->gpu);
+    fingerprint(m);
+}
+
 pbd_status pbd_this_machine(pbd_machine *out) {
-    *out = (pbd_machine){.cpu = "unknown"};
-    read_topology(out);
-    if (strcmp(out->cpu, "unknown") == 0) read_key("/proc/cpuinfo", "model name", ':', out->cpu, sizeof out->cpu);
-    out->memory_mib = read_memory_mib();
-    read_os(out->os, sizeof out->os);
-    snprintf(out->isa, sizeof out->isa, "%s", widest_isa());
-    read_gpus(out->gpu, sizeof out->gpu);
-    fingerprint(out);
+    pthread_once(&looked, look_at_machine);
+    *out = this_machine;
     return pbd_ok();
 }
 
