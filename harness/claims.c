@@ -36,8 +36,8 @@ static bool rests_on(const pbd_claim *claim, const char *group) {
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
 /* Collects the run ids, each once, and counts items that have none. */
-static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_claim_result *r,
-                               size_t *missing) {
+static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                               pbd_claim_result *r, size_t *missing) {
     r->run_id = calloc(plan->count + 1, sizeof *r->run_id);
     if (!r->run_id) return pbd_error(PBD_FAILED, "out of memory");
     size_t count = 0;
@@ -46,8 +46,10 @@ static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan
         const pbd_plan_item *item = &plan->item[i];
         if (item->group < first_group || item->group >= first_group + file->runs_count) continue;
         if (!rests_on(r->claim, file->runs[item->group - first_group].name)) continue;
-        if (item->run_id[0]) memcpy(r->run_id[count++], item->run_id, sizeof *r->run_id);
-        else ++*missing;
+        if (item->run_id[0])
+            memcpy(r->run_id[count++], item->run_id, sizeof *r->run_id);
+        else
+            ++*missing;
     }
     qsort(r->run_id, count, sizeof *r->run_id, by_text);
     for (size_t i = 0; i < count; i++)
@@ -63,7 +65,8 @@ static size_t count_failed(const pbd_figure_file *file, const pbd_claim *claim, 
         char text[160];
         sqlite3_stmt *count;
         if (!rests_on(claim, file->runs[i].name)) continue;
-        snprintf(text, sizeof text, "SELECT count(*) FROM temp.%s WHERE state IN ('failed', 'interrupted')", file->runs[i].name);
+        snprintf(text, sizeof text, "SELECT count(*) FROM temp.%s WHERE state IN ('failed', 'interrupted')",
+                 file->runs[i].name);
         if (sqlite3_prepare_v2(sql, text, -1, &count, NULL) != SQLITE_OK) continue;
         if (sqlite3_step(count) == SQLITE_ROW) failed += (size_t)sqlite3_column_int64(count, 0);
         sqlite3_finalize(count);
@@ -92,7 +95,8 @@ static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_claim_resul
     if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
     const char *word = (const char *)sqlite3_column_text(row, verdict);
     if (word && !is_verdict(word))
-        return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run", where, word);
+        return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run",
+                         where, word);
     snprintf(r->verdict, sizeof r->verdict, "%s", word ? word : not_run);
     int kind = value >= 0 ? sqlite3_column_type(row, value) : SQLITE_NULL;
     if (kind == SQLITE_TEXT || kind == SQLITE_BLOB)
@@ -114,7 +118,8 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_resul
     if (status.code == PBD_OK && row) {
         status = read_row(query, where, r);
         if (status.code == PBD_OK) status = pbd_query_next(sql, query, where, &more);
-        if (status.code == PBD_OK && more) status = pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row", where);
+        if (status.code == PBD_OK && more)
+            status = pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row", where);
     } else if (status.code == PBD_OK) {
         snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     }
@@ -122,7 +127,8 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_resul
     return status;
 }
 
-static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, sqlite3 *sql, pbd_claim_result *r) {
+static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, sqlite3 *sql,
+                        pbd_claim_result *r) {
     size_t missing = 0;
     PBD_TRY(collect_runs(file, plan, first_group, r, &missing));
     if (missing) return set_not_run(r, "of its runs are missing", missing);
@@ -182,14 +188,18 @@ static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_cl
     for (size_t r = 0; r < csv->rows; r++) {
         const char *id = csv->field[r * csv->columns + claim], *word = csv->field[r * csv->columns + verdict];
         if (!is_verdict(word))
-            return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s': '%.40s' is no verdict; expected reproduced, partly, "
-                             "not_reproduced or not_run", shown_as, id, word);
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: claim '%.80s': '%.40s' is no verdict; expected reproduced, partly, "
+                             "not_reproduced or not_run",
+                             shown_as, id, word);
         size_t i = 0;
         while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
         if (i < results->count && results->item[i].accepted[0])
             return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' has two verdicts", shown_as, id);
-        if (i < results->count) snprintf(results->item[i].accepted, sizeof results->item[i].accepted, "%s", word);
-        else PBD_TRY(note_stale(results, id));
+        if (i < results->count)
+            snprintf(results->item[i].accepted, sizeof results->item[i].accepted, "%s", word);
+        else
+            PBD_TRY(note_stale(results, id));
     }
     return pbd_ok();
 }
@@ -261,7 +271,8 @@ pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results
         const char **ids = calloc(r->runs + 1, sizeof *ids);
         if (!ids) return pbd_error(PBD_FAILED, "out of memory");
         for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];
-        pbd_status status = pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, ids, r->runs);
+        pbd_status status =
+            pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, ids, r->runs);
         free(ids);
         PBD_TRY(status);
     }

@@ -18,9 +18,9 @@ typedef struct pbd_claim_result {
 typedef struct pbd_claim_results {
     pbd_claim_result *item; /* as many as the file has claims */
     size_t count;
-    bool any_accepted;    /* there is a verdicts.csv */
-    size_t differing;     /* claims whose verdict is not the accepted one; 0 without verdicts.csv */
-    char (*stale)[100];   /* ids in verdicts.csv that the figure no longer has: they differ too */
+    bool any_accepted;  /* there is a verdicts.csv */
+    size_t differing;   /* claims whose verdict is not the accepted one; 0 without verdicts.csv */
+    char (*stale)[100]; /* ids in verdicts.csv that the figure no longer has: they differ too */
     size_t stales;
 } pbd_claim_results;
 

@@ -72,8 +72,8 @@ static void end_header(reader *r) {
             complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: column %zu has no name", r->shown_as, r->line, i + 1));
         for (size_t k = 0; k < i; k++)
             if (strcasecmp(csv->header[i], csv->header[k]) == 0)
-                complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: two columns are named '%.60s'", r->shown_as, r->line,
-                                      csv->header[i]));
+                complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: two columns are named '%.60s'", r->shown_as,
+                                      r->line, csv->header[i]));
     }
 }
 
@@ -87,8 +87,8 @@ static void on_row(int terminator, void *context) {
         return;
     }
     if (r->fields != r->csv->columns) {
-        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu fields; the header has %zu", r->shown_as, r->line, r->fields,
-                              r->csv->columns));
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu fields; the header has %zu", r->shown_as, r->line,
+                              r->fields, r->csv->columns));
         return;
     }
     r->csv->rows++;
@@ -104,8 +104,8 @@ static void free_partial(reader *r) {
 
 static pbd_status parse_error(const reader *r, int code) {
     if (code == CSV_EPARSE)
-        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote stands inside a field; double it and quote the field", r->shown_as,
-                         r->line);
+        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote stands inside a field; double it and quote the field",
+                         r->shown_as, r->line);
     return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
 }
 
@@ -163,7 +163,8 @@ static pbd_status check_file(FILE *file, const char *shown_as) {
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
         return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: it is no plain file", shown_as);
     if (about.st_size > LARGEST_FILE)
-        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no table to compare with", shown_as, LARGEST_FILE >> 20);
+        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no table to compare with", shown_as,
+                         LARGEST_FILE >> 20);
     return pbd_ok();
 }
 

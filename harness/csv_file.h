@@ -1,5 +1,5 @@
-/* Small CSV files (paper.csv, verdicts.csv): a header line, rows of as many fields, each on a line of its own, and comment
- * lines that begin with #. */
+/* Small CSV files (paper.csv, verdicts.csv): a header line, rows of as many fields, each on a line of its own, and
+ * comment lines that begin with #. */
 #ifndef PBD_CSV_FILE_H
 #define PBD_CSV_FILE_H
 
@@ -12,8 +12,9 @@ typedef struct pbd_csv {
     size_t rows;
 } pbd_csv;
 
-/* Reads `path`. PBD_BAD_INPUT begins with `shown_as` and says line and reason: no such file, quotes that do not match, a
- * row with more or fewer fields than the header, a column without a name or named twice, a NUL, a file of no sane size. */
+/* Reads `path`. PBD_BAD_INPUT begins with `shown_as` and says line and reason: no such file, quotes that do not match,
+ * a row with more or fewer fields than the header, a column without a name or named twice, a NUL, a file of no sane
+ * size. */
 pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out);
 void pbd_csv_free(pbd_csv *csv); /* safe on a zeroed one */
 

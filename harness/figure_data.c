@@ -26,7 +26,8 @@ static bool names_series(const pbd_figure_file *file, const char *group) {
     return false;
 }
 
-static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd_plan *plan, size_t group, pbd_store *store) {
+static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd_plan *plan, size_t group,
+                              pbd_store *store) {
     const char **ids = calloc(plan->count + 1, sizeof *ids);
     if (!ids) return pbd_error(PBD_FAILED, "out of memory");
     size_t count = 0;
@@ -56,16 +57,20 @@ static bool is_numeric_column(const pbd_csv *csv, size_t column) {
 
 static void bind_field(sqlite3_stmt *insert, int at, const char *text, bool numeric) {
     double number;
-    if (!text[0]) sqlite3_bind_null(insert, at);
-    else if (numeric && is_number(text, &number)) sqlite3_bind_double(insert, at, number); /* NaN becomes NULL */
-    else sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
+    if (!text[0])
+        sqlite3_bind_null(insert, at);
+    else if (numeric && is_number(text, &number))
+        sqlite3_bind_double(insert, at, number); /* NaN becomes NULL */
+    else
+        sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
 }
 
 /* CREATE TABLE and INSERT for the header; SQLite quotes the names. The caller frees both by sqlite3_free. */
 static pbd_status compose_paper(const pbd_csv *csv, char **create, char **insert) {
     sqlite3_str *columns = sqlite3_str_new(NULL), *places = sqlite3_str_new(NULL);
     for (size_t c = 0; c < csv->columns; c++) {
-        sqlite3_str_appendf(columns, "%s\"%w\" %s", c ? ", " : "", csv->header[c], is_numeric_column(csv, c) ? "REAL" : "TEXT");
+        sqlite3_str_appendf(columns, "%s\"%w\" %s", c ? ", " : "", csv->header[c],
+                            is_numeric_column(csv, c) ? "REAL" : "TEXT");
         sqlite3_str_appendf(places, "%s?", c ? "," : "");
     }
     char *names = sqlite3_str_finish(columns), *marks = sqlite3_str_finish(places);
@@ -88,7 +93,8 @@ static pbd_status fill_paper(const pbd_csv *csv, const char *shown_as, sqlite3 *
     for (size_t r = 0; r < csv->rows && status.code == PBD_OK; r++) {
         for (size_t c = 0; c < csv->columns; c++)
             bind_field(statement, (int)c + 1, csv->field[r * csv->columns + c], numeric[c]);
-        if (sqlite3_step(statement) != SQLITE_DONE) status = pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
+        if (sqlite3_step(statement) != SQLITE_DONE)
+            status = pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
         sqlite3_reset(statement);
     }
     sqlite3_finalize(statement);
@@ -195,7 +201,9 @@ static pbd_status write_rows(sqlite3 *sql, sqlite3_stmt *rows, const char *where
 
 static pbd_status write_file(sqlite3 *sql, sqlite3_stmt *rows, const char *where, const char *path) {
     FILE *file = fopen(path, "w");
-    if (!file) return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path, strerror(errno));
+    if (!file)
+        return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path,
+                         strerror(errno));
     pbd_status status = write_rows(sql, rows, where, file);
     bool bad = ferror(file);
     if (fclose(file) != 0) bad = true;
@@ -218,8 +226,9 @@ pbd_status pbd_figure_data(const pbd_figure_file *file, pbd_store *store, const 
         snprintf(where, sizeof where, "%s, data '%s'", file->shown_as, file->data[i].name);
         sqlite3_stmt *rows;
         PBD_TRY(pbd_figure_query(file, sql, file->data[i].sql, where, &rows));
-        pbd_status status = asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0 ? pbd_error(PBD_FAILED, "out of memory")
-                                                                                         : write_file(sql, rows, where, path);
+        pbd_status status = asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0
+                                ? pbd_error(PBD_FAILED, "out of memory")
+                                : write_file(sql, rows, where, path);
         pbd_query_end(sql, rows);
         free(path);
         PBD_TRY(status);
@@ -238,7 +247,8 @@ pbd_status pbd_make_folders(const char *path) {
         char kept = *p;
         *p = '\0';
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            status = pbd_error(PBD_BAD_INPUT, "cannot make the folder '%s': %s; choose another with --out", part, strerror(errno));
+            status = pbd_error(PBD_BAD_INPUT, "cannot make the folder '%s': %s; choose another with --out", part,
+                               strerror(errno));
         *p = kept;
         if (!kept) break;
     }

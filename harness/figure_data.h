@@ -5,8 +5,8 @@
 #include "harness/figure_file.h"
 
 /* Makes one TEMP TABLE per entry of `runs` from the plan's runs (harness/run_table.h says which columns), with its
- * series where the file's SQL names them, and TEMP TABLE paper from plots/ID/paper.csv where there is one: columns whose
- * values are all numbers REAL, others TEXT, empty fields NULL. Items of the plan without a run are left out. */
+ * series where the file's SQL names them, and TEMP TABLE paper from plots/ID/paper.csv where there is one: columns
+ * whose values are all numbers REAL, others TEXT, empty fields NULL. Items of the plan without a run are left out. */
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store);
 
 /* Drops them again, so that the next figure may use the same names. */

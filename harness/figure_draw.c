@@ -44,22 +44,24 @@ static pbd_status collect_pictures(const pbd_figure_file *file, const char *out_
         if (asprintf(&path, "%s/%s", out_folder, file->plots[i]) < 0) return pbd_error(PBD_FAILED, "out of memory");
         if (stat(path, &about) != 0 || about.st_size == 0) {
             free(path);
-            return pbd_error(PBD_BAD_INPUT, "%s lists the picture %s, but plots/%s/plot.gp did not draw it", file->shown_as,
-                             file->plots[i], file->figure);
+            return pbd_error(PBD_BAD_INPUT, "%s lists the picture %s, but plots/%s/plot.gp did not draw it",
+                             file->shown_as, file->plots[i], file->figure);
         }
         out->plot[out->plots++] = path;
     }
     return pbd_ok();
 }
 
-static pbd_status draw_with(const pbd_figure_file *file, const char *folder, const char *out_folder, bool quick, pbd_drawing *out) {
+static pbd_status draw_with(const pbd_figure_file *file, const char *folder, const char *out_folder, bool quick,
+                            pbd_drawing *out) {
     char *shown_as = NULL, *paper_relative = NULL;
     if (asprintf(&shown_as, "plots/%s/plot.gp", file->figure) < 0) return pbd_error(PBD_FAILED, "out of memory");
     if (asprintf(&paper_relative, "plots/%s/paper.csv", file->figure) < 0) {
         free(shown_as);
         return pbd_error(PBD_FAILED, "out of memory");
     }
-    char *script = pbd_root_path(shown_as), *style = pbd_root_path("plots/style.gp"), *paper = pbd_root_path(paper_relative);
+    char *script = pbd_root_path(shown_as), *style = pbd_root_path("plots/style.gp"),
+         *paper = pbd_root_path(paper_relative);
     struct stat about;
     pbd_status status = pbd_ok();
     if (!script || !style || !paper) {
@@ -67,8 +69,11 @@ static pbd_status draw_with(const pbd_figure_file *file, const char *folder, con
     } else if (stat(script, &about) != 0) {
         status = pbd_error(PBD_BAD_INPUT, "%s lists pictures, but there is no %s", file->shown_as, shown_as);
     } else {
-        const pbd_gnuplot_variable variables[] = {
-            {"data", folder}, {"out", out_folder}, {"style", style}, {"paper", paper}, {"quick", quick ? " (quick)" : ""}};
+        const pbd_gnuplot_variable variables[] = {{"data", folder},
+                                                  {"out", out_folder},
+                                                  {"style", style},
+                                                  {"paper", paper},
+                                                  {"quick", quick ? " (quick)" : ""}};
         remove_pictures(file, out_folder);
         status = pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &out->output);
     }
@@ -80,7 +85,8 @@ static pbd_status draw_with(const pbd_figure_file *file, const char *folder, con
     return status;
 }
 
-pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick, pbd_drawing *out) {
+pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+                           pbd_drawing *out) {
     *out = (pbd_drawing){0};
     char *folder = NULL;
     if (asprintf(&folder, "%s/%s", out_folder, file->figure) < 0) return pbd_error(PBD_FAILED, "out of memory");

@@ -15,7 +15,8 @@ typedef struct pbd_drawing {
  * data (the folder OUT/ID), out (OUT), style (plots/style.gp, to be loaded), paper (plots/ID/paper.csv) and quick
  * (" (quick)" or "", for titles). Without gnuplot the data is written all the same, and *out has a warning. On
  * PBD_BAD_INPUT *out may hold gnuplot's words. Free *out in every case. */
-pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick, pbd_drawing *out);
+pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+                           pbd_drawing *out);
 void pbd_drawing_free(pbd_drawing *drawing);
 
 /* DIR, or ROOT/results/plots when it is NULL; under `quick` its folder quick, so that a quick picture never takes the

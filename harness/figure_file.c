@@ -40,12 +40,9 @@ static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, 
                                                    CYAML_FIELD_END};
 static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
 
-static const cyaml_schema_field_t claim_fields[] = {TEXT("id", pbd_claim, id),
-                                                    TEXT("says", pbd_claim, says),
-                                                    MAYBE_LIST("runs", pbd_claim, runs, &word),
-                                                    TEXT("sql", pbd_claim, sql),
-                                                    MAYBE_TEXT("notes", pbd_claim, notes),
-                                                    CYAML_FIELD_END};
+static const cyaml_schema_field_t claim_fields[] = {
+    TEXT("id", pbd_claim, id),   TEXT("says", pbd_claim, says),         MAYBE_LIST("runs", pbd_claim, runs, &word),
+    TEXT("sql", pbd_claim, sql), MAYBE_TEXT("notes", pbd_claim, notes), CYAML_FIELD_END};
 static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
 
 #define RUNS CYAML_FIELD_SEQUENCE("runs", CYAML_FLAG_POINTER, pbd_figure_file, runs, &group_schema, 1, CYAML_UNLIMITED)
@@ -69,7 +66,8 @@ static const cyaml_schema_value_t figure_schema = {
 /* A sweep is a figure that only runs. Its struct is a pbd_figure_file, so that figure_schema frees both. */
 static const cyaml_schema_field_t sweep_fields[] = {MAYBE_TEXT("title", pbd_figure_file, title), RUNS,
                                                     MAYBE_TEXT("notes", pbd_figure_file, notes), CYAML_FIELD_END};
-static const cyaml_schema_value_t sweep_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, sweep_fields)};
+static const cyaml_schema_value_t sweep_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, sweep_fields)};
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
@@ -93,32 +91,38 @@ static bool ends_with(const char *name, const char *end) {
 }
 
 /* As `run` has it; left out is 0. */
-static pbd_status check_range(const pbd_figure_file *file, unsigned group, const char *key, unsigned value, unsigned most) {
+static pbd_status check_range(const pbd_figure_file *file, unsigned group, const char *key, unsigned value,
+                              unsigned most) {
     if (value <= most) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] '%s': %s: %u is out of range; it must lie in [1, %u]", file->shown_as, group,
-                     file->runs[group].name, key, value, most);
+    return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] '%s': %s: %u is out of range; it must lie in [1, %u]", file->shown_as,
+                     group, file->runs[group].name, key, value, most);
 }
 
 static pbd_status check_groups(const pbd_figure_file *file) {
-    static const char *const taken[] = {
-        "paper", "build", "env", "invocation", "method", "case", "cell", "run", "env_sample", "metric", "series",
-        "phase", "warning", "citation", "reference", "claim_result", "claim_run", "comparison", "run_view", "bench_view",
-        "limit_view", "metric_view", "series_point"};
+    static const char *const taken[] = {"paper",        "build",       "env",         "invocation", "method",
+                                        "case",         "cell",        "run",         "env_sample", "metric",
+                                        "series",       "phase",       "warning",     "citation",   "reference",
+                                        "claim_result", "claim_run",   "comparison",  "run_view",   "bench_view",
+                                        "limit_view",   "metric_view", "series_point"};
     for (unsigned i = 0; i < file->runs_count; i++) {
         const pbd_group *g = &file->runs[i];
         if (!is_identifier(g->name))
-            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a "
-                             "table in SQL", file->shown_as, i, g->name);
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: runs[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a "
+                             "table in SQL",
+                             file->shown_as, i, g->name);
         if (sqlite3_keyword_check(g->name, (int)strlen(g->name)) || strncmp(g->name, "sqlite_", 7) == 0)
             return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is a word of SQL itself; choose another",
                              file->shown_as, i, g->name);
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
             if (strcmp(g->name, taken[k]) == 0 || ends_with(g->name, "_series"))
-                return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is taken by a table of pbdbench; choose another",
+                return pbd_error(PBD_BAD_INPUT,
+                                 "%s: runs[%u]: the name '%s' is taken by a table of pbdbench; choose another",
                                  file->shown_as, i, g->name);
         for (unsigned k = 0; k < i; k++)
             if (strcmp(g->name, file->runs[k].name) == 0)
-                return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] and runs[%u] have the same name '%s'", file->shown_as, k, i, g->name);
+                return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] and runs[%u] have the same name '%s'", file->shown_as, k,
+                                 i, g->name);
         PBD_TRY(check_range(file, i, "threads", g->threads, 4096));
         PBD_TRY(check_range(file, i, "repeats", g->repeats, 100000));
         PBD_TRY(check_range(file, i, "warmups", g->warmups, 1000));
@@ -129,17 +133,19 @@ static pbd_status check_groups(const pbd_figure_file *file) {
 static pbd_status check_data_and_plots(const pbd_figure_file *file) {
     for (unsigned i = 0; i < file->data_count; i++) {
         if (!is_file_stem(file->data[i].name))
-            return pbd_error(PBD_BAD_INPUT, "%s: data[%u]: name '%.60s': expected letters, digits, '_', '-': it becomes a file",
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: data[%u]: name '%.60s': expected letters, digits, '_', '-': it becomes a file",
                              file->shown_as, i, file->data[i].name);
         for (unsigned k = 0; k < i; k++)
             if (strcmp(file->data[i].name, file->data[k].name) == 0)
-                return pbd_error(PBD_BAD_INPUT, "%s: data[%u] and data[%u] have the same name '%s'", file->shown_as, k, i,
-                                 file->data[i].name);
+                return pbd_error(PBD_BAD_INPUT, "%s: data[%u] and data[%u] have the same name '%s'", file->shown_as, k,
+                                 i, file->data[i].name);
     }
     for (unsigned i = 0; i < file->plots_count; i++) {
         const char *name = file->plots[i];
         if (!is_file_stem(name) || !(ends_with(name, ".png") || ends_with(name, ".svg") || ends_with(name, ".pdf")))
-            return pbd_error(PBD_BAD_INPUT, "%s: plots[%u]: '%.60s': expected a file name that ends in .png, .svg or .pdf",
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: plots[%u]: '%.60s': expected a file name that ends in .png, .svg or .pdf",
                              file->shown_as, i, name);
     }
     return pbd_ok();
@@ -154,8 +160,8 @@ static pbd_status check_claims(const pbd_figure_file *file) {
         const pbd_claim *claim = &file->claims[i];
         for (unsigned k = 0; k < i; k++)
             if (strcmp(claim->id, file->claims[k].id) == 0)
-                status = pbd_error(PBD_BAD_INPUT, "%s: claims[%u] and claims[%u] have the same id '%.80s'", file->shown_as, k, i,
-                                   claim->id);
+                status = pbd_error(PBD_BAD_INPUT, "%s: claims[%u] and claims[%u] have the same id '%.80s'",
+                                   file->shown_as, k, i, claim->id);
         for (unsigned r = 0; r < claim->runs_count && status.code == PBD_OK; r++) {
             unsigned k = 0;
             while (k < file->runs_count && strcmp(names[k], claim->runs[r]) != 0) k++;
@@ -172,8 +178,8 @@ static pbd_status check_claims(const pbd_figure_file *file) {
 
 static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
     if (strcmp(file->figure, id) != 0)
-        return pbd_error(PBD_BAD_INPUT, "%s: figure: '%.80s' lies in the folder of '%s'; they must agree", file->shown_as,
-                         file->figure, id);
+        return pbd_error(PBD_BAD_INPUT, "%s: figure: '%.80s' lies in the folder of '%s'; they must agree",
+                         file->shown_as, file->figure, id);
     if (!(file->seconds >= 0 && isfinite(file->seconds)) || !(file->memory_mib >= 0 && isfinite(file->memory_mib)))
         return pbd_error(PBD_BAD_INPUT, "%s: seconds and memory_mib must not be negative", file->shown_as);
     PBD_TRY(check_data_and_plots(file));
@@ -209,7 +215,9 @@ pbd_status pbd_figure_load(const char *id, pbd_figure_file **out) {
     return status;
 }
 
-pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out) { return load(path, path, &sweep_schema, NULL, out); }
+pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out) {
+    return load(path, path, &sweep_schema, NULL, out);
+}
 
 void pbd_figure_file_free(pbd_figure_file *file) {
     if (!file) return;

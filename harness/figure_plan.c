@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RUNS = 100000 }; /* of one group: more is a slip in an axis, and would fill the memory before the first run */
+enum {
+    MOST_RUNS = 100000
+}; /* of one group: more is a slip in an axis, and would fill the memory before the first run */
 
 /* ---- A group as a request ---------------------------------------------------------------------------------------- */
 
@@ -157,7 +159,8 @@ static size_t *first_alike(const pbd_plan *plan) {
     return first;
 }
 
-pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {
+pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
+                                 void *context) {
     size_t *first = first_alike(plan);
     /* Shallow copies: the plan goes on owning what the items hold. */
     pbd_plan once = {.item = calloc(plan->count + 1, sizeof *once.item), .capacity = plan->count + 1};
@@ -167,8 +170,10 @@ pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, p
             if (first[i] == i) once.item[once.count++] = plan->item[i];
         status = pbd_plan_execute(&once, store, again, observer, context);
         for (size_t i = 0, k = 0; i < plan->count; i++) {
-            if (first[i] == i) plan->item[i] = once.item[k++];
-            else memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
+            if (first[i] == i)
+                plan->item[i] = once.item[k++];
+            else
+                memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
         }
     }
     free(once.item);
@@ -213,8 +218,10 @@ void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, siz
     for (size_t i = 0; i < plan->count; i++) {
         const pbd_plan_item *item = &plan->item[i];
         if (!in_groups(item, first, last) || item->run_id[0]) continue;
-        if (shown++ < most) printf("    %s\n", item->label);
-        else more++;
+        if (shown++ < most)
+            printf("    %s\n", item->label);
+        else
+            more++;
     }
     if (more) printf("    ... and %zu more\n", more);
 }

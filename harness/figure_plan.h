@@ -6,7 +6,8 @@
 
 /* As pbd_plan_execute, but items that ask for the same run (same cell, seed and repeat) make it once and all get its
  * run_id; `total` counts different runs. */
-pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context);
+pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
+                                 void *context);
 
 /* Fills in the run_id of every item that the store already has a finished run of. `store` may be NULL: none. */
 pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store);

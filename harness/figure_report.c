@@ -15,7 +15,8 @@ enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them 
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-/* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'. */
+/* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'.
+ */
 static json_t *json_text(const char *text) {
     json_t *string = json_string(text);
     char *copy = string ? NULL : strdup(text);
@@ -40,9 +41,9 @@ static void print_json(json_t *object) {
 static json_t *claim_json(const pbd_claim_result *r, bool quick) {
     json_t *ids = json_array();
     for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value", number(r->value),
-                     "verdict", r->verdict, "accepted", quick ? json_null() : text_or_null(r->accepted), "note",
-                     text_or_null(r->note), "run_ids", ids);
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
+                     number(r->value), "verdict", r->verdict, "accepted",
+                     quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "run_ids", ids);
 }
 
 static void add_text(json_t *array, const char *text) { json_array_append_new(array, json_text(text)); }
@@ -54,7 +55,8 @@ static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
     if (!quick && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
         add_text(warnings, "no accepted verdicts yet; --accept writes them");
     for (size_t i = 0; i < report->claims->stales; i++) {
-        snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not", report->claims->stale[i]);
+        snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not",
+                 report->claims->stale[i]);
         add_text(warnings, line);
     }
     return warnings;
@@ -68,8 +70,9 @@ static void report_json(const pbd_figure_report *report, const pbd_report_style 
     if (report->trouble.code != PBD_OK) add_text(errors, report->trouble.text);
     if (report->trouble.code != PBD_OK && report->drawing->output && *report->drawing->output)
         add_text(errors, report->drawing->output);
-    print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick, "claims", claims,
-                         "plots", plots, "warnings", warnings_json(report, style->quick), "errors", errors));
+    print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick,
+                         "claims", claims, "plots", plots, "warnings", warnings_json(report, style->quick), "errors",
+                         errors));
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -111,7 +114,9 @@ static void print_differences(const pbd_figure_report *report) {
     if (report->accepted_now) {
         printf("  accepted: plots/%s/verdicts.csv now holds these verdicts\n", id);
     } else if (!c->any_accepted) {
-        if (c->count) printf("  no accepted verdicts yet: `pbdbench reproduce %s --accept` writes plots/%s/verdicts.csv\n", id, id);
+        if (c->count)
+            printf("  no accepted verdicts yet: `pbdbench reproduce %s --accept` writes plots/%s/verdicts.csv\n", id,
+                   id);
     } else if (c->differing == 0) {
         printf("  all %zu verdicts are as accepted\n", c->count);
     }
@@ -129,7 +134,8 @@ static void print_counts(const pbd_figure_report *report) {
     const char *comma = "";
     for (size_t w = 0; w < 4; w++) {
         size_t count = 0;
-        for (size_t i = 0; i < report->claims->count; i++) count += strcmp(report->claims->item[i].verdict, words[w]) == 0;
+        for (size_t i = 0; i < report->claims->count; i++)
+            count += strcmp(report->claims->item[i].verdict, words[w]) == 0;
         if (count) printf("%s%zu %s", comma, count, plain_verdict(words[w]));
         if (count) comma = ", ";
     }
@@ -151,8 +157,10 @@ static void report_text(const pbd_figure_report *report, const pbd_report_style 
 }
 
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style) {
-    if (style->json) report_json(report, style);
-    else report_text(report, style);
+    if (style->json)
+        report_json(report, style);
+    else
+        report_text(report, style);
     fflush(stdout);
     /* A person who sends the JSON into a file or a pipe is told of trouble all the same. */
     if (style->json && report->drawing->warning) fprintf(stderr, "pbdbench: warning: %s\n", report->drawing->warning);
@@ -173,7 +181,8 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     if (!store || sqlite3_prepare_v2(pbd_store_sql(store), query, -1, &mean, NULL) != SQLITE_OK) return NAN;
     sqlite3_bind_text(mean, 1, group->case_name, -1, SQLITE_STATIC);
     sqlite3_bind_text(mean, 2, group->method, -1, SQLITE_STATIC);
-    if (sqlite3_step(mean) == SQLITE_ROW && sqlite3_column_type(mean, 0) != SQLITE_NULL) seconds = sqlite3_column_double(mean, 0);
+    if (sqlite3_step(mean) == SQLITE_ROW && sqlite3_column_type(mean, 0) != SQLITE_NULL)
+        seconds = sqlite3_column_double(mean, 0);
     sqlite3_finalize(mean);
     return seconds;
 }
@@ -197,8 +206,8 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
     return pbd_ok();
 }
 
-static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, const pbd_forecast *forecast,
-                          bool quick) {
+static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                          const pbd_forecast *forecast, bool quick) {
     json_t *labels = json_array();
     for (size_t i = 0; i < plan->count; i++) {
         const pbd_plan_item *item = &plan->item[i];
@@ -206,20 +215,22 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
             add_text(labels, item->label);
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick, "dry_run", 1, "runs",
-                         (json_int_t)forecast->runs.runs, "stored", (json_int_t)(forecast->runs.runs - forecast->runs.missing),
-                         "to_make", (json_int_t)forecast->runs.missing, "labels", labels, "seconds", number(forecast->seconds),
+    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick,
+                         "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
+                         (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
+                         (json_int_t)forecast->runs.missing, "labels", labels, "seconds", number(forecast->seconds),
                          "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
 }
 
-void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, const pbd_forecast *forecast,
-                         const pbd_report_style *style) {
+void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                         const pbd_forecast *forecast, const pbd_report_style *style) {
     if (style->json) {
         forecast_json(file, plan, first_group, forecast, style->quick);
         return;
     }
-    printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as, style->quick ? " (quick)" : "",
-           forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, forecast->runs.missing);
+    printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as,
+           style->quick ? " (quick)" : "", forecast->runs.runs, forecast->runs.runs - forecast->runs.missing,
+           forecast->runs.missing);
     if (forecast->runs.missing && isfinite(forecast->seconds))
         printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
     else if (forecast->runs.missing)

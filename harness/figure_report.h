@@ -32,7 +32,7 @@ typedef struct pbd_forecast {
 /* `store` may be NULL: nothing is stored yet. */
 pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
                                pbd_forecast *out);
-void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, const pbd_forecast *forecast,
-                         const pbd_report_style *style);
+void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                         const pbd_forecast *forecast, const pbd_report_style *style);
 
 #endif

@@ -21,15 +21,17 @@
 
 static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 
-static const cyaml_schema_field_t figure_fields[] = {TEXT("id", pbd_paper_figure, id), TEXT("shows", pbd_paper_figure, shows),
-                                                     CYAML_FIELD_END};
-static const cyaml_schema_value_t figure_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_figure, figure_fields)};
+static const cyaml_schema_field_t figure_fields[] = {TEXT("id", pbd_paper_figure, id),
+                                                     TEXT("shows", pbd_paper_figure, shows), CYAML_FIELD_END};
+static const cyaml_schema_value_t figure_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_figure, figure_fields)};
 
 static const cyaml_schema_field_t paper_fields[] = {
     TEXT("key", pbd_paper, key),
     TEXT("kind", pbd_paper, kind),
     TEXT("title", pbd_paper, title),
-    CYAML_FIELD_SEQUENCE("authors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, authors, &word, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("authors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, authors, &word, 1,
+                         CYAML_UNLIMITED),
     CYAML_FIELD_UINT("year", CYAML_FLAG_OPTIONAL, pbd_paper, year),
     TEXT("venue", pbd_paper, venue),
     MAYBE_TEXT("volume", pbd_paper, volume),
@@ -50,8 +52,8 @@ static const cyaml_schema_value_t papers_schema = {CYAML_VALUE_MAPPING(CYAML_FLA
 pbd_status pbd_papers_load(pbd_papers **out) {
     char *path = pbd_root_path("plots/papers.yaml");
     void *data = NULL;
-    pbd_status status = path ? pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data)
-                             : pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status =
+        path ? pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data) : pbd_error(PBD_FAILED, "out of memory");
     *out = data;
     free(path);
     return status;
@@ -80,7 +82,8 @@ static bool has_folder(const char *id) {
 }
 
 /* Adds an entry; takes no ownership of the strings. `paper` may run on beyond `paper_length`. */
-static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *paper, size_t paper_length, const char *shows) {
+static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *paper, size_t paper_length,
+                            const char *shows) {
     pbd_figure_entry *grown = realloc(list->item, (list->count + 1) * sizeof *grown);
     if (!grown) return out_of_memory;
     list->item = grown;
@@ -114,7 +117,8 @@ static pbd_status add_own_folders(pbd_figure_list *list) {
     char *path = pbd_root_path("plots");
     struct dirent **entry = NULL;
     int count = path ? scandir(path, &entry, is_visible, alphasort) : -1;
-    pbd_status status = count >= 0 ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "cannot read the folder plots: %s", strerror(errno));
+    pbd_status status =
+        count >= 0 ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "cannot read the folder plots: %s", strerror(errno));
     for (int i = 0; i < count; i++) {
         const char *id = entry[i]->d_name;
         if (status.code == PBD_OK && !is_listed(list, id) && has_folder(id)) status = add_own(list, id);

@@ -34,7 +34,8 @@ static char *assignment(const pbd_gnuplot_variable *variable) {
 static pbd_status check_variable(const pbd_gnuplot_variable *variable) {
     for (const char *p = variable->value; *p; p++)
         if (iscntrl((unsigned char)*p))
-            return pbd_error(PBD_BAD_INPUT, "gnuplot cannot be given a name with a control character: '%.100s'", variable->value);
+            return pbd_error(PBD_BAD_INPUT, "gnuplot cannot be given a name with a control character: '%.100s'",
+                             variable->value);
     return pbd_ok();
 }
 
@@ -75,10 +76,12 @@ static pbd_status run_child(char *const *arguments, const char *script, char **o
     if (code == 0) *output = drain(ends[0]);
     close(ends[0]);
     if (code == ENOENT || code == EACCES || code == ENOTDIR)
-        return pbd_error(PBD_NOT_SUPPORTED, "gnuplot is missing, so nothing was drawn; `%s` installs it", PBD_GNUPLOT_INSTALL);
+        return pbd_error(PBD_NOT_SUPPORTED, "gnuplot is missing, so nothing was drawn; `%s` installs it",
+                         PBD_GNUPLOT_INSTALL);
     if (code != 0) return pbd_error(PBD_FAILED, "cannot start gnuplot: %s", strerror(code));
     while (waitpid(child, &state, 0) < 0 && errno == EINTR) continue;
-    if (WIFSIGNALED(state)) return pbd_error(PBD_BAD_INPUT, "gnuplot was killed by signal %d on %s", WTERMSIG(state), script);
+    if (WIFSIGNALED(state))
+        return pbd_error(PBD_BAD_INPUT, "gnuplot was killed by signal %d on %s", WTERMSIG(state), script);
     if (WEXITSTATUS(state) != 0) return pbd_error(PBD_BAD_INPUT, "gnuplot fails on %s", script);
     return pbd_ok();
 }

@@ -1,5 +1,5 @@
-/* Runs as temporary tables. They are tables, not views over the store, so that a query with many self-joins costs what it
- * looks like, and so that figures do not depend on how the store lays out its rows. */
+/* Runs as temporary tables. They are tables, not views over the store, so that a query with many self-joins costs what
+ * it looks like, and so that figures do not depend on how the store lays out its rows. */
 #include "harness/run_table.h"
 
 #include <jansson.h>
@@ -14,10 +14,10 @@ enum { MOST_COMPONENTS = 16 }; /* of a series */
 typedef enum source { FIXED, PARAM, METRIC, WALL, CPU } source;
 
 typedef struct column {
-    char *name;         /* in SQL */
+    char *name; /* in SQL */
     source from;
-    const char *key;    /* name in the result; belongs to a result, or is a literal */
-    const char *type;   /* TEXT, REAL, INTEGER */
+    const char *key;  /* name in the result; belongs to a result, or is a literal */
+    const char *type; /* TEXT, REAL, INTEGER */
 } column;
 
 typedef struct table {
@@ -46,7 +46,8 @@ static bool has_source(const table *t, source from, const char *key) {
 }
 
 /* Adds a column unless its source has one. A name that is taken gets the prefix; one taken even so is left out. */
-static pbd_status add_column(table *t, source from, const char *key, const char *wanted, const char *prefix, const char *type) {
+static pbd_status add_column(table *t, source from, const char *key, const char *wanted, const char *prefix,
+                             const char *type) {
     if (has_source(t, from, key)) return pbd_ok();
     if (t->columns == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 64;
@@ -66,8 +67,8 @@ static pbd_status add_column(table *t, source from, const char *key, const char 
 }
 
 static pbd_status add_fixed_columns(table *t) {
-    static const char *const fixed[][2] = {{"run_id", "TEXT"},   {"method", "TEXT"},   {"state", "TEXT"},
-                                           {"repeat", "INTEGER"}, {"seed", "INTEGER"},  {"backend", "TEXT"},
+    static const char *const fixed[][2] = {{"run_id", "TEXT"},    {"method", "TEXT"},    {"state", "TEXT"},
+                                           {"repeat", "INTEGER"}, {"seed", "INTEGER"},   {"backend", "TEXT"},
                                            {"precision", "TEXT"}, {"threads", "INTEGER"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         PBD_TRY(add_column(t, FIXED, fixed[i][0], fixed[i][0], "", fixed[i][1]));
@@ -112,16 +113,23 @@ static void bind_fixed(sqlite3_stmt *insert, int at, const pbd_result *run, cons
                        : strcmp(key, "backend") == 0   ? run->backend
                        : strcmp(key, "precision") == 0 ? run->precision
                                                        : NULL;
-    if (text) sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
-    else if (strcmp(key, "repeat") == 0) sqlite3_bind_int(insert, at, run->repeat);
-    else if (strcmp(key, "seed") == 0) sqlite3_bind_int64(insert, at, (sqlite3_int64)run->seed);
-    else sqlite3_bind_int(insert, at, run->threads);
+    if (text)
+        sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
+    else if (strcmp(key, "repeat") == 0)
+        sqlite3_bind_int(insert, at, run->repeat);
+    else if (strcmp(key, "seed") == 0)
+        sqlite3_bind_int64(insert, at, (sqlite3_int64)run->seed);
+    else
+        sqlite3_bind_int(insert, at, run->threads);
 }
 
 static void bind_param(sqlite3_stmt *insert, int at, const json_t *value) {
-    if (json_is_string(value)) sqlite3_bind_text(insert, at, json_string_value(value), -1, SQLITE_STATIC);
-    else if (json_is_number(value)) sqlite3_bind_double(insert, at, json_number_value(value));
-    else sqlite3_bind_null(insert, at);
+    if (json_is_string(value))
+        sqlite3_bind_text(insert, at, json_string_value(value), -1, SQLITE_STATIC);
+    else if (json_is_number(value))
+        sqlite3_bind_double(insert, at, json_number_value(value));
+    else
+        sqlite3_bind_null(insert, at);
 }
 
 static void bind_metric(sqlite3_stmt *insert, int at, const pbd_result *run, const char *name) {
@@ -146,11 +154,21 @@ static void bind_row(const table *t, size_t r, sqlite3_stmt *insert) {
         const column *c = &t->column[i];
         int at = (int)i + 1;
         switch (c->from) {
-            case FIXED: bind_fixed(insert, at, &t->run[r], c->key); break;
-            case PARAM: bind_param(insert, at, json_object_get(t->params[r], c->key)); break;
-            case METRIC: bind_metric(insert, at, &t->run[r], c->key); break;
-            case WALL: bind_phase(insert, at, &t->run[r], c->key, false); break;
-            case CPU: bind_phase(insert, at, &t->run[r], c->key, true); break;
+            case FIXED:
+                bind_fixed(insert, at, &t->run[r], c->key);
+                break;
+            case PARAM:
+                bind_param(insert, at, json_object_get(t->params[r], c->key));
+                break;
+            case METRIC:
+                bind_metric(insert, at, &t->run[r], c->key);
+                break;
+            case WALL:
+                bind_phase(insert, at, &t->run[r], c->key, false);
+                break;
+            case CPU:
+                bind_phase(insert, at, &t->run[r], c->key, true);
+                break;
         }
     }
 }
@@ -248,8 +266,10 @@ static bool insert_series(sqlite3_stmt *insert, const components *columns, const
         sqlite3_bind_text(insert, 2, name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(insert, 3, (sqlite3_int64)i);
         for (size_t c = 0; c < columns->count; c++) {
-            if (part[c] && i < part[c]->count) sqlite3_bind_double(insert, 4 + (int)c, part[c]->values[i]); /* NaN: NULL */
-            else sqlite3_bind_null(insert, 4 + (int)c);
+            if (part[c] && i < part[c]->count)
+                sqlite3_bind_double(insert, 4 + (int)c, part[c]->values[i]); /* NaN: NULL */
+            else
+                sqlite3_bind_null(insert, 4 + (int)c);
         }
         if (!insert_row(insert)) return false;
     }
@@ -264,8 +284,9 @@ static bool is_first_of_its_name(const pbd_result *run, size_t s) {
 
 static pbd_status create_series(sqlite3 *sql, const table *t, const components *columns, sqlite3_stmt **insert) {
     sqlite3_str *create = sqlite3_str_new(NULL), *fill = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(create, "DROP TABLE IF EXISTS temp.%s_series; CREATE TEMP TABLE %s_series (run_id TEXT, name TEXT, i INTEGER",
-                        t->name, t->name);
+    sqlite3_str_appendf(
+        create, "DROP TABLE IF EXISTS temp.%s_series; CREATE TEMP TABLE %s_series (run_id TEXT, name TEXT, i INTEGER",
+        t->name, t->name);
     sqlite3_str_appendf(fill, "INSERT INTO temp.%s_series VALUES (?,?,?", t->name);
     for (size_t c = 0; c < columns->count; c++) {
         sqlite3_str_appendf(create, ", \"%w\" REAL", columns->name[c]);
@@ -290,7 +311,8 @@ static pbd_status fill_series(sqlite3 *sql, const table *t) {
     bool good = true;
     for (size_t r = 0; r < t->runs && good; r++)
         for (size_t s = 0; s < t->run[r].series_count && good; s++)
-            if (is_first_of_its_name(&t->run[r], s)) good = insert_series(insert, &columns, &t->run[r], t->run[r].series[s].name);
+            if (is_first_of_its_name(&t->run[r], s))
+                good = insert_series(insert, &columns, &t->run[r], t->run[r].series[s].name);
     pbd_status status = good ? pbd_ok() : sql_error(sql, t->name);
     sqlite3_finalize(insert);
     return status;
@@ -302,7 +324,8 @@ static pbd_status load_runs(pbd_store *store, const char *const *run_ids, table 
         t->params[t->runs] = json_loads(t->run[t->runs].params, 0, NULL);
         if (t->params[t->runs]) continue;
         pbd_result_free(&t->run[t->runs]);
-        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are no JSON; `pbdbench db check` says more", run_ids[t->runs]);
+        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are no JSON; `pbdbench db check` says more",
+                         run_ids[t->runs]);
     }
     return pbd_ok();
 }
@@ -327,8 +350,8 @@ pbd_status pbd_run_table(pbd_store *store, const char *name, const char *const *
     if (status.code == PBD_OK) {
         status = fill(sql, &t);
         if (status.code == PBD_OK && series) status = fill_series(sql, &t);
-        sqlite3_exec(sql, status.code == PBD_OK ? "RELEASE run_table" : "ROLLBACK TO run_table; RELEASE run_table", NULL,
-                     NULL, NULL);
+        sqlite3_exec(sql, status.code == PBD_OK ? "RELEASE run_table" : "ROLLBACK TO run_table; RELEASE run_table",
+                     NULL, NULL, NULL);
     }
     free_table(&t);
     return status;
@@ -348,9 +371,7 @@ static int stop_on_interrupt(void *context) {
     return pbd_interrupted();
 }
 
-static bool only_blank(const char *text) {
-    return text[strspn(text, " \t\r\n;")] == '\0';
-}
+static bool only_blank(const char *text) { return text[strspn(text, " \t\r\n;")] == '\0'; }
 
 pbd_status pbd_query_begin(sqlite3 *sql, const char *text, const char *where, sqlite3_stmt **out) {
     const char *tail = NULL;

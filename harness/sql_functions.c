@@ -41,9 +41,14 @@ static void free_points(points *p) {
 static bool take_number(sqlite3_context *context, sqlite3_value *value, double *out) {
     switch (sqlite3_value_numeric_type(value)) {
         case SQLITE_INTEGER:
-        case SQLITE_FLOAT: *out = sqlite3_value_double(value); return true;
-        case SQLITE_NULL: return false;
-        default: sqlite3_result_error(context, "median and polyfit take numbers; a value is text", -1); return false;
+        case SQLITE_FLOAT:
+            *out = sqlite3_value_double(value);
+            return true;
+        case SQLITE_NULL:
+            return false;
+        default:
+            sqlite3_result_error(context, "median and polyfit take numbers; a value is text", -1);
+            return false;
     }
 }
 
@@ -157,8 +162,10 @@ static void polyfit_final(sqlite3_context *context) {
         for (int k = 0; k <= p->degree; k++) json_array_append_new(array, json_real(c[k]));
         char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(array);
-        if (text) sqlite3_result_text(context, text, -1, free);
-        else sqlite3_result_error_nomem(context);
+        if (text)
+            sqlite3_result_text(context, text, -1, free);
+        else
+            sqlite3_result_error_nomem(context);
     }
     free_points(p);
 }
@@ -180,8 +187,10 @@ static void polyval(sqlite3_context *context, int count, sqlite3_value **argumen
         good = json_is_number(c);
         sum = sum * x + json_number_value(c);
     }
-    if (good) sqlite3_result_double(context, sum);
-    else sqlite3_result_error(context, "polyval: the first argument is no JSON array of numbers", -1);
+    if (good)
+        sqlite3_result_double(context, sum);
+    else
+        sqlite3_result_error(context, "polyval: the first argument is no JSON array of numbers", -1);
     json_decref(array);
 }
 

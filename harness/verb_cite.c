@@ -9,8 +9,9 @@
 #include "harness/papers.h"
 
 static int print_help(void) {
-    puts("usage: pbdbench cite FIGURE|PAPER [--bibtex]\n\n"
-         "The paper a figure comes from, and how to cite pbdbench with version and commit.");
+    puts(
+        "usage: pbdbench cite FIGURE|PAPER [--bibtex]\n\n"
+        "The paper a figure comes from, and how to cite pbdbench with version and commit.");
     return PBD_EXIT_OK;
 }
 
@@ -26,10 +27,13 @@ static void print_text(const pbd_paper *paper, const char *figure) {
     if (paper->pages) printf(", %s", paper->pages);
     if (paper->year) printf(" (%u)", paper->year);
     puts(".");
-    if (paper->doi) printf("https://doi.org/%s\n", paper->doi);
-    else if (paper->url) puts(paper->url);
+    if (paper->doi)
+        printf("https://doi.org/%s\n", paper->doi);
+    else if (paper->url)
+        puts(paper->url);
     const pbd_build *build = pbd_this_build();
-    printf("Reproduced as %s by pbdbench %s, commit %.12s%s.\n", figure, build->version, build->git_sha, build->dirty ? " with changes" : "");
+    printf("Reproduced as %s by pbdbench %s, commit %.12s%s.\n", figure, build->version, build->git_sha,
+           build->dirty ? " with changes" : "");
 }
 
 static void print_field(const char *name, const char *value) {
@@ -54,8 +58,10 @@ static void print_bibtex(const pbd_paper *paper) {
     if (paper->year) printf("  year = {%u},\n", paper->year);
     puts("}");
     const pbd_build *build = pbd_this_build();
-    printf("@software{pbdbench,\n  author = {{the pbdbench authors}},\n  title = {pbdbench},\n  version = {%s},\n  note = {commit %.12s%s}\n}\n",
-           build->version, build->git_sha, build->dirty ? ", with changes" : "");
+    printf(
+        "@software{pbdbench,\n  author = {{the pbdbench authors}},\n  title = {pbdbench},\n  version = {%s},\n  note = "
+        "{commit %.12s%s}\n}\n",
+        build->version, build->git_sha, build->dirty ? ", with changes" : "");
 }
 
 /* The paper of a figure, or a paper by its key. */
@@ -71,7 +77,8 @@ static pbd_status find_paper(const pbd_papers *papers, const char *word, const p
         size_t count = 0;
         for (size_t i = 0; i < list.count && names; i++) names[count++] = list.item[i].id;
         for (unsigned i = 0; i < papers->papers_count && names; i++) names[count++] = papers->papers[i].key;
-        status = names ? pbd_unknown("figure or paper", word, names, count, "pbdbench list figures") : pbd_error(PBD_FAILED, "out of memory");
+        status = names ? pbd_unknown("figure or paper", word, names, count, "pbdbench list figures")
+                       : pbd_error(PBD_FAILED, "out of memory");
         free(names);
     }
     pbd_figure_list_free(&list);
@@ -86,14 +93,18 @@ int pbd_verb_cite(int argc, char **argv) {
         if (option != 'b') return PBD_EXIT_USAGE;
         bibtex = true;
     }
-    if (optind + 1 != argc) return pbd_complain(pbd_error(PBD_BAD_INPUT, "cite takes one figure or paper: `pbdbench list figures` shows them"));
+    if (optind + 1 != argc)
+        return pbd_complain(
+            pbd_error(PBD_BAD_INPUT, "cite takes one figure or paper: `pbdbench list figures` shows them"));
     pbd_papers *papers = NULL;
     const pbd_paper *paper = NULL;
     pbd_status status = pbd_papers_load(&papers);
     if (status.code == PBD_OK) status = find_paper(papers, argv[optind], &paper);
     if (status.code == PBD_OK) {
-        if (bibtex) print_bibtex(paper);
-        else print_text(paper, argv[optind]);
+        if (bibtex)
+            print_bibtex(paper);
+        else
+            print_text(paper, argv[optind]);
     }
     pbd_papers_free(papers);
     return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);

@@ -23,60 +23,94 @@ typedef struct plot_options {
 } plot_options;
 
 static int print_help(void) {
-    puts("usage: pbdbench plot FIGURE [--out DIR] [--db FILE]\n"
-         "       pbdbench plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n\n"
-         "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists them).\n\n"
-         "  -x, -y NAME       what to draw against what\n"
-         "      --by NAME     one line for each value of this parameter (or of: method, precision, backend, threads)\n"
-         "  -m, --method M    only runs of this method\n"
-         "  -s, --set k=v     only runs with this value; several narrow further\n"
-         "      --log x|y|xy  logarithmic axes\n"
-         "  -o, --out PATH    a figure's folder; a chart's file, .png, .svg or .pdf (default results/plots/CASE-Y-X.png)\n"
-         "      --db FILE     the store; default results/pbdbench.db");
+    puts(
+        "usage: pbdbench plot FIGURE [--out DIR] [--db FILE]\n"
+        "       pbdbench plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o "
+        "FILE]\n\n"
+        "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
+        "them).\n\n"
+        "  -x, -y NAME       what to draw against what\n"
+        "      --by NAME     one line for each value of this parameter (or of: method, precision, backend, threads)\n"
+        "  -m, --method M    only runs of this method\n"
+        "  -s, --set k=v     only runs with this value; several narrow further\n"
+        "      --log x|y|xy  logarithmic axes\n"
+        "  -o, --out PATH    a figure's folder; a chart's file, .png, .svg or .pdf (default "
+        "results/plots/CASE-Y-X.png)\n"
+        "      --db FILE     the store; default results/pbdbench.db");
     return PBD_EXIT_OK;
 }
 
 static pbd_status take_options(int argc, char **argv, plot_options *o) {
-    static const struct option options[] = {{"by", required_argument, NULL, 'b'}, {"method", required_argument, NULL, 'm'},
-                                            {"set", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'}, {"out", required_argument, NULL, 'o'},
-                                            {"db", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option options[] = {
+        {"by", required_argument, NULL, 'b'},  {"method", required_argument, NULL, 'm'},
+        {"set", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'},
+        {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},      {0}};
     o->logs = "";
     for (int option; (option = getopt_long(argc, argv, "x:y:m:s:o:h", options, NULL)) != -1;) {
         switch (option) {
-            case 'x': o->x = optarg; break;
-            case 'y': o->y = optarg; break;
-            case 'b': o->by = optarg; break;
-            case 'm': o->method = optarg; break;
+            case 'x':
+                o->x = optarg;
+                break;
+            case 'y':
+                o->y = optarg;
+                break;
+            case 'b':
+                o->by = optarg;
+                break;
+            case 'm':
+                o->method = optarg;
+                break;
             case 's':
-                if (o->filters == MOST_FILTERS) return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
+                if (o->filters == MOST_FILTERS)
+                    return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
                 PBD_TRY(pbd_setting_parse(optarg, &o->only[o->filters]));
                 o->filters++;
                 break;
-            case 'l': o->logs = optarg; break;
-            case 'o': o->out = optarg; break;
-            case 'd': o->db = optarg; break;
-            case 'h': o->help = true; return pbd_ok();
-            default: return pbd_error(PBD_BAD_INPUT, "see `pbdbench plot --help`");
+            case 'l':
+                o->logs = optarg;
+                break;
+            case 'o':
+                o->out = optarg;
+                break;
+            case 'd':
+                o->db = optarg;
+                break;
+            case 'h':
+                o->help = true;
+                return pbd_ok();
+            default:
+                return pbd_error(PBD_BAD_INPUT, "see `pbdbench plot --help`");
         }
     }
-    if (optind >= argc) return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
-    if (optind + 1 < argc) return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", argv[optind + 1]);
-    if (strspn(o->logs, "xy") != strlen(o->logs)) return pbd_error(PBD_BAD_INPUT, "--log='%.20s' must be x, y or xy", o->logs);
+    if (optind >= argc)
+        return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
+    if (optind + 1 < argc)
+        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many",
+                         argv[optind + 1]);
+    if (strspn(o->logs, "xy") != strlen(o->logs))
+        return pbd_error(PBD_BAD_INPUT, "--log='%.20s' must be x, y or xy", o->logs);
     o->subject = argv[optind];
     return pbd_ok();
 }
 
-/* ---- A figure ------------------------------------------------------------------------------------------------------------ */
+/* ---- A figure
+ * ------------------------------------------------------------------------------------------------------------ */
 
-static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd_figure_file *file, const pbd_plan *plan, pbd_drawing *drawing) {
+static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd_figure_file *file,
+                              const pbd_plan *plan, pbd_drawing *drawing) {
     pbd_plan_tally tally;
     PBD_TRY(pbd_plan_count(plan, 0, file->runs_count, &tally));
     if (tally.missing == tally.runs)
-        return pbd_error(PBD_BAD_INPUT, "the store has none of the %zu runs of %s: `pbdbench reproduce %s` makes them", tally.runs, file->figure, file->figure);
-    if (tally.missing) printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs, file->figure);
+        return pbd_error(PBD_BAD_INPUT, "the store has none of the %zu runs of %s: `pbdbench reproduce %s` makes them",
+                         tally.runs, file->figure, file->figure);
+    if (tally.missing)
+        printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs,
+               file->figure);
     PBD_TRY(pbd_figure_tables(file, plan, 0, store));
     char *folder = pbd_plots_folder(o->out, false);
-    pbd_status status = folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status =
+        folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_error(PBD_FAILED, "out of memory");
     free(folder);
     return status;
 }
@@ -99,7 +133,8 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
     return status;
 }
 
-/* ---- A chart ------------------------------------------------------------------------------------------------------------- */
+/* ---- A chart
+ * ------------------------------------------------------------------------------------------------------------- */
 
 /* Ids of the stored runs of a case, of this method where one is named. */
 static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33], size_t *count) {
@@ -107,13 +142,16 @@ static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33
     pbd_status status = pbd_ok();
     *ids = NULL;
     *count = 0;
-    if (sqlite3_prepare_v2(sql, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", -1, &statement, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(
+            sql, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", -1,
+            &statement, NULL) != SQLITE_OK)
         return pbd_error(PBD_BAD_INPUT, "%s", sqlite3_errmsg(sql));
     sqlite3_bind_text(statement, 1, o->subject, -1, SQLITE_STATIC);
     if (o->method) sqlite3_bind_text(statement, 2, o->method, -1, SQLITE_STATIC);
     while (status.code == PBD_OK && sqlite3_step(statement) == SQLITE_ROW) {
         char(*grown)[33] = realloc(*ids, (*count + 1) * sizeof **ids);
-        if (!grown) status = pbd_error(PBD_FAILED, "out of memory");
+        if (!grown)
+            status = pbd_error(PBD_FAILED, "out of memory");
         else {
             *ids = grown;
             snprintf(grown[(*count)++], sizeof *grown, "%s", (const char *)sqlite3_column_text(statement, 0));
@@ -121,15 +159,16 @@ static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33
     }
     sqlite3_finalize(statement);
     if (status.code == PBD_OK && *count == 0)
-        status = pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one", o->subject,
-                           o->method ? " with " : "", o->method ? o->method : "", o->subject);
+        status = pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one",
+                           o->subject, o->method ? " with " : "", o->method ? o->method : "", o->subject);
     return status;
 }
 
 /* A name on the command line must be a column of the table; the nearest one is told otherwise. */
 static pbd_status check_column(sqlite3 *sql, const char *name) {
     sqlite3_stmt *all = NULL;
-    if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK) return pbd_error(PBD_FAILED, "%s", sqlite3_errmsg(sql));
+    if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK)
+        return pbd_error(PBD_FAILED, "%s", sqlite3_errmsg(sql));
     int count = sqlite3_column_count(all);
     const char **names = calloc((size_t)count + 1, sizeof *names);
     bool found = false;
@@ -165,15 +204,19 @@ static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(sql, "SELECT unit FROM metric WHERE name = ?1 LIMIT 1", -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        if (sqlite3_step(statement) == SQLITE_ROW) snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(statement, 0));
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(statement, 0));
     }
     sqlite3_finalize(statement);
     const pbd_param *param = *unit ? NULL : declared(o, name);
     if (param) snprintf(unit, sizeof unit, "%s", param->unit);
     size_t length = strlen(name);
-    if (!*unit && length > 2 && strcmp(name + length - 2, "_s") == 0) snprintf(unit, sizeof unit, "s"); /* times of phases */
-    if (!*unit || strcmp(unit, "1") == 0) snprintf(out, size, "%s", name);
-    else snprintf(out, size, "%s (%s)", name, unit);
+    if (!*unit && length > 2 && strcmp(name + length - 2, "_s") == 0)
+        snprintf(unit, sizeof unit, "s"); /* times of phases */
+    if (!*unit || strcmp(unit, "1") == 0)
+        snprintf(out, size, "%s", name);
+    else
+        snprintf(out, size, "%s (%s)", name, unit);
 }
 
 /* « WHERE "nu" = '0.3' AND ...», or "". Freed with sqlite3_free. */
@@ -198,7 +241,8 @@ static char *chart_query(const plot_options *o, sqlite3 *sql, int *columns) {
         while (query && sqlite3_step(statement) == SQLITE_ROW) {
             const char *value = (const char *)sqlite3_column_text(statement, 0);
             if (!value) continue;
-            query = sqlite3_mprintf("%z, CASE WHEN \"%w\" = %Q THEN \"%w\" END AS \"%w=%w\"", query, o->by, value, o->y, o->by, value);
+            query = sqlite3_mprintf("%z, CASE WHEN \"%w\" = %Q THEN \"%w\" END AS \"%w=%w\"", query, o->by, value, o->y,
+                                    o->by, value);
             ++*columns;
         }
     sqlite3_finalize(statement);
@@ -266,8 +310,10 @@ static const char *terminal_of(const char *path) {
 static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
     char *where = filter_text(o), *query = NULL;
     if (where)
-        query = sqlite3_mprintf("SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y FROM chart%s) "
-                                "WHERE typeof(x) IN ('real', 'integer') AND typeof(y) IN ('real', 'integer')", o->x, o->y, where);
+        query = sqlite3_mprintf(
+            "SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y FROM chart%s) "
+            "WHERE typeof(x) IN ('real', 'integer') AND typeof(y) IN ('real', 'integer')",
+            o->x, o->y, where);
     sqlite3_stmt *count = NULL;
     int points = 0;
     if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
@@ -276,8 +322,8 @@ static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
     sqlite3_free(query);
     sqlite3_free(where);
     if (points > 0) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "no stored run of %s%s has a number for both %s and %s: nothing to draw", o->subject,
-                     o->filters ? " with these -s" : "", o->x, o->y);
+    return pbd_error(PBD_BAD_INPUT, "no stored run of %s%s has a number for both %s and %s: nothing to draw",
+                     o->subject, o->filters ? " with these -s" : "", o->x, o->y);
 }
 
 static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
@@ -292,9 +338,12 @@ static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *ta
     snprintf(count, sizeof count, "%d", columns);
     snprintf(heading, sizeof heading, "%s%s%s", o->subject, o->method ? ", " : "", o->method ? o->method : "");
     char *script = pbd_root_path("plots/chart.gp"), *style = pbd_root_path("plots/style.gp"), *output = NULL;
-    const pbd_gnuplot_variable variables[] = {{"file", data}, {"columns", count}, {"xname", xname}, {"yname", yname}, {"heading", heading},
-                                              {"terminal", terminal_of(target)}, {"logs", o->logs}, {"target", target}, {"style", style}};
-    status = script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output) : pbd_error(PBD_FAILED, "out of memory");
+    const pbd_gnuplot_variable variables[] = {
+        {"file", data},    {"columns", count},   {"xname", xname},
+        {"yname", yname},  {"heading", heading}, {"terminal", terminal_of(target)},
+        {"logs", o->logs}, {"target", target},   {"style", style}};
+    status = script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output)
+                             : pbd_error(PBD_FAILED, "out of memory");
     if (status.code != PBD_OK && output && *output) fputs(output, stderr);
     free(output);
     free(script);
@@ -307,7 +356,8 @@ static pbd_status chart_paths(const plot_options *o, char **target, char **data)
     char *folder = pbd_plots_folder(NULL, false);
     *data = NULL;
     if (!folder) return pbd_error(PBD_FAILED, "out of memory");
-    int made = o->out ? asprintf(target, "%s", o->out) : asprintf(target, "%s/%s-%s-%s.png", folder, o->subject, o->y, o->x);
+    int made =
+        o->out ? asprintf(target, "%s", o->out) : asprintf(target, "%s/%s-%s-%s.png", folder, o->subject, o->y, o->x);
     pbd_status status = made < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
     if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
     free(folder);
@@ -324,7 +374,8 @@ static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     pbd_status status = find_runs(o, sql, &ids, &count);
     const char **names = calloc(count + 1, sizeof *names);
     for (size_t i = 0; i < count && names; i++) names[i] = ids[i];
-    if (status.code == PBD_OK) status = names ? pbd_run_table(store, "chart", names, count, false) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK)
+        status = names ? pbd_run_table(store, "chart", names, count, false) : pbd_error(PBD_FAILED, "out of memory");
     const char *const columns[] = {o->x, o->y, o->by};
     for (int i = 0; i < 3 && status.code == PBD_OK; i++)
         if (columns[i]) status = check_column(sql, columns[i]);
@@ -343,7 +394,8 @@ static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     return status;
 }
 
-/* ---- The verb ------------------------------------------------------------------------------------------------------------ */
+/* ---- The verb
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* A word is a figure, a case, or a slip of either. */
 static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {
@@ -366,7 +418,8 @@ static pbd_status is_figure(const char *word, bool *figure) {
     for (size_t i = 0; i < list.count; i++)
         if (strcmp(list.item[i].id, word) == 0) {
             *figure = true;
-            if (!list.item[i].available) status = pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
+            if (!list.item[i].available)
+                status = pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
         }
     if (!*figure && pbd_find_case(word, &c).code != PBD_OK) status = unknown_subject(&list, word);
     pbd_figure_list_free(&list);

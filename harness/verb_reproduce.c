@@ -43,47 +43,68 @@ typedef struct session {
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static int print_help(void) {
-    puts("usage: pbdbench reproduce FIGURE... | PAPER | all [options]\n\n"
-         "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
-         "measured number and a verdict: reproduced, partly, not reproduced, or not run.\n\n"
-         "      --quick      few and small runs; marked (quick), never compared with accepted verdicts\n"
-         "      --dry-run    only says which runs it would make, with estimated time and memory\n"
-         "      --accept     writes the verdicts to plots/FIGURE/verdicts.csv\n"
-         "      --again      makes every run anew\n"
-         "      --out DIR    pictures and their data; default results/plots\n"
-         "      --db FILE    the store; default results/pbdbench.db\n"
-         "      --json       one object a line and figure\n"
-         "  -q, --quiet      no progress, one line a figure\n\n"
-         "`pbdbench list figures` shows what can be reproduced.\n"
-         "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
-         "the same command then does the rest.");
+    puts(
+        "usage: pbdbench reproduce FIGURE... | PAPER | all [options]\n\n"
+        "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
+        "measured number and a verdict: reproduced, partly, not reproduced, or not run.\n\n"
+        "      --quick      few and small runs; marked (quick), never compared with accepted verdicts\n"
+        "      --dry-run    only says which runs it would make, with estimated time and memory\n"
+        "      --accept     writes the verdicts to plots/FIGURE/verdicts.csv\n"
+        "      --again      makes every run anew\n"
+        "      --out DIR    pictures and their data; default results/plots\n"
+        "      --db FILE    the store; default results/pbdbench.db\n"
+        "      --json       one object a line and figure\n"
+        "  -q, --quiet      no progress, one line a figure\n\n"
+        "`pbdbench list figures` shows what can be reproduced.\n"
+        "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
+        "the same command then does the rest.");
     return PBD_EXIT_OK;
 }
 
 static pbd_status take_options(int argc, char **argv, reproduce_options *o) {
-    static const struct option options[] = {
-        {"quick", no_argument, NULL, 'k'}, {"dry-run", no_argument, NULL, 'n'},   {"accept", no_argument, NULL, 'a'},
-        {"again", no_argument, NULL, 'A'}, {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
-        {"json", no_argument, NULL, 'j'},  {"quiet", no_argument, NULL, 'q'},     {"help", no_argument, NULL, 'h'},
-        {0}};
+    static const struct option options[] = {{"quick", no_argument, NULL, 'k'},     {"dry-run", no_argument, NULL, 'n'},
+                                            {"accept", no_argument, NULL, 'a'},    {"again", no_argument, NULL, 'A'},
+                                            {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
+                                            {"json", no_argument, NULL, 'j'},      {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'},      {0}};
     for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
         switch (option) {
-            case 'k': o->style.quick = true; break;
-            case 'n': o->dry_run = true; break;
-            case 'a': o->accept = true; break;
-            case 'A': o->again = true; break;
-            case 'o': o->out = optarg; break;
-            case 'd': o->db = optarg; break;
-            case 'j': o->style.json = true; break;
-            case 'q': o->style.quiet = true; break;
-            case 'h': o->help = true; return pbd_ok();
-            default: return pbd_error(PBD_BAD_INPUT, "see `pbdbench reproduce --help`");
+            case 'k':
+                o->style.quick = true;
+                break;
+            case 'n':
+                o->dry_run = true;
+                break;
+            case 'a':
+                o->accept = true;
+                break;
+            case 'A':
+                o->again = true;
+                break;
+            case 'o':
+                o->out = optarg;
+                break;
+            case 'd':
+                o->db = optarg;
+                break;
+            case 'j':
+                o->style.json = true;
+                break;
+            case 'q':
+                o->style.quiet = true;
+                break;
+            case 'h':
+                o->help = true;
+                return pbd_ok();
+            default:
+                return pbd_error(PBD_BAD_INPUT, "see `pbdbench reproduce --help`");
         }
     }
     if (o->accept && o->style.quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
     if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: leave out --dry-run");
     if (optind >= argc)
-        return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
+        return pbd_error(PBD_BAD_INPUT,
+                         "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
     return pbd_ok();
 }
 
@@ -114,7 +135,8 @@ static pbd_status add_many(session *s, const pbd_figure_list *list, const char *
         PBD_TRY(add_job(s, list->item[i].id));
     }
     if (*known && available == 0 && s->jobs == before)
-        return pbd_error(PBD_BAD_INPUT, "no figure of %s can be reproduced yet; `pbdbench list figures` shows which can",
+        return pbd_error(PBD_BAD_INPUT,
+                         "no figure of %s can be reproduced yet; `pbdbench list figures` shows which can",
                          paper ? paper : "any paper");
     return pbd_ok();
 }
@@ -137,7 +159,8 @@ static pbd_status add_word(session *s, const pbd_figure_list *list, const char *
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->item[i].id, word) != 0) continue;
         if (list->item[i].available) return add_job(s, word);
-        return pbd_error(PBD_BAD_INPUT, "%s cannot be reproduced yet: %s (%s)", word, list->item[i].reason, list->item[i].shows);
+        return pbd_error(PBD_BAD_INPUT, "%s cannot be reproduced yet: %s (%s)", word, list->item[i].reason,
+                         list->item[i].shows);
     }
     PBD_TRY(add_many(s, list, word, &known));
     return known ? pbd_ok() : unknown_figure(list, word);
@@ -190,7 +213,8 @@ static pbd_status interrupted(void) {
 }
 
 /* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
-static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims, pbd_drawing *drawing) {
+static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims,
+                                 pbd_drawing *drawing) {
     const bool quick = s->options.style.quick;
     PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
     PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
@@ -215,7 +239,8 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
     if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(j, &report, &claims);
     if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
-    if (report.trouble.code != PBD_OK) s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
+    if (report.trouble.code != PBD_OK)
+        s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
     if (!report.accepted_now) s->differing += claims.differing;
     pbd_figure_tables_drop(j->file, s->store);
     pbd_claims_free(&claims);

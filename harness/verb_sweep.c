@@ -1,4 +1,5 @@
-/* sweep: the runs of a YAML file, all checked before the first is made. Started again, it makes only what is missing. */
+/* sweep: the runs of a YAML file, all checked before the first is made. Started again, it makes only what is missing.
+ */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,42 +22,60 @@ typedef struct sweep {
 } sweep;
 
 static int print_help(void) {
-    puts("usage: pbdbench sweep FILE.yaml [options]\n\n"
-         "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
-         "  runs:\n"
-         "    - name: stiffness\n"
-         "      case: cube_shear\n"
-         "      method: pbd_distance\n"
-         "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
-         "      set: [\"cells=5\"]\n"
-         "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]\n\n"
-         "      --dry-run    only says which runs it would make\n"
-         "      --again      makes every run anew\n"
-         "      --db FILE    the store; default results/pbdbench.db\n"
-         "      --json       one object a line and run\n"
-         "  -q, --quiet      no progress, no line a run\n\n"
-         "Exit 5 when a run failed or diverged, 2 for bad input (nothing is run then), 130 after Ctrl-C.");
+    puts(
+        "usage: pbdbench sweep FILE.yaml [options]\n\n"
+        "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
+        "  runs:\n"
+        "    - name: stiffness\n"
+        "      case: cube_shear\n"
+        "      method: pbd_distance\n"
+        "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
+        "      set: [\"cells=5\"]\n"
+        "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]\n\n"
+        "      --dry-run    only says which runs it would make\n"
+        "      --again      makes every run anew\n"
+        "      --db FILE    the store; default results/pbdbench.db\n"
+        "      --json       one object a line and run\n"
+        "  -q, --quiet      no progress, no line a run\n\n"
+        "Exit 5 when a run failed or diverged, 2 for bad input (nothing is run then), 130 after Ctrl-C.");
     return PBD_EXIT_OK;
 }
 
 static pbd_status take_options(int argc, char **argv, sweep *s) {
-    static const struct option options[] = {
-        {"dry-run", no_argument, NULL, 'n'}, {"again", no_argument, NULL, 'A'}, {"db", required_argument, NULL, 'd'},
-        {"json", no_argument, NULL, 'j'},    {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},
-        {0}};
+    static const struct option options[] = {{"dry-run", no_argument, NULL, 'n'},
+                                            {"again", no_argument, NULL, 'A'},
+                                            {"db", required_argument, NULL, 'd'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
         switch (option) {
-            case 'n': s->dry_run = true; break;
-            case 'A': s->again = true; break;
-            case 'd': s->db = optarg; break;
-            case 'j': s->style.json = true; break;
-            case 'q': s->style.quiet = true; break;
-            case 'h': s->help = true; return pbd_ok();
-            default: return pbd_error(PBD_BAD_INPUT, "see `pbdbench sweep --help`");
+            case 'n':
+                s->dry_run = true;
+                break;
+            case 'A':
+                s->again = true;
+                break;
+            case 'd':
+                s->db = optarg;
+                break;
+            case 'j':
+                s->style.json = true;
+                break;
+            case 'q':
+                s->style.quiet = true;
+                break;
+            case 'h':
+                s->help = true;
+                return pbd_ok();
+            default:
+                return pbd_error(PBD_BAD_INPUT, "see `pbdbench sweep --help`");
         }
     }
     if (optind >= argc) return pbd_error(PBD_BAD_INPUT, "sweep needs a file: `pbdbench sweep --help` shows one");
-    if (optind + 1 < argc) return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", argv[optind + 1]);
+    if (optind + 1 < argc)
+        return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", argv[optind + 1]);
     s->path = argv[optind];
     return pbd_ok();
 }
@@ -68,7 +87,8 @@ static void print_run(const sweep *s, const pbd_plan_item *item, const pbd_resul
         puts(line ? line : "{}");
         free(line);
     } else if (!s->style.quiet) {
-        printf("%.12s  %-14s  %s%s%s%s\n", r->run_id, r->state, item->label, made ? "" : "  (stored)", *r->says ? ": " : "", r->says);
+        printf("%.12s  %-14s  %s%s%s%s\n", r->run_id, r->state, item->label, made ? "" : "  (stored)",
+               *r->says ? ": " : "", r->says);
     }
     fflush(stdout);
 }
@@ -102,7 +122,8 @@ static pbd_status execute(sweep *s, const char *db, int argc, char **argv) {
     pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->again, observe, s);
     pbd_progress_end(&s->progress);
     if (!s->style.json)
-        printf("%s: %zu runs made, %zu already stored, %zu failed or diverged\n", s->path, s->made, s->stored, s->unwell);
+        printf("%s: %zu runs made, %zu already stored, %zu failed or diverged\n", s->path, s->made, s->stored,
+               s->unwell);
     return status.code != PBD_OK ? status : s->trouble;
 }
 

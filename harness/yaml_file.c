@@ -1,14 +1,14 @@
 /* YAML by libcyaml, with sentences a person can act on.
  *
- * libcyaml tells what is wrong in a log with a backtrace of where it was: the places of the values it had read last, from
- * the innermost outwards. That is right for a wrong value, but one line too early for an unknown or repeated key, and
- * missing for a syntax error. So the text is first read into libyaml's own document tree, which knows the place of every
- * key and of every syntax error, and the two together give the sentence.
+ * libcyaml tells what is wrong in a log with a backtrace of where it was: the places of the values it had read last,
+ * from the innermost outwards. That is right for a wrong value, but one line too early for an unknown or repeated key,
+ * and missing for a syntax error. So the text is first read into libyaml's own document tree, which knows the place of
+ * every key and of every syntax error, and the two together give the sentence.
  *
  * Two things neither of them refuses. Both take time that grows as the square of the depth of nesting and of the number
  * of anchors, so that a small file can hang them: a pass over libyaml's events, which needs no tree, refuses such files
- * first. And libcyaml reads 1.5 as 1, -1 as 2^64 - 1 and 010 as 8: the tree is checked for plain numbers before libcyaml
- * sees the text.
+ * first. And libcyaml reads 1.5 as 1, -1 as 2^64 - 1 and 010 as 8: the tree is checked for plain numbers before
+ * libcyaml sees the text.
  */
 #include "harness/yaml_file.h"
 
@@ -26,8 +26,8 @@ enum {
     DEEPEST = 12,           /* of a backtrace, and of nesting in a file; the schemas are 5 deep */
     MOST_ENTRIES = 1000,    /* of one list */
     LONGEST_NAME = 64,
-    LONGEST_PATH = 200,     /* of a value's place in words */
-    MOST_KEYS = 40 /* of one mapping in any schema */
+    LONGEST_PATH = 200, /* of a value's place in words */
+    MOST_KEYS = 40      /* of one mapping in any schema */
 };
 
 typedef struct place {
@@ -91,9 +91,11 @@ static bool find_key(yaml_document_t *document, const char *name, size_t line, s
     for (int n = 1; yaml_document_get_node(document, n); n++) {
         const yaml_node_t *mapping = yaml_document_get_node(document, n);
         if (mapping->type != YAML_MAPPING_NODE) continue;
-        for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top; pair++) {
+        for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
+             pair++) {
             const yaml_node_t *key = yaml_document_get_node(document, pair->key);
-            if (!key || key->type != YAML_SCALAR_NODE || strcmp((const char *)key->data.scalar.value, name) != 0) continue;
+            if (!key || key->type != YAML_SCALAR_NODE || strcmp((const char *)key->data.scalar.value, name) != 0)
+                continue;
             if (!is_before(line, column, &key->start_mark)) continue;
             if (!found || is_before(key->start_mark.line + 1, key->start_mark.column + 1, out)) *out = key->start_mark;
             found = true;
@@ -134,7 +136,8 @@ static size_t keys_of(const cyaml_schema_value_t *mapping, const char *keys[MOST
     return n;
 }
 
-static void unknown_key(const cyaml_schema_value_t *schema, const complaint *c, const char *key, char *out, size_t size) {
+static void unknown_key(const cyaml_schema_value_t *schema, const complaint *c, const char *key, char *out,
+                        size_t size) {
     const char *keys[MOST_KEYS];
     size_t n = keys_of(schema_at(schema, c), keys);
     const char *nearest = pbd_nearest(key, keys, n);
@@ -144,22 +147,20 @@ static void unknown_key(const cyaml_schema_value_t *schema, const complaint *c, 
         snprintf(out, size, "unknown key '%s'", key);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(out);
-        snprintf(out + used, size - used, "%s%s", i ? ", " : nearest ? " Expected one of: " : "; expected one of: ", keys[i]);
+        snprintf(out + used, size - used, "%s%s",
+                 i         ? ", "
+                 : nearest ? " Expected one of: "
+                           : "; expected one of: ",
+                 keys[i]);
     }
 }
 
 /* libcyaml's and libyaml's words for kinds of values, and ours. */
 static const char *plain_word(const char *word) {
     static const char *const pairs[][2] = {
-        {"STRING", "text"},
-        {"UINT", "a whole number from 0 up"},
-        {"uint64_t", "a whole number from 0 up"},
-        {"FLOAT", "a number"},
-        {"MAPPING", "`key: value` lines"},
-        {"MAPPING_START", "`key: value` lines"},
-        {"SEQUENCE", "a list"},
-        {"SEQUENCE_START", "a list"},
-        {"SCALAR", "a plain value"},
+        {"STRING", "text"},     {"UINT", "a whole number from 0 up"}, {"uint64_t", "a whole number from 0 up"},
+        {"FLOAT", "a number"},  {"MAPPING", "`key: value` lines"},    {"MAPPING_START", "`key: value` lines"},
+        {"SEQUENCE", "a list"}, {"SEQUENCE_START", "a list"},         {"SCALAR", "a plain value"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strcmp(word, pairs[i][0]) == 0) return pairs[i][1];
@@ -264,10 +265,11 @@ static pbd_status syntax_error(const char *shown_as, const uint8_t *text, size_t
     }
     yaml_mark_t mark = parser->problem_mark;
     if (is_tab(text, bytes, mark))
-        return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: not YAML: a tab; expected spaces, which alone indent",
-                         shown_as, mark.line + 1, mark.column + 1);
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: not YAML: %s%s%s", shown_as, mark.line + 1, mark.column + 1,
-                     parser->problem ? parser->problem : "syntax error", parser->context ? ", " : "",
+        return pbd_error(PBD_BAD_INPUT,
+                         "%s: line %zu, column %zu: not YAML: a tab; expected spaces, which alone indent", shown_as,
+                         mark.line + 1, mark.column + 1);
+    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: not YAML: %s%s%s", shown_as, mark.line + 1,
+                     mark.column + 1, parser->problem ? parser->problem : "syntax error", parser->context ? ", " : "",
                      parser->context ? parser->context : "");
 }
 
@@ -275,10 +277,14 @@ static pbd_status syntax_error(const char *shown_as, const uint8_t *text, size_t
 
 static const yaml_char_t *anchor_of(const yaml_event_t *event) {
     switch (event->type) {
-        case YAML_SCALAR_EVENT: return event->data.scalar.anchor;
-        case YAML_SEQUENCE_START_EVENT: return event->data.sequence_start.anchor;
-        case YAML_MAPPING_START_EVENT: return event->data.mapping_start.anchor;
-        default: return NULL;
+        case YAML_SCALAR_EVENT:
+            return event->data.scalar.anchor;
+        case YAML_SEQUENCE_START_EVENT:
+            return event->data.sequence_start.anchor;
+        case YAML_MAPPING_START_EVENT:
+            return event->data.mapping_start.anchor;
+        default:
+            return NULL;
     }
 }
 
@@ -316,7 +322,8 @@ static pbd_status check_events(const char *shown_as, const uint8_t *text, size_t
     return status;
 }
 
-/* ---- The tree: numbers, texts and lengths of lists ---------------------------------------------------------------- */
+/* ---- The tree: numbers, texts and lengths of lists ----------------------------------------------------------------
+ */
 
 typedef struct tree {
     const char *shown_as;
@@ -343,7 +350,8 @@ static bool is_number(const char *text) {
     return end != text && !*end && isfinite(x);
 }
 
-static pbd_status check_scalar(const tree *t, const yaml_node_t *node, const cyaml_schema_value_t *schema, const char *path) {
+static pbd_status check_scalar(const tree *t, const yaml_node_t *node, const cyaml_schema_value_t *schema,
+                               const char *path) {
     const char *text = (const char *)node->data.scalar.value, *expected = NULL;
     if (schema->type == CYAML_UINT && !is_whole(text)) expected = "a whole number from 0 up";
     if (schema->type == CYAML_FLOAT && !is_number(text)) expected = "a number";
@@ -354,13 +362,16 @@ static pbd_status check_scalar(const tree *t, const yaml_node_t *node, const cya
     return node_error(t, node, path, problem);
 }
 
-static pbd_status check_length(const tree *t, const yaml_node_t *list, const cyaml_schema_value_t *schema, const char *path) {
+static pbd_status check_length(const tree *t, const yaml_node_t *list, const cyaml_schema_value_t *schema,
+                               const char *path) {
     long count = (long)(list->data.sequence.items.top - list->data.sequence.items.start);
     char problem[100];
-    if (count > MOST_ENTRIES) snprintf(problem, sizeof problem, "the list has %ld entries; expected at most %d", count, MOST_ENTRIES);
+    if (count > MOST_ENTRIES)
+        snprintf(problem, sizeof problem, "the list has %ld entries; expected at most %d", count, MOST_ENTRIES);
     else if (count < (long)schema->sequence.min)
         snprintf(problem, sizeof problem, "the list is empty; expected at least %u entry", schema->sequence.min);
-    else return pbd_ok();
+    else
+        return pbd_ok();
     return node_error(t, list, path, problem);
 }
 
@@ -386,7 +397,8 @@ static pbd_status check_node(const tree *t, int id, const cyaml_schema_value_t *
     if (node->type != YAML_MAPPING_NODE || schema->type != CYAML_MAPPING) return pbd_ok();
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
         const yaml_node_t *key = yaml_document_get_node(t->document, pair->key);
-        if (key->type != YAML_SCALAR_NODE) return node_error(t, key, path, "expected a word as the key, found a list or keys");
+        if (key->type != YAML_SCALAR_NODE)
+            return node_error(t, key, path, "expected a word as the key, found a list or keys");
         const char *name = (const char *)key->data.scalar.value;
         const cyaml_schema_value_t *field = field_of(schema, name);
         snprintf(inner, sizeof inner, "%.100s%s%.60s", path, *path ? "." : "", name);
@@ -418,7 +430,8 @@ static pbd_status read_file(const char *path, const char *shown_as, uint8_t **ou
     free(text);
     if (!text) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
     if (bad) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(why));
-    return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no figure or sweep file", shown_as, LARGEST_FILE >> 20);
+    return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no figure or sweep file", shown_as,
+                     LARGEST_FILE >> 20);
 }
 
 /* Makes libyaml's tree of the first document and sees that there is no second. On success the caller deletes it. */
@@ -431,7 +444,8 @@ static pbd_status load_document(const char *shown_as, const uint8_t *text, size_
     if (!yaml_parser_load(&parser, document)) {
         status = syntax_error(shown_as, text, bytes, &parser);
     } else if (!yaml_document_get_root_node(document)) {
-        status = pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines", shown_as);
+        status =
+            pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines", shown_as);
     } else if (!yaml_parser_load(&parser, &second)) {
         status = syntax_error(shown_as, text, bytes, &parser);
     } else {
@@ -463,7 +477,8 @@ static pbd_status load_data(const char *shown_as, const uint8_t *text, size_t by
     *out = data;
     if (code == CYAML_OK && data) return pbd_ok();
     if (code == CYAML_OK)
-        return pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines", shown_as);
+        return pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines",
+                         shown_as);
     fault v = find_fault(schema, &c, code, document);
     return schema_error(shown_as, &c, &v);
 }

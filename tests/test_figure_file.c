@@ -1,5 +1,5 @@
-/* Figure and sweep files: what is wrong is told with file, line, column and what was expected; nothing crashes. And what
- * a figure file leans on: CSV files, the functions it may use in SQL, and that its SQL can only read. */
+/* Figure and sweep files: what is wrong is told with file, line, column and what was expected; nothing crashes. And
+ * what a figure file leans on: CSV files, the functions it may use in SQL, and that its SQL can only read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,8 @@ static const bad_file bad_files[] = {
     {RUNS RUNS, {"line 5, column 1", "'runs' is given twice"}},
     {"runs:\n  - name: a\n    case: hex_fit\n", {"line 2, column 5", "'method' is missing", "(in runs[0])"}},
     {"runs:\n  - {name: \"\", case: a, method: b}\n", {"line 2, column 12", "expected text", "runs[0].name"}},
-    {"runs:\n  - &x {name: a, case: hex_fit, method: pbd_distance}\n  - *x\n", {"line 2, column 5", "anchors", "write"}},
+    {"runs:\n  - &x {name: a, case: hex_fit, method: pbd_distance}\n  - *x\n",
+     {"line 2, column 5", "anchors", "write"}},
     {"runs:\n  - *x\n", {"line 2, column 5", "aliases", "write"}},
     {RUNS "    <<: {seed: 2}\n", {"line 5, column 5", "unknown key '<<'"}},
     {RUNS "    set: [\"nu=0.1\\0x\"]\n", {"line 5, column 11", "NUL"}},
@@ -145,10 +146,12 @@ static void test_bad_files_are_explained(void **state) {
         write_scratch(bad_files[i].text, strlen(bad_files[i].text));
         pbd_status status = check_sweep(&runs);
         printf("[          ] %s\n", status.text);
-        if (status.code != PBD_BAD_INPUT) fail_msg("code %d, wanted %d, for\n%s", (int)status.code, PBD_BAD_INPUT, bad_files[i].text);
+        if (status.code != PBD_BAD_INPUT)
+            fail_msg("code %d, wanted %d, for\n%s", (int)status.code, PBD_BAD_INPUT, bad_files[i].text);
         assert_memory_equal(status.text, scratch, strlen(scratch));
         for (size_t k = 0; k < 4 && bad_files[i].says[k]; k++)
-            if (!strstr(status.text, bad_files[i].says[k])) fail_msg("does not say '%s' of\n%s", bad_files[i].says[k], bad_files[i].text);
+            if (!strstr(status.text, bad_files[i].says[k]))
+                fail_msg("does not say '%s' of\n%s", bad_files[i].says[k], bad_files[i].text);
     }
 }
 
@@ -182,7 +185,11 @@ static void test_large_files_are_refused_soon(void **state) {
         {"", "? ", "", 1000000, {"line 1, column 25", "nested too deep"}},
         {"[", "&a%d x,", "]", 250000, {"line 1, column 2", "anchors"}},
         {"a: &a0 [x]\n", "b%d: [*a0,*a0,*a0]\n", "", 1000, {"line 1, column 4", "anchors"}},
-        {"runs:\n", "- {name: a%d, case: hex_fit, method: pbd_distance}\n", "", 60000, {"line 2, column 1", "60000 entries"}},
+        {"runs:\n",
+         "- {name: a%d, case: hex_fit, method: pbd_distance}\n",
+         "",
+         60000,
+         {"line 2, column 1", "60000 entries"}},
         {RUNS "    set: [", "nu=0.%d,", "]\n", 200000, {"line 5, column 10", "200000 entries"}},
         {"", "k%d: 1\n", "", 200000, {"line 1, column 1", "unknown key 'k0'"}},
         {RUNS, "    threads: 1\n", "", 100000, {"line 6, column 5", "'threads' is given twice"}},
@@ -289,7 +296,9 @@ static size_t mutate(char *text, size_t length, size_t room) {
     size_t at = roll(length), span = 1 + roll(12);
     if (span > length - at) span = length - at;
     switch (roll(4)) {
-        case 0: text[at] = any_byte(); return length;
+        case 0:
+            text[at] = any_byte();
+            return length;
         case 1: /* leave out */
             memmove(text + at, text + at + span, length - at - span);
             return length - span;
@@ -319,7 +328,8 @@ static void test_mutants_do_no_harm(void **state) {
         pbd_status status = check_sweep(&runs);
         accepted += status.code == PBD_OK;
         if (status.code == PBD_OK) continue;
-        if (status.code != PBD_BAD_INPUT && status.code != PBD_NOT_SUPPORTED) fail_msg("code %d: %s", (int)status.code, status.text);
+        if (status.code != PBD_BAD_INPUT && status.code != PBD_NOT_SUPPORTED)
+            fail_msg("code %d: %s", (int)status.code, status.text);
         assert_memory_equal(status.text, scratch, strlen(scratch));
     }
     printf("[          ] %zu of %d mutants are still good files\n", accepted, MUTANTS);
@@ -436,11 +446,13 @@ static sqlite3 *open_sql(void) {
     sqlite3 *sql = NULL;
     assert_int_equal(sqlite3_open(":memory:", &sql), SQLITE_OK);
     assert_int_equal(pbd_sql_functions(sql).code, PBD_OK);
-    assert_int_equal(sqlite3_exec(sql, "CREATE TABLE t (x REAL, y REAL); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 "
-                                       "FROM n WHERE i < 49) INSERT INTO t SELECT 0.01 * i, -50.6 * pow(0.01 * i, 3) + 63.1 * "
-                                       "pow(0.01 * i, 2) - 21.4 * 0.01 * i + 2.16 FROM n; INSERT INTO t VALUES (NULL, 1), (1, NULL)",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(sql,
+                     "CREATE TABLE t (x REAL, y REAL); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 "
+                     "FROM n WHERE i < 49) INSERT INTO t SELECT 0.01 * i, -50.6 * pow(0.01 * i, 3) + 63.1 * "
+                     "pow(0.01 * i, 2) - 21.4 * 0.01 * i + 2.16 FROM n; INSERT INTO t VALUES (NULL, 1), (1, NULL)",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
     return sql;
 }
 
@@ -472,15 +484,18 @@ static void test_polynomials_come_back(void **state) {
     }
     assert_near(ask(sql, "SELECT max(abs(polyval((SELECT polyfit(x, y, 3) FROM t), x) - y)) FROM t"), 0, 1e-12);
     assert_near(ask(sql, "SELECT polyfit(x, 2 * x + 1, 1) ->> 0 FROM t WHERE y IS NOT NULL"), 2, 1e-12);
-    assert_near(ask(sql, "SELECT polyfit(column1, column2, 0) ->> 0 FROM (VALUES (1, 2), (5, 4))"), 3, 1e-14); /* the mean */
+    assert_near(ask(sql, "SELECT polyfit(column1, column2, 0) ->> 0 FROM (VALUES (1, 2), (5, 4))"), 3,
+                1e-14); /* the mean */
     assert_true(isnan(ask(sql, "SELECT polyfit(x, y, 1) FROM t WHERE x > 5")));
     /* 3 X^3 - X in units of a micrometre and of a gigapascal: the unit of x changes no digit that counts */
     static const char *const units[] = {"1e-6", "1e9"};
     for (int k = 0; k < 2; k++) {
         char text[200];
-        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 0 FROM t WHERE y IS NOT NULL", units[k]);
+        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 0 FROM t WHERE y IS NOT NULL",
+                 units[k]);
         assert_near(ask(sql, text) * pow(atof(units[k]), 3), 3, 1e-9);
-        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 2 FROM t WHERE y IS NOT NULL", units[k]);
+        snprintf(text, sizeof text, "SELECT polyfit(x * %s, 3 * x * x * x - x, 3) ->> 2 FROM t WHERE y IS NOT NULL",
+                 units[k]);
         assert_near(ask(sql, text) * atof(units[k]), -1, 1e-9);
     }
     /* by hand: the line nearest to (0, 1), (1, 3), (2, 2) has slope 1/2 and starts at 3/2 */
@@ -529,11 +544,25 @@ static void test_bad_fits_are_errors(void **state) {
 /* A figure's SQL reads. Whatever else it tries is refused before it runs, and the connection works on. */
 static void test_queries_only_read(void **state) {
     (void)state;
-    static const char *const bad[] = {"DELETE FROM t", "INSERT INTO t VALUES (1, 2)", "UPDATE t SET x = 0", "DROP TABLE t",
-                                      "CREATE TABLE u (x)", "CREATE TEMP TABLE u (x)", "ATTACH ':memory:' AS other",
-                                      "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1", "BEGIN", "VACUUM", "REINDEX",
-                                      "SELECT 1; DELETE FROM t", "WITH a AS (SELECT 1) DELETE FROM t", "", "-- nothing",
-                                      "SELEC 1", "SELECT nothing FROM t", "SELECT load_extension('x')"};
+    static const char *const bad[] = {"DELETE FROM t",
+                                      "INSERT INTO t VALUES (1, 2)",
+                                      "UPDATE t SET x = 0",
+                                      "DROP TABLE t",
+                                      "CREATE TABLE u (x)",
+                                      "CREATE TEMP TABLE u (x)",
+                                      "ATTACH ':memory:' AS other",
+                                      "PRAGMA journal_mode = DELETE",
+                                      "PRAGMA writable_schema = 1",
+                                      "BEGIN",
+                                      "VACUUM",
+                                      "REINDEX",
+                                      "SELECT 1; DELETE FROM t",
+                                      "WITH a AS (SELECT 1) DELETE FROM t",
+                                      "",
+                                      "-- nothing",
+                                      "SELEC 1",
+                                      "SELECT nothing FROM t",
+                                      "SELECT load_extension('x')"};
     sqlite3 *sql = open_sql();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sqlite3_stmt *statement;
@@ -545,26 +574,20 @@ static void test_queries_only_read(void **state) {
         assert_memory_equal(status.text, "here: ", 6);
     }
     assert_near(ask(sql, "SELECT count(*) FROM t"), 52, 0);
-    assert_int_equal(sqlite3_exec(sql, "DELETE FROM t", NULL, NULL, NULL), SQLITE_OK); /* the program itself may write again */
+    assert_int_equal(sqlite3_exec(sql, "DELETE FROM t", NULL, NULL, NULL),
+                     SQLITE_OK); /* the program itself may write again */
     sqlite3_close(sql);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_files_are_explained),
-        cmocka_unit_test(test_large_files_are_refused_soon),
-        cmocka_unit_test(test_files_that_are_no_files),
-        cmocka_unit_test(test_good_file_is_read),
-        cmocka_unit_test(test_mutants_do_no_harm),
-        cmocka_unit_test(test_csv_is_read),
-        cmocka_unit_test(test_bad_csv_is_explained),
-        cmocka_unit_test(test_csv_that_is_no_table),
-        cmocka_unit_test(test_csv_of_spreadsheets),
-        cmocka_unit_test(test_csv_mutants_do_no_harm),
-        cmocka_unit_test(test_polynomials_come_back),
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_bad_fits_are_errors),
-        cmocka_unit_test(test_queries_only_read),
+        cmocka_unit_test(test_bad_files_are_explained), cmocka_unit_test(test_large_files_are_refused_soon),
+        cmocka_unit_test(test_files_that_are_no_files), cmocka_unit_test(test_good_file_is_read),
+        cmocka_unit_test(test_mutants_do_no_harm),      cmocka_unit_test(test_csv_is_read),
+        cmocka_unit_test(test_bad_csv_is_explained),    cmocka_unit_test(test_csv_that_is_no_table),
+        cmocka_unit_test(test_csv_of_spreadsheets),     cmocka_unit_test(test_csv_mutants_do_no_harm),
+        cmocka_unit_test(test_polynomials_come_back),   cmocka_unit_test(test_median),
+        cmocka_unit_test(test_bad_fits_are_errors),     cmocka_unit_test(test_queries_only_read),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

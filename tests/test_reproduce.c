@@ -42,14 +42,16 @@ static const char tiny_fig1[] =
     "    quick: [\"nu=0,0.4\"]\n"
     "data:\n"
     "  - name: fitted\n"
-    "    sql: SELECT f.nu, f.k_edge, f.param_k_edge, p.k_edge AS paper, NULL AS lacking, f.state FROM fit AS f LEFT JOIN paper AS p\n"
+    "    sql: SELECT f.nu, f.k_edge, f.param_k_edge, p.k_edge AS paper, NULL AS lacking, f.state FROM fit AS f LEFT "
+    "JOIN paper AS p\n"
     "      ON abs(f.nu - p.nu) < 1e-9 ORDER BY f.nu\n"
     "plots: [tiny-fig1.png]\n"
     "claims:\n"
     "  - id: tiny-fig1.holds\n"
     "    says: k_edge is what the paper prints\n"
     "    runs: [fit]\n"
-    "    sql: SELECT k_edge AS value, iif(abs(k_edge - (SELECT k_edge FROM paper)) < 0.0005, 'reproduced', 'not_reproduced') AS\n"
+    "    sql: SELECT k_edge AS value, iif(abs(k_edge - (SELECT k_edge FROM paper)) < 0.0005, 'reproduced', "
+    "'not_reproduced') AS\n"
     "      verdict, printf('at dt = %.3f s', dt) AS note FROM fit WHERE nu = 0\n"
     "  - id: tiny-fig1.fails\n"
     "    says: k_edge is negative\n"
@@ -78,9 +80,7 @@ static char *read_text(const char *path) {
     return slurp(file);
 }
 
-static bool exists(const char *name) {
-    return access(in_workplace(name), F_OK) == 0;
-}
+static bool exists(const char *name) { return access(in_workplace(name), F_OK) == 0; }
 
 /* A folder with a figure.yaml that differs from tiny-fig1 in its claims. */
 static void make_figure(const char *id, const char *claims) {
@@ -89,7 +89,8 @@ static void make_figure(const char *id, const char *claims) {
     assert_int_equal(mkdir(in_workplace(name), 0777), 0);
     snprintf(name, sizeof name, "plots/%s/figure.yaml", id);
     assert_true(asprintf(&text,
-                         "figure: %s\npaper: tiny\ntitle: %s\nruns:\n  - {name: fit, case: hex_fit, method: pbd_distance, threads: 1, "
+                         "figure: %s\npaper: tiny\ntitle: %s\nruns:\n  - {name: fit, case: hex_fit, method: "
+                         "pbd_distance, threads: 1, "
                          "axes: [\"nu=0:0.4:0.1\"]}\n%s",
                          id, id, claims) > 0);
     write_text(name, text);
@@ -145,8 +146,8 @@ static const char *string_of(const json_t *object, const char *key) {
 static json_t *claim_named(const json_t *figure, const char *id) {
     size_t i;
     json_t *claim;
-    json_array_foreach(json_object_get(figure, "claims"), i, claim)
-        if (strcmp(string_of(claim, "id"), id) == 0) return claim;
+    json_array_foreach(json_object_get(figure, "claims"), i,
+                       claim) if (strcmp(string_of(claim, "id"), id) == 0) return claim;
     fail_msg("no claim %s", id);
     return NULL;
 }
@@ -201,19 +202,21 @@ static void test_figure_end_to_end(void **state) {
     forget(&answer);
 }
 
-/* The other two verdicts; the functions a figure may use; and a note that is no UTF-8, which must not lose its claim. */
+/* The other two verdicts; the functions a figure may use; and a note that is no UTF-8, which must not lose its claim.
+ */
 static void test_verdicts_of_every_kind(void **state) {
     (void)state;
-    make_figure("tiny-kinds",
-                "claims:\n"
-                "  - {id: k.partly, says: a, sql: \"SELECT median(nu) AS value, 'partly' AS verdict FROM fit\"}\n"
-                "  - {id: k.null, says: b, sql: \"SELECT 3 AS value, NULL AS verdict\"}\n"
-                "  - {id: k.nan, says: c, sql: \"SELECT 9e999 - 9e999 AS value, 'reproduced' AS verdict\"}\n"
-                "  - {id: k.note, says: d, sql: \"SELECT 'partly' AS VERDICT, 'e = ' || CAST(x'ff' AS TEXT) AS note\"}\n"
-                "  - id: k.line\n"
-                "    says: e\n"
-                "    sql: WITH p AS (SELECT polyfit(nu, 2 * nu + 1, 1) AS c FROM fit)\n"
-                "      SELECT polyval(c, 10) AS value, 'reproduced' AS verdict FROM p\n");
+    make_figure(
+        "tiny-kinds",
+        "claims:\n"
+        "  - {id: k.partly, says: a, sql: \"SELECT median(nu) AS value, 'partly' AS verdict FROM fit\"}\n"
+        "  - {id: k.null, says: b, sql: \"SELECT 3 AS value, NULL AS verdict\"}\n"
+        "  - {id: k.nan, says: c, sql: \"SELECT 9e999 - 9e999 AS value, 'reproduced' AS verdict\"}\n"
+        "  - {id: k.note, says: d, sql: \"SELECT 'partly' AS VERDICT, 'e = ' || CAST(x'ff' AS TEXT) AS note\"}\n"
+        "  - id: k.line\n"
+        "    says: e\n"
+        "    sql: WITH p AS (SELECT polyfit(nu, 2 * nu + 1, 1) AS c FROM fit)\n"
+        "      SELECT polyval(c, 10) AS value, 'reproduced' AS verdict FROM p\n");
     told answer = tell("reproduce", "tiny-kinds", "--json", DB("kinds.db"));
     expect_code(answer, 0);
     json_t *figure = parse_line(answer.out);
@@ -315,12 +318,14 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     expect_says(answer.out, "all 3 verdicts are as accepted");
     forget(&answer);
 
-    expect_verdicts("claim,verdict\ntiny-fig1.holds,partly\ntiny-fig1.fails,not_reproduced\ntiny-fig1.no_row,not_run\n", 3,
-                    "DIFFERS: tiny-fig1.holds is reproduced; accepted: partly");
+    expect_verdicts("claim,verdict\ntiny-fig1.holds,partly\ntiny-fig1.fails,not_reproduced\ntiny-fig1.no_row,not_run\n",
+                    3, "DIFFERS: tiny-fig1.holds is reproduced; accepted: partly");
     expect_verdicts(TWO, 3, "DIFFERS: tiny-fig1.no_row is not run; accepted: nothing");
-    expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.gone,partly\n", 3, "tiny-fig1.gone, which the figure has not");
+    expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.gone,partly\n", 3,
+                    "tiny-fig1.gone, which the figure has not");
     expect_verdicts(TWO "tiny-fig1.no_row,perhaps\n", 2, "'perhaps' is no verdict");
-    expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.holds,reproduced\n", 2, "'tiny-fig1.holds' has two verdicts");
+    expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.holds,reproduced\n", 2,
+                    "'tiny-fig1.holds' has two verdicts");
     expect_verdicts("claim,words\na,b\n", 2, "expected the columns claim and verdict");
     expect_verdicts("claim,verdict\na\n", 2, "verdicts.csv: line 2: 1 fields");
 
@@ -378,7 +383,8 @@ static void test_without_gnuplot(void **state) {
     char *path = strdup(getenv("PATH"));
     setenv("PATH", in_workplace("nothing"), 1);
     told text = tell("reproduce", "tiny-fig1", "--db", in_workplace("bare.db"), "--out", in_workplace("bare"));
-    told json = tell("reproduce", "tiny-fig1", "--json", "--db", in_workplace("bare.db"), "--out", in_workplace("bare"));
+    told json =
+        tell("reproduce", "tiny-fig1", "--json", "--db", in_workplace("bare.db"), "--out", in_workplace("bare"));
     told plot = tell("plot", "tiny-fig1", "--db", in_workplace("bare.db"), "--out", in_workplace("bare"));
     setenv("PATH", path, 1);
     free(path);
@@ -453,13 +459,19 @@ static void test_bad_figures_are_explained(void **state) {
         {"tiny-data", "data:\n  - {name: d, sql: SELECT nuu FROM fit}\n", {"data 'd'", "no such column: nuu"}},
         {"tiny-drop", CLAIM("DROP TABLE claim_result"), {"claim 'bad.claim'", "only reading"}},
         {"tiny-two", CLAIM("SELECT 1 AS value; DELETE FROM run"), {"claim 'bad.claim'", "more than one statement"}},
-        {"tiny-column", CLAIM("SELECT k_nothing AS value, 'partly' AS verdict FROM fit"), {"claim 'bad.claim'", "no such column: k_nothing"}},
-        {"tiny-verdict", CLAIM("SELECT 'perhaps' AS verdict"), {"claim 'bad.claim'", "verdict 'perhaps'", "not_reproduced"}},
+        {"tiny-column",
+         CLAIM("SELECT k_nothing AS value, 'partly' AS verdict FROM fit"),
+         {"claim 'bad.claim'", "no such column: k_nothing"}},
+        {"tiny-verdict",
+         CLAIM("SELECT 'perhaps' AS verdict"),
+         {"claim 'bad.claim'", "verdict 'perhaps'", "not_reproduced"}},
         {"tiny-none", CLAIM("SELECT 1 AS value"), {"claim 'bad.claim'", "no column `verdict`"}},
         {"tiny-rows", CLAIM("SELECT 'partly' AS verdict FROM fit"), {"claim 'bad.claim'", "more than one row"}},
         {"tiny-text", CLAIM("SELECT 'a' AS value, 'partly' AS verdict"), {"claim 'bad.claim'", "value 'a'", "number"}},
         {"tiny-group", "claims:\n  - {id: c, says: s, runs: [fitt], sql: s}\n", {"claim 'c'", "'fitt'", "'fit'"}},
-        {"tiny-twice", "claims:\n  - {id: c, says: s, sql: s}\n  - {id: c, says: s, sql: s}\n", {"claims[0] and claims[1]", "'c'"}},
+        {"tiny-twice",
+         "claims:\n  - {id: c, says: s, sql: s}\n  - {id: c, says: s, sql: s}\n",
+         {"claims[0] and claims[1]", "'c'"}},
         {"tiny-picture", "plots: [../evil.png]\n", {"plots[0]", "'../evil.png'"}},
         {"tiny-file", "data:\n  - {name: a/b, sql: SELECT 1}\n", {"data[0]", "'a/b'"}},
         {"tiny-script", "plots: [a.png]\n", {"no plots/tiny-script/plot.gp"}},
@@ -494,8 +506,10 @@ static void test_bad_heads_are_explained(void **state) {
         {"figure: tiny-other\npaper: tiny\ntitle: t\n" FIT, "'tiny-other' lies in the folder of 'tiny-odd'", ""},
         {"figure: tiny-odd\npaper: tiny\n" FIT, "line 1, column 1", "'title' is missing"},
         {"figure: tiny-odd\npaper: tiny\ntitle: t\nseconds: -1\n" FIT, "must not be negative", ""},
-        {"figure: tiny-odd\npaper: tiny\ntitle: t\nseconds: two\n" FIT, "line 4, column 10", "expected a number, found 'two'"},
-        {"figure: tiny-odd\npaper: tiny\ntitle: t\nmemory_mib: nan\n" FIT, "line 4, column 13", "expected a number, found 'nan'"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nseconds: two\n" FIT, "line 4, column 10",
+         "expected a number, found 'two'"},
+        {"figure: tiny-odd\npaper: tiny\ntitle: t\nmemory_mib: nan\n" FIT, "line 4, column 13",
+         "expected a number, found 'nan'"},
         {"figure: tiny-odd\npaper: tiny\ntitle: t\n", "line 1, column 1", "'runs' is missing"},
         {"figure: tiny-odd\npaper: tiny\ntitle: t\nruns:\n  - {name: fit, case: hex_fti, method: pbd_distance}\n",
          "runs[0] 'fit'", "did you mean 'hex_fit'"},
@@ -519,7 +533,8 @@ static void test_bad_heads_are_explained(void **state) {
 
 static void test_bad_paper_csv_is_explained(void **state) {
     (void)state;
-    static const char *const bad[][2] = {{"", "has no header line"}, {"nu,k_edge\n0\n", "line 2: 1 fields; the header has 2"},
+    static const char *const bad[][2] = {{"", "has no header line"},
+                                         {"nu,k_edge\n0\n", "line 2: 1 fields; the header has 2"},
                                          {"nu,nu\n0,1\n", "line 1: two columns are named 'nu'"}};
     for (size_t i = 0; i < 3; i++) {
         write_text("plots/tiny-fig1/paper.csv", bad[i][0]);
@@ -554,7 +569,9 @@ static void test_unknown_figures(void **state) {
 /* A paper's key and `all` are its figures; runs that two figures share are made once, even with --again. */
 static void test_figures_share_runs(void **state) {
     (void)state;
-    make_figure("tiny-text", "claims:\n  - {id: tiny.text, says: some text, sql: \"SELECT count(*) AS value, 'partly' AS verdict FROM fit\"}\n");
+    make_figure("tiny-text",
+                "claims:\n  - {id: tiny.text, says: some text, sql: \"SELECT count(*) AS value, 'partly' AS verdict "
+                "FROM fit\"}\n");
     told answer = tell("reproduce", "tiny", "--json", "--again", DB("shared.db"));
     expect_code(answer, 0);
     assert_int_equal(count_runs("shared.db"), 5);
@@ -604,7 +621,8 @@ static void test_plot_draws_from_the_store_only(void **state) {
     for (size_t i = 0; i < 3; i++) {
         char name[40];
         snprintf(name, sizeof name, "redrawn/it's one%s", ends[i]);
-        answer = tell("plot", "hex_fit", "-x", "nu", "-y", "k_edge", "--by", "face_split", "--log", "y", "--db", db, "-o", in_workplace(name));
+        answer = tell("plot", "hex_fit", "-x", "nu", "-y", "k_edge", "--by", "face_split", "--log", "y", "--db", db,
+                      "-o", in_workplace(name));
         expect_code(answer, 0);
         assert_true(exists(name));
         forget(&answer);
@@ -635,13 +653,15 @@ static void test_cite(void **state) {
     forget(&answer);
 }
 
-/* ---- Sweeps ------------------------------------------------------------------------------------------------------- */
+/* ---- Sweeps -------------------------------------------------------------------------------------------------------
+ */
 
 /* Every run of a sweep is checked before the first is made. */
 static void test_bad_sweep_makes_nothing(void **state) {
     (void)state;
-    write_text("bad.yaml", "runs:\n  - {name: a, case: hex_fit, method: pbd_distance}\n"
-                           "  - {name: b, case: hex_fit, method: pbd_distance, axes: [\"nu=0,0.25,0.5\"]}\n");
+    write_text("bad.yaml",
+               "runs:\n  - {name: a, case: hex_fit, method: pbd_distance}\n"
+               "  - {name: b, case: hex_fit, method: pbd_distance, axes: [\"nu=0,0.25,0.5\"]}\n");
     told answer = tell("sweep", in_workplace("bad.yaml"), "--db", in_workplace("none.db"));
     expect_code(answer, 2);
     expect_says(answer.err, "bad.yaml: runs[1] 'b'");
@@ -652,7 +672,8 @@ static void test_bad_sweep_makes_nothing(void **state) {
 
 static void test_sweep_prints_every_run(void **state) {
     (void)state;
-    write_text("few.yaml", "runs:\n  - {name: a, case: hex_fit, method: pbd_distance, axes: [\"nu=0,0.25\"], repeats: 2}\n");
+    write_text("few.yaml",
+               "runs:\n  - {name: a, case: hex_fit, method: pbd_distance, axes: [\"nu=0,0.25\"], repeats: 2}\n");
     for (int i = 0; i < 2; i++) { /* made, then stored: the same objects */
         told answer = tell("sweep", in_workplace("few.yaml"), "--json", "--db", in_workplace("few.db"));
         expect_code(answer, 0);
