@@ -1,5 +1,5 @@
-/* `list figures` names every figure and table of the four papers, and every folder of our own; and what it says when the
- * inventory, plots/papers.yaml, is at fault. */
+/* `list figures` names every figure and table of the four papers, and every folder of our own; and what it says when
+ * the inventory, plots/papers.yaml, is at fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,10 +125,12 @@ static void test_bad_inventories_are_explained(void **state) {
     expect_refused("papers: []\n", "line 1, column 9", "the list is empty");
     expect_refused("papers:\n  - key: a\n", "line 2, column 5", "is missing here (in papers[0])");
     expect_refused("papers:\n\t- key: a\n", "line 2, column 1", "a tab");
-    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, yaer: 1999}\n", "line 2, column 46", "'year'");
-    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, year: MCM}\n", "line 2, column 52", "whole number");
-    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, figures: [{id: a-fig1}]}\n", "line 2, column 56",
-                   "'shows' is missing here (in papers[0].figures[0])");
+    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, yaer: 1999}\n", "line 2, column 46",
+                   "'year'");
+    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, year: MCM}\n", "line 2, column 52",
+                   "whole number");
+    expect_refused("papers:\n  - {key: a, kind: misc, title: A, venue: B, figures: [{id: a-fig1}]}\n",
+                   "line 2, column 56", "'shows' is missing here (in papers[0].figures[0])");
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
-/* Sweeps and figures that are stopped at any moment, by Ctrl-C or by kill -9: no run that was told of is lost, the store
- * stays sound, and the same command started again does the rest and nothing else. */
+/* Sweeps and figures that are stopped at any moment, by Ctrl-C or by kill -9: no run that was told of is lost, the
+ * store stays sound, and the same command started again does the rest and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,20 +14,21 @@
 
 enum { RUNS = 200 }; /* of a few ms each */
 
-#define GROUP                                                                                                    \
+#define GROUP                                                                                                         \
     "runs:\n  - name: fit\n    case: hex_fit\n    method: pbd_distance\n    threads: 1\n    set: [fit=nelder_mead]\n" \
     "    axes: [\"nu=0:0.398:0.002\"]\n"
 
 static const char sweep_yaml[] = GROUP;
 static const char papers_yaml[] =
     "papers:\n  - {key: stop, kind: misc, title: T, venue: V, figures: [{id: stop-fig1, shows: a fit}]}\n";
-static const char figure_yaml[] =
-    "figure: stop-fig1\npaper: stop\ntitle: a fit\n" GROUP
-    "data:\n  - {name: fit, sql: SELECT nu FROM fit}\n"
-    "plots: [stop-fig1.png]\n"
-    "claims:\n"
-    "  - {id: stop-fig1.all, says: all runs are there, sql: \"SELECT count(*) AS value, 'reproduced' AS verdict FROM fit\"}\n";
-static const char plot_gp[] = "set terminal dumb\nset output out . '/stop-fig1.png'\nplot data . '/fit.tsv' using 1:1\n";
+static const char figure_yaml[] = "figure: stop-fig1\npaper: stop\ntitle: a fit\n" GROUP
+                                  "data:\n  - {name: fit, sql: SELECT nu FROM fit}\n"
+                                  "plots: [stop-fig1.png]\n"
+                                  "claims:\n"
+                                  "  - {id: stop-fig1.all, says: all runs are there, sql: \"SELECT count(*) AS value, "
+                                  "'reproduced' AS verdict FROM fit\"}\n";
+static const char plot_gp[] =
+    "set terminal dumb\nset output out . '/stop-fig1.png'\nplot data . '/fit.tsv' using 1:1\n";
 static const char slow_plot_gp[] = "set print out . '/began'\nprint 1\nset print\npause 60\n";
 
 static void write_text(const char *name, const char *text) {
@@ -47,7 +48,8 @@ static int make_place(void **state) {
     return 0;
 }
 
-/* ---- Looking at the store from outside ---------------------------------------------------------------------------- */
+/* ---- Looking at the store from outside ----------------------------------------------------------------------------
+ */
 
 static const char all_runs[] = "SELECT count(*) FROM run";
 /* A run that Ctrl-C cut short is kept as interrupted, and made again. */
@@ -60,8 +62,7 @@ static long count_in(const char *db, const char *query) {
     long rows = 0;
     if (sqlite3_open_v2(db, &sql, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(sql, 5000);
-        if (sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK &&
-            sqlite3_step(count) == SQLITE_ROW)
+        if (sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
             rows = (long)sqlite3_column_int64(count, 0);
         sqlite3_finalize(count);
     }
@@ -71,7 +72,9 @@ static long count_in(const char *db, const char *query) {
 
 static long count_runs(const char *db) { return count_in(db, finished_runs); }
 
-static void sleep_us(long us) { nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL); }
+static void sleep_us(long us) {
+    nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
+}
 
 /* xorshift64*: the same moments, as far as a clock goes. */
 static uint64_t dice = 20161104;
@@ -82,7 +85,8 @@ static long roll(long sides) {
     return (long)((dice * 2685821657736338717u >> 33) % (uint64_t)sides);
 }
 
-/* ---- A program that is stopped ------------------------------------------------------------------------------------ */
+/* ---- A program that is stopped ------------------------------------------------------------------------------------
+ */
 
 typedef struct running {
     pid_t pid;
@@ -199,7 +203,8 @@ static void test_kill_at_the_very_start(void **state) {
     }
 }
 
-/* ---- A figure that is stopped ------------------------------------------------------------------------------------- */
+/* ---- A figure that is stopped -------------------------------------------------------------------------------------
+ */
 
 /* Waits for something that another process does. */
 static bool comes_true(bool (*holds)(const char *), const char *what) {
@@ -265,8 +270,8 @@ static void test_figure_stopped_in_its_drawing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ctrl_c_at_random_moments),   cmocka_unit_test(test_kill_at_random_moments),
-        cmocka_unit_test(test_kill_at_the_very_start),     cmocka_unit_test(test_figure_stopped_in_its_runs),
+        cmocka_unit_test(test_ctrl_c_at_random_moments),      cmocka_unit_test(test_kill_at_random_moments),
+        cmocka_unit_test(test_kill_at_the_very_start),        cmocka_unit_test(test_figure_stopped_in_its_runs),
         cmocka_unit_test(test_figure_stopped_in_its_drawing),
     };
     return cmocka_run_group_tests_name("stopped", tests, make_place, remove_workplace);
