@@ -176,9 +176,17 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
     return status;
 }
 
+/* More runs than this in one request is a slip, and would fill the memory before the first is made. */
+enum { LARGEST_PLAN = 1000000 };
+
 static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index, pbd_setting *settings) {
-    size_t points = 1;
-    for (size_t a = 0; a < request->axes; a++) points *= request->axis[a].count;
+    size_t points = request->repeats > 0 ? (size_t)request->repeats : 1;
+    for (size_t a = 0; a < request->axes; a++) {
+        points *= request->axis[a].count; /* no overflow: at most 10^6 times 10^5 */
+        if (points > LARGEST_PLAN)
+            return pbd_error(PBD_BAD_INPUT, "the axes of %s ask for more than %d runs: make them coarser, or several sweeps", request->case_name, LARGEST_PLAN);
+    }
+    points /= request->repeats > 0 ? (size_t)request->repeats : 1;
     for (size_t point = 0; point < points; point++) {
         size_t rest = point; /* the last axis runs fastest */
         for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count) index[a] = rest % request->axis[a].count;

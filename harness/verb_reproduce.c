@@ -264,7 +264,7 @@ static pbd_status reproduce_all(session *s, const char *db, int argc, char **arg
 }
 
 static pbd_status act(session *s, int argc, char **argv) {
-    char *db = s->options.db ? strdup(s->options.db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *db = pbd_db_path(s->options.db);
     if (!db) return pbd_error(PBD_FAILED, "out of memory");
     pbd_status status = choose(s, argv + optind);
     if (status.code == PBD_OK) status = s->options.dry_run ? forecast_all(s, db) : reproduce_all(s, db, argc, argv);

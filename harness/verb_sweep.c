@@ -130,7 +130,7 @@ static pbd_status execute(sweep *s, const char *db, int argc, char **argv) {
 static pbd_status act(sweep *s, int argc, char **argv) {
     PBD_TRY(pbd_sweep_load(s->path, &s->file));
     PBD_TRY(pbd_figure_plan(s->file, false, 0, &s->plan));
-    char *db = s->db ? strdup(s->db) : pbd_root_path(PBD_DEFAULT_DB);
+    char *db = pbd_db_path(s->db);
     if (!db) return pbd_error(PBD_FAILED, "out of memory");
     pbd_status status = s->dry_run ? forecast(s, db) : execute(s, db, argc, argv);
     free(db);
