@@ -48,14 +48,17 @@ static void print_limits(const pbd_limits *limits, FILE *out) {
 
 /* ---- Benches ----------------------------------------------------------------------------------------------------- */
 
-/* What the newest `pbdbench bench` that ended well left: the median of every metric over its repetitions. */
+/* Of each benchmark that the newest build has run here: what its newest `pbdbench bench` that ended well left, as the
+ * median of every metric over its repetitions. */
 static const char *const bench_sql =
-    "WITH newest AS (SELECT invocation_id, max(started_at) FROM bench_view WHERE machine = ?1 AND state = 'ok'),"
+    "WITH mine AS (SELECT name, invocation_id, source, started_at FROM bench_view WHERE machine = ?1 AND state = 'ok'),"
+    " newest AS (SELECT name, invocation_id, max(started_at) FROM mine"
+    "            WHERE source = (SELECT source FROM mine ORDER BY started_at DESC LIMIT 1) GROUP BY name),"
     " value AS (SELECT b.name, m.name AS metric, m.value,"
     "           row_number() OVER (PARTITION BY b.name, m.name ORDER BY m.value) AS place,"
     "           count(*) OVER (PARTITION BY b.name, m.name) AS places"
-    "           FROM newest n JOIN bench_view b USING (invocation_id) JOIN metric m USING (run_id) WHERE b.state = "
-    "'ok'),"
+    "           FROM newest n JOIN bench_view b ON b.invocation_id = n.invocation_id AND b.name = n.name"
+    "           JOIN metric m ON m.run_id = b.run_id WHERE b.state = 'ok'),"
     " median AS (SELECT name, metric, avg(value) AS value FROM value"
     "            WHERE place IN ((places + 1) / 2, places / 2 + 1) GROUP BY name, metric)"
     " SELECT name, 1e3 * max(value) FILTER (WHERE metric IN ('seconds_per_step', 'seconds_per_solve')),"
