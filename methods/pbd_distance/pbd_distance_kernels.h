@@ -134,47 +134,60 @@ typedef struct volume_args {
     int split;                 /* hex_split */
 } volume_args;
 
-/* Adds the gradient of a face cut from a to c: triangles (a, b, c) and (a, c, d), gathered into three cross products. */
-PBD_FN void add_face(const vvec3 p[8], vvec3 g[8], int a, int b, int c, int d) {
-    vvec3 e = vvec3_sub(p[b], p[d]), n = vvec3_cross(p[c], p[a]);
-    g[a] = vvec3_add(g[a], vvec3_cross(e, p[c]));
-    g[c] = vvec3_add(g[c], vvec3_cross(p[a], e));
-    g[b] = vvec3_add(g[b], n);
-    g[d] = vvec3_sub(g[d], n);
+/* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it: one
+ * cross product for a ring of three or four, two for five or six. Differences only, so f32 keeps its digits far from the
+ * origin. The last corner closes the sum to nothing, which keeps linear momentum to rounding. */
+PBD_FN vvec3 ring3(const vvec3 p[8], int a, int b, int c) { return vvec3_cross(vvec3_sub(p[b], p[a]), vvec3_sub(p[c], p[a])); }
+PBD_FN vvec3 ring4(const vvec3 p[8], int a, int b, int c, int d) {
+    return vvec3_cross(vvec3_sub(p[a], p[c]), vvec3_sub(p[b], p[d]));
+}
+PBD_FN vvec3 ring5(const vvec3 p[8], int a, int b, int c, int d, int e) {
+    return vvec3_add(ring4(p, a, b, c, d), ring3(p, a, d, e));
 }
 
-PBD_FN void add_split_a(const vvec3 p[8], vvec3 g[8]) {
-    add_face(p, g, 0, 3, 2, 1);
-    add_face(p, g, 4, 5, 6, 7);
-    add_face(p, g, 0, 1, 5, 4);
-    add_face(p, g, 1, 2, 6, 5);
-    add_face(p, g, 3, 7, 6, 2);
-    add_face(p, g, 0, 4, 7, 3);
+PBD_FN vvec3 closing(const vvec3 g[8]) {
+    vvec3 sum = g[0];
+    for (int a = 1; a < 8; a++)
+        if (a != 6) sum = vvec3_add(sum, g[a]);
+    return vvec3_make(-sum.x, -sum.y, -sum.z);
 }
 
-PBD_FN void add_split_b(const vvec3 p[8], vvec3 g[8]) {
-    add_face(p, g, 3, 2, 1, 0);
-    add_face(p, g, 5, 6, 7, 4);
-    add_face(p, g, 1, 5, 4, 0);
-    add_face(p, g, 2, 6, 5, 1);
-    add_face(p, g, 7, 6, 2, 3);
-    add_face(p, g, 4, 7, 3, 0);
+PBD_FN void gradient_a(const vvec3 p[8], vvec3 g[8]) {
+    g[0] = vvec3_add(ring4(p, 3, 2, 1, 5), ring4(p, 3, 5, 4, 7));
+    g[1] = ring4(p, 0, 2, 6, 5);
+    g[2] = ring4(p, 0, 3, 6, 1);
+    g[3] = ring4(p, 0, 7, 6, 2);
+    g[4] = ring4(p, 0, 5, 6, 7);
+    g[5] = ring4(p, 0, 1, 6, 4);
+    g[7] = ring4(p, 0, 4, 6, 3);
+    g[6] = closing(g);
 }
 
-/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. Corners are taken relative to the first:
- * the sum over a closed surface does not change, and f32 keeps its digits far from the origin. */
+PBD_FN void gradient_b(const vvec3 p[8], vvec3 g[8]) {
+    g[0] = ring3(p, 3, 1, 4);
+    g[1] = ring5(p, 0, 3, 2, 5, 4);
+    g[2] = ring5(p, 6, 5, 1, 3, 7);
+    g[3] = ring5(p, 0, 4, 7, 2, 1);
+    g[4] = ring5(p, 0, 1, 5, 7, 3);
+    g[5] = ring5(p, 6, 7, 4, 1, 2);
+    g[7] = ring5(p, 6, 2, 3, 4, 5);
+    g[6] = closing(g);
+}
+
+/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. split: 0 A, 1 B, 2 the mean gradient. */
 PBD_FN void add_volume_impulse(const vreal corner[8][4], int split, vreal rest, real k, vvec3 impulse[8]) {
     vvec3 p[8], g[8];
-    for (int a = 0; a < 8; a++) {
-        p[a] = vvec3_make(corner[a][0] - corner[0][0], corner[a][1] - corner[0][1], corner[a][2] - corner[0][2]);
-        g[a] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    for (int a = 0; a < 8; a++) p[a] = vvec3_make(corner[a][0], corner[a][1], corner[a][2]);
+    if (split == 1) gradient_b(p, g);
+    else gradient_a(p, g);
+    if (split == 2) {
+        vvec3 other[8];
+        gradient_b(p, other);
+        for (int a = 0; a < 8; a++) g[a] = vvec3_scale(vreal_set((real)0.5), vvec3_add(g[a], other[a]));
     }
-    if (split != 1) add_split_a(p, g);
-    if (split == 1 || split == 2) add_split_b(p, g);
-    vreal half = vreal_set(split == 2 ? (real)0.5 : (real)1), six = vreal_set(0), denominator = vreal_set(0);
+    vreal six = vreal_set(0), denominator = vreal_set(0); /* the volume is homogeneous of degree three: g.p = 3 C */
     for (int a = 0; a < 8; a++) {
-        g[a] = vvec3_scale(half, g[a]);
-        six += vvec3_dot(g[a], p[a]);
+        six += vvec3_dot(g[a], vvec3_sub(p[a], p[0]));
         denominator += corner[a][3] * vvec3_dot(g[a], g[a]);
     }
     vreal s = k * (six / 3 - rest) / denominator;
@@ -211,7 +224,7 @@ PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
     } else move_corners(a, a->split, a->k, first, count, corner);
     for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
-PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 380)
+PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 290)
 
 /* Jacobi: both halves of HEX_SPLIT_MEAN (3) see the same positions and add up. */
 PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count) {
@@ -230,7 +243,7 @@ PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count)
         batch_store_strided(a->impulse, 8 * first + (size_t)c, 8, count, out);
     }
 }
-PBD_BATCH_KERNEL(store_volume_impulses, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 700)
+PBD_BATCH_KERNEL(store_volume_impulses, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 540)
 
 /* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------------ */
 
