@@ -20,19 +20,25 @@ const pbd_param cube_params[] = {
     {"density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "0: every particle weighs 1 kg, as in the paper"},
     {"edge", "m", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "of the whole cube"},
     {"cells", "", PBD_INTEGER, "1", 1, 200, 0, NULL, "hexahedra along each edge"},
-    {"load", "", PBD_CHOICE, "small", 0, 0, 0, loads, "loaded nodes move by 5 % (small) or 15 % (large) of the edge on average in FEM"},
-    {"loads", "", PBD_CHOICE, "equal", 0, 0, 0, spreads, "over the top nodes: equal nodal forces, or those of a uniform traction"},
-    {"base", "", PBD_CHOICE, "reset", 0, 0, 0, bases, "held by inverse mass 0, or with full weight and put back after each projection"},
-    {"shared", "", PBD_CHOICE, "once", 0, 0, 0, sharings, "constraints common to two elements count once or per element"},
-    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions, "shear entries of D as printed (twice the usual) or standard"},
-    {"reference", "", PBD_CHOICE, "fem", 0, 0, 0, references, "none: nothing to compare with, for meshes (above about 25 cells) whose direct solve takes too long"},
+    {"load", "", PBD_CHOICE, "small", 0, 0, 0, loads,
+     "loaded nodes move by 5 % (small) or 15 % (large) of the edge on average in FEM"},
+    {"loads", "", PBD_CHOICE, "equal", 0, 0, 0, spreads,
+     "over the top nodes: equal nodal forces, or those of a uniform traction"},
+    {"base", "", PBD_CHOICE, "reset", 0, 0, 0, bases,
+     "held by inverse mass 0, or with full weight and put back after each projection"},
+    {"shared", "", PBD_CHOICE, "once", 0, 0, 0, sharings,
+     "constraints common to two elements count once or per element"},
+    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions,
+     "shear entries of D as printed (twice the usual) or standard"},
+    {"reference", "", PBD_CHOICE, "fem", 0, 0, 0, references,
+     "none: nothing to compare with, for meshes (above about 25 cells) whose direct solve takes too long"},
     {0}};
 
 /* What the case keeps for measuring. */
 typedef struct cube_detail {
     double *reference; /* displacements of FEM, particles x 3, m; NULL for reference=none */
     size_t top_count;
-    uint32_t *top;     /* particles of the loaded face */
+    uint32_t *top; /* particles of the loaded face */
 } cube_detail;
 
 static size_t node_at(const int cells[3], int i, int j, int k) {
@@ -40,7 +46,8 @@ static size_t node_at(const int cells[3], int i, int j, int k) {
 }
 
 static void fill_mesh(const int cells[3], const double size[3], pbd_scene *scene) {
-    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
     for (int k = 0; k <= cells[2]; k++)
         for (int j = 0; j <= cells[1]; j++)
             for (int i = 0; i <= cells[0]; i++) {
@@ -98,7 +105,8 @@ void cube_free(pbd_scene *scene) {
     *scene = (pbd_scene){0};
 }
 
-/* ---- Loads and reference --------------------------------------------------------------------------------------------- */
+/* ---- Loads and reference
+ * --------------------------------------------------------------------------------------------- */
 
 /* Unit loads on the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the distance from the
  * axis, so the four corners of one element get equal sizes; shear is along x, traction along z. `consistent` weighs
@@ -114,7 +122,8 @@ static void apply_unit_loads(cube_test test, bool consistent, int cells, const c
         if (test == CUBE_TORSION) {
             f[0] = -share * x[1];
             f[1] = share * x[0];
-        } else f[test == CUBE_SHEAR ? 0 : 2] = share;
+        } else
+            f[test == CUBE_SHEAR ? 0 : 2] = share;
     }
 }
 
@@ -136,7 +145,8 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_sce
         if (fem) detail->reference = calloc(3 * scene->particles, sizeof *detail->reference);
         detail->top = malloc(top * sizeof *detail->top);
     }
-    if (!detail || (fem && !detail->reference) || !detail->top) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
+    if (!detail || (fem && !detail->reference) || !detail->top)
+        return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
     detail->top_count = top;
     for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles - top + t);
     apply_unit_loads(test, pbd_choice(values, "loads") == 1, cells, detail, scene);
@@ -168,7 +178,8 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
     return status;
 }
 
-/* ---- Measuring -------------------------------------------------------------------------------------------------------- */
+/* ---- Measuring
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load against
  * that in FEM, f.u / f.u_FEM; stiffness_ratio is its inverse, above 1 where the method is stiffer than FEM. */
@@ -196,10 +207,12 @@ static void record_errors(const pbd_scene *scene, const double *u, const char *s
     pbd_metric(recorder, name, "1", PBD_NEUTRAL, work_fem / work);
 }
 
-static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index, size_t count) {
+static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index,
+                           size_t count) {
     static const char *const components[3] = {"x", "y", "z"};
     for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < 3; d++) pbd_series(recorder, name, components[d], "m", rows + 3 * (index ? index[i] : i) + d, 1, 1);
+        for (size_t d = 0; d < 3; d++)
+            pbd_series(recorder, name, components[d], "m", rows + 3 * (index ? index[i] : i) + d, 1, 1);
 }
 
 /* Shapes are kept where a picture of them can be read. */
@@ -229,7 +242,8 @@ pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const 
         if (predicted.code == PBD_OK) {
             for (size_t i = 0; i < n; i++) u[i] -= scene->positions[i];
             record_errors(scene, u, "_predicted", recorder);
-        } else if (predicted.code != PBD_NOT_SUPPORTED) status = predicted;
+        } else if (predicted.code != PBD_NOT_SUPPORTED)
+            status = predicted;
     }
     free(u);
     return status;

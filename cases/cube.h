@@ -17,22 +17,22 @@ pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const 
 void cube_free(pbd_scene *scene);
 
 /* The three cases differ in their load alone. */
-#define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                       \
+#define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                          \
     static pbd_status build(const pbd_values *values, pbd_scene *scene) { return cube_build(TEST, values, scene); } \
-    const pbd_case pbd_case_##NAME = {                                                                           \
-        .abi = PBD_CASE_ABI,                                                                                     \
-        .name = #NAME,                                                                                           \
-        .summary = SUMMARY ", its base held, against linear FEM on the same mesh",                               \
-        .source = "rodero2016 section 5.2, Figure 6",                                                            \
-        .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                                                       \
-        .params = cube_params,                                                                                   \
-        .build = build,                                                                                          \
-        .measure = cube_measure,                                                                                 \
-        .free_scene = cube_free,                                                                                 \
+    const pbd_case pbd_case_##NAME = {                                                                              \
+        .abi = PBD_CASE_ABI,                                                                                        \
+        .name = #NAME,                                                                                              \
+        .summary = SUMMARY ", its base held, against linear FEM on the same mesh",                                  \
+        .source = "rodero2016 section 5.2, Figure 6",                                                               \
+        .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                                                          \
+        .params = cube_params,                                                                                      \
+        .build = build,                                                                                             \
+        .measure = cube_measure,                                                                                    \
+        .free_scene = cube_free,                                                                                    \
     };
 
-/* A box of cells[0] x cells[1] x cells[2] hexahedra with edges size[], its base (z = 0) held, no forces. density 0: 1 kg
- * a particle, else lumped. */
+/* A box of cells[0] x cells[1] x cells[2] hexahedra with edges size[], its base (z = 0) held, no forces. density 0: 1
+ * kg a particle, else lumped. */
 pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_material *material, pbd_scene *scene);
 
 #endif

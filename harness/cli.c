@@ -13,11 +13,15 @@ int pbd_complain(pbd_status status) {
     fflush(stdout);
     fprintf(stderr, "pbdbench: %s\n", status.text);
     switch (status.code) {
-        case PBD_OK: return PBD_EXIT_OK;
+        case PBD_OK:
+            return PBD_EXIT_OK;
         case PBD_BAD_INPUT:
-        case PBD_NOT_SUPPORTED: return PBD_EXIT_USAGE;
-        case PBD_INTERRUPTED: return PBD_EXIT_INTERRUPTED;
-        default: return PBD_EXIT_RUN_FAILED;
+        case PBD_NOT_SUPPORTED:
+            return PBD_EXIT_USAGE;
+        case PBD_INTERRUPTED:
+            return PBD_EXIT_INTERRUPTED;
+        default:
+            return PBD_EXIT_RUN_FAILED;
     }
 }
 
@@ -59,7 +63,8 @@ char *pbd_root_path(const char *relative) {
 
 char *pbd_db_path(const char *given) { return given ? strdup(given) : pbd_root_path(PBD_DEFAULT_DB); }
 
-/* ---- Progress ------------------------------------------------------------------------------------------------------------ */
+/* ---- Progress
+ * ------------------------------------------------------------------------------------------------------------ */
 
 void pbd_progress_begin(pbd_progress *progress, bool quiet) {
     *progress = (pbd_progress){.on = !quiet && isatty(STDERR_FILENO), .started = pbd_wall_seconds()};
@@ -72,8 +77,10 @@ void pbd_progress_show(pbd_progress *progress, size_t done, size_t total, bool m
     if (progress->fresh > 0 && done < total) {
         double each = (pbd_wall_seconds() - progress->started) / (double)progress->fresh;
         double left = each * (double)(total - done);
-        if (left < 90) snprintf(eta, sizeof eta, "  ETA %.0f s", left);
-        else snprintf(eta, sizeof eta, "  ETA %.0f min", left / 60);
+        if (left < 90)
+            snprintf(eta, sizeof eta, "  ETA %.0f s", left);
+        else
+            snprintf(eta, sizeof eta, "  ETA %.0f min", left / 60);
     }
     enum { WIDTH = 20 };
     char bar[WIDTH + 1];

@@ -18,8 +18,8 @@ const pbd_build *pbd_this_build(void);
 typedef struct pbd_machine {
     char fingerprint[33];
     char cpu[128];
-    char os[128];     /* kernel and distribution */
-    char isa[64];     /* widest SIMD: avx512f, avx2, ... */
+    char os[128]; /* kernel and distribution */
+    char isa[64]; /* widest SIMD: avx512f, avx2, ... */
     int packages, cores, threads;
     long l1d_kib, l2_kib, l3_kib; /* of one core's own / shared; 0 unknown */
     long memory_mib;
@@ -32,8 +32,8 @@ pbd_status pbd_this_machine(pbd_machine *out);
 /* What does change: sampled before and after a run. Fields that cannot be read are -1. */
 typedef struct pbd_machine_sample {
     double load_1min;
-    double clock_mhz;       /* of the current core */
-    long throttle_count;    /* thermal throttle events so far */
+    double clock_mhz;    /* of the current core */
+    long throttle_count; /* thermal throttle events so far */
     long memory_free_mib;
 } pbd_machine_sample;
 

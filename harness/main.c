@@ -10,9 +10,11 @@
 
 static const pbd_verb verbs[] = {
     {"list", "list [methods|cases|figures|backends] [--json]", "what there is, one line each", pbd_verb_list},
-    {"run", "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]...", "run a method on a case, print and store it", pbd_verb_run},
+    {"run", "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]...", "run a method on a case, print and store it",
+     pbd_verb_run},
     {"sweep", "sweep FILE.yaml", "many runs over axes; resumable", pbd_verb_sweep},
-    {"reproduce", "reproduce FIGURE...|PAPER|all", "make a figure's runs, draw it, check its claims", pbd_verb_reproduce},
+    {"reproduce", "reproduce FIGURE...|PAPER|all", "make a figure's runs, draw it, check its claims",
+     pbd_verb_reproduce},
     {"plot", "plot FIGURE | plot CASE -x PARAM -y METRIC", "draw from stored runs only", pbd_verb_plot},
     {"show", "show RUN", "one stored run, with the command that makes it again", pbd_verb_show},
     {"cite", "cite FIGURE", "what to cite", pbd_verb_cite},
@@ -23,11 +25,16 @@ static const pbd_verb verbs[] = {
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static int print_help(FILE *out) {
-    fputs("pbdbench: checks and times position-based and particle-based deformable solids\n\nusage: pbdbench VERB [options]\n\n", out);
+    fputs(
+        "pbdbench: checks and times position-based and particle-based deformable solids\n\nusage: pbdbench VERB "
+        "[options]\n\n",
+        out);
     for (size_t i = 0; i < VERBS; i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    fputs("\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
-          "Exit codes: 0 fine, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
-          "4 inconclusive, 5 a run failed or diverged, 130 interrupted.\n", out);
+    fputs(
+        "\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
+        "Exit codes: 0 fine, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
+        "4 inconclusive, 5 a run failed or diverged, 130 interrupted.\n",
+        out);
     return 0;
 }
 

@@ -12,9 +12,9 @@ struct pbd_recorder {
     pbd_result *result;
     bool (*stop)(void);
     bool muted, failed;
-    const char *outer;              /* the harness's phase, or NULL */
-    double outer_wall, outer_cpu;   /* when it began */
-    char inner[64];                 /* the method's phase, or "" */
+    const char *outer;            /* the harness's phase, or NULL */
+    double outer_wall, outer_cpu; /* when it began */
+    char inner[64];               /* the method's phase, or "" */
     double inner_wall, inner_cpu;
 };
 
@@ -29,12 +29,18 @@ double pbd_cpu_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 const char *pbd_state_name(pbd_code code) {
     switch (code) {
-        case PBD_OK: return "ok";
-        case PBD_DIVERGED: return "diverged";
-        case PBD_NO_EQUILIBRIUM: return "no_equilibrium";
-        case PBD_NOT_SETTLED: return "not_settled";
-        case PBD_INTERRUPTED: return "interrupted";
-        default: return "failed";
+        case PBD_OK:
+            return "ok";
+        case PBD_DIVERGED:
+            return "diverged";
+        case PBD_NO_EQUILIBRIUM:
+            return "no_equilibrium";
+        case PBD_NOT_SETTLED:
+            return "not_settled";
+        case PBD_INTERRUPTED:
+            return "interrupted";
+        default:
+            return "failed";
     }
 }
 
@@ -104,10 +110,12 @@ void pbd_count(pbd_recorder *recorder, const char *name, uint64_t add) {
     item->value = (double)item->count;
 }
 
-static pbd_series_item *series_named(pbd_recorder *recorder, const char *name, const char *component, const char *unit) {
+static pbd_series_item *series_named(pbd_recorder *recorder, const char *name, const char *component,
+                                     const char *unit) {
     pbd_result *r = recorder->result;
     for (size_t i = 0; i < r->series_count; i++)
-        if (strcmp(r->series[i].name, name) == 0 && strcmp(r->series[i].component, component) == 0) return &r->series[i];
+        if (strcmp(r->series[i].name, name) == 0 && strcmp(r->series[i].component, component) == 0)
+            return &r->series[i];
     pbd_series_item *item = append(recorder, &r->series, &r->series_count, sizeof *item);
     if (!item) return NULL;
     item->name = copy_text(recorder, name);
@@ -121,8 +129,8 @@ static pbd_series_item *series_named(pbd_recorder *recorder, const char *name, c
     return NULL;
 }
 
-void pbd_series(pbd_recorder *recorder, const char *name, const char *component, const char *unit,
-                const double *values, size_t count, size_t stride) {
+void pbd_series(pbd_recorder *recorder, const char *name, const char *component, const char *unit, const double *values,
+                size_t count, size_t stride) {
     if (recorder->muted) return;
     pbd_series_item *item = series_named(recorder, name, component, unit);
     if (!item) return;

@@ -80,7 +80,8 @@ const char *pbd_nearest(const char *word, const char *const *names, size_t count
 pbd_status pbd_unknown(const char *kind, const char *word, const char *const *names, size_t count, const char *hint) {
     const char *nearest = pbd_nearest(word, names, count);
     if (nearest)
-        return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; did you mean '%s'? `%s` shows them all", kind, word, nearest, hint);
+        return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; did you mean '%s'? `%s` shows them all", kind, word,
+                         nearest, hint);
     return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; `%s` shows them all", kind, word, hint);
 }
 
@@ -114,7 +115,8 @@ pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
         if (strcmp(name, backend_names[i]) != 0) continue;
         pbd_backend_entry entry = pbd_backend_at((pbd_backend)i);
-        if (!entry.available) return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, entry.reason);
+        if (!entry.available)
+            return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, entry.reason);
         *out = (pbd_backend)i;
         return pbd_ok();
     }

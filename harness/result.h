@@ -45,13 +45,13 @@ const char *pbd_state_name(pbd_code code);
 typedef struct pbd_result {
     char run_id[33];  /* 32 hex digits once stored, "" before */
     char cell_id[33]; /* 32 hex digits: hash of the canonical cell */
-    char *kind; /* run, bench or limit (schema.sql); NULL: run */
+    char *kind;       /* run, bench or limit (schema.sql); NULL: run */
     char *case_name, *method_name;
     char *params; /* canonical JSON object of all parameters, keys sorted; method and case together */
     char *backend, *precision;
     int threads;
-    int repeat;        /* 0 .. REPEATS-1 */
-    int warmups;       /* solves before the timed one */
+    int repeat;  /* 0 .. REPEATS-1 */
+    int warmups; /* solves before the timed one */
     uint64_t seed;
     char started_at[32]; /* UTC, ISO 8601 with milliseconds */
     char *state;         /* see pbd_state_name */

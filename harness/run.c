@@ -14,7 +14,8 @@
 #include "harness/exec/exec.h"
 #include "harness/record.h"
 
-/* ---- Ctrl-C ------------------------------------------------------------------------------------------------------------ */
+/* ---- Ctrl-C
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupts;
 
@@ -33,14 +34,16 @@ void pbd_catch_interrupts(void) {
 
 bool pbd_interrupted(void) { return interrupts != 0; }
 
-/* ---- Cells --------------------------------------------------------------------------------------------------------------- */
+/* ---- Cells
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static int compare_values(const void *a, const void *b) {
     return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
 }
 
 /* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
- * each value's canonical spelling, which is JSON as it stands (names and choices are plain words), so that 0.3 is 0.3. */
+ * each value's canonical spelling, which is JSON as it stands (names and choices are plain words), so that 0.3 is 0.3.
+ */
 static char *params_json(const pbd_cell *cell) {
     size_t count = 0, size = 0;
     const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
@@ -72,9 +75,10 @@ static const pbd_method *method_of(const pbd_cell *cell) { return cell->method->
 /* Hash of everything that decides the answer and its cost. */
 static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
     char *params = params_json(cell), *text = NULL;
-    int length = params ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, method_of(cell)->name, params,
-                                   pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
-                        : -1;
+    int length = params
+                     ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, method_of(cell)->name, params,
+                                pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
+                     : -1;
     free(params);
     if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
     XXH128_hash_t hash = XXH3_128bits(text, (size_t)length);
@@ -89,16 +93,19 @@ static pbd_status check_cell(const pbd_cell *cell) {
     unsigned missing = m->needs & ~cell->c->provides;
     for (int i = 0; i < 3; i++)
         if (missing & 1u << i)
-            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i], cell->c->name);
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i],
+                             cell->c->name);
     if (!(m->precisions & 1u << cell->precision))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name, pbd_precision_name(cell->precision),
-                         pbd_precision_name((pbd_precision)!cell->precision));
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name,
+                         pbd_precision_name(cell->precision), pbd_precision_name((pbd_precision)!cell->precision));
     if (!(m->backends & 1u << cell->backend))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name, pbd_backend_at(cell->backend).name);
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name,
+                         pbd_backend_at(cell->backend).name);
     return pbd_ok();
 }
 
-/* ---- Plans ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Plans
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static void free_item(pbd_plan_item *item) {
     pbd_values_free(&item->cell.case_values);
@@ -129,12 +136,14 @@ static char *label_of(const pbd_request *request, const size_t *index) {
     char text[400];
     int used = snprintf(text, sizeof text, "%s %s", request->case_name, request->method_name);
     for (size_t a = 0; a < request->axes && used > 0 && (size_t)used < sizeof text; a++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", request->axis[a].key, request->axis[a].values[index[a]]);
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", request->axis[a].key,
+                         request->axis[a].values[index[a]]);
     return strdup(text);
 }
 
 /* Builds the item of one point of the axes (repeat 0). */
-static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings, pbd_plan_item *item) {
+static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
+                            pbd_plan_item *item) {
     pbd_cell *cell = &item->cell;
     PBD_TRY(pbd_find_case(request->case_name, &cell->c));
     PBD_TRY(pbd_find_method(request->method_name, &cell->method));
@@ -179,17 +188,21 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
 /* More runs than this in one request is a slip, and would fill the memory before the first is made. */
 enum { LARGEST_PLAN = 1000000 };
 
-static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index, pbd_setting *settings) {
+static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index,
+                             pbd_setting *settings) {
     size_t points = request->repeats > 0 ? (size_t)request->repeats : 1;
     for (size_t a = 0; a < request->axes; a++) {
         points *= request->axis[a].count; /* no overflow: at most 10^6 times 10^5 */
         if (points > LARGEST_PLAN)
-            return pbd_error(PBD_BAD_INPUT, "the axes of %s ask for more than %d runs: make them coarser, or several sweeps", request->case_name, LARGEST_PLAN);
+            return pbd_error(PBD_BAD_INPUT,
+                             "the axes of %s ask for more than %d runs: make them coarser, or several sweeps",
+                             request->case_name, LARGEST_PLAN);
     }
     points /= request->repeats > 0 ? (size_t)request->repeats : 1;
     for (size_t point = 0; point < points; point++) {
         size_t rest = point; /* the last axis runs fastest */
-        for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count) index[a] = rest % request->axis[a].count;
+        for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
+            index[a] = rest % request->axis[a].count;
         pbd_plan_item item = {.group = group};
         pbd_status status = make_item(request, index, settings, &item);
         for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1) && status.code == PBD_OK; repeat++)
@@ -213,7 +226,8 @@ pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group
     return status;
 }
 
-/* ---- One run ----------------------------------------------------------------------------------------------------------------- */
+/* ---- One run
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static void now_text(char out[32]) {
     struct timespec now;
@@ -284,12 +298,12 @@ static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
 /* No metric of a run that is `ok` may be NaN: it would be a number nobody can judge. */
 static pbd_status check_metrics(const pbd_result *r) {
     for (size_t i = 0; i < r->metrics; i++)
-        if (!isfinite(r->metric[i].value))
-            return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);
+        if (!isfinite(r->metric[i].value)) return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);
     return pbd_ok();
 }
 
-static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state, pbd_recorder *recorder) {
+static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+                             pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = method_of(cell);
     pbd_recorder_enter(recorder, "build");
@@ -330,7 +344,8 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
     if (ended.code == PBD_OK) ended = run_phases(item, &scene, exec, &state, recorder);
     if (ended.code == PBD_OK) ended = check_metrics(out);
-    if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_error(PBD_FAILED, "out of memory while recording");
+    if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
+        ended = pbd_error(PBD_FAILED, "out of memory while recording");
     method_of(&item->cell)->destroy(state);
     item->cell.c->free_scene(&scene);
     pbd_exec_destroy(exec);
@@ -342,7 +357,8 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     return pbd_error(PBD_FAILED, "out of memory for a run");
 }
 
-/* ---- Many runs --------------------------------------------------------------------------------------------------------------- */
+/* ---- Many runs
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     *made = false;
@@ -364,11 +380,14 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
 
 pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {
     for (size_t i = 0; i < plan->count; i++) {
-        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command does the rest", i, plan->count);
+        if (pbd_interrupted())
+            return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command does the rest", i,
+                             plan->count);
         pbd_result result = {0};
         bool made;
         pbd_status status = execute_item(&plan->item[i], store, again, &result, &made);
-        if (status.code == PBD_OK && observer) observer(context, &plan->item[i], made ? &result : NULL, i + 1, plan->count);
+        if (status.code == PBD_OK && observer)
+            observer(context, &plan->item[i], made ? &result : NULL, i + 1, plan->count);
         if (made) pbd_result_free(&result);
         PBD_TRY(status);
     }
@@ -376,7 +395,9 @@ pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_pl
     return pbd_ok();
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 /* JSON has no NaN or infinity: they are null there, and the state tells why. */
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
@@ -395,7 +416,9 @@ static json_t *timing_json(const pbd_result *r) {
     json_t *object = json_object();
     for (size_t i = 0; i < r->phases; i++) {
         const pbd_phase_item *p = &r->phase[i];
-        json_object_set_new(object, p->name, json_pack("{s:f, s:f, s:I}", "wall_s", p->wall_s, "cpu_s", p->cpu_s, "calls", (json_int_t)p->calls));
+        json_object_set_new(
+            object, p->name,
+            json_pack("{s:f, s:f, s:I}", "wall_s", p->wall_s, "cpu_s", p->cpu_s, "calls", (json_int_t)p->calls));
     }
     return object;
 }
@@ -403,18 +426,20 @@ static json_t *timing_json(const pbd_result *r) {
 static json_t *warnings_json(const pbd_result *r) {
     json_t *object = json_object();
     for (size_t i = 0; i < r->warnings; i++)
-        json_object_set_new(object, r->warning[i].name,
-                            json_pack("{s:I, s:s}", "count", (json_int_t)r->warning[i].count, "says", r->warning[i].says));
+        json_object_set_new(
+            object, r->warning[i].name,
+            json_pack("{s:I, s:s}", "count", (json_int_t)r->warning[i].count, "says", r->warning[i].says));
     return object;
 }
 
 char *pbd_result_json(const pbd_result *r) {
     json_t *params = json_loads(r->params, 0, NULL);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "run_id",
-                               r->run_id, "case", r->case_name, "method", r->method_name, "params", params ? params : json_object(),
-                               "backend", r->backend, "precision", r->precision, "threads", r->threads, "repeat", r->repeat,
-                               "seed", (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
-                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "run_id", r->run_id,
+                  "case", r->case_name, "method", r->method_name, "params", params ? params : json_object(), "backend",
+                  r->backend, "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
+                  (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says, "metrics",
+                  metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;

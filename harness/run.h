@@ -27,7 +27,7 @@ typedef struct pbd_plan_item {
     char *label; /* "cube_shear pbd_distance nu=0.2": case, method and what varies */
     int repeat, warmups;
     uint64_t seed;
-    size_t group; /* which request it came from */
+    size_t group;    /* which request it came from */
     char run_id[33]; /* "" until there is a run */
 } pbd_plan_item;
 

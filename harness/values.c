@@ -54,7 +54,8 @@ static pbd_status parse_choice(const pbd_param *param, const char *text, const c
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? "|" : "", param->choices[i]);
     const char *nearest = pbd_nearest(text, param->choices, count);
     if (nearest)
-        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s; did you mean '%s'?", where, param->name, text, all, nearest);
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s; did you mean '%s'?", where, param->name, text,
+                         all, nearest);
     return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s", where, param->name, text, all);
 }
 
@@ -73,13 +74,16 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
         return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is out of range; it must lie in %s%s%s", where, param->name, text,
                          range, *param->unit ? " " : "", param->unit);
     if (param->kind == PBD_INTEGER && x != floor(x))
-        return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text, range);
+        return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text,
+                         range);
     out->number = x == 0 ? 0 : x; /* -0 is 0: one spelling, one hash */
     /* The shortest spelling of six digits or more that reads back to the same number is the canonical one: 0.3, 200000,
      * 1e-08. Whole numbers are spelt out. */
     for (int digits = 6; digits <= 17; digits++) {
-        if (param->kind == PBD_INTEGER) snprintf(out->text, sizeof out->text, "%.0f", out->number);
-        else snprintf(out->text, sizeof out->text, "%.*g", digits, out->number);
+        if (param->kind == PBD_INTEGER)
+            snprintf(out->text, sizeof out->text, "%.0f", out->number);
+        else
+            snprintf(out->text, sizeof out->text, "%.*g", digits, out->number);
         if (strtod(out->text, NULL) == out->number) break;
     }
     return pbd_ok();
@@ -154,8 +158,7 @@ void pbd_values_free(pbd_values *values) {
 
 pbd_status pbd_setting_parse(char *text, pbd_setting *out) {
     char *equals = strchr(text, '=');
-    if (!equals || equals == text)
-        return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form key=value", text);
+    if (!equals || equals == text) return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form key=value", text);
     *equals = '\0';
     out->key = text;
     out->value = equals + 1;
@@ -166,13 +169,16 @@ pbd_status pbd_setting_parse(char *text, pbd_setting *out) {
 static pbd_status range_values(const char *text, const char *numbers, pbd_axis *out) {
     double lo, hi, step;
     char tail;
-    if (sscanf(numbers, "%lf:%lf:%lf%c", &lo, &hi, &step, &tail) != 3 || !isfinite(lo) || !isfinite(hi) || !isfinite(step))
+    if (sscanf(numbers, "%lf:%lf:%lf%c", &lo, &hi, &step, &tail) != 3 || !isfinite(lo) || !isfinite(hi) ||
+        !isfinite(step))
         return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step", text);
     if (step <= 0 || hi < lo)
-        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' needs lo <= hi and step > 0; it has %g, %g and %g", text, lo, hi, step);
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' needs lo <= hi and step > 0; it has %g, %g and %g", text, lo, hi,
+                         step);
     double steps = floor((hi - lo) / step * (1 + 1e-12) + 1e-9);
     if (steps >= LONGEST_AXIS)
-        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has %.3g points; at most %d are allowed", text, steps + 1, LONGEST_AXIS);
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has %.3g points; at most %d are allowed", text, steps + 1,
+                         LONGEST_AXIS);
     size_t count = (size_t)steps + 1;
     out->values = calloc(count, sizeof *out->values);
     if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
@@ -207,7 +213,7 @@ pbd_status pbd_axis_parse(const char *text, pbd_axis *out) {
     if (!equals || equals == text)
         return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step or key=a,b,c", text);
     out->key = strndup(text, (size_t)(equals - text));
-    pbd_status status = !out->key ? pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text)
+    pbd_status status = !out->key                 ? pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text)
                         : strchr(equals + 1, ':') ? range_values(text, equals + 1, out)
                                                   : list_values(text, equals + 1, out);
     if (status.code != PBD_OK) pbd_axis_free(out);

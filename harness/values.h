@@ -9,7 +9,8 @@ typedef struct pbd_setting {
     const char *key, *value;
 } pbd_setting;
 
-/* Checks one value against its parameter: kind, range, NaN. `where` names the owner in the sentence (case or method). */
+/* Checks one value against its parameter: kind, range, NaN. `where` names the owner in the sentence (case or method).
+ */
 pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out);
 
 /* Resolves settings against the parameters of a case and of a method: defaults, then settings in order. A key known to

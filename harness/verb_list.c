@@ -12,15 +12,16 @@ typedef struct listing {
 } listing;
 
 /* Prints or collects one entry; `extra` (owned) may be NULL. */
-static void emit(listing *l, const char *name, const char *summary, const char *source, bool available, const char *reason,
-                 json_t *extra) {
+static void emit(listing *l, const char *name, const char *summary, const char *source, bool available,
+                 const char *reason, json_t *extra) {
     if (!l->array) {
-        printf("  %-20s %s%s%s%s\n", name, summary, available ? "" : "  [", available ? "" : reason, available ? "" : "]");
+        printf("  %-20s %s%s%s%s\n", name, summary, available ? "" : "  [", available ? "" : reason,
+               available ? "" : "]");
         json_decref(extra);
         return;
     }
-    json_t *entry = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", name, "summary", summary, "source", source, "available",
-                              available, "reason", reason);
+    json_t *entry = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", name, "summary", summary, "source", source,
+                              "available", available, "reason", reason);
     if (extra) json_object_update(entry, extra);
     json_decref(extra);
     json_array_append_new(l->array, entry);
@@ -42,8 +43,8 @@ static json_t *names_of_mask(unsigned mask, const char *const *names, int count)
 static json_t *params_json(const pbd_param *params) {
     json_t *array = json_array();
     for (; params && params->name; params++)
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s}", "name", params->name, "unit", params->unit, "default",
-                                               params->preset, "doc", params->doc));
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s}", "name", params->name, "unit", params->unit,
+                                               "default", params->preset, "doc", params->doc));
     return array;
 }
 
@@ -87,10 +88,11 @@ static pbd_status list_figures(listing *l) {
 }
 
 static int print_help(void) {
-    puts("usage: pbdbench list [methods|cases|figures|backends] [--json]\n\n"
-         "What there is, one line each; what is not available says why. Without a word: all four.\n\n"
-         "  --json   one array of objects {name, summary, source, available, reason}; methods also\n"
-         "           have backends, precisions and params, cases params");
+    puts(
+        "usage: pbdbench list [methods|cases|figures|backends] [--json]\n\n"
+        "What there is, one line each; what is not available says why. Without a word: all four.\n\n"
+        "  --json   one array of objects {name, summary, source, available, reason}; methods also\n"
+        "           have backends, precisions and params, cases params");
     return PBD_EXIT_OK;
 }
 

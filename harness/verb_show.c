@@ -99,8 +99,10 @@ static char *command_of(const pbd_result *r) {
     FILE *out = open_memstream(&command, &bytes);
     if (out == NULL) return NULL;
     const bool bench = strcmp(r->kind, "bench") == 0;
-    if (bench) fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
-    else fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
+    if (bench)
+        fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
+    else
+        fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
     json_t *params = json_loads(r->params, 0, NULL), *value;
     const char *key;
     json_object_foreach(params, key, value) {

@@ -20,7 +20,8 @@ extern "C" {
 #define PBD_METHOD_ABI 1u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
- * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do. */
+ * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
+ */
 
 typedef enum pbd_code {
     PBD_OK = 0,
@@ -49,10 +50,10 @@ static inline pbd_status pbd_ok(void) {
 }
 
 /* Returns from the calling function when EXPR is not PBD_OK. */
-#define PBD_TRY(EXPR)                                  \
-    do {                                               \
-        pbd_status pbd_try_ = (EXPR);                  \
-        if (pbd_try_.code != PBD_OK) return pbd_try_;  \
+#define PBD_TRY(EXPR)                                 \
+    do {                                              \
+        pbd_status pbd_try_ = (EXPR);                 \
+        if (pbd_try_.code != PBD_OK) return pbd_try_; \
     } while (0)
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ typedef struct pbd_method {
     const pbd_param *params; /* ends with a NULL name */
     /* Builds the solver's state from a scene (which it does not keep). May record (fitted stiffnesses...). */
     pbd_status (*create)(const pbd_scene *, const pbd_values *, pbd_exec *, pbd_recorder *, void **state);
-    unsigned backends, precisions; /* masks: what it can run on */
+    unsigned backends, precisions;              /* masks: what it can run on */
     pbd_status (*step)(void *state, double dt); /* advances exactly dt seconds; NULL for static methods */
     pbd_status (*solve)(void *state);           /* static equilibrium; NULL where there is none */
     pbd_status (*read)(const void *state, pbd_field, double *out); /* PBD_NOT_SUPPORTED for a field it lacks */

@@ -26,8 +26,8 @@
 UNUSED static void check_near_(const char *what, double got, double wanted, double limit, const char *file, int line) {
     double off = fabs(got - wanted);
     if (!(off <= limit)) {
-        print_error("%s:%d: %s: got %.17g, wanted %.17g, off by %.3g, %.3g times the limit\n", file, line, what, got, wanted,
-                    off, off / limit);
+        print_error("%s:%d: %s: got %.17g, wanted %.17g, off by %.3g, %.3g times the limit\n", file, line, what, got,
+                    wanted, off, off / limit);
         fail();
     }
     print_message("    %s: got %.9g, wanted %.9g, %.2g of the limit %.2g\n", what, got, wanted, off / limit, limit);
@@ -71,13 +71,13 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     return s->method->create(scene, &s->values, s->exec, s->recorder, &s->state);
 }
 
-UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision precision, int threads, const pbd_scene *scene,
-                                  const char *words) {
+UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision precision, int threads,
+                                  const pbd_scene *scene, const char *words) {
     return try_open_on(PBD_CPU, s, method, precision, threads, scene, words);
 }
 
-UNUSED static void solver_open(solver *s, const char *method, pbd_precision precision, int threads, const pbd_scene *scene,
-                               const char *words) {
+UNUSED static void solver_open(solver *s, const char *method, pbd_precision precision, int threads,
+                               const pbd_scene *scene, const char *words) {
     check_ok(try_open(s, method, precision, threads, scene, words));
 }
 
@@ -111,8 +111,10 @@ UNUSED static void set_positions(solver *s, size_t particles, const double *x) {
     check_ok(s->method->save(s->state, blob, &bytes));
     for (size_t i = 0; i < 3 * particles; i++) {
         size_t at = 4 * (i / 3) + i % 3;
-        if (s->precision == PBD_PRECISION_F64) ((double *)(void *)blob)[at] = x[i];
-        else ((float *)(void *)blob)[at] = (float)x[i];
+        if (s->precision == PBD_PRECISION_F64)
+            ((double *)(void *)blob)[at] = x[i];
+        else
+            ((float *)(void *)blob)[at] = (float)x[i];
     }
     check_ok(s->method->load(s->state, blob, bytes));
     free(blob);

@@ -8,8 +8,12 @@ static const char *const variants[] = {
 #if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time: the two that differ most */
     "solver=jacobi", "solver=coloured_gs"};
 #else
-    "solver=jacobi face_split=A", "solver=jacobi face_split=averaged_gradient", "solver=jacobi", "solver=coloured_gs face_split=B",
-    "solver=coloured_gs", "solver=coloured_gs iterations=3 damping=0.1"};
+    "solver=jacobi face_split=A",
+    "solver=jacobi face_split=averaged_gradient",
+    "solver=jacobi",
+    "solver=coloured_gs face_split=B",
+    "solver=coloured_gs",
+    "solver=coloured_gs iterations=3 damping=0.1"};
 #endif
 
 /* Five steps of a loaded body of 216 particles; positions to be freed. */
@@ -90,8 +94,13 @@ static UNUSED void test_cases(void **unused) {
     for (int i = 0; i < 4; i++) {
         pbd_result result[2];
         for (int on = 0; on < 2; on++) {
-            const pbd_setting settings[] = {{"nu", "0.35"}, {"velocity_threshold", "1e-6"}, {"solver", i % 2 ? "jacobi" : "coloured_gs"}};
-            pbd_request request = {.case_name = cases[i], .method_name = "pbd_distance", .backend = on ? "emu" : "cpu", .setting = settings, .settings = 3};
+            const pbd_setting settings[] = {
+                {"nu", "0.35"}, {"velocity_threshold", "1e-6"}, {"solver", i % 2 ? "jacobi" : "coloured_gs"}};
+            pbd_request request = {.case_name = cases[i],
+                                   .method_name = "pbd_distance",
+                                   .backend = on ? "emu" : "cpu",
+                                   .setting = settings,
+                                   .settings = 3};
             pbd_plan plan = {0};
             check_ok(pbd_plan_add(&plan, &request, 0));
             check_ok(pbd_run_cell(&plan.item[0], &result[on]));
@@ -112,7 +121,8 @@ static UNUSED void test_cases(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_emu),
-#if !defined(__SANITIZE_THREAD__) /* hundreds of steps, each with thousands of pthreads: nothing that the five do not show */
+#if !defined( \
+    __SANITIZE_THREAD__) /* hundreds of steps, each with thousands of pthreads: nothing that the five do not show */
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_cases),
 #endif

@@ -1,4 +1,5 @@
-/* The yardstick, judged by itself: patch test, an independently integrated element, closed forms, order of convergence. */
+/* The yardstick, judged by itself: patch test, an independently integrated element, closed forms, order of convergence.
+ */
 #include "tests/ladder.h"
 
 #include <gsl/gsl_integration.h>
@@ -27,7 +28,8 @@ static void test_patch(void **unused) {
             if (p != 13) fixed[count++] = (uint32_t)p; /* 13 is the middle of 3 x 3 x 3 */
             for (int i = 0; i < 3; i++) {
                 prescribed[3 * p + (size_t)i] = 0.1;
-                for (int j = 0; j < 3; j++) prescribed[3 * p + (size_t)i] += G[i][j] * scene.positions[3 * p + (size_t)j];
+                for (int j = 0; j < 3; j++)
+                    prescribed[3 * p + (size_t)i] += G[i][j] * scene.positions[3 * p + (size_t)j];
             }
         }
         free(scene.fixed_particle);
@@ -66,7 +68,8 @@ static double invert(const double J[3][3], double inverse[3][3]) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             inverse[j][i] = (J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
-                             J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3]) / det;
+                             J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3]) /
+                            det;
     return det;
 }
 
@@ -187,7 +190,8 @@ static void test_mesh_convergence(void **unused) {
         size_t row = (size_t)(n + 1), top = scene.particles - row * row;
         for (size_t j = 0; j < row; j++)
             for (size_t i = 0; i < row; i++)
-                scene.forces[3 * (top + i + row * j)] = 0.05 / (n * n) * (i % (row - 1) ? 2 : 1) * (j % (row - 1) ? 2 : 1) / 4;
+                scene.forces[3 * (top + i + row * j)] =
+                    0.05 / (n * n) * (i % (row - 1) ? 2 : 1) * (j % (row - 1) ? 2 : 1) / 4;
         solver_open(&s, "fem_linear", PBD_PRECISION_F64, 1, &scene, "");
         check_ok(s.method->solve(s.state));
         double *x = positions_of(&s, scene.particles), work = 0;

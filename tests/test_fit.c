@@ -6,20 +6,28 @@
 #include "methods/pbd_distance/linear.h"
 
 static fit_problem problem_at(double nu) {
-    static const double corner[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}};
-    fit_problem problem = {.material = {.E = 1, .nu = nu, .convention = PBD_D_PRINTED}, .mass = 1, .split = HEX_SPLIT_MEAN,
-                           .volume = true, .iterations = 1, .fixing = PBD_FIXED_RESET};
+    static const double corner[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0},
+                                        {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}};
+    fit_problem problem = {.material = {.E = 1, .nu = nu, .convention = PBD_D_PRINTED},
+                           .mass = 1,
+                           .split = HEX_SPLIT_MEAN,
+                           .volume = true,
+                           .iterations = 1,
+                           .fixing = PBD_FIXED_RESET};
     memcpy(problem.corner, corner, sizeof corner);
     return problem;
 }
 
 /* nu; k_edge, k_face, k_diagonal, k_volume; e_r; e_r without k_volume: claims.md, end of A6. */
-static const double table[][7] = {
-    {0, 0.05111, 0.15759, 0.11500, 0, 0.5273, 0.5273},          {0.1, 0.05524, 0.16278, 0.11976, 0, 0.4672, 0.4672},
-    {0.2, 0.06077, 0.16851, 0.12541, 0, 0.3800, 0.3800},        {0.28, 0.06623, 0.17187, 0.12961, 0, 0.2965, 0.2965},
-    {0.30, 0.06673, 0.16922, 0.12418, 0.04043, 0.2790, 0.2805}, {0.35, 0.06593, 0.15471, 0.09739, 0.21812, 0.2310, 0.2802},
-    {0.40, 0.06272, 0.13099, 0.05984, 0.43846, 0.1908, 0.3716}, {0.45, 0.05564, 0.09549, 0.01109, 0.68463, 0.2020, 0.5374},
-    {0.49, 0.04614, 0.05408, 0, 0.84680, 0.2639, 0.6842}};
+static const double table[][7] = {{0, 0.05111, 0.15759, 0.11500, 0, 0.5273, 0.5273},
+                                  {0.1, 0.05524, 0.16278, 0.11976, 0, 0.4672, 0.4672},
+                                  {0.2, 0.06077, 0.16851, 0.12541, 0, 0.3800, 0.3800},
+                                  {0.28, 0.06623, 0.17187, 0.12961, 0, 0.2965, 0.2965},
+                                  {0.30, 0.06673, 0.16922, 0.12418, 0.04043, 0.2790, 0.2805},
+                                  {0.35, 0.06593, 0.15471, 0.09739, 0.21812, 0.2310, 0.2802},
+                                  {0.40, 0.06272, 0.13099, 0.05984, 0.43846, 0.1908, 0.3716},
+                                  {0.45, 0.05564, 0.09549, 0.01109, 0.68463, 0.2020, 0.5374},
+                                  {0.49, 0.04614, 0.05408, 0, 0.84680, 0.2639, 0.6842}};
 enum { ROWS = sizeof table / sizeof *table };
 
 static void test_against_the_table(void **unused) {
@@ -47,7 +55,8 @@ static void test_against_the_printed_polynomials(void **unused) {
     static const double nus[] = {0, 0.1, 0.2, 0.28};
     for (int i = 0; i < 4; i++) {
         double nu = nus[i];
-        const double printed[3] = {0.0698 * nu * nu + 0.0343 * nu + 0.0511, -0.0302 * nu * nu + 0.0614 * nu + 0.1572, 0.0527 * nu + 0.1147};
+        const double printed[3] = {0.0698 * nu * nu + 0.0343 * nu + 0.0511, -0.0302 * nu * nu + 0.0614 * nu + 0.1572,
+                                   0.0527 * nu + 0.1147};
         fit_problem problem = problem_at(nu);
         fit_matrices m;
         fit_answer answer;
@@ -83,9 +92,12 @@ static void test_optimality(void **unused) {
                 double up = fit_error(&m, k);
                 k[kind] -= 2 * h;
                 double down = fit_error(&m, k), slope = (up * up - down * down) / (2 * h);
-                if (answer.k[kind] == 0) assert_true(slope > -1e-9);
-                else if (answer.k[kind] == 1) assert_true(slope < 1e-9);
-                else check_near("slope of the squared error", slope, 0, 1e-9);
+                if (answer.k[kind] == 0)
+                    assert_true(slope > -1e-9);
+                else if (answer.k[kind] == 1)
+                    assert_true(slope < 1e-9);
+                else
+                    check_near("slope of the squared error", slope, 0, 1e-9);
             }
             fit_release(&m);
         }
@@ -102,7 +114,8 @@ static void test_nelder_mead_is_never_better(void **unused) {
             check_ok(fit_prepare(&problem, &m));
             check_ok(fit_bounded_least_squares(&m, &direct));
             check_ok(fit_nelder_mead(&m, starts[s], &search));
-            print_message("    nu %.2f from %.2f: direct %.8f, Nelder-Mead %.8f after %d evaluations\n", table[row][0], starts[s], direct.error, search.error, search.evaluations);
+            print_message("    nu %.2f from %.2f: direct %.8f, Nelder-Mead %.8f after %d evaluations\n", table[row][0],
+                          starts[s], direct.error, search.error, search.evaluations);
             assert_true(direct.error <= search.error * (1 + 1e-12));
             fit_release(&m);
         }
@@ -119,8 +132,14 @@ static void test_iterations(void **unused) {
     static const bool held[8] = {false};
     double w[8], A[576], K[576], worst = 0;
     for (int i = 0; i < 8; i++) w[i] = 1;
-    linear_system s = {.constraint = m.constraint, .constraints = m.constraints, .k = k, .w = w, .held = held, .particles = 8,
-                       .solver = PBD_SOLVER_JACOBI, .iterations = 3};
+    linear_system s = {.constraint = m.constraint,
+                       .constraints = m.constraints,
+                       .k = k,
+                       .w = w,
+                       .held = held,
+                       .particles = 8,
+                       .solver = PBD_SOLVER_JACOBI,
+                       .iterations = 3};
     check_ok(linear_map(&s, A));
     fit_stiffness_matrix(&m, k, K);
     for (int i = 0; i < 576; i++) worst = fmax(worst, fabs(K[i] * m.dt * m.dt - ((i % 25 == 0) - A[i])));
@@ -176,12 +195,9 @@ static void test_order_sampling(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_the_table),
-        cmocka_unit_test(test_against_the_printed_polynomials),
-        cmocka_unit_test(test_optimality),
-        cmocka_unit_test(test_nelder_mead_is_never_better),
-        cmocka_unit_test(test_iterations),
-        cmocka_unit_test(test_deformation_fit_lowers_test_errors),
+        cmocka_unit_test(test_against_the_table), cmocka_unit_test(test_against_the_printed_polynomials),
+        cmocka_unit_test(test_optimality),        cmocka_unit_test(test_nelder_mead_is_never_better),
+        cmocka_unit_test(test_iterations),        cmocka_unit_test(test_deformation_fit_lowers_test_errors),
         cmocka_unit_test(test_order_sampling),
     };
     return cmocka_run_group_tests_name("fit", tests, NULL, NULL);

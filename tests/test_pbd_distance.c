@@ -6,14 +6,17 @@
 
 #include "methods/pbd_distance/hex_constraints.h"
 
-static const char *const jacobi = "solver=jacobi stiffness=fixed k_edge=0.06 k_face=0.17 k_diagonal=0.12 k_volume=0.2 dt=0.5";
-static const char *const gauss_seidel = "solver=coloured_gs stiffness=fixed k_edge=0.06 k_face=0.17 k_diagonal=0.12 k_volume=0.2 dt=0.5";
+static const char *const jacobi =
+    "solver=jacobi stiffness=fixed k_edge=0.06 k_face=0.17 k_diagonal=0.12 k_volume=0.2 dt=0.5";
+static const char *const gauss_seidel =
+    "solver=coloured_gs stiffness=fixed k_edge=0.06 k_face=0.17 k_diagonal=0.12 k_volume=0.2 dt=0.5";
 
-/* ---- A mass on an edge: rest at l0 + f/k, whatever the precision and the number of threads --------------------------- */
+/* ---- A mass on an edge: rest at l0 + f/k, whatever the precision and the number of threads
+ * --------------------------- */
 
 /* With edges alone and a vertical load only the four upright edges work: each is a spring of stiffness k m/dt^2 where
- * its foot has no inverse mass, and half of that where the foot has the weight of the head (A6). Particles rest dt^2 f/m
- * above where the projection leaves them (R-11). */
+ * its foot has no inverse mass, and half of that where the foot has the weight of the head (A6). Particles rest dt^2
+ * f/m above where the projection leaves them (R-11). */
 static void test_mass_on_an_edge(void **unused) {
     (void)unused;
     static const int threads[] = {1, 3, 8};
@@ -27,12 +30,14 @@ static void test_mass_on_an_edge(void **unused) {
                     scene.fixing = (pbd_fixing)fixing;
                     double f = 0.11, k = 0.25, dt = 0.3;
                     for (int a = 4; a < 8; a++) scene.forces[3 * a + 2] = f;
-                    solver_open(&s, "pbd_distance", (pbd_precision)precision, threads[t], &scene,
-                                which ? "stiffness=fixed k_edge=0.25 k_face=0 k_diagonal=0 k_volume=0 dt=0.3 solver=coloured_gs"
-                                      : "stiffness=fixed k_edge=0.25 k_face=0 k_diagonal=0 k_volume=0 dt=0.3 solver=jacobi");
+                    solver_open(
+                        &s, "pbd_distance", (pbd_precision)precision, threads[t], &scene,
+                        which ? "stiffness=fixed k_edge=0.25 k_face=0 k_diagonal=0 k_volume=0 dt=0.3 solver=coloured_gs"
+                              : "stiffness=fixed k_edge=0.25 k_face=0 k_diagonal=0 k_volume=0 dt=0.3 solver=jacobi");
                     check_ok(s.method->solve(s.state));
                     double predicted = 2 + f * dt * dt / (fixing == PBD_FIXED_WEIGHT ? k : k / 2), x[24];
-                    double limit = precision == PBD_PRECISION_F64 ? 1e-7 : 3e-5; /* threshold over the share undone a step */
+                    double limit =
+                        precision == PBD_PRECISION_F64 ? 1e-7 : 3e-5; /* threshold over the share undone a step */
                     check_ok(s.method->read(s.state, PBD_POSITIONS, x));
                     check_near("head after projection, m", x[3 * 5 + 2], predicted - dt * dt * f, limit);
                     check_ok(s.method->read(s.state, PBD_PREDICTED, x));
@@ -42,15 +47,18 @@ static void test_mass_on_an_edge(void **unused) {
                 }
 }
 
-/* ---- Volume ---------------------------------------------------------------------------------------------------------- */
+/* ---- Volume
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void test_volume_gradient(void **unused) {
     (void)unused;
-    static const double corner[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}};
+    static const double corner[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0},
+                                        {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}};
     for (int split = HEX_SPLIT_A; split <= HEX_SPLIT_B; split++) {
         double p[8][3], g[8][3], scratch[8][3], norm = 0, worst = 0;
         memcpy(p, corner, sizeof p);
-        check_near("six volumes of the cube of edge 2, m^3 (R-3)", hex_six_volumes((const double(*)[3])p, (hex_split)split, g), 48, 1e-13);
+        check_near("six volumes of the cube of edge 2, m^3 (R-3)",
+                   hex_six_volumes((const double(*)[3])p, (hex_split)split, g), 48, 1e-13);
         for (int i = 0; i < 24; i++) norm += g[i / 3][i % 3] * g[i / 3][i % 3];
         check_near("squared gradient (R-7)", norm, 960, 1e-11);
         uint64_t seed = 3;
@@ -80,26 +88,30 @@ static void test_volume_is_restored(void **unused) {
             char words[200];
             make_box(&scene, 1, 1, 1, 2, 0.3);
             scene.fixed = 0;
-            snprintf(words, sizeof words, "%s stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=1 dt=1", splits[i]);
+            snprintf(words, sizeof words, "%s stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=1 dt=1",
+                     splits[i]);
             solver_open(&s, "pbd_distance", (pbd_precision)precision, 1, &scene, words);
             for (int a = 0; a < 24; a++) scene.positions[a] *= 1.001;
             set_positions(&s, 8, scene.positions);
             check_ok(s.method->step(s.state, 1));
             double *x = positions_of(&s, 8), p[8][3], g[8][3];
             for (int a = 0; a < 8; a++) memcpy(p[a], x + 3 * scene.hex[a], sizeof p[a]);
-            check_near("six volumes after projection, m^3", hex_six_volumes((const double(*)[3])p, i == 1 ? HEX_SPLIT_B : HEX_SPLIT_A, g),
-                       48, precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3 and rounding */
+            check_near("six volumes after projection, m^3",
+                       hex_six_volumes((const double(*)[3])p, i == 1 ? HEX_SPLIT_B : HEX_SPLIT_A, g), 48,
+                       precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3 and rounding */
             free(x);
             solver_close(&s);
             cube_free(&scene);
         }
 }
 
-/* ---- Impulses and rotation ---------------------------------------------------------------------------------------------- */
+/* ---- Impulses and rotation
+ * ---------------------------------------------------------------------------------------------- */
 
 /* A free body of 3 x 2 x 2 cells, unequal masses, every particle moved at random: one step without load is one
  * projection. before and after: particles x 3, to be freed. */
-static void project_free_body(const char *words, pbd_precision precision, const double R[9], pbd_scene *scene, double **before, double **after) {
+static void project_free_body(const char *words, pbd_precision precision, const double R[9], pbd_scene *scene,
+                              double **before, double **after) {
     solver s;
     make_box(scene, 3, 2, 2, 0.7, 0.3);
     scene->fixed = 0;
@@ -110,7 +122,8 @@ static void project_free_body(const char *words, pbd_precision precision, const 
     for (size_t p = 0; p < scene->particles; p++) {
         double moved[3];
         for (int d = 0; d < 3; d++) moved[d] = scene->positions[3 * p + (size_t)d] + 0.05 * noise(&seed);
-        for (int d = 0; d < 3; d++) (*before)[3 * p + (size_t)d] = R[3 * d] * moved[0] + R[3 * d + 1] * moved[1] + R[3 * d + 2] * moved[2];
+        for (int d = 0; d < 3; d++)
+            (*before)[3 * p + (size_t)d] = R[3 * d] * moved[0] + R[3 * d + 1] * moved[1] + R[3 * d + 2] * moved[2];
     }
     set_positions(&s, scene->particles, *before);
     check_ok(s.method->step(s.state, 0.5));
@@ -128,7 +141,8 @@ static void impulses(const pbd_scene *scene, const double *x, const double *y, d
         for (size_t d = 0; d < 3; d++) j[d] = scene->masses[i] * (y[3 * i + d] - x[3 * i + d]);
         for (int d = 0; d < 3; d++) {
             p[d] += j[d];
-            L[d] += x[3 * i + (size_t)((d + 1) % 3)] * j[(d + 2) % 3] - x[3 * i + (size_t)((d + 2) % 3)] * j[(d + 1) % 3];
+            L[d] +=
+                x[3 * i + (size_t)((d + 1) % 3)] * j[(d + 2) % 3] - x[3 * i + (size_t)((d + 2) % 3)] * j[(d + 1) % 3];
             scale = fmax(scale, fabs(j[d]));
         }
     }
@@ -140,14 +154,20 @@ static void test_impulses_of_projections(void **unused) {
     (void)unused;
     /* Gauss-Seidel takes each gradient where the last projection left it, so its angular impulse is tested kind by kind
      * through Jacobi, which takes them all at once. */
-    static const char *const each[] = {"k_edge=1", "k_face=1", "k_diagonal=1", "k_volume=1", "k_volume=1 face_split=A",
-                                       "k_volume=1 face_split=B", "k_volume=1 face_split=averaged_gradient"};
+    static const char *const each[] = {"k_edge=1",
+                                       "k_face=1",
+                                       "k_diagonal=1",
+                                       "k_volume=1",
+                                       "k_volume=1 face_split=A",
+                                       "k_volume=1 face_split=B",
+                                       "k_volume=1 face_split=averaged_gradient"};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         for (int precision = 0; precision < 2; precision++) {
             char words[300];
             pbd_scene scene;
             double *x, *y, linear, angular;
-            snprintf(words, sizeof words, "stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=0 dt=0.5 solver=jacobi %s", each[i]);
+            snprintf(words, sizeof words,
+                     "stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=0 dt=0.5 solver=jacobi %s", each[i]);
             project_free_body(words, (pbd_precision)precision, identity, &scene, &x, &y);
             impulses(&scene, x, y, &linear, &angular);
             check_near("linear impulse of a projection, relative", linear, 0, precision ? 1e-12 : 2e-3);
@@ -188,9 +208,11 @@ static void test_rotation(void **unused) {
     }
 }
 
-/* ---- Precision, threads, order, save and load --------------------------------------------------------------------------- */
+/* ---- Precision, threads, order, save and load
+ * --------------------------------------------------------------------------- */
 
-/* 12 steps of a loaded bar; final positions to be freed. 16 x 16 x 16 cells are enough for threads to share the work. */
+/* 12 steps of a loaded bar; final positions to be freed. 16 x 16 x 16 cells are enough for threads to share the work.
+ */
 static double *march(const char *words, pbd_precision precision, int threads, int cells, int steps, size_t *particles) {
     pbd_scene scene;
     solver s;
@@ -229,9 +251,11 @@ static void test_f32_against_f64(void **unused) {
     const char *const both[] = {jacobi, gauss_seidel};
     for (int i = 0; i < 2; i++) {
         size_t n;
-        double *low = march(both[i], PBD_PRECISION_F32, 1, 4, 10, &n), *high = march(both[i], PBD_PRECISION_F64, 1, 4, 10, &n), worst = 0;
+        double *low = march(both[i], PBD_PRECISION_F32, 1, 4, 10, &n),
+               *high = march(both[i], PBD_PRECISION_F64, 1, 4, 10, &n), worst = 0;
         for (size_t k = 0; k < 3 * n; k++) worst = fmax(worst, fabs(low[k] - high[k]));
-        check_near("f32 against f64 after 10 steps, m", worst, 0, 10 * 30 * 1.2e-7); /* steps x constraints a particle x rounding at 2 m */
+        check_near("f32 against f64 after 10 steps, m", worst, 0,
+                   10 * 30 * 1.2e-7); /* steps x constraints a particle x rounding at 2 m */
         free(low);
         free(high);
     }
@@ -249,7 +273,8 @@ static void test_order_towards_the_linear_limit(void **unused) {
             solver s;
             char words[300];
             make_box(&scene, 1, 1, 1, 2, 0.4);
-            for (int a = 4; a < 8; a++) scene.forces[3 * a] = 0.02 / (1 << level), scene.forces[3 * a + 2] = 0.03 / (1 << level);
+            for (int a = 4; a < 8; a++)
+                scene.forces[3 * a] = 0.02 / (1 << level), scene.forces[3 * a + 2] = 0.03 / (1 << level);
             snprintf(words, sizeof words, "velocity_threshold=1e-14 mode=%s", mode ? "static" : "dynamic");
             solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, words);
             check_ok(s.method->solve(s.state));
@@ -274,8 +299,14 @@ static void test_order_towards_the_linear_limit(void **unused) {
 static void test_invariances(void **unused) {
     (void)unused;
     double wanted = 0;
-    static const struct { double edge, E; const char *name; } variants[] = {
-        {2, 1, "as it is"}, {200, 1, "in centimetres"}, {0.002, 1, "in kilometres"}, {2, 1e6, "E x 1e6"}, {2, 1e11, "E = 1e11"}};
+    static const struct {
+        double edge, E;
+        const char *name;
+    } variants[] = {{2, 1, "as it is"},
+                    {200, 1, "in centimetres"},
+                    {0.002, 1, "in kilometres"},
+                    {2, 1e6, "E x 1e6"},
+                    {2, 1e11, "E = 1e11"}};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         pbd_scene scene;
         solver s;
@@ -358,7 +389,8 @@ static void test_save_and_load(void **unused) {
     cube_free(&scene);
 }
 
-/* ---- What goes wrong says so ---------------------------------------------------------------------------------------------- */
+/* ---- What goes wrong says so
+ * ---------------------------------------------------------------------------------------------- */
 
 static void test_states(void **unused) {
     (void)unused;
@@ -368,7 +400,8 @@ static void test_states(void **unused) {
     scene.forces[3 * (scene.particles - 1)] = 0.01;
     /* plain Jacobi sums diverge on this mesh. */
     solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "spectrum=yes");
-    check_near("largest eigenvalue, within the pre-check's 1.56 to 1.64", metric_of(&s, "largest_eigenvalue"), 1.60, 0.05);
+    check_near("largest eigenvalue, within the pre-check's 1.56 to 1.64", metric_of(&s, "largest_eigenvalue"), 1.60,
+               0.05);
     assert_int_equal(s.method->solve(s.state).code, PBD_DIVERGED);
     solver_close(&s);
     /* A NaN cannot hide. */
@@ -382,7 +415,8 @@ static void test_states(void **unused) {
     solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "max_steps=3 solver=coloured_gs");
     assert_int_equal(s.method->solve(s.state).code, PBD_NOT_SETTLED);
     solver_close(&s);
-    solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "mode=static stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=0.5");
+    solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene,
+                "mode=static stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=0.5");
     assert_int_equal(s.method->solve(s.state).code, PBD_NO_EQUILIBRIUM);
     solver_close(&s);
     /* Two particles in one place: an edge without direction is refused when it is made. */
@@ -396,18 +430,12 @@ static void test_states(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass_on_an_edge),
-        cmocka_unit_test(test_volume_gradient),
-        cmocka_unit_test(test_volume_is_restored),
-        cmocka_unit_test(test_impulses_of_projections),
-        cmocka_unit_test(test_rotation),
-        cmocka_unit_test(test_threads_are_bitwise_equal),
-        cmocka_unit_test(test_f32_against_f64),
-        cmocka_unit_test(test_order_towards_the_linear_limit),
-        cmocka_unit_test(test_invariances),
-        cmocka_unit_test(test_shuffled_particles),
-        cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_mass_on_an_edge),    cmocka_unit_test(test_volume_gradient),
+        cmocka_unit_test(test_volume_is_restored), cmocka_unit_test(test_impulses_of_projections),
+        cmocka_unit_test(test_rotation),           cmocka_unit_test(test_threads_are_bitwise_equal),
+        cmocka_unit_test(test_f32_against_f64),    cmocka_unit_test(test_order_towards_the_linear_limit),
+        cmocka_unit_test(test_invariances),        cmocka_unit_test(test_shuffled_particles),
+        cmocka_unit_test(test_save_and_load),      cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests_name("pbd_distance", tests, NULL, NULL);
 }

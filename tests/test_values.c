@@ -26,9 +26,16 @@ static void test_refusals(void **unused) {
 
 static void test_canonical_spelling(void **unused) {
     (void)unused;
-    static const struct { const pbd_param *param; const char *typed, *spelt; } same[] = {
-        {&real_param, "0.30", "0.3"}, {&real_param, "3e-1", "0.3"}, {&real_param, "-0", "0"}, {&real_param, "+.25", "0.25"},
-        {&real_param, "0.1234567890123", "0.1234567890123"}, {&whole_param, "1e2", "100"}, {&whole_param, "7.0", "7"}};
+    static const struct {
+        const pbd_param *param;
+        const char *typed, *spelt;
+    } same[] = {{&real_param, "0.30", "0.3"},
+                {&real_param, "3e-1", "0.3"},
+                {&real_param, "-0", "0"},
+                {&real_param, "+.25", "0.25"},
+                {&real_param, "0.1234567890123", "0.1234567890123"},
+                {&whole_param, "1e2", "100"},
+                {&whole_param, "7.0", "7"}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         pbd_value value;
         check_ok(pbd_parse_value(same[i].param, same[i].typed, "case x", &value));
@@ -53,8 +60,9 @@ static void test_axes(void **unused) {
     assert_int_equal(axis.count, 2);
     assert_string_equal(axis.values[1], "coloured_gs");
     pbd_axis_free(&axis);
-    static const char *const bad[] = {"", "=", "nu", "=1:2:3", "nu=1:0:0.1", "nu=0:1:0", "nu=0:1:-1", "nu=0:1", "nu=0:1:2:3",
-                                      "nu=0:1:nan", "nu=0:inf:1", "nu=0:1e9:1e-9", "nu=1,,2", "nu=,", "nu="};
+    static const char *const bad[] = {"",          "=",      "nu",         "=1:2:3",     "nu=1:0:0.1", "nu=0:1:0",
+                                      "nu=0:1:-1", "nu=0:1", "nu=0:1:2:3", "nu=0:1:nan", "nu=0:inf:1", "nu=0:1e9:1e-9",
+                                      "nu=1,,2",   "nu=,",   "nu="};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (pbd_axis_parse(bad[i], &axis).code != PBD_BAD_INPUT) fail_msg("axis '%s' was accepted", bad[i]);
         assert_null(axis.key);
@@ -96,8 +104,9 @@ static void test_resolve(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_canonical_spelling), cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_resolve),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_canonical_spelling),
+        cmocka_unit_test(test_axes),     cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_resolve),
     };
     return cmocka_run_group_tests_name("values", tests, NULL, NULL);
 }

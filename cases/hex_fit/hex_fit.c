@@ -12,7 +12,8 @@ static const pbd_param params[] = {
     {"density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "0: every particle weighs 1 kg, as in the paper"},
     {"edge", "m", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "along x and y"},
     {"aspect", "", PBD_REAL, "1", 0, 1e3, PBD_OPEN_MIN, NULL, "edge along z over edge along x"},
-    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions, "shear entries of D as printed (twice the usual) or standard"},
+    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions,
+     "shear entries of D as printed (twice the usual) or standard"},
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {

@@ -53,7 +53,8 @@ PBD_FN vreal vreal_sqrt(vreal x) {
 /* values[first .. first + count); lanes beyond count repeat the last, so that they compute something harmless. */
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     vreal out = vreal_set(0);
-    if (count == PBD_BATCH) __builtin_memcpy(&out, values + first, sizeof out);
+    if (count == PBD_BATCH)
+        __builtin_memcpy(&out, values + first, sizeof out);
     else
         for (int l = 0; l < PBD_BATCH; l++) out[l] = values[first + (size_t)(l < count ? l : count - 1)];
     return out;
@@ -80,8 +81,8 @@ PBD_FN void batch_store_rows_plain(real *rows, const uint32_t *index, int stride
 
 #include <immintrin.h>
 
-/* Vectors of PBD_BATCH floats hold PBD_BATCH/4 lanes of 128 bits. Lane q of vector k takes row 4q + k; a 4 x 4 transpose
- * inside each lane then leaves the rows in their order. */
+/* Vectors of PBD_BATCH floats hold PBD_BATCH/4 lanes of 128 bits. Lane q of vector k takes row 4q + k; a 4 x 4
+ * transpose inside each lane then leaves the rows in their order. */
 #if PBD_BATCH == 16
 typedef __m512 pbd_vector;
 #define PBD_UNPACK_LOW _mm512_unpacklo_ps

@@ -89,10 +89,12 @@ TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, siz
 static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
     const cpu *c = self;
     double work = (double)n * (kernel->bytes + kernel->flops);
-    if (c->threads == 1 || work < SMALL_LAUNCH) kernel->cpu(args, 0, n);
-    else run_threads(c->threads, kernel, n, args);
+    if (c->threads == 1 || work < SMALL_LAUNCH)
+        kernel->cpu(args, 0, n);
+    else
+        run_threads(c->threads, kernel, n, args);
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_cpu_ops = {cpu_open, free, cpu_alloc, cpu_release, cpu_copy, cpu_copy, cpu_run, cpu_wait,
-                                   NULL, NULL};
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,    cpu_alloc, cpu_release, cpu_copy,
+                                     cpu_copy, cpu_run, cpu_wait,  NULL,        NULL};

@@ -26,14 +26,16 @@ device_info look_up() {
     cudaDriverGetVersion(&driver);
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || (error != cudaSuccess && driver == 0))
-        snprintf(info.missing, sizeof info.missing, "this build has CUDA %d.%d, but there is no NVIDIA driver for it on this machine",
+        snprintf(info.missing, sizeof info.missing,
+                 "this build has CUDA %d.%d, but there is no NVIDIA driver for it on this machine",
                  CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     else if (error != cudaSuccess || count == 0)
         snprintf(info.missing, sizeof info.missing, "there is an NVIDIA driver, but no device (%s)",
                  error != cudaSuccess ? cudaGetErrorString(error) : "none found");
     else {
         cudaDeviceProp properties;
-        if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) snprintf(info.name, sizeof info.name, "%s", properties.name);
+        if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
+            snprintf(info.name, sizeof info.name, "%s", properties.name);
     }
     cudaGetLastError(); /* a missing device is an answer, not an error to be found later */
     return info;
@@ -75,7 +77,8 @@ pbd_status cuda_alloc(void *self, size_t bytes, void **out) {
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         cudaMemGetInfo(&available, &total);
-        return pbd_error(PBD_FAILED, "out of device memory: a buffer of %zu bytes is needed, %zu of %zu are free", rounded, available, total);
+        return pbd_error(PBD_FAILED, "out of device memory: a buffer of %zu bytes is needed, %zu of %zu are free",
+                         rounded, available, total);
     }
     if (error != cudaSuccess) return failed(error, "allocating");
     error = cudaMemsetAsync(*out, 0, rounded, c->stream);
@@ -104,7 +107,9 @@ pbd_status cuda_download(void *self, void *host, const void *device_memory, size
 
 pbd_status cuda_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
     cudaError_t error = (cudaError_t)kernel->cuda(args, n, ((cuda *)self)->stream);
-    return error == cudaSuccess ? pbd_ok() : pbd_error(PBD_FAILED, "CUDA: launching kernel %s over %zu items failed: %s", kernel->name, n, cudaGetErrorString(error));
+    return error == cudaSuccess ? pbd_ok()
+                                : pbd_error(PBD_FAILED, "CUDA: launching kernel %s over %zu items failed: %s",
+                                            kernel->name, n, cudaGetErrorString(error));
 }
 
 pbd_status cuda_wait(void *self) {
@@ -133,6 +138,6 @@ pbd_status cuda_timer_end(void *self, double *seconds) {
 extern "C" {
 const char *pbd_cuda_missing(void) { return device().missing; }
 const char *pbd_cuda_device(void) { return device().name; }
-extern const pbd_backend_ops pbd_cuda_ops = {cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_upload, cuda_download, cuda_run, cuda_wait,
-                                           cuda_timer_begin, cuda_timer_end};
+extern const pbd_backend_ops pbd_cuda_ops = {cuda_open,     cuda_close, cuda_alloc, cuda_release,     cuda_upload,
+                                             cuda_download, cuda_run,   cuda_wait,  cuda_timer_begin, cuda_timer_end};
 }

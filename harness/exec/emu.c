@@ -21,15 +21,17 @@ enum {
     MOST_VALUES = 64,        /* of one exchange */
     SHARED_BYTES = 48 << 10, /* as on a GPU by default */
     STACK_BYTES = 64 << 10,
-    POISON = 0xff,           /* a NaN in every precision */
-    LINE = 64,               /* changes are looked for by lines, then by words of four bytes */
+    POISON = 0xff,             /* a NaN in every precision */
+    LINE = 64,                 /* changes are looked for by lines, then by words of four bytes */
     LARGEST_CHECKED = 8 << 20, /* bytes of device memory up to which every launch is checked */
-    MOST_COMPARED = 256 << 20 /* bytes compared in a launch up to which writers are told apart by thread, not by block */
+    MOST_COMPARED =
+        256 << 20 /* bytes compared in a launch up to which writers are told apart by thread, not by block */
 };
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
 
-/* ---- Memory: every allocation is known, so that launches can be compared ----------------------------------------------- */
+/* ---- Memory: every allocation is known, so that launches can be compared
+ * ----------------------------------------------- */
 
 typedef struct region {
     char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
@@ -105,7 +107,8 @@ static pbd_status emu_wait(void *self) {
     return pbd_ok();
 }
 
-/* ---- The running block --------------------------------------------------------------------------------------------------- */
+/* ---- The running block
+ * --------------------------------------------------------------------------------------------------- */
 
 /* One block runs at a time in the whole program; what it needs is kept between launches. */
 static struct {
@@ -130,7 +133,8 @@ static _Thread_local size_t shared_used;
 void *pbd_emu_shared(size_t bytes) {
     size_t at = shared_used;
     shared_used += (bytes + 15) / 16 * 16;
-    if (shared_used > SHARED_BYTES) abort(); /* a programming error: a GPU would refuse the kernel when it is compiled */
+    if (shared_used > SHARED_BYTES)
+        abort(); /* a programming error: a GPU would refuse the kernel when it is compiled */
     return run.shared + at;
 }
 
@@ -152,7 +156,8 @@ static pbd_status run_block(void) {
     pthread_barrier_init(&run.all, NULL, BLOCK);
     for (int t = 0; t < TILES; t++) pthread_barrier_init(&run.tile[t], NULL, LANES);
     unsigned started = 0;
-    while (started < BLOCK && pthread_create(&thread[started], NULL, thread_main, (void *)(uintptr_t)started) == 0) started++;
+    while (started < BLOCK && pthread_create(&thread[started], NULL, thread_main, (void *)(uintptr_t)started) == 0)
+        started++;
     if (started < BLOCK) abort(); /* those that run would wait for ever */
     for (unsigned t = 0; t < BLOCK; t++) pthread_join(thread[t], NULL);
     pthread_barrier_destroy(&run.all);
@@ -228,8 +233,10 @@ static pbd_status run_block(void) {
             unsigned tile = (run.descending ? TILES - 1 - k : k) * LANES, waiting = count_in(tile, LANES, AT_EXCHANGE);
             if (waiting == 0) continue;
             if (waiting < LANES && waiting + count_in(tile, LANES, AT_BARRIER) + count_in(tile, LANES, DONE) == LANES)
-                return pbd_error(PBD_FAILED, "kernel %s: %u of the %d lanes of a tile came to an exchange, the others went elsewhere",
-                                 run.kernel->name, waiting, LANES);
+                return pbd_error(
+                    PBD_FAILED,
+                    "kernel %s: %u of the %d lanes of a tile came to an exchange, the others went elsewhere",
+                    run.kernel->name, waiting, LANES);
             resume_all(tile, LANES, AT_EXCHANGE);
             moved = true;
         }
@@ -244,25 +251,28 @@ static pbd_status run_block(void) {
 #endif
 
 /* Each lane leaves its values, and adds its partner's, in the order of a butterfly of shuffles. */
-#define BUTTERFLY(TYPE)                                                              \
-    do {                                                                             \
-        TYPE *v = (TYPE *)values;                                                    \
-        for (unsigned other = LANES / 2; other > 0; other /= 2) {                    \
-            for (int i = 0; i < count; i++) run.slot[tile][lane][i] = (double)v[i];  \
-            tile_barrier();                                                          \
+#define BUTTERFLY(TYPE)                                                                    \
+    do {                                                                                   \
+        TYPE *v = (TYPE *)values;                                                          \
+        for (unsigned other = LANES / 2; other > 0; other /= 2) {                          \
+            for (int i = 0; i < count; i++) run.slot[tile][lane][i] = (double)v[i];        \
+            tile_barrier();                                                                \
             for (int i = 0; i < count; i++) v[i] += (TYPE)run.slot[tile][lane ^ other][i]; \
-            tile_barrier();                                                          \
-        }                                                                            \
+            tile_barrier();                                                                \
+        }                                                                                  \
     } while (0)
 
 void pbd_emu_tile_sums(void *values, int count, bool is_double) {
     unsigned tile = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     if (count > MOST_VALUES) abort(); /* a programming error of the kernel's writer */
-    if (is_double) BUTTERFLY(double);
-    else BUTTERFLY(float);
+    if (is_double)
+        BUTTERFLY(double);
+    else
+        BUTTERFLY(float);
 }
 
-/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* Marks the words that `writer` changed since `seen` was last brought up to date; PBD_FAILED when another one of this
  * launch had changed one before. */
@@ -273,7 +283,9 @@ static pbd_status mark_writes(region *r, char *seen, uint32_t writer, const char
             if (memcmp(r->memory + at, seen + at, 4) == 0) continue;
             uint32_t *before = &r->writer[at / 4];
             if (*before != 0 && *before != writer + 1)
-                return pbd_error(PBD_FAILED, "kernel %s: %s %u and %u of one launch write the same word (byte %zu of a buffer of %zu): wrong colours?",
+                return pbd_error(PBD_FAILED,
+                                 "kernel %s: %s %u and %u of one launch write the same word (byte %zu of a buffer of "
+                                 "%zu): wrong colours?",
                                  run.kernel->name, unit, *before - 1, writer, at, r->bytes);
             *before = writer + 1;
         }
@@ -326,7 +338,9 @@ static pbd_status run_checked(emu *e, unsigned blocks) {
         const region *r = &e->region[i];
         for (size_t at = 0; at < r->bytes; at += 4)
             if (memcmp(r->memory + at, r->forward + at, 4) != 0)
-                return pbd_error(PBD_FAILED, "kernel %s: the answer depends on the order of its threads (byte %zu of a buffer of %zu): a missing barrier, or wrong colours",
+                return pbd_error(PBD_FAILED,
+                                 "kernel %s: the answer depends on the order of its threads (byte %zu of a buffer of "
+                                 "%zu): a missing barrier, or wrong colours",
                                  run.kernel->name, at, r->bytes);
     }
     return pbd_ok();
@@ -349,5 +363,5 @@ static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     return e->total <= LARGEST_CHECKED ? run_checked(e, blocks) : run_blocks(e, blocks, false);
 }
 
-const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy, emu_copy, emu_run, emu_wait,
-                                   NULL, NULL};
+const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy,
+                                     emu_copy, emu_run,   emu_wait,  NULL,        NULL};

@@ -17,21 +17,27 @@ struct pbd_exec {
     struct block {
         void *memory;
         size_t bytes;
-    } *block;
+    } * block;
     size_t blocks;
 };
 
 #if !PBD_HAVE_CUDA
-const char *pbd_cuda_missing(void) { return "this build has no CUDA: no CUDA toolkit (nvcc) was found when it was made"; }
+const char *pbd_cuda_missing(void) {
+    return "this build has no CUDA: no CUDA toolkit (nvcc) was found when it was made";
+}
 const char *pbd_cuda_device(void) { return ""; }
 #endif
 
 static pbd_status ops_of(int backend, const pbd_backend_ops **ops) {
-    if (backend == PBD_CPU) *ops = &pbd_cpu_ops;
-    else if (backend == PBD_EMU) *ops = &pbd_emu_ops;
-    else if (*pbd_cuda_missing()) return pbd_error(PBD_NOT_SUPPORTED, "backend cuda is not available: %s", pbd_cuda_missing());
+    if (backend == PBD_CPU)
+        *ops = &pbd_cpu_ops;
+    else if (backend == PBD_EMU)
+        *ops = &pbd_emu_ops;
+    else if (*pbd_cuda_missing())
+        return pbd_error(PBD_NOT_SUPPORTED, "backend cuda is not available: %s", pbd_cuda_missing());
 #if PBD_HAVE_CUDA
-    else *ops = &pbd_cuda_ops;
+    else
+        *ops = &pbd_cuda_ops;
 #endif
     return pbd_ok();
 }
@@ -45,8 +51,10 @@ pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
     exec->ops = ops;
     exec->threads = threads > 0 ? threads : omp_get_num_procs();
     pbd_status status = ops->open(exec->threads, &exec->self);
-    if (status.code != PBD_OK) free(exec);
-    else *out = exec;
+    if (status.code != PBD_OK)
+        free(exec);
+    else
+        *out = exec;
     return status;
 }
 
@@ -82,8 +90,10 @@ pbd_status pbd_exec_timer_begin(pbd_exec *exec) {
 
 pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
     double seconds = 0;
-    if (exec->ops->timer_end) PBD_TRY(exec->ops->timer_end(exec->self, &seconds));
-    else PBD_TRY(exec->ops->wait(exec->self));
+    if (exec->ops->timer_end)
+        PBD_TRY(exec->ops->timer_end(exec->self, &seconds));
+    else
+        PBD_TRY(exec->ops->wait(exec->self));
     double wall = seconds_of(CLOCK_MONOTONIC) - exec->timer_wall;
     out->cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - exec->timer_cpu;
     out->wall_s = exec->ops->timer_end ? seconds : wall;

@@ -42,8 +42,8 @@ void pbd_exec_reset_totals(pbd_exec *exec);
 /* Waits until all launches are done; reports an error that one of them met. */
 pbd_status pbd_exec_wait(pbd_exec *exec);
 
-/* What a stretch of launches took, s: on a GPU `wall_s` is by its own events, so that launches and idle host time before
- * the first kernel do not count; elsewhere by the monotonic clock. `cpu_s` is the process's, all threads. */
+/* What a stretch of launches took, s: on a GPU `wall_s` is by its own events, so that launches and idle host time
+ * before the first kernel do not count; elsewhere by the monotonic clock. `cpu_s` is the process's, all threads. */
 typedef struct pbd_exec_time {
     double wall_s, cpu_s;
 } pbd_exec_time;

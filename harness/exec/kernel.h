@@ -33,16 +33,16 @@
 
 /* nvcc: the __global__ function and its launch. Threads in blocks of PBD_BLOCK; a launch over n items takes
  * n * lanes threads. */
-#define PBD_GPU_KERNEL(name, ARGS, lanes, CALL)                                                                  \
-    static __global__ void __launch_bounds__(PBD_BLOCK) PBD_NAME(pbd_global_##name)(const ARGS args, size_t n) { \
-        const ARGS *a = &args;                                                                                   \
-        size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes);                                     \
-        if (i < n) CALL;                                                                                         \
-    }                                                                                                            \
-    extern "C" int PBD_ENTRY(cuda, name)(const void *args, size_t n, void *stream) {                         \
-        size_t blocks = (n * (lanes) + PBD_BLOCK - 1) / PBD_BLOCK;                                               \
+#define PBD_GPU_KERNEL(name, ARGS, lanes, CALL)                                                                        \
+    static __global__ void __launch_bounds__(PBD_BLOCK) PBD_NAME(pbd_global_##name)(const ARGS args, size_t n) {       \
+        const ARGS *a = &args;                                                                                         \
+        size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes);                                           \
+        if (i < n) CALL;                                                                                               \
+    }                                                                                                                  \
+    extern "C" int PBD_ENTRY(cuda, name)(const void *args, size_t n, void *stream) {                                   \
+        size_t blocks = (n * (lanes) + PBD_BLOCK - 1) / PBD_BLOCK;                                                     \
         PBD_NAME(pbd_global_##name)<<<(unsigned)blocks, PBD_BLOCK, 0, (cudaStream_t)stream>>>(*(const ARGS *)args, n); \
-        return (int)cudaGetLastError();                                                                          \
+        return (int)cudaGetLastError();                                                                                \
     }
 #define PBD_ITEM_KERNEL(name, ARGS, bytes, flops) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i))
 #define PBD_TILE_KERNEL(name, ARGS, bytes, flops) PBD_GPU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
@@ -51,12 +51,12 @@
 #elif defined(PBD_EMULATE)
 
 /* The emulation: what one thread of a launch runs. */
-#define PBD_EMU_KERNEL(name, ARGS, lanes, CALL)                                                      \
-    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                       \
-    void PBD_ENTRY(emu, name)(const void *args, size_t n) {                                      \
-        const ARGS *a = (const ARGS *)args;                                                          \
-        size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes);                         \
-        if (i < n) CALL;                                                                             \
+#define PBD_EMU_KERNEL(name, ARGS, lanes, CALL)                              \
+    void PBD_ENTRY(emu, name)(const void *args, size_t n);                   \
+    void PBD_ENTRY(emu, name)(const void *args, size_t n) {                  \
+        const ARGS *a = (const ARGS *)args;                                  \
+        size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes); \
+        if (i < n) CALL;                                                     \
     }
 #define PBD_ITEM_KERNEL(name, ARGS, bytes, flops) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i))
 #define PBD_TILE_KERNEL(name, ARGS, bytes, flops) PBD_EMU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
@@ -76,10 +76,11 @@
 #endif
 
 #define PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops)                                                          \
-    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                                     \
+    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                                         \
     PBD_DECLARE_CUDA(name)                                                                                         \
-    static const pbd_kernel PBD_KERNEL(name) = {#name, shape, sizeof(ARGS), PBD_NAME(pbd_cpu_##name),              \
-                                                PBD_ENTRY(emu, name), PBD_CUDA_ENTRY(name), bytes, flops};
+    static const pbd_kernel PBD_KERNEL(                                                                            \
+        name) = {#name, shape, sizeof(ARGS), PBD_NAME(pbd_cpu_##name), PBD_ENTRY(emu, name), PBD_CUDA_ENTRY(name), \
+                 bytes, flops};
 
 #define PBD_LOOP_KERNEL(name, ARGS, shape, bytes, flops)                               \
     static void PBD_NAME(pbd_cpu_##name)(const void *args, size_t begin, size_t end) { \

@@ -269,9 +269,9 @@ static json_t *run_json(const pbd_store *store, const pbd_result *r) {
     return json_pack("{ss ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
                      origin_text(store, "build", "build_id"), "env_id", origin_text(store, "env", "env_id"),
                      "invocation_id", origin_text(store, "invocation", "invocation_id"), "kind",
-                     r->kind != NULL ? r->kind : "run", "repeat", r->repeat, "warmups",
-                     r->warmups, "seed", pbd_count_json(r->seed), "started_at", r->started_at, "state",
-                     text_json(r->state), "says", text_json(r->says));
+                     r->kind != NULL ? r->kind : "run", "repeat", r->repeat, "warmups", r->warmups, "seed",
+                     pbd_count_json(r->seed), "started_at", r->started_at, "state", text_json(r->state), "says",
+                     text_json(r->says));
 }
 
 /* An append that failed for want of memory leaves an array short: count them. */

@@ -27,7 +27,8 @@ pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv);
 
 /* Looks for a finished run (any state but failed and interrupted) of the cell by this build's sources on this machine.
  * *found is false when there is none; else run_id is filled in. */
-pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found, char run_id[33]);
+pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found,
+                          char run_id[33]);
 
 /* Stores a run in one transaction and sets result->run_id. `before` and `after` may be NULL. */
 pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,

@@ -9,9 +9,9 @@
 
 static const char *const no_yes[] = {"no", "yes", NULL};
 
-static const pbd_param params[] = {
-    {"spectrum", "", PBD_CHOICE, "no", 0, 0, 0, no_yes, "record the eigenvalues of the first element's stiffness matrix"},
-    {0}};
+static const pbd_param params[] = {{"spectrum", "", PBD_CHOICE, "no", 0, 0, 0, no_yes,
+                                    "record the eigenvalues of the first element's stiffness matrix"},
+                                   {0}};
 
 typedef struct fem_linear {
     pbd_scene scene; /* only what the solve needs; arrays are copies */
@@ -90,8 +90,10 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!fem->scene.positions || !fem->scene.forces || !fem->scene.hex || !fem->scene.fixed_particle || !fem->u)
         status = pbd_error(PBD_FAILED, "out of memory for fem_linear with %zu nodes", n);
     if (status.code == PBD_OK && pbd_choice(values, "spectrum") == 1) status = record_spectrum(scene, recorder);
-    if (status.code != PBD_OK) destroy(fem);
-    else *state = fem;
+    if (status.code != PBD_OK)
+        destroy(fem);
+    else
+        *state = fem;
     return status;
 }
 

@@ -68,8 +68,10 @@ pbd_status hex8_stiffness(const double x[HEX8_NODES][3], const double D[36], siz
         gauss_point(g, at);
         double det = shape_gradients(x, at, grad);
         if (!(det > 0))
-            return pbd_error(PBD_BAD_INPUT, "hexahedron %zu is flat or inside out (Jacobian %g at Gauss point %d): check the order of its nodes",
-                             element, det, g);
+            return pbd_error(
+                PBD_BAD_INPUT,
+                "hexahedron %zu is flat or inside out (Jacobian %g at Gauss point %d): check the order of its nodes",
+                element, det, g);
         for (int i = 0; i < HEX8_DOFS; i++) strain_column(grad[i / 3], i % 3, B[i]);
         for (int i = 0; i < HEX8_DOFS; i++)
             for (int r = 0; r < 6; r++) {
@@ -94,8 +96,7 @@ double hex8_volume(const double x[HEX8_NODES][3]) {
 }
 
 static void corners_of(const pbd_scene *scene, size_t element, double x[HEX8_NODES][3]) {
-    for (int a = 0; a < HEX8_NODES; a++)
-        memcpy(x[a], scene->positions + 3 * scene->hex[8 * element + a], sizeof x[a]);
+    for (int a = 0; a < HEX8_NODES; a++) memcpy(x[a], scene->positions + 3 * scene->hex[8 * element + a], sizeof x[a]);
 }
 
 pbd_status hex8_forces(const pbd_scene *scene, const double *u, double *r) {
@@ -113,14 +114,15 @@ pbd_status hex8_forces(const pbd_scene *scene, const double *u, double *r) {
     return pbd_ok();
 }
 
-/* ---- Assembly: compressed columns over the free unknowns ----------------------------------------------------------- */
+/* ---- Assembly: compressed columns over the free unknowns -----------------------------------------------------------
+ */
 
 /* The mesh's matrix without the held unknowns. Columns are symmetric to rows, so either reading is right. */
 typedef struct sparse_system {
-    int n;           /* unknowns */
-    int *unknown;    /* particles x 3: index of the unknown, or -1 where held */
-    int_t *column;   /* n + 1 */
-    int_t *row;      /* ascending in each column */
+    int n;         /* unknowns */
+    int *unknown;  /* particles x 3: index of the unknown, or -1 where held */
+    int_t *column; /* n + 1 */
+    int_t *row;    /* ascending in each column */
     double *value, *right;
 } sparse_system;
 
@@ -156,7 +158,8 @@ static pbd_status find_pattern(const pbd_scene *scene, sparse_system *s) {
     uint32_t *neighbour = malloc(capacity * sizeof *neighbour); /* of one particle at a time, then kept per particle */
     size_t *start = calloc(n + 1, sizeof *start);
     pbd_status status = pbd_ok();
-    if (!first || !element || !s->column || !neighbour || !start) status = pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", n);
+    if (!first || !element || !s->column || !neighbour || !start)
+        status = pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", n);
     if (status.code == PBD_OK) {
         for (size_t i = 0; i < 8 * scene->hexes; i++) first[scene->hex[i] + 2]++;
         for (size_t i = 0; i < n; i++) first[i + 2] += first[i + 1];
@@ -205,7 +208,8 @@ static pbd_status find_pattern(const pbd_scene *scene, sparse_system *s) {
         }
         s->value = calloc(entries + 1, sizeof *s->value);
         s->right = calloc((size_t)s->n + 1, sizeof *s->right);
-        if (!s->row || !s->value || !s->right) status = pbd_error(PBD_FAILED, "out of memory for a matrix of %zu entries", entries);
+        if (!s->row || !s->value || !s->right)
+            status = pbd_error(PBD_FAILED, "out of memory for a matrix of %zu entries", entries);
     }
     free(first);
     free(element);
@@ -218,8 +222,10 @@ static double *entry_at(const sparse_system *s, int row, int column) {
     int_t lo = s->column[column], hi = s->column[column + 1] - 1;
     while (lo < hi) {
         int_t middle = (lo + hi) / 2;
-        if (s->row[middle] < row) lo = middle + 1;
-        else hi = middle;
+        if (s->row[middle] < row)
+            lo = middle + 1;
+        else
+            hi = middle;
     }
     return &s->value[lo];
 }
@@ -238,8 +244,10 @@ static pbd_status assemble(const pbd_scene *scene, const double *prescribed, spa
             if (row < 0) continue;
             for (int j = 0; j < HEX8_DOFS; j++) {
                 size_t dof = 3 * node[j / 3] + (size_t)(j % 3);
-                if (s->unknown[dof] >= 0) *entry_at(s, row, s->unknown[dof]) += K[HEX8_DOFS * i + j];
-                else if (prescribed) s->right[row] -= K[HEX8_DOFS * i + j] * prescribed[dof];
+                if (s->unknown[dof] >= 0)
+                    *entry_at(s, row, s->unknown[dof]) += K[HEX8_DOFS * i + j];
+                else if (prescribed)
+                    s->right[row] -= K[HEX8_DOFS * i + j] * prescribed[dof];
             }
         }
     }
@@ -258,7 +266,7 @@ static pbd_status solve_sparse(sparse_system *s) {
     options.IterRefine = SLU_DOUBLE;
     options.ConditionNumber = YES;
     size_t n = (size_t)s->n;
-    int *index = malloc(3 * (n + 1) * sizeof *index); /* perm_c, perm_r, etree */
+    int *index = malloc(3 * (n + 1) * sizeof *index);      /* perm_c, perm_r, etree */
     double *answer = malloc(3 * (n + 1) * sizeof *answer); /* x, R, C */
     if (!index || !answer) {
         free(index);
@@ -278,8 +286,8 @@ static pbd_status solve_sparse(sparse_system *s) {
     dCreate_Dense_Matrix(&X, s->n, 1, answer, s->n, SLU_DN, SLU_D, SLU_GE);
     memset(&L, 0, sizeof L);
     memset(&U, 0, sizeof U);
-    dgssvx(&options, &A, index, index + n, index + 2 * n, equed, answer + n, answer + 2 * n, &L, &U, NULL, 0, &B, &X, &growth,
-           &rcond, &forward, &backward, &global, &memory, &statistics, &info);
+    dgssvx(&options, &A, index, index + n, index + 2 * n, equed, answer + n, answer + 2 * n, &L, &U, NULL, 0, &B, &X,
+           &growth, &rcond, &forward, &backward, &global, &memory, &statistics, &info);
     StatFree(&statistics);
     Destroy_SuperMatrix_Store(&A);
     Destroy_SuperMatrix_Store(&B);
@@ -293,7 +301,8 @@ static pbd_status solve_sparse(sparse_system *s) {
     free(answer);
     if (info > s->n + 1) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
     if (!finite)
-        return pbd_error(PBD_NO_EQUILIBRIUM, "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
+        return pbd_error(PBD_NO_EQUILIBRIUM,
+                         "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
     return pbd_ok();
 }
 

@@ -27,9 +27,17 @@ static pbd_scene element_scene(const fit_problem *problem, double positions[24],
     static uint32_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, base[4] = {0, 1, 2, 3};
     memcpy(positions, problem->corner, 24 * sizeof *positions);
     for (int a = 0; a < 8; a++) masses[a] = problem->mass;
-    return (pbd_scene){.particles = 8, .positions = positions, .masses = masses, .forces = forces, .hexes = 1,
-                       .hex = hex, .fixed = 4, .fixed_particle = base, .fixing = problem->fixing,
-                       .material = problem->material, .extent = 1};
+    return (pbd_scene){.particles = 8,
+                       .positions = positions,
+                       .masses = masses,
+                       .forces = forces,
+                       .hexes = 1,
+                       .hex = hex,
+                       .fixed = 4,
+                       .fixed_particle = base,
+                       .fixing = problem->fixing,
+                       .material = problem->material,
+                       .extent = 1};
 }
 
 /* J of each kind: sum of share g g'/(g'g), equal masses (A6). */
@@ -39,7 +47,8 @@ static void add_projections(fit_matrices *m) {
         double norm = dot(&c->g[0][0], &c->g[0][0], 3 * (size_t)c->count);
         for (int a = 0; a < 3 * c->count; a++)
             for (int b = 0; b < 3 * c->count; b++) {
-                size_t row = 3 * c->particle[a / 3] + (size_t)(a % 3), column = 3 * c->particle[b / 3] + (size_t)(b % 3);
+                size_t row = 3 * c->particle[a / 3] + (size_t)(a % 3),
+                       column = 3 * c->particle[b / 3] + (size_t)(b % 3);
                 m->J[c->kind][24 * row + column] += c->share * c->g[a / 3][a % 3] * c->g[b / 3][b % 3] / norm;
             }
     }
@@ -101,7 +110,8 @@ double fit_error(const fit_matrices *m, const double k[HEX_KINDS]) {
     return frobenius(K, 576) / m->norm_fem;
 }
 
-/* ---- Bounded least squares ------------------------------------------------------------------------------------------ */
+/* ---- Bounded least squares ------------------------------------------------------------------------------------------
+ */
 
 /* Minimises over the free unknowns with the others at their bounds (state 0: at 0, 1: at 1, 2: free). False when the
  * answer leaves [0, 1]. */
@@ -138,7 +148,9 @@ static double quadratic(const fit_matrices *m, const double k[HEX_KINDS]) {
 
 pbd_status fit_bounded_least_squares(const fit_matrices *m, fit_answer *out) {
     if (m->problem.iterations != 1)
-        return pbd_error(PBD_BAD_INPUT, "fit=bounded_lsq is linear for fit_iterations=1 only, not %d: use fit=nelder_mead", m->problem.iterations);
+        return pbd_error(PBD_BAD_INPUT,
+                         "fit=bounded_lsq is linear for fit_iterations=1 only, not %d: use fit=nelder_mead",
+                         m->problem.iterations);
     double best = INFINITY;
     for (int choice = 0; choice < 81; choice++) { /* 3^4 */
         int state[HEX_KINDS];
@@ -154,7 +166,8 @@ pbd_status fit_bounded_least_squares(const fit_matrices *m, fit_answer *out) {
     return pbd_ok();
 }
 
-/* ---- Nelder-Mead ---------------------------------------------------------------------------------------------------- */
+/* ---- Nelder-Mead ----------------------------------------------------------------------------------------------------
+ */
 
 typedef struct objective {
     const fit_matrices *m;
@@ -172,8 +185,8 @@ static double matrix_objective(unsigned n, const double *k, double *gradient, vo
 
 /* Runs one of NLopt's searches over the unknowns (k_volume held at 0 when the problem says so), keeping the better of
  * what `out` holds and what it finds. */
-static pbd_status search(nlopt_algorithm algorithm, nlopt_func f, objective *o, const double start[HEX_KINDS], double k[HEX_KINDS],
-                         double *value) {
+static pbd_status search(nlopt_algorithm algorithm, nlopt_func f, objective *o, const double start[HEX_KINDS],
+                         double k[HEX_KINDS], double *value) {
     double lower[HEX_KINDS] = {0}, upper[HEX_KINDS] = {1, 1, 1, 1}, x[HEX_KINDS], found = 0;
     if (!o->m->problem.volume) upper[HEX_VOLUME] = 0;
     for (int i = 0; i < HEX_KINDS; i++) x[i] = fmin(start[i], upper[i]);
@@ -205,7 +218,8 @@ pbd_status fit_nelder_mead(const fit_matrices *m, double start, fit_answer *out)
     return pbd_ok();
 }
 
-/* ---- Deformation tests ---------------------------------------------------------------------------------------------- */
+/* ---- Deformation tests ----------------------------------------------------------------------------------------------
+ */
 
 /* Torsion about z, shear along x, traction along z on the four top corners (rodero2016 Figure 6). */
 static void test_forces(const fit_problem *problem, int test, double f[24]) {
@@ -217,7 +231,8 @@ static void test_forces(const fit_problem *problem, int test, double f[24]) {
         if (test == 0) {
             f[3 * a] = -(problem->corner[a][1] - centre[1]);
             f[3 * a + 1] = problem->corner[a][0] - centre[0];
-        } else f[3 * a + (test == 1 ? 0 : 2)] = 1;
+        } else
+            f[3 * a + (test == 1 ? 0 : 2)] = 1;
     }
 }
 
@@ -243,8 +258,14 @@ static double test_objective(unsigned n, const double *k, double *gradient, void
         mass[a] = problem->mass;
         w[a] = held[a] && problem->fixing == PBD_FIXED_WEIGHT ? 0 : 1 / problem->mass;
     }
-    linear_system s = {.constraint = o->m->constraint, .constraints = o->m->constraints, .k = k, .w = w, .held = held,
-                       .particles = 8, .solver = PBD_SOLVER_JACOBI, .iterations = problem->iterations};
+    linear_system s = {.constraint = o->m->constraint,
+                       .constraints = o->m->constraints,
+                       .k = k,
+                       .w = w,
+                       .held = held,
+                       .particles = 8,
+                       .solver = PBD_SOLVER_JACOBI,
+                       .iterations = problem->iterations};
     for (int test = 0; test < 3; test++) {
         double predicted[24], after[24];
         if (linear_rest(&s, o->force[test], mass, o->m->dt, predicted, after).code != PBD_OK) return 1e6;
@@ -265,7 +286,8 @@ pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out) {
         o.u_fem[test] = u[test];
     }
     /* The objective is not convex: search from several starts, and polish the best. */
-    static const double starts[][HEX_KINDS] = {{0.06, 0.16, 0.11, 0.1}, {0.02, 0.05, 0.05, 0.5}, {0.3, 0.3, 0.3, 0.3}, {0.1, 0.02, 0.3, 0.8}};
+    static const double starts[][HEX_KINDS] = {
+        {0.06, 0.16, 0.11, 0.1}, {0.02, 0.05, 0.05, 0.5}, {0.3, 0.3, 0.3, 0.3}, {0.1, 0.02, 0.3, 0.8}};
     double value = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         double start[HEX_KINDS]; /* many iterations want small stiffnesses */
@@ -278,7 +300,8 @@ pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out) {
     return pbd_ok();
 }
 
-/* ---- What the paper printed ------------------------------------------------------------------------------------------ */
+/* ---- What the paper printed
+ * ------------------------------------------------------------------------------------------ */
 
 void fit_polynomials(double nu, double k[HEX_KINDS]) {
     bool low = nu < 0.29;
@@ -289,7 +312,8 @@ void fit_polynomials(double nu, double k[HEX_KINDS]) {
     for (int i = 0; i < HEX_KINDS; i++) k[i] = fmin(fmax(k[i], 0), 1);
 }
 
-/* ---- Gauss-Seidel by sampling ---------------------------------------------------------------------------------------- */
+/* ---- Gauss-Seidel by sampling
+ * ---------------------------------------------------------------------------------------- */
 
 /* splitmix64: a stream of 64-bit numbers from any seed (Steele, Lea, Flood 2014). */
 static uint64_t next_random(uint64_t *state) {
@@ -313,13 +337,21 @@ pbd_status fit_sample_orders(const fit_matrices *m, const double k[HEX_KINDS], i
     static const bool held[8] = {false};
     double w[8], mean[576] = {0}, A[576], J[576] = {0}, squares = 0;
     uint32_t order[64];
-    if (m->constraints > sizeof order / sizeof *order) return pbd_error(PBD_NOT_SUPPORTED, "sampling orders takes one element");
+    if (m->constraints > sizeof order / sizeof *order)
+        return pbd_error(PBD_NOT_SUPPORTED, "sampling orders takes one element");
     for (int a = 0; a < 8; a++) w[a] = 1 / m->problem.mass;
     for (size_t i = 0; i < m->constraints; i++) order[i] = (uint32_t)i;
     for (int kind = 0; kind < HEX_KINDS; kind++)
         for (int i = 0; i < 576; i++) J[i] += k[kind] * m->J[kind][i];
-    linear_system s = {.constraint = m->constraint, .constraints = m->constraints, .order = order, .k = k, .w = w,
-                       .held = held, .particles = 8, .solver = PBD_SOLVER_COLOURED_GS, .iterations = 1};
+    linear_system s = {.constraint = m->constraint,
+                       .constraints = m->constraints,
+                       .order = order,
+                       .k = k,
+                       .w = w,
+                       .held = held,
+                       .particles = 8,
+                       .solver = PBD_SOLVER_COLOURED_GS,
+                       .iterations = 1};
     for (int n = 0; n < samples; n++) {
         shuffle(order, m->constraints, &seed);
         PBD_TRY(linear_map(&s, A));

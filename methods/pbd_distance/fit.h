@@ -1,4 +1,5 @@
-/* Fitting the four stiffnesses of a cubic PBD element to a linear FEM element (rodero2016 sections 3.1, 4 and 5.1). f64. */
+/* Fitting the four stiffnesses of a cubic PBD element to a linear FEM element (rodero2016 sections 3.1, 4 and 5.1).
+ * f64. */
 #ifndef PBD_FIT_H
 #define PBD_FIT_H
 
@@ -10,12 +11,12 @@ typedef enum fit_norm { FIT_MASS_SPECTRAL, FIT_MASS_FROBENIUS } fit_norm;
 typedef struct fit_problem {
     double corner[8][3]; /* m */
     pbd_material material;
-    double mass;         /* kg, of each particle */
-    fit_norm mass_norm;  /* ||M|| of Eq. 10; the Frobenius norm is used for K */
+    double mass;        /* kg, of each particle */
+    fit_norm mass_norm; /* ||M|| of Eq. 10; the Frobenius norm is used for K */
     hex_split split;
-    bool volume;         /* false: k_volume is held at 0 */
-    int iterations;      /* Jacobi iterations whose K_PBD is fitted; 1 in the paper */
-    pbd_fixing fixing;   /* of the base in the deformation tests */
+    bool volume;       /* false: k_volume is held at 0 */
+    int iterations;    /* Jacobi iterations whose K_PBD is fitted; 1 in the paper */
+    pbd_fixing fixing; /* of the base in the deformation tests */
 } fit_problem;
 
 typedef struct fit_answer {
@@ -27,10 +28,11 @@ typedef struct fit_answer {
 /* The matrices of a problem, made once. */
 typedef struct fit_matrices {
     fit_problem problem;
-    double dt;                     /* s, Eq. 10: sqrt(||M|| / ||K_FEM||_F) */
-    double K_fem[576], norm_fem;   /* N/m */
-    double J[HEX_KINDS][576];      /* -d(delta p)/du per unit stiffness of each kind: K_PBD = (m / dt^2) sum k J */
-    double gram[HEX_KINDS][HEX_KINDS], right[HEX_KINDS]; /* of the linear least-squares problem, K_FEM in units of m/dt^2 */
+    double dt;                   /* s, Eq. 10: sqrt(||M|| / ||K_FEM||_F) */
+    double K_fem[576], norm_fem; /* N/m */
+    double J[HEX_KINDS][576];    /* -d(delta p)/du per unit stiffness of each kind: K_PBD = (m / dt^2) sum k J */
+    double gram[HEX_KINDS][HEX_KINDS],
+        right[HEX_KINDS];          /* of the linear least-squares problem, K_FEM in units of m/dt^2 */
     linear_constraint *constraint; /* of the one element */
     size_t constraints;
 } fit_matrices;

@@ -14,7 +14,8 @@ static const unsigned char (*const kind_pairs[HEX_DISTANCES])[2] = {edge_pairs, 
 static const size_t pairs_per_cell[HEX_DISTANCES] = {12, 12, 4};
 
 /* Faces seen from outside, turned so that split A cuts from the first to the third corner. */
-static const unsigned char faces[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {3, 7, 6, 2}, {0, 4, 7, 3}};
+static const unsigned char faces[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
+                                          {1, 2, 6, 5}, {3, 7, 6, 2}, {0, 4, 7, 3}};
 
 static void cross(const double a[3], const double b[3], double out[3]) {
     out[0] = a[1] * b[2] - a[2] * b[1];
@@ -74,7 +75,8 @@ static pbd_status list_pairs(const pbd_scene *scene, int kind, hex_constraints *
         memmove(pair + 2 * kept, pair + 2 * i, 2 * sizeof *pair);
         rest[kept] = distance(scene->positions + 3 * pair[2 * kept], scene->positions + 3 * pair[2 * kept + 1]);
         if (!(rest[kept] > 0))
-            return pbd_error(PBD_BAD_INPUT, "particles %u and %u coincide: an edge of no length has no direction", pair[2 * kept], pair[2 * kept + 1]);
+            return pbd_error(PBD_BAD_INPUT, "particles %u and %u coincide: an edge of no length has no direction",
+                             pair[2 * kept], pair[2 * kept + 1]);
         kept++;
     }
     h->count[kind] = kept;
@@ -116,7 +118,8 @@ void hex_constraints_free(hex_constraints *h) {
     *h = (hex_constraints){0};
 }
 
-static void linear_distance(const hex_constraints *h, int kind, size_t i, const double *positions, linear_constraint *c) {
+static void linear_distance(const hex_constraints *h, int kind, size_t i, const double *positions,
+                            linear_constraint *c) {
     *c = (linear_constraint){.count = 2, .kind = (hex_kind)kind, .share = 1};
     const double *a = positions + 3 * h->pair[kind][2 * i], *b = positions + 3 * h->pair[kind][2 * i + 1];
     c->particle[0] = h->pair[kind][2 * i];

@@ -33,10 +33,10 @@ double hex_six_volumes(const double p[8][3], hex_split split, double g[8][3]);
 /* One constraint as the linear analysis sees it: its gradient at rest. */
 typedef struct linear_constraint {
     uint32_t particle[8];
-    int count;       /* 2 or 8 */
+    int count; /* 2 or 8 */
     hex_kind kind;
-    double share;    /* of the kind's stiffness: 1, or 1/2 for each half of HEX_SPLIT_MEAN */
-    double g[8][3];  /* gradient by particle */
+    double share;   /* of the kind's stiffness: 1, or 1/2 for each half of HEX_SPLIT_MEAN */
+    double g[8][3]; /* gradient by particle */
 } linear_constraint;
 
 /* All constraints at rest, kind by kind in mesh order. *out is the caller's to free. */

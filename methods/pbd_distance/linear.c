@@ -13,8 +13,10 @@ size_t linear_unknowns(const linear_system *s) {
 
 static pbd_status check_size(size_t n) {
     if (n <= LINEAR_LARGEST) return pbd_ok();
-    return pbd_error(PBD_NOT_SUPPORTED, "the linear analysis is dense and takes at most %d unknowns, not %zu: use mode=dynamic or fewer cells",
-                     LINEAR_LARGEST, n);
+    return pbd_error(
+        PBD_NOT_SUPPORTED,
+        "the linear analysis is dense and takes at most %d unknowns, not %zu: use mode=dynamic or fewer cells",
+        LINEAR_LARGEST, n);
 }
 
 /* One constraint on every column of X (3 particles rows, n columns): s = g'X, then target -= k w g s / (g'Wg).
@@ -80,7 +82,8 @@ pbd_status linear_rest(const linear_system *sys, const double *f, const double *
     double *A = malloc((n * n + 1) * sizeof *A), *push = malloc((2 * n + 1) * sizeof *push);
     lapack_int *pivot = malloc((n + 1) * sizeof *pivot);
     pbd_status status = pbd_ok();
-    if (!A || !push || !pivot) status = pbd_error(PBD_FAILED, "out of memory for the static problem of %zu unknowns", n);
+    if (!A || !push || !pivot)
+        status = pbd_error(PBD_FAILED, "out of memory for the static problem of %zu unknowns", n);
     if (status.code == PBD_OK) status = linear_map(sys, A);
     if (status.code == PBD_OK) {
         /* At rest the push of the load, dt^2 f/m, is what the projection undoes: (I - A) u = push. */
@@ -97,8 +100,11 @@ pbd_status linear_rest(const linear_system *sys, const double *f, const double *
         lapack_int info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, A, (lapack_int)n, pivot);
         if (info == 0) LAPACKE_dgecon(LAPACK_ROW_MAJOR, '1', (lapack_int)n, A, (lapack_int)n, norm, &rcond);
         if (info != 0 || rcond < 1e-14)
-            status = pbd_error(PBD_NO_EQUILIBRIUM, "the constraints do not resist every motion (reciprocal condition %.1e): some stiffness is 0", rcond);
-        else LAPACKE_dgetrs(LAPACK_ROW_MAJOR, 'N', (lapack_int)n, 1, A, (lapack_int)n, pivot, u, 1);
+            status = pbd_error(
+                PBD_NO_EQUILIBRIUM,
+                "the constraints do not resist every motion (reciprocal condition %.1e): some stiffness is 0", rcond);
+        else
+            LAPACKE_dgetrs(LAPACK_ROW_MAJOR, 'N', (lapack_int)n, 1, A, (lapack_int)n, pivot, u, 1);
         row = 0;
         for (size_t i = 0; i < 3 * sys->particles && status.code == PBD_OK; i++) {
             bool held = sys->held[i / 3];
@@ -119,7 +125,8 @@ pbd_status linear_largest_eigenvalue(const linear_system *sys, double *out) {
     once.iterations = 1;
     size_t n = linear_unknowns(&once);
     PBD_TRY(check_size(n));
-    double *A = malloc((n * n + 1) * sizeof *A), *w = malloc((n + 1) * sizeof *w), *value = malloc((n + 1) * sizeof *value);
+    double *A = malloc((n * n + 1) * sizeof *A), *w = malloc((n + 1) * sizeof *w),
+           *value = malloc((n + 1) * sizeof *value);
     lapack_int found = 0, support[2];
     pbd_status status = pbd_ok();
     if (!A || !w || !value) status = pbd_error(PBD_FAILED, "out of memory for the spectrum of %zu unknowns", n);
@@ -133,8 +140,10 @@ pbd_status linear_largest_eigenvalue(const linear_system *sys, double *out) {
             for (size_t j = 0; j < n; j++) A[i * n + j] = ((i == j) - A[i * n + j]) * w[j] / w[i];
         lapack_int info = LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'N', 'I', 'U', (lapack_int)n, A, (lapack_int)n, 0, 0,
                                          (lapack_int)n, (lapack_int)n, 0, &found, value, NULL, (lapack_int)n, support);
-        if (info != 0 || found != 1) status = pbd_error(PBD_FAILED, "LAPACK found no largest eigenvalue of the projection");
-        else *out = value[0];
+        if (info != 0 || found != 1)
+            status = pbd_error(PBD_FAILED, "LAPACK found no largest eigenvalue of the projection");
+        else
+            *out = value[0];
     }
     free(A);
     free(w);

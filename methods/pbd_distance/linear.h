@@ -11,10 +11,10 @@ typedef enum pbd_solver { PBD_SOLVER_JACOBI, PBD_SOLVER_COLOURED_GS } pbd_solver
 typedef struct linear_system {
     const linear_constraint *constraint;
     size_t constraints;
-    const uint32_t *order;  /* Gauss-Seidel: constraints in the order they are projected; NULL: as listed */
-    const double *k;        /* HEX_KINDS stiffnesses */
-    const double *w;        /* particles: inverse masses as the projection sees them, 1/kg */
-    const bool *held;       /* particles: put back to rest after each iteration */
+    const uint32_t *order; /* Gauss-Seidel: constraints in the order they are projected; NULL: as listed */
+    const double *k;       /* HEX_KINDS stiffnesses */
+    const double *w;       /* particles: inverse masses as the projection sees them, 1/kg */
+    const bool *held;      /* particles: put back to rest after each iteration */
     size_t particles;
     pbd_solver solver;
     int iterations;
@@ -23,7 +23,8 @@ typedef struct linear_system {
 /* Most unknowns that the dense analysis takes on. */
 enum { LINEAR_LARGEST = 6000 };
 
-/* A such that u_after = A u_before over the free unknowns, row-major n x n with n = linear_unknowns(s); the caller's. */
+/* A such that u_after = A u_before over the free unknowns, row-major n x n with n = linear_unknowns(s); the caller's.
+ */
 size_t linear_unknowns(const linear_system *s);
 pbd_status linear_map(const linear_system *s, double *A);
 

@@ -28,25 +28,31 @@ static const pbd_param params[] = {
     {"mode", "", PBD_CHOICE, "dynamic", 0, 0, 0, modes, "step until at rest, or solve K_PBD u = f"},
     {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, solvers, "jacobi as the paper analyses, coloured_gs as PBD is used"},
     {"iterations", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "projections a step"},
-    {"stiffness", "", PBD_CHOICE, "fitted", 0, 0, 0, stiffnesses, "fitted to FEM, the printed polynomials, or fixed by k_*"},
+    {"stiffness", "", PBD_CHOICE, "fitted", 0, 0, 0, stiffnesses,
+     "fitted to FEM, the printed polynomials, or fixed by k_*"},
     {"k_edge", "", PBD_REAL, "0.05", 0, 1, 0, NULL, "stiffness=fixed: of edges"},
     {"k_face", "", PBD_REAL, "0.16", 0, 1, 0, NULL, "stiffness=fixed: of face diagonals"},
     {"k_diagonal", "", PBD_REAL, "0.12", 0, 1, 0, NULL, "stiffness=fixed: of inner diagonals"},
     {"k_volume", "", PBD_REAL, "0", 0, 1, 0, NULL, "stiffness=fixed: of volumes"},
-    {"fit", "", PBD_CHOICE, "bounded_lsq", 0, 0, 0, fits, "Eq. 11 directly, by Nelder-Mead, or to the deformation tests"},
+    {"fit", "", PBD_CHOICE, "bounded_lsq", 0, 0, 0, fits,
+     "Eq. 11 directly, by Nelder-Mead, or to the deformation tests"},
     {"fit_start", "", PBD_REAL, "0.1", 0, 1, 0, NULL, "nelder_mead: every stiffness at the start"},
-    {"fit_iterations", "", PBD_INTEGER, "1", 0, 1000, 0, NULL, "Jacobi iterations that are fitted (paper: 1); 0: as many as `iterations`"},
+    {"fit_iterations", "", PBD_INTEGER, "1", 0, 1000, 0, NULL,
+     "Jacobi iterations that are fitted (paper: 1); 0: as many as `iterations`"},
     {"constraints", "", PBD_CHOICE, "all", 0, 0, 0, sets, "with or without volume constraints"},
     {"face_split", "", PBD_CHOICE, "mean_of_projections", 0, 0, 0, splits, "triangles of the volume constraint (R-7)"},
     {"mass_norm", "", PBD_CHOICE, "spectral", 0, 0, 0, norms, "norm of M in Eq. 10 (R-4)"},
     {"dt", "s", PBD_REAL, "0", 0, 1e3, 0, NULL, "time step; 0: by Eq. 10"},
     {"dt_scale", "", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "multiplies the time step, not the fit"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities"},
-    {"velocity_threshold", "size/step", PBD_REAL, "1e-9", 0, 1, PBD_OPEN_MIN, NULL, "mode=dynamic: at rest when every particle moves less than this fraction of the body's size in each of two steps"},
+    {"velocity_threshold", "size/step", PBD_REAL, "1e-9", 0, 1, PBD_OPEN_MIN, NULL,
+     "mode=dynamic: at rest when every particle moves less than this fraction of the body's size in each of two steps"},
     {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic: not_settled after so many"},
     {"spectrum", "", PBD_CHOICE, "no", 0, 0, 0, no_yes, "record the largest eigenvalue of a Jacobi iteration (R-12)"},
-    {"jacobian", "", PBD_CHOICE, "no", 0, 0, 0, no_yes, "record K_PBD by finite differences of the projection against the closed form"},
-    {"order_samples", "", PBD_INTEGER, "0", 0, 1e6, 0, NULL, "record K of Gauss-Seidel averaged over so many random orders"},
+    {"jacobian", "", PBD_CHOICE, "no", 0, 0, 0, no_yes,
+     "record K_PBD by finite differences of the projection against the closed form"},
+    {"order_samples", "", PBD_INTEGER, "0", 0, 1e6, 0, NULL,
+     "record K of Gauss-Seidel averaged over so many random orders"},
     {"order_seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of those orders"},
     {0}};
 
@@ -55,7 +61,7 @@ typedef struct coloured {
     size_t count;
     int colours;
     size_t first[PBD_MOST_COLOURS + 1];
-    uint32_t *order; /* host: new place -> constraint in mesh order */
+    uint32_t *order;    /* host: new place -> constraint in mesh order */
     uint32_t *particle; /* device: count x arity */
     real *rest[2];      /* device: distances: [0]; volumes: splits A and B */
 } coloured;
@@ -65,12 +71,12 @@ typedef struct pbd_distance {
     pbd_recorder *recorder;
     size_t particles, held_count;
     coloured kind[HEX_KINDS];
-    real *x, *v, *a, *p;      /* device: particles x 4 */
-    real *impulse;            /* device: Jacobi only, rows of 4 */
+    real *x, *v, *a, *p;                  /* device: particles x 4 */
+    real *impulse;                        /* device: Jacobi only, rows of 4 */
     uint32_t *gather_first, *gather_slot; /* device: Jacobi only */
-    uint32_t *held;           /* device */
-    real *held_rest;          /* device: held x 4 */
-    real *fastest;            /* device: by block */
+    uint32_t *held;                       /* device */
+    real *held_rest;                      /* device: held x 4 */
+    real *fastest;                        /* device: by block */
     double k[HEX_KINDS];
     double dt, damping, threshold, extent, largest_impulse;
     int solver, iterations, mode, split;
@@ -83,7 +89,8 @@ typedef struct pbd_distance {
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
 
-/* ---- Creation --------------------------------------------------------------------------------------------------------- */
+/* ---- Creation
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void destroy(void *state) {
     pbd_distance *s = state;
@@ -93,7 +100,8 @@ static void destroy(void *state) {
         pbd_free(s->exec, s->kind[kind].particle);
         for (int r = 0; r < 2; r++) pbd_free(s->exec, s->kind[kind].rest[r]);
     }
-    void *device[] = {s->x, s->v, s->a, s->p, s->impulse, s->gather_first, s->gather_slot, s->held, s->held_rest, s->fastest};
+    void *device[] = {s->x,           s->v,    s->a,         s->p,      s->impulse, s->gather_first,
+                      s->gather_slot, s->held, s->held_rest, s->fastest};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     hex_constraints_free(&s->constraints);
     free(s->rest);
@@ -126,7 +134,8 @@ static pbd_status upload_kind(pbd_distance *s, int kind) {
     if (!c->order || !sorted || !rest) status = pbd_error(PBD_FAILED, "out of memory for %zu constraints", c->count);
     if (status.code == PBD_OK && s->solver == PBD_SOLVER_COLOURED_GS)
         status = pbd_colour(c->count, arity, particle, s->particles, c->order, c->first, &c->colours);
-    else if (status.code == PBD_OK) /* Jacobi needs no colours, and in mesh order impulses lie near those who gather them */
+    else if (status.code ==
+             PBD_OK) /* Jacobi needs no colours, and in mesh order impulses lie near those who gather them */
         for (size_t i = 0; i < c->count; i++) c->order[i] = (uint32_t)i;
     if (status.code == PBD_OK) {
         for (size_t i = 0; i < c->count; i++)
@@ -168,8 +177,10 @@ static pbd_status upload_gather(pbd_distance *s) {
                 for (int a = 0; a < arity; a++) {
                     uint32_t p = particle[s->kind[kind].order[i] * (size_t)arity + (size_t)a];
                     size_t row = arity == 2 ? base + i : base + 8 * i + (size_t)a;
-                    if (pass == 0) first[p + 2]++;
-                    else slot[first[p + 1]++] = (uint32_t)(row << 1 | (arity == 2 && a == 1));
+                    if (pass == 0)
+                        first[p + 2]++;
+                    else
+                        slot[first[p + 1]++] = (uint32_t)(row << 1 | (arity == 2 && a == 1));
                 }
         }
         if (pass == 0)
@@ -178,7 +189,8 @@ static pbd_status upload_gather(pbd_distance *s) {
     pbd_status status = upload_new(s, first, (s->particles + 1) * sizeof *first, &s->gather_first);
     if (status.code == PBD_OK) status = upload_new(s, slot, entries * sizeof *slot, &s->gather_slot);
     void *impulse = NULL;
-    if (status.code == PBD_OK) status = pbd_alloc(s->exec, 4 * (volume_rows + 8 * s->constraints.cells) * sizeof(real), &impulse);
+    if (status.code == PBD_OK)
+        status = pbd_alloc(s->exec, 4 * (volume_rows + 8 * s->constraints.cells) * sizeof(real), &impulse);
     s->impulse = impulse;
     free(first);
     free(slot);
@@ -190,7 +202,8 @@ static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
     real *rows[3];
     for (int i = 0; i < 3; i++) rows[i] = calloc(4 * n + 1, sizeof(real));
     pbd_status status = pbd_ok();
-    if (!rows[0] || !rows[1] || !rows[2]) status = pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    if (!rows[0] || !rows[1] || !rows[2])
+        status = pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     else
         for (size_t i = 0; i < n; i++) {
             bool weightless = s->is_held[i] && scene->fixing == PBD_FIXED_WEIGHT;
@@ -207,7 +220,8 @@ static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
     if (status.code == PBD_OK) status = upload_new(s, rows[0], bytes, &s->p);
     if (status.code == PBD_OK) {
         for (size_t i = 0; i < scene->fixed; i++)
-            for (size_t d = 0; d < 3; d++) rows[1][4 * i + d] = (real)scene->positions[3 * scene->fixed_particle[i] + d];
+            for (size_t d = 0; d < 3; d++)
+                rows[1][4 * i + d] = (real)scene->positions[3 * scene->fixed_particle[i] + d];
         status = upload_new(s, scene->fixed_particle, scene->fixed * sizeof *scene->fixed_particle, &s->held);
     }
     if (status.code == PBD_OK) status = upload_new(s, rows[1], 4 * scene->fixed * sizeof(real), &s->held_rest);
@@ -224,7 +238,8 @@ static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
     s->forces = malloc((3 * n + 1) * sizeof *s->forces);
     s->masses = malloc((n + 1) * sizeof *s->masses);
     s->is_held = calloc(n + 1, sizeof *s->is_held);
-    if (!s->rest || !s->forces || !s->masses || !s->is_held) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    if (!s->rest || !s->forces || !s->masses || !s->is_held)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     memcpy(s->rest, scene->positions, 3 * n * sizeof *s->rest);
     memcpy(s->forces, scene->forces, 3 * n * sizeof *s->forces);
     memcpy(s->masses, scene->masses, n * sizeof *s->masses);
@@ -236,9 +251,11 @@ static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
     return hex_constraints_create(scene, &s->constraints);
 }
 
-/* ---- Stiffnesses -------------------------------------------------------------------------------------------------------- */
+/* ---- Stiffnesses
+ * -------------------------------------------------------------------------------------------------------- */
 
-static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double error, double dt, const fit_matrices *m) {
+static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double error, double dt,
+                       const fit_matrices *m) {
     static const char *const names[HEX_KINDS] = {"k_edge", "k_face", "k_diagonal", "k_volume"};
     for (int kind = 0; kind < HEX_KINDS; kind++) pbd_metric(recorder, names[kind], "1", PBD_NEUTRAL, k[kind]);
     pbd_metric(recorder, "fit_error", "1", PBD_LOWER_IS_BETTER, error);
@@ -254,7 +271,8 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
                            .volume = pbd_choice(values, "constraints") == 0,
                            .iterations = (int)pbd_integer(values, "fit_iterations"),
                            .fixing = scene->fixing};
-    for (int a = 0; a < 8; a++) memcpy(problem.corner[a], scene->positions + 3 * scene->hex[a], sizeof problem.corner[a]);
+    for (int a = 0; a < 8; a++)
+        memcpy(problem.corner[a], scene->positions + 3 * scene->hex[a], sizeof problem.corner[a]);
     problem.mass = scene->masses[scene->hex[0]];
     if (problem.iterations == 0) problem.iterations = s->iterations;
     fit_matrices m;
@@ -265,10 +283,14 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
     if (stiffness == STIFFNESS_FIXED) {
         static const char *const names[HEX_KINDS] = {"k_edge", "k_face", "k_diagonal", "k_volume"};
         for (int kind = 0; kind < HEX_KINDS; kind++) answer.k[kind] = pbd_real(values, names[kind]);
-    } else if (stiffness == STIFFNESS_POLYNOMIAL) fit_polynomials(scene->material.nu, answer.k);
-    else if (fit == FIT_BOUNDED_LSQ) status = fit_bounded_least_squares(&m, &answer);
-    else if (fit == FIT_NELDER_MEAD) status = fit_nelder_mead(&m, pbd_real(values, "fit_start"), &answer);
-    else status = fit_deformation_tests(&m, &answer);
+    } else if (stiffness == STIFFNESS_POLYNOMIAL)
+        fit_polynomials(scene->material.nu, answer.k);
+    else if (fit == FIT_BOUNDED_LSQ)
+        status = fit_bounded_least_squares(&m, &answer);
+    else if (fit == FIT_NELDER_MEAD)
+        status = fit_nelder_mead(&m, pbd_real(values, "fit_start"), &answer);
+    else
+        status = fit_deformation_tests(&m, &answer);
     if (!problem.volume) answer.k[HEX_VOLUME] = 0;
     memcpy(s->k, answer.k, sizeof s->k);
     double dt = pbd_real(values, "dt");
@@ -279,7 +301,8 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
         long samples = pbd_integer(values, "order_samples");
         double difference = 0, spread = 0;
         if (samples > 0) {
-            status = fit_sample_orders(&m, s->k, (int)samples, (uint64_t)pbd_integer(values, "order_seed"), &difference, &spread);
+            status = fit_sample_orders(&m, s->k, (int)samples, (uint64_t)pbd_integer(values, "order_seed"), &difference,
+                                       &spread);
             pbd_metric(s->recorder, "gs_mean_difference", "1", PBD_NEUTRAL, difference);
             pbd_metric(s->recorder, "gs_order_spread", "1", PBD_NEUTRAL, spread);
         }
@@ -288,11 +311,13 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
     return status;
 }
 
-/* ---- Projection ---------------------------------------------------------------------------------------------------------- */
+/* ---- Projection
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static pbd_status project_distances_of(pbd_distance *s, int kind, size_t first, size_t count) {
     const coloured *c = &s->kind[kind];
-    distance_args args = {.pair = c->particle + 2 * first, .rest = c->rest[0] + first, .p = s->p, .k = (real)s->k[kind]};
+    distance_args args = {
+        .pair = c->particle + 2 * first, .rest = c->rest[0] + first, .p = s->p, .k = (real)s->k[kind]};
     if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_distances), count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, kind) + first);
     return pbd_run(s->exec, &PBD_KERNEL(store_distance_impulses), count, &args);
@@ -300,8 +325,12 @@ static pbd_status project_distances_of(pbd_distance *s, int kind, size_t first, 
 
 static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count) {
     const coloured *c = &s->kind[HEX_VOLUME];
-    volume_args args = {.cell = c->particle + 8 * first, .rest_a = c->rest[0] + first, .rest_b = c->rest[1] + first,
-                        .p = s->p, .k = (real)s->k[HEX_VOLUME], .split = s->split};
+    volume_args args = {.cell = c->particle + 8 * first,
+                        .rest_a = c->rest[0] + first,
+                        .rest_b = c->rest[1] + first,
+                        .p = s->p,
+                        .k = (real)s->k[HEX_VOLUME],
+                        .split = s->split};
     if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
     return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);
@@ -316,8 +345,10 @@ static pbd_status project(pbd_distance *s) {
         /* Jacobi writes to no particle, so its colours need not wait for one another. */
         for (int colour = 0; colour < (jacobi ? 1 : c->colours); colour++) {
             size_t first = jacobi ? 0 : c->first[colour], end = jacobi ? c->count : c->first[colour + 1];
-            if (kind == HEX_VOLUME) PBD_TRY(project_volumes_of(s, first, end - first));
-            else PBD_TRY(project_distances_of(s, kind, first, end - first));
+            if (kind == HEX_VOLUME)
+                PBD_TRY(project_volumes_of(s, first, end - first));
+            else
+                PBD_TRY(project_distances_of(s, kind, first, end - first));
         }
         if (s->k[kind] > 0) pbd_count(s->recorder, "constraint_solves", c->count);
     }
@@ -341,7 +372,8 @@ static pbd_status step(void *state, double dt) {
     return pbd_ok();
 }
 
-/* ---- Rest ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Rest
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Largest speed, m/s; infinite when any is not finite. */
 static pbd_status largest_speed(pbd_distance *s, double *out) {
@@ -367,7 +399,9 @@ static pbd_status settle(pbd_distance *s) {
     double threshold = s->threshold, resolved = 8 * REAL_EPSILON;
     if (threshold < resolved) {
         threshold = resolved;
-        pbd_warning(s->recorder, "threshold_raised", "velocity_threshold %g is below what this precision resolves; %.3g is used", s->threshold, threshold);
+        pbd_warning(s->recorder, "threshold_raised",
+                    "velocity_threshold %g is below what this precision resolves; %.3g is used", s->threshold,
+                    threshold);
     }
     threshold *= s->extent / s->dt; /* m/s from here on */
     long next_record = 1;
@@ -385,7 +419,8 @@ static pbd_status settle(pbd_distance *s) {
             next_record = done + 8 + done / 20;
         }
         if (!(speed * s->dt < s->extent))
-            return pbd_error(PBD_DIVERGED, "after %ld steps a particle moves %.3g m in one step, in a body of %g m", done, speed * s->dt, s->extent);
+            return pbd_error(PBD_DIVERGED, "after %ld steps a particle moves %.3g m in one step, in a body of %g m",
+                             done, speed * s->dt, s->extent);
         /* Slow once may be a turning point; slow in two steps running is rest. */
         if (slow && speed < threshold) return pbd_ok();
         slow = speed < threshold;
@@ -432,9 +467,15 @@ static pbd_status linearise(const pbd_distance *s, const bool *held, linearised 
         return pbd_error(PBD_FAILED, "out of memory for the linear analysis");
     }
     for (size_t p = 0; p < s->particles; p++) l->w[p] = held[p] && s->fixing == PBD_FIXED_WEIGHT ? 0 : 1 / s->masses[p];
-    l->system = (linear_system){.constraint = l->constraint, .constraints = count, .order = l->order, .k = s->k,
-                                .w = l->w, .held = held, .particles = s->particles,
-                                .solver = (pbd_solver)s->solver, .iterations = s->iterations};
+    l->system = (linear_system){.constraint = l->constraint,
+                                .constraints = count,
+                                .order = l->order,
+                                .k = s->k,
+                                .w = l->w,
+                                .held = held,
+                                .particles = s->particles,
+                                .solver = (pbd_solver)s->solver,
+                                .iterations = s->iterations};
     return pbd_ok();
 }
 
@@ -455,9 +496,11 @@ static pbd_status solve(void *state) {
     return s->mode == MODE_STATIC ? solve_static(s) : settle(s);
 }
 
-/* ---- What is recorded at creation --------------------------------------------------------------------------------------- */
+/* ---- What is recorded at creation
+ * --------------------------------------------------------------------------------------- */
 
-/* A constraint can act when one of its particles has weight; those that cannot are counted, never dropped in silence. */
+/* A constraint can act when one of its particles has weight; those that cannot are counted, never dropped in silence.
+ */
 static void record_applied_fraction(pbd_distance *s) {
     size_t all = 0, applied = 0;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
@@ -485,7 +528,8 @@ static pbd_status record_jacobian_error(pbd_distance *s) {
     double *A = malloc((n * n + 1) * sizeof *A), *column = malloc((n + 1) * sizeof *column);
     linearised l = {0};
     pbd_status status = pbd_ok();
-    if (!nobody || !rows || !back || !A || !column) status = pbd_error(PBD_FAILED, "out of memory for jacobian=yes");
+    if (!nobody || !rows || !back || !A || !column)
+        status = pbd_error(PBD_FAILED, "out of memory for jacobian=yes");
     else if (s->fixing == PBD_FIXED_WEIGHT && s->held_count > 0)
         status = pbd_error(PBD_BAD_INPUT, "jacobian=yes differentiates a free body: use base=reset");
     if (status.code == PBD_OK) status = linearise(s, nobody, &l);
@@ -505,7 +549,8 @@ static pbd_status record_jacobian_error(pbd_distance *s) {
             status = pbd_upload(s->exec, s->p, rows, 4 * s->particles * sizeof *rows);
             if (status.code == PBD_OK) status = project(s);
             if (status.code == PBD_OK) status = pbd_download(s->exec, back, s->p, 4 * s->particles * sizeof *back);
-            for (size_t i = 0; i < n; i++) column[i] += side * ((double)back[4 * (i / 3) + i % 3] - s->rest[i]) / (2 * h);
+            for (size_t i = 0; i < n; i++)
+                column[i] += side * ((double)back[4 * (i / 3) + i % 3] - s->rest[i]) / (2 * h);
         }
         for (size_t i = 0; i < n; i++) {
             double closed = (i == j) - A[i * n + j], difference = (i == j) - column[i] - closed;
@@ -534,7 +579,8 @@ static pbd_status record_spectrum(pbd_distance *s) {
     return status;
 }
 
-static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder, void **state) {
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
     pbd_distance *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for pbd_distance");
     s->exec = exec;
@@ -554,12 +600,15 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (status.code == PBD_OK) record_applied_fraction(s);
     if (status.code == PBD_OK && pbd_choice(values, "spectrum") == 1) status = record_spectrum(s);
     if (status.code == PBD_OK && pbd_choice(values, "jacobian") == 1) status = record_jacobian_error(s);
-    if (status.code != PBD_OK) destroy(s);
-    else *state = s;
+    if (status.code != PBD_OK)
+        destroy(s);
+    else
+        *state = s;
     return status;
 }
 
-/* ---- Reading, saving, loading ----------------------------------------------------------------------------------------------- */
+/* ---- Reading, saving, loading
+ * ----------------------------------------------------------------------------------------------- */
 
 static pbd_status read_rows(const pbd_distance *s, const real *device, double *out) {
     real *rows = malloc((4 * s->particles + 1) * sizeof *rows);
@@ -597,7 +646,8 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     pbd_distance *s = state;
     size_t half = 4 * s->particles * sizeof(real);
-    if (bytes != 2 * half) return pbd_error(PBD_BAD_INPUT, "pbd_distance: the saved state has %zu bytes, not %zu", bytes, 2 * half);
+    if (bytes != 2 * half)
+        return pbd_error(PBD_BAD_INPUT, "pbd_distance: the saved state has %zu bytes, not %zu", bytes, 2 * half);
     PBD_TRY(pbd_upload(s->exec, s->x, blob, half));
     return pbd_upload(s->exec, s->v, (const char *)blob + half, half);
 }

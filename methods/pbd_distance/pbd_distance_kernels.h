@@ -11,7 +11,8 @@
 
 PBD_FN vec3 load3(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
 
-/* ---- One particle per item ------------------------------------------------------------------------------------------- */
+/* ---- One particle per item
+ * ------------------------------------------------------------------------------------------- */
 
 typedef struct predict_args {
     const real *x, *v, *a; /* positions, velocities, accelerations by the load; rows of 4 */
@@ -72,18 +73,19 @@ PBD_FN void block_speed(const speed_args *a, size_t block) {
 }
 PBD_ITEM_KERNEL(block_speed, speed_args, 4 * SPEED_BLOCK * sizeof(real), 8 * SPEED_BLOCK)
 
-/* ---- Distances -------------------------------------------------------------------------------------------------------- */
+/* ---- Distances
+ * -------------------------------------------------------------------------------------------------------- */
 
 typedef struct distance_args {
     const uint32_t *pair; /* two particles by constraint */
     const real *rest;     /* m */
     real *p;
-    real *impulse;        /* Jacobi: rows of 4 by constraint, kg m */
+    real *impulse; /* Jacobi: rows of 4 by constraint, kg m */
     real k;
 } distance_args;
 
-/* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows of
- * the two ends. */
+/* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows
+ * of the two ends. */
 PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, const vreal p[4], const vreal q[4]) {
     vvec3 d = vvec3_make(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
     vreal length = vreal_sqrt(vvec3_dot(d, d)), scale = length * (p[3] + q[3]);
@@ -123,21 +125,24 @@ PBD_FN void store_distance_impulses(const distance_args *a, size_t first, int co
 }
 PBD_BATCH_KERNEL(store_distance_impulses, distance_args, (8 + 4) * sizeof(real) + sizeof(real) + 8, 16)
 
-/* ---- Volumes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Volumes
+ * ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct volume_args {
-    const uint32_t *cell;      /* eight particles by constraint */
+    const uint32_t *cell;        /* eight particles by constraint */
     const real *rest_a, *rest_b; /* six volumes at rest by split, m^3 */
     real *p;
-    real *impulse;             /* Jacobi: rows of 4 by constraint and corner */
+    real *impulse; /* Jacobi: rows of 4 by constraint and corner */
     real k;
-    int split;                 /* hex_split */
+    int split; /* hex_split */
 } volume_args;
 
-/* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it: one
- * cross product for a ring of three or four, two for five or six. Differences only, so f32 keeps its digits far from the
- * origin. The last corner closes the sum to nothing, which keeps linear momentum to rounding. */
-PBD_FN vvec3 ring3(const vvec3 p[8], int a, int b, int c) { return vvec3_cross(vvec3_sub(p[b], p[a]), vvec3_sub(p[c], p[a])); }
+/* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it:
+ * one cross product for a ring of three or four, two for five or six. Differences only, so f32 keeps its digits far
+ * from the origin. The last corner closes the sum to nothing, which keeps linear momentum to rounding. */
+PBD_FN vvec3 ring3(const vvec3 p[8], int a, int b, int c) {
+    return vvec3_cross(vvec3_sub(p[b], p[a]), vvec3_sub(p[c], p[a]));
+}
 PBD_FN vvec3 ring4(const vvec3 p[8], int a, int b, int c, int d) {
     return vvec3_cross(vvec3_sub(p[a], p[c]), vvec3_sub(p[b], p[d]));
 }
@@ -174,12 +179,15 @@ PBD_FN void gradient_b(const vvec3 p[8], vvec3 g[8]) {
     g[6] = closing(g);
 }
 
-/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. split: 0 A, 1 B, 2 the mean gradient. */
+/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. split: 0 A, 1 B, 2 the mean gradient.
+ */
 PBD_FN void add_volume_impulse(const vreal corner[8][4], int split, vreal rest, real k, vvec3 impulse[8]) {
     vvec3 p[8], g[8];
     for (int a = 0; a < 8; a++) p[a] = vvec3_make(corner[a][0], corner[a][1], corner[a][2]);
-    if (split == 1) gradient_b(p, g);
-    else gradient_a(p, g);
+    if (split == 1)
+        gradient_b(p, g);
+    else
+        gradient_a(p, g);
     if (split == 2) {
         vvec3 other[8];
         gradient_b(p, other);
@@ -213,15 +221,16 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
     }
 }
 
-/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two projections of half the stiffness, one after the other: no other constraint of
- * the colour comes between them, so the corners stay in registers. */
+/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two projections of half the stiffness, one after the other: no other constraint
+ * of the colour comes between them, so the corners stay in registers. */
 PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
     vreal corner[8][4];
     for (int c = 0; c < 8; c++) batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
     if (a->split == 3) {
         move_corners(a, 0, a->k / 2, first, count, corner);
         move_corners(a, 1, a->k / 2, first, count, corner);
-    } else move_corners(a, a->split, a->k, first, count, corner);
+    } else
+        move_corners(a, a->split, a->k, first, count, corner);
     for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
 PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 290)
@@ -237,7 +246,8 @@ PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count)
     if (a->split == 3) {
         add_volume_impulse(corner, 0, rest_of(a, 0, first, count), a->k / 2, impulse);
         add_volume_impulse(corner, 1, rest_of(a, 1, first, count), a->k / 2, impulse);
-    } else add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
+    } else
+        add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
     for (int c = 0; c < 8; c++) {
         vreal out[4] = {impulse[c].x, impulse[c].y, impulse[c].z, vreal_set(0)};
         batch_store_strided(a->impulse, 8 * first + (size_t)c, 8, count, out);
@@ -245,7 +255,8 @@ PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count)
 }
 PBD_BATCH_KERNEL(store_volume_impulses, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 540)
 
-/* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------------ */
+/* ---- Jacobi: each particle gathers its impulses, in a fixed order
+ * ------------------------------------------------------ */
 
 typedef struct gather_args {
     const uint32_t *first; /* particles + 1 offsets into slot */

@@ -15,7 +15,9 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
         uint64_t taken = 0;
         for (int a = 0; a < arity; a++) taken |= used[mine[a]];
         if (taken == UINT64_MAX) {
-            status = pbd_error(PBD_NOT_SUPPORTED, "constraint %zu needs more than %d colours: too many meet in one particle", c, PBD_MOST_COLOURS);
+            status =
+                pbd_error(PBD_NOT_SUPPORTED, "constraint %zu needs more than %d colours: too many meet in one particle",
+                          c, PBD_MOST_COLOURS);
             break;
         }
         int free_colour = __builtin_ctzll(~taken);

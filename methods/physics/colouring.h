@@ -1,10 +1,10 @@
 /* Greedy colouring: which constraints may be projected at once because no two of them touch one particle.
  *
  * One decision for CPU and GPU. Where constraints are few-bodied and last (edges, cells, tetrahedra) colours are of
- * constraints, made once when a solver is created: they are few (a particle's largest number of constraints of one kind),
- * nearly equal in size, and each is one launch whose items are SIMD batches on the CPU and lanes on a GPU, in the same
- * order, so both give the same answer. Where each particle's neighbours change every step (SPH-like methods) colours are of
- * grid cells instead, which need no search. */
+ * constraints, made once when a solver is created: they are few (a particle's largest number of constraints of one
+ * kind), nearly equal in size, and each is one launch whose items are SIMD batches on the CPU and lanes on a GPU, in
+ * the same order, so both give the same answer. Where each particle's neighbours change every step (SPH-like methods)
+ * colours are of grid cells instead, which need no search. */
 #ifndef PBD_COLOURING_H
 #define PBD_COLOURING_H
 

@@ -5,23 +5,23 @@
 
 #include "methods/physics/real.h"
 
-#define PBD_DEFINE_VEC3(TYPE, SCALAR)                                                                                    \
-    typedef struct TYPE {                                                                                                \
-        SCALAR x, y, z;                                                                                                  \
-    } TYPE;                                                                                                              \
-    PBD_FN TYPE TYPE##_make(SCALAR x, SCALAR y, SCALAR z) {                                                              \
-        TYPE v;                                                                                                          \
-        v.x = x;                                                                                                         \
-        v.y = y;                                                                                                         \
-        v.z = z;                                                                                                         \
-        return v;                                                                                                        \
-    }                                                                                                                    \
-    PBD_FN TYPE TYPE##_add(TYPE a, TYPE b) { return TYPE##_make(a.x + b.x, a.y + b.y, a.z + b.z); }                      \
-    PBD_FN TYPE TYPE##_sub(TYPE a, TYPE b) { return TYPE##_make(a.x - b.x, a.y - b.y, a.z - b.z); }                      \
-    PBD_FN TYPE TYPE##_scale(SCALAR s, TYPE a) { return TYPE##_make(s * a.x, s * a.y, s * a.z); }                        \
-    PBD_FN SCALAR TYPE##_dot(TYPE a, TYPE b) { return a.x * b.x + a.y * b.y + a.z * b.z; }                               \
-    PBD_FN TYPE TYPE##_cross(TYPE a, TYPE b) {                                                                           \
-        return TYPE##_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);                         \
+#define PBD_DEFINE_VEC3(TYPE, SCALAR)                                                               \
+    typedef struct TYPE {                                                                           \
+        SCALAR x, y, z;                                                                             \
+    } TYPE;                                                                                         \
+    PBD_FN TYPE TYPE##_make(SCALAR x, SCALAR y, SCALAR z) {                                         \
+        TYPE v;                                                                                     \
+        v.x = x;                                                                                    \
+        v.y = y;                                                                                    \
+        v.z = z;                                                                                    \
+        return v;                                                                                   \
+    }                                                                                               \
+    PBD_FN TYPE TYPE##_add(TYPE a, TYPE b) { return TYPE##_make(a.x + b.x, a.y + b.y, a.z + b.z); } \
+    PBD_FN TYPE TYPE##_sub(TYPE a, TYPE b) { return TYPE##_make(a.x - b.x, a.y - b.y, a.z - b.z); } \
+    PBD_FN TYPE TYPE##_scale(SCALAR s, TYPE a) { return TYPE##_make(s * a.x, s * a.y, s * a.z); }   \
+    PBD_FN SCALAR TYPE##_dot(TYPE a, TYPE b) { return a.x * b.x + a.y * b.y + a.z * b.z; }          \
+    PBD_FN TYPE TYPE##_cross(TYPE a, TYPE b) {                                                      \
+        return TYPE##_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);    \
     }
 
 PBD_DEFINE_VEC3(vec3, real)
