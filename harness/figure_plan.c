@@ -15,7 +15,6 @@ enum {
 typedef struct group_words {
     const char **set, **axis;
     size_t sets, axes;
-    char **copy; /* of `set`, split in place */
     pbd_setting *setting;
     pbd_axis *parsed;
 } group_words;
@@ -49,10 +48,9 @@ static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
     size_t extra = quick ? g->quick_count : 0;
     w->set = calloc(g->set_count + extra + 1, sizeof *w->set);
     w->axis = calloc(g->axes_count + extra + 1, sizeof *w->axis);
-    w->copy = calloc(g->set_count + extra + 1, sizeof *w->copy);
     w->setting = calloc(g->set_count + extra + 1, sizeof *w->setting);
     w->parsed = calloc(g->axes_count + extra + 1, sizeof *w->parsed);
-    if (!w->set || !w->axis || !w->copy || !w->setting || !w->parsed) return pbd_error(PBD_FAILED, "out of memory");
+    if (!w->set || !w->axis || !w->setting || !w->parsed) return pbd_error(PBD_FAILED, "out of memory");
     for (unsigned i = 0; i < g->set_count; i++) w->set[w->sets++] = g->set[i];
     for (unsigned i = 0; i < g->axes_count; i++) w->axis[w->axes++] = g->axes[i];
     for (size_t i = 0; i < extra; i++) replace_word(w, g->quick[i]);
@@ -61,9 +59,7 @@ static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
 
 static pbd_status parse_words(group_words *w) {
     for (size_t i = 0; i < w->sets; i++) {
-        w->copy[i] = strdup(w->set[i]);
-        if (!w->copy[i]) return pbd_error(PBD_FAILED, "out of memory");
-        PBD_TRY(pbd_setting_parse(w->copy[i], &w->setting[i]));
+        PBD_TRY(pbd_setting_parse(w->set[i], &w->setting[i]));
     }
     for (size_t i = 0; i < w->axes; i++) PBD_TRY(pbd_axis_parse(w->axis[i], &w->parsed[i]));
     return pbd_ok();
@@ -82,11 +78,10 @@ static pbd_status check_axes(const pbd_group *g, const group_words *w) {
 }
 
 static void free_words(group_words *w) {
-    for (size_t i = 0; w->copy && i < w->sets; i++) free(w->copy[i]);
+    for (size_t i = 0; w->setting && i < w->sets; i++) pbd_setting_free(&w->setting[i]);
     for (size_t i = 0; w->parsed && i < w->axes; i++) pbd_axis_free(&w->parsed[i]);
     free(w->set);
     free(w->axis);
-    free(w->copy);
     free(w->setting);
     free(w->parsed);
 }

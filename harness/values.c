@@ -156,13 +156,19 @@ void pbd_values_free(pbd_values *values) {
     *values = (pbd_values){0};
 }
 
-pbd_status pbd_setting_parse(char *text, pbd_setting *out) {
-    char *equals = strchr(text, '=');
+pbd_status pbd_setting_parse(const char *text, pbd_setting *out) {
+    const char *equals = strchr(text, '=');
     if (!equals || equals == text) return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form key=value", text);
-    *equals = '\0';
-    out->key = text;
-    out->value = equals + 1;
+    char *copy = strdup(text);
+    if (!copy) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
+    copy[equals - text] = '\0';
+    *out = (pbd_setting){copy, copy + (equals - text) + 1};
     return pbd_ok();
+}
+
+void pbd_setting_free(pbd_setting *setting) {
+    free((void *)(uintptr_t)setting->key); /* the value lies in the same copy */
+    *setting = (pbd_setting){0};
 }
 
 /* lo:hi:step into spelt numbers. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays 0.1. */

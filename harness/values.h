@@ -4,7 +4,7 @@
 
 #include "harness/registry.h"
 
-/* One `key=value` as typed. Neither string is owned. */
+/* One `key=value` as typed. Owned when it comes from pbd_setting_parse, else borrowed. */
 typedef struct pbd_setting {
     const char *key, *value;
 } pbd_setting;
@@ -31,7 +31,10 @@ typedef struct pbd_axis {
 pbd_status pbd_axis_parse(const char *text, pbd_axis *out);
 void pbd_axis_free(pbd_axis *axis);
 
-/* Splits `key=value` in place; PBD_BAD_INPUT when there is no '='. */
-pbd_status pbd_setting_parse(char *text, pbd_setting *out);
+/* Splits a copy of `key=value`, which the setting then owns: words of a command line stay as they were typed, since
+ * they are stored with the runs. PBD_BAD_INPUT when there is no '='. Free with pbd_setting_free, not the two strings.
+ */
+pbd_status pbd_setting_parse(const char *text, pbd_setting *out);
+void pbd_setting_free(pbd_setting *setting);
 
 #endif

@@ -88,7 +88,7 @@ static pbd_status split(const char *option, const char *text, words *out) {
     return pbd_ok();
 }
 
-static pbd_status add_setting(bench_options *o, char *text) {
+static pbd_status add_setting(bench_options *o, const char *text) {
     if (o->settings == MOST_WORDS) return pbd_error(PBD_BAD_INPUT, "more than %d settings", MOST_WORDS);
     PBD_TRY(pbd_setting_parse(text, &o->setting[o->settings]));
     o->settings++;
@@ -196,6 +196,7 @@ static void free_options(bench_options *o) {
     words *lists[] = {&o->cases, &o->methods, &o->backends, &o->precisions, &o->threads};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]->text);
     for (size_t i = 0; i < o->axes; i++) pbd_axis_free(&o->axis[i]);
+    for (size_t i = 0; i < o->settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->filter);
 }
 
@@ -347,7 +348,7 @@ static pbd_status add_default(const bench_options *o, bench_plan *b, const char 
         for (size_t i = 0; i < o->axes; i++) given |= strncmp(word, o->axis[i].key, strcspn(word, "=")) == 0;
         if (!given) status = add_axis(&all, word);
     }
-    const size_t own = all.axes;
+    const size_t own = all.axes, own_settings = all.settings; /* the rest is borrowed from the command line */
     for (size_t i = 0; i < o->settings && all.settings < MOST_WORDS; i++) all.setting[all.settings++] = o->setting[i];
     for (size_t i = 0; i < o->axes && all.axes < MOST_WORDS; i++) all.axis[all.axes++] = o->axis[i];
     pbd_request request = {.method_name = method,
@@ -358,6 +359,7 @@ static pbd_status add_default(const bench_options *o, bench_plan *b, const char 
                            .axes = all.axes};
     if (status.code == PBD_OK) status = add_pair(o, b, &request);
     for (size_t i = 0; i < own; i++) pbd_axis_free(&all.axis[i]);
+    for (size_t i = 0; i < own_settings; i++) pbd_setting_free(&all.setting[i]);
     return status;
 }
 

@@ -441,7 +441,10 @@ static pbd_status act(const plot_options *o) {
 int pbd_verb_plot(int argc, char **argv) {
     plot_options o = {0};
     pbd_status status = take_options(argc, argv, &o);
-    if (status.code == PBD_OK && o.help) return print_help();
-    if (status.code == PBD_OK) status = act(&o);
+    if (status.code == PBD_OK && o.help)
+        print_help();
+    else if (status.code == PBD_OK)
+        status = act(&o);
+    for (size_t i = 0; i < o.filters; i++) pbd_setting_free(&o.only[i]);
     return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
 }

@@ -17,8 +17,7 @@ typedef struct run_options {
 
 static void free_options(run_options *o) {
     for (size_t i = 0; i < o->request.axes; i++) pbd_axis_free(&o->axis[i]);
-    for (size_t i = 0; i < o->request.settings; i++)
-        free((void *)(uintptr_t)o->setting[i].key); /* the copy of add_setting */
+    for (size_t i = 0; i < o->request.settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->axis);
     free(o->setting);
 }
@@ -76,20 +75,14 @@ static pbd_status whole_number(const char *option, const char *text, long long m
     return pbd_ok();
 }
 
-/* Splits a copy of the word: argv itself is stored with the run. */
 static pbd_status add_setting(run_options *o, const char *word) {
     pbd_setting *grown = realloc(o->setting, (o->request.settings + 1) * sizeof *grown);
     if (!grown) return pbd_error(PBD_FAILED, "out of memory");
     o->setting = grown;
     o->request.setting = grown;
-    char *text = strdup(word);
-    if (!text) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_status status = pbd_setting_parse(text, &grown[o->request.settings]);
-    if (status.code == PBD_OK)
-        o->request.settings++;
-    else
-        free(text);
-    return status;
+    PBD_TRY(pbd_setting_parse(word, &grown[o->request.settings]));
+    o->request.settings++;
+    return pbd_ok();
 }
 
 static pbd_status add_axis(run_options *o, const char *text) {

@@ -330,6 +330,30 @@ static void test_compare_py_reads_it(void **state) {
     free(said.byte);
 }
 
+/* What was typed is what is stored, word for word: `show` tells it, and nobody can make a run again from less. */
+static void test_command_lines_are_stored_whole(void **state) {
+    (void)state;
+    const char *db = in_workplace("typed.db");
+    told run = tell("run", "hex_fit", "-m", "pbd_distance", "-s", "nu=0.125", "-a", "E=1,2", "-q", "--db", db);
+    expect_code(run, 0);
+    forget(&run);
+    told bench = tell(SMALL, "-s", "nu=0.125", "-a", "solver=jacobi", "-q", "--db", db);
+    expect_code(bench, 0);
+    forget(&bench);
+    sqlite3 *sql;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(db, &sql), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sql,
+                                        "SELECT count(*) FROM invocation WHERE argv LIKE '%\"nu=0.125\"%' AND "
+                                        "(argv LIKE '%\"E=1,2\"%' OR argv LIKE '%\"solver=jacobi\"%')",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(statement, 0), 2);
+    sqlite3_finalize(statement);
+    sqlite3_close(sql);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_is_google_benchmarks),
@@ -343,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_min_time_frees_the_iterations),
         cmocka_unit_test(test_divergence_is_told_and_stored),
         cmocka_unit_test(test_compare_py_reads_it),
+        cmocka_unit_test(test_command_lines_are_stored_whole),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, remove_workplace);
 }

@@ -1,0 +1,47 @@
+/* Batches of rows: the moves that transpose in registers against the plain ones, full batches and remainders. */
+#define REAL float
+#include "harness/exec/batch.h"
+
+#include "tests/ladder.h"
+
+enum { ROWS = 400, STRIDES = 3 };
+
+/* Rows numbered so that every real is different and exact, named by an index without repeats. */
+static void fill(float *rows, uint32_t *index, int stride) {
+    for (int i = 0; i < 4 * ROWS; i++) rows[i] = (float)i;
+    for (uint32_t i = 0; i < (uint32_t)(PBD_BATCH * stride); i++) index[i] = (i * 149) % ROWS; /* coprime: each once */
+}
+
+static void test_tuned_moves_equal_plain_ones(void **unused) {
+    (void)unused;
+    static const int strides[STRIDES] = {1, 2, 8};
+    static _Alignas(64) float rows[4 * ROWS], tuned[4 * ROWS], plain[4 * ROWS];
+    uint32_t index[8 * PBD_BATCH];
+    for (int s = 0; s < STRIDES; s++)
+        for (int count = 1; count <= PBD_BATCH; count++) {
+            vreal got[4], wanted[4];
+            fill(rows, index, strides[s]);
+            batch_load_rows(rows, index, strides[s], count, got);
+            batch_load_rows_plain(rows, index, strides[s], count, wanted);
+            for (int c = 0; c < 4; c++)
+                for (int l = 0; l < count; l++) {
+                    assert_true(got[c][l] == wanted[c][l]);
+                    assert_true(got[c][l] ==
+                                (float)(4 * index[l * strides[s]] + (uint32_t)c)); /* as they were numbered */
+                }
+            for (int c = 0; c < 4; c++) got[c] = wanted[c] = wanted[c] * -2 - (float)c;
+            memcpy(tuned, rows, sizeof rows);
+            memcpy(plain, rows, sizeof rows);
+            batch_store_rows(tuned, index, strides[s], count, got);
+            batch_store_rows_plain(plain, index, strides[s], count, wanted);
+            assert_memory_equal(tuned, plain, sizeof rows);
+            size_t changed = 0; /* only the named rows, and no lane beyond count */
+            for (int i = 0; i < ROWS; i++) changed += memcmp(tuned + 4 * i, rows + 4 * i, 16) != 0;
+            assert_int_equal(changed, count);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuned_moves_equal_plain_ones)};
+    return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
+}
