@@ -8,8 +8,8 @@ unset key
 unset grid
 set view 72,28,1.15,1
 set view equal xyz
-set xrange [-1.4:1.4]
-set yrange [-1.4:1.4]
+set xrange [-1.7:1.7]
+set yrange [-1.7:1.7]
 set zrange [0:2.3]
 file = data . '/torsion.tsv'
 panel = '0.2'
