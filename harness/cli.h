@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "harness/options.h"
 #include "harness/run.h"
 
 enum {

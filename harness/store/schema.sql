@@ -82,7 +82,7 @@ CREATE TABLE run (
     build_id      TEXT NOT NULL REFERENCES build,
     env_id        TEXT NOT NULL REFERENCES env,
     invocation_id TEXT NOT NULL REFERENCES invocation,
-    kind          TEXT NOT NULL CHECK (kind IN ('run', 'bench', 'limit')), -- see the views below
+    kind          TEXT NOT NULL CHECK (kind IN ('run', 'bench', 'limit', 'external')), -- see the views below
     repeat        INTEGER NOT NULL, -- 0, 1, ...
     warmups       INTEGER NOT NULL, -- solves before the timed one
     seed          INTEGER NOT NULL, -- unsigned
@@ -184,25 +184,50 @@ CREATE TABLE claim_run ( -- the runs that a verdict rests on
     FOREIGN KEY (figure, claim, invocation_id) REFERENCES claim_result ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE comparison ( -- two cells timed against each other
-    cell_a        TEXT NOT NULL REFERENCES cell,
-    cell_b        TEXT NOT NULL REFERENCES cell,
-    metric        TEXT NOT NULL,
-    invocation_id TEXT NOT NULL REFERENCES invocation,
-    pairs         INTEGER NOT NULL,
-    log_ratio     REAL, -- Hodges-Lehmann estimate of log(b / a)
-    low           REAL, -- its interval
-    high          REAL,
-    verdict       TEXT NOT NULL CHECK (verdict IN ('faster', 'slower', 'same', 'inconclusive')),
-    PRIMARY KEY (cell_a, cell_b, metric, invocation_id)
+CREATE TABLE comparison ( -- two arms timed against each other: `compare` and `gate`
+    comparison_id  TEXT PRIMARY KEY, -- hash of the row and its pairs
+    invocation_id  TEXT NOT NULL REFERENCES invocation,
+    purpose        TEXT NOT NULL CHECK (purpose IN ('compare', 'gate', 'control', 'confirm')),
+    name_a         TEXT NOT NULL, -- as the person named them
+    name_b         TEXT NOT NULL,
+    cell_a         TEXT NOT NULL REFERENCES cell,
+    cell_b         TEXT NOT NULL REFERENCES cell,
+    build_a        TEXT NOT NULL REFERENCES build,
+    build_b        TEXT NOT NULL REFERENCES build,
+    env_id         TEXT NOT NULL REFERENCES env,
+    clock          TEXT NOT NULL CHECK (clock IN ('cpu', 'wall')),
+    margin         REAL NOT NULL,    -- 0.02: 2 %
+    seed           INTEGER NOT NULL, -- unsigned
+    pairs          INTEGER NOT NULL,
+    alpha          REAL NOT NULL,    -- of the look it stopped at, two-sided
+    log_ratio      REAL, -- Hodges-Lehmann estimate of log(b / a); NULL: no time is claimed
+    low            REAL, -- its interval
+    high           REAL,
+    bootstrap_low  REAL,
+    bootstrap_high REAL,
+    verdict        TEXT NOT NULL CHECK (verdict IN ('faster', 'slower', 'same', 'inconclusive', 'errors_differ')),
+    says           TEXT NOT NULL,    -- why no time is claimed, else ''
+    decided_at     TEXT NOT NULL     -- UTC, ISO 8601
+) STRICT, WITHOUT ROWID;
+CREATE INDEX comparison_by_cell ON comparison(cell_b, decided_at);
+
+CREATE TABLE comparison_pair ( -- the processes it rests on
+    comparison_id TEXT NOT NULL REFERENCES comparison,
+    pair          INTEGER NOT NULL, -- 0, 1, ...
+    first         TEXT NOT NULL CHECK (first IN ('a', 'b')),
+    run_a         TEXT NOT NULL REFERENCES run,
+    run_b         TEXT NOT NULL REFERENCES run,
+    a_s           REAL NOT NULL,    -- s, of one solve
+    b_s           REAL NOT NULL,
+    PRIMARY KEY (comparison_id, pair)
 ) STRICT, WITHOUT ROWID;
 
 -- ---- Views: for people and for figures ------------------------------------------------------------------------------
 
--- Three kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench'
+-- Four kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench'
 -- is the same cell stepped over and over from one state, for its speed alone (`pbdbench bench`). A 'limit' is a loop
 -- that asks how fast the machine is (`pbdbench env --measure`): its "case" is machine_limits, its "method" the loop's
--- name.
+-- name. An 'external' one was measured by another tool and imported (`db import`): its "method" is the tool.
 
 CREATE VIEW run_view AS
 SELECT run.run_id, run.cell_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,
