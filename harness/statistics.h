@@ -1,5 +1,5 @@
 /* Statistics of paired samples: what `compare` and `gate` judge times by. Everything is deterministic; what is random
- * takes a seed. Nothing here allocates except where it says so. */
+ * takes a seed. */
 #ifndef PBD_STATISTICS_H
 #define PBD_STATISTICS_H
 
@@ -14,6 +14,7 @@ enum { PBD_LOOKS = 4, PBD_MOST_PAIRS = 64 };
 typedef struct pbd_look {
     size_t pairs;
     double alpha; /* two-sided */
+    double z;     /* the normal quantile of 1 - alpha / 2 */
 } pbd_look;
 extern const pbd_look pbd_looks[PBD_LOOKS]; /* 8, 12, 20, 40 pairs */
 
@@ -36,8 +37,7 @@ pbd_status pbd_signed_rank_p(const double *x, size_t n, double shift, double *p)
  * erand48, which gives the same numbers on every machine. */
 pbd_status pbd_bootstrap(const double *x, size_t n, double alpha, uint64_t seed, size_t resamples, pbd_interval *out);
 
-/* Benjamini and Hochberg 1995: reject[i] is set for the hypotheses rejected at false discovery rate q. Allocates and
- * frees an order of n. */
+/* Benjamini and Hochberg 1995: reject[i] is set for the hypotheses rejected at false discovery rate q. */
 pbd_status pbd_benjamini_hochberg(const double *p, size_t n, double q, bool *reject);
 
 typedef enum pbd_verdict { PBD_FASTER, PBD_SLOWER, PBD_SAME, PBD_INCONCLUSIVE } pbd_verdict;
