@@ -1,9 +1,10 @@
 #include "methods/fem_linear/hex8.h"
 
 #include <math.h>
-#include <slu_ddefs.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "methods/physics/sparse.h"
 
 const double hex8_corner[HEX8_NODES][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                            {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
@@ -114,127 +115,13 @@ pbd_status hex8_forces(const pbd_scene *scene, const double *u, double *r) {
     return pbd_ok();
 }
 
-/* ---- Assembly: compressed columns over the free unknowns -----------------------------------------------------------
- */
+/* ---- Assembly ---------------------------------------------------------------------------------------------------- */
 
-/* The mesh's matrix without the held unknowns. Columns are symmetric to rows, so either reading is right. */
-typedef struct sparse_system {
-    int n;         /* unknowns */
-    int *unknown;  /* particles x 3: index of the unknown, or -1 where held */
-    int_t *column; /* n + 1 */
-    int_t *row;    /* ascending in each column */
-    double *value, *right;
-} sparse_system;
-
-static void free_system(sparse_system *s) {
-    free(s->unknown);
-    free(s->column);
-    free(s->row);
-    free(s->value);
-    free(s->right);
-}
-
-static pbd_status number_unknowns(const pbd_scene *scene, sparse_system *s) {
-    s->unknown = calloc(3 * scene->particles, sizeof *s->unknown);
-    if (!s->unknown) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", 3 * scene->particles);
-    for (size_t i = 0; i < scene->fixed; i++)
-        for (int c = 0; c < 3; c++) s->unknown[3 * scene->fixed_particle[i] + c] = -1;
-    for (size_t i = 0; i < 3 * scene->particles; i++)
-        if (s->unknown[i] == 0) s->unknown[i] = s->n++;
-    return pbd_ok();
-}
-
-static int compare_ints(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Which particles share an element with each particle, ascending: counted by way of particle -> elements. */
-static pbd_status find_pattern(const pbd_scene *scene, sparse_system *s) {
-    size_t n = scene->particles, entries = 0, capacity = 27 * n + 64;
-    size_t *first = calloc(n + 2, sizeof *first);
-    uint32_t *element = malloc((8 * scene->hexes + 1) * sizeof *element);
-    s->column = malloc(((size_t)s->n + 1) * sizeof *s->column);
-    uint32_t *neighbour = malloc(capacity * sizeof *neighbour); /* of one particle at a time, then kept per particle */
-    size_t *start = calloc(n + 1, sizeof *start);
-    pbd_status status = pbd_ok();
-    if (!first || !element || !s->column || !neighbour || !start)
-        status = pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", n);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < 8 * scene->hexes; i++) first[scene->hex[i] + 2]++;
-        for (size_t i = 0; i < n; i++) first[i + 2] += first[i + 1];
-        for (size_t i = 0; i < 8 * scene->hexes; i++) element[first[scene->hex[i] + 1]++] = (uint32_t)(i / 8);
-        size_t used = 0;
-        for (size_t p = 0; p < n && status.code == PBD_OK; p++) {
-            size_t wanted = 8 * (first[p + 1] - first[p]);
-            if (used + wanted > capacity) {
-                capacity = 2 * (used + wanted);
-                uint32_t *grown = realloc(neighbour, capacity * sizeof *neighbour);
-                if (!grown) {
-                    status = pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", n);
-                    break;
-                }
-                neighbour = grown;
-            }
-            start[p] = used;
-            uint32_t *mine = neighbour + used;
-            size_t count = 0;
-            for (size_t k = first[p]; k < first[p + 1]; k++)
-                for (int a = 0; a < 8; a++) mine[count++] = scene->hex[8 * element[k] + a];
-            qsort(mine, count, sizeof *mine, compare_ints);
-            size_t unique = 0;
-            for (size_t k = 0; k < count; k++)
-                if (unique == 0 || mine[k] != mine[unique - 1]) mine[unique++] = mine[k];
-            used += unique;
-            start[p + 1] = used;
-        }
-    }
-    if (status.code == PBD_OK) {
-        for (int pass = 0; pass < 2; pass++) { /* count, then fill */
-            entries = 0;
-            for (size_t i = 0; i < 3 * n; i++) {
-                if (s->unknown[i] < 0) continue;
-                s->column[s->unknown[i]] = (int_t)entries;
-                for (size_t k = start[i / 3]; k < start[i / 3 + 1]; k++)
-                    for (int c = 0; c < 3; c++) {
-                        int row = s->unknown[3 * neighbour[k] + c];
-                        if (row < 0) continue;
-                        if (pass == 1) s->row[entries] = row;
-                        entries++;
-                    }
-            }
-            s->column[s->n] = (int_t)entries;
-            if (pass == 0 && !(s->row = malloc((entries + 1) * sizeof *s->row))) break;
-        }
-        s->value = calloc(entries + 1, sizeof *s->value);
-        s->right = calloc((size_t)s->n + 1, sizeof *s->right);
-        if (!s->row || !s->value || !s->right)
-            status = pbd_error(PBD_FAILED, "out of memory for a matrix of %zu entries", entries);
-    }
-    free(first);
-    free(element);
-    free(neighbour);
-    free(start);
-    return status;
-}
-
-static double *entry_at(const sparse_system *s, int row, int column) {
-    int_t lo = s->column[column], hi = s->column[column + 1] - 1;
-    while (lo < hi) {
-        int_t middle = (lo + hi) / 2;
-        if (s->row[middle] < row)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return &s->value[lo];
-}
-
-static pbd_status assemble(const pbd_scene *scene, const double *prescribed, sparse_system *s) {
+static pbd_status assemble(const pbd_scene *scene, const double *prescribed, const pbd_sparse *s, double *right) {
     double D[36], K[576], x[HEX8_NODES][3];
     hex8_elasticity(scene->material.E, scene->material.nu, scene->material.convention, D);
     for (size_t i = 0; i < 3 * scene->particles; i++)
-        if (s->unknown[i] >= 0) s->right[s->unknown[i]] = scene->forces[i];
+        if (s->unknown[i] >= 0) right[s->unknown[i]] = scene->forces[i];
     for (size_t e = 0; e < scene->hexes; e++) {
         corners_of(scene, e, x);
         PBD_TRY(hex8_stiffness(x, D, e, K));
@@ -245,77 +132,34 @@ static pbd_status assemble(const pbd_scene *scene, const double *prescribed, spa
             for (int j = 0; j < HEX8_DOFS; j++) {
                 size_t dof = 3 * node[j / 3] + (size_t)(j % 3);
                 if (s->unknown[dof] >= 0)
-                    *entry_at(s, row, s->unknown[dof]) += K[HEX8_DOFS * i + j];
+                    *pbd_sparse_at(s, row, s->unknown[dof]) += K[HEX8_DOFS * i + j];
                 else if (prescribed)
-                    s->right[row] -= K[HEX8_DOFS * i + j] * prescribed[dof];
+                    right[row] -= K[HEX8_DOFS * i + j] * prescribed[dof];
             }
         }
     }
     return pbd_ok();
 }
 
-/* s->right becomes the answer: SuperLU's expert driver, which also refines the answer once and estimates the condition
- * number, so that a body that is not held is told from a stiff one. */
-static pbd_status solve_sparse(sparse_system *s) {
-    superlu_options_t options;
-    set_default_options(&options);
-    options.SymmetricMode = YES; /* K is symmetric positive definite: order for it, and keep the diagonal as pivots */
-    options.ColPerm = MMD_AT_PLUS_A;
-    options.DiagPivotThresh = 0;
-    options.Equil = NO;
-    options.IterRefine = SLU_DOUBLE;
-    options.ConditionNumber = YES;
-    size_t n = (size_t)s->n;
-    int *index = malloc(3 * (n + 1) * sizeof *index);      /* perm_c, perm_r, etree */
-    double *answer = malloc(3 * (n + 1) * sizeof *answer); /* x, R, C */
-    if (!index || !answer) {
-        free(index);
-        free(answer);
-        return pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
-    }
-    SuperMatrix A, B, X, L, U;
-    SuperLUStat_t statistics;
-    GlobalLU_t global;
-    mem_usage_t memory;
-    char equed[1] = {'N'};
-    double growth, rcond = 0, forward, backward;
-    int info = 0;
-    StatInit(&statistics);
-    dCreate_CompCol_Matrix(&A, s->n, s->n, (int)s->column[s->n], s->value, s->row, s->column, SLU_NC, SLU_D, SLU_GE);
-    dCreate_Dense_Matrix(&B, s->n, 1, s->right, s->n, SLU_DN, SLU_D, SLU_GE);
-    dCreate_Dense_Matrix(&X, s->n, 1, answer, s->n, SLU_DN, SLU_D, SLU_GE);
-    memset(&L, 0, sizeof L);
-    memset(&U, 0, sizeof U);
-    dgssvx(&options, &A, index, index + n, index + 2 * n, equed, answer + n, answer + 2 * n, &L, &U, NULL, 0, &B, &X,
-           &growth, &rcond, &forward, &backward, &global, &memory, &statistics, &info);
-    StatFree(&statistics);
-    Destroy_SuperMatrix_Store(&A);
-    Destroy_SuperMatrix_Store(&B);
-    Destroy_SuperMatrix_Store(&X);
-    if (L.Store) Destroy_SuperNode_Matrix(&L);
-    if (U.Store) Destroy_CompCol_Matrix(&U);
-    bool finite = info == 0 && rcond > 1e-15;
-    for (size_t i = 0; i < n && finite; i++) finite = isfinite(answer[i]);
-    if (finite) memcpy(s->right, answer, n * sizeof *answer);
-    free(index);
-    free(answer);
-    if (info > s->n + 1) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
-    if (!finite)
-        return pbd_error(PBD_NO_EQUILIBRIUM,
-                         "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
-    return pbd_ok();
+static pbd_status create_matrix(const pbd_scene *scene, pbd_sparse *out) {
+    bool *held = calloc(3 * scene->particles + 1, sizeof *held);
+    if (!held) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", 3 * scene->particles);
+    for (size_t i = 0; i < scene->fixed; i++) memset(held + 3 * scene->fixed_particle[i], 1, 3 * sizeof *held);
+    pbd_status status = pbd_sparse_create(scene->particles, scene->hex, scene->hexes, HEX8_NODES, held, out);
+    free(held);
+    return status;
 }
 
 pbd_status hex8_solve(const pbd_scene *scene, const double *prescribed, double *u) {
-    sparse_system s = {0};
-    pbd_status status = number_unknowns(scene, &s);
-    if (status.code == PBD_OK && s.n > 0) {
-        status = find_pattern(scene, &s);
-        if (status.code == PBD_OK) status = assemble(scene, prescribed, &s);
-        if (status.code == PBD_OK) status = solve_sparse(&s);
-    }
+    pbd_sparse s = {0};
+    PBD_TRY(create_matrix(scene, &s));
+    double *right = calloc((size_t)s.n + 1, sizeof *right);
+    pbd_status status =
+        right ? assemble(scene, prescribed, &s, right) : pbd_error(PBD_FAILED, "out of memory for %d unknowns", s.n);
+    if (status.code == PBD_OK) status = pbd_sparse_solve(&s, right, true);
     for (size_t i = 0; i < 3 * scene->particles && status.code == PBD_OK; i++)
-        u[i] = s.unknown[i] >= 0 ? s.right[s.unknown[i]] : prescribed ? prescribed[i] : 0;
-    free_system(&s);
+        u[i] = s.unknown[i] >= 0 ? right[s.unknown[i]] : prescribed ? prescribed[i] : 0;
+    free(right);
+    pbd_sparse_free(&s);
     return status;
 }
