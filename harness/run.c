@@ -13,6 +13,7 @@
 
 #include "harness/exec/exec.h"
 #include "harness/record.h"
+#include "harness/solve_times.h"
 
 /* ---- Ctrl-C
  * ------------------------------------------------------------------------------------------------------------ */
@@ -151,6 +152,9 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     PBD_TRY(pbd_find_backend(request->backend ? request->backend : "cpu", &cell->backend));
     cell->threads = request->threads > 0 ? request->threads : omp_get_num_procs();
     PBD_TRY(check_cell(cell));
+    if ((request->warmups > 0 || request->seconds > 0) && (!method_of(cell)->save || !method_of(cell)->load))
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state: no warm-ups and no --time with it",
+                         method_of(cell)->name);
     for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
     for (size_t a = 0; a < request->axes; a++)
         settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
@@ -158,6 +162,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
                         &cell->method_values));
     item->seed = request->seed;
     item->warmups = request->warmups;
+    item->seconds = request->seconds;
     item->label = label_of(request, index);
     if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
     return identify_cell(cell, item->cell_id);
@@ -268,22 +273,46 @@ static pbd_status drive(const pbd_scene *scene, const pbd_method *m, void *state
     return pbd_ok();
 }
 
+/* A solve as a thing to be done again. */
+typedef struct drive_context {
+    const pbd_scene *scene;
+    const pbd_method *method;
+    void *state;
+    const pbd_values *values;
+} drive_context;
+
+static pbd_status drive_again(void *context) {
+    const drive_context *c = context;
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped while it was timed");
+    return drive(c->scene, c->method, c->state, c->values);
+}
+
 /* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
-static pbd_status warm_up(const pbd_scene *scene, const pbd_method *m, void *state, const pbd_values *values, int times,
-                          pbd_recorder *recorder) {
-    if (times <= 0) return pbd_ok();
-    size_t bytes = 0;
-    PBD_TRY(m->save(state, NULL, &bytes));
-    void *blob = malloc(bytes + 1);
-    if (!blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", bytes);
+static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int times, pbd_recorder *recorder) {
+    pbd_status status = pbd_ok();
     pbd_recorder_mute(recorder, true);
-    pbd_status status = m->save(state, blob, &bytes);
     for (int i = 0; i < times && status.code == PBD_OK; i++) {
-        status = drive(scene, m, state, values);
-        if (status.code == PBD_OK) status = m->load(state, blob, bytes);
+        status = drive(c->scene, c->method, c->state, c->values);
+        if (status.code == PBD_OK) status = c->method->load(c->state, start->blob, start->bytes);
     }
     pbd_recorder_mute(recorder, false);
-    free(blob);
+    return status;
+}
+
+/* After the run proper, which stays as it was recorded: times only. */
+static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, double seconds,
+                               pbd_recorder *recorder) {
+    pbd_solve_times times;
+    pbd_recorder_mute(recorder, true);
+    pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, seconds, &times);
+    pbd_recorder_mute(recorder, false);
+    if (status.code == PBD_OK) {
+        pbd_metric(recorder, "solve_wall", "s", PBD_LOWER_IS_BETTER, times.wall_median);
+        pbd_metric(recorder, "solve_cpu", "s", PBD_LOWER_IS_BETTER, times.cpu_median);
+        pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
+        pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
+    }
+    pbd_solve_times_free(&times);
     return status;
 }
 
@@ -302,6 +331,24 @@ static pbd_status check_metrics(const pbd_result *r) {
     return pbd_ok();
 }
 
+static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
+                                    pbd_recorder *recorder) {
+    pbd_exec_reset_totals(exec);
+    pbd_recorder_enter(recorder, "solve");
+    pbd_status status = drive(c->scene, c->method, c->state, c->values);
+    pbd_status waited = pbd_exec_wait(exec);
+    pbd_recorder_leave(recorder);
+    if (status.code == PBD_OK) status = waited;
+    record_totals(exec, recorder);
+    /* A run that diverged or did not settle is measured too, as far as it came. */
+    if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
+    if (status.code == PBD_NO_EQUILIBRIUM) return status;
+    pbd_recorder_enter(recorder, "measure");
+    pbd_status measured = item->cell.c->measure(c->scene, c->method, c->state, recorder);
+    pbd_recorder_leave(recorder);
+    return status.code != PBD_OK ? status : measured;
+}
+
 static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
                              pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
@@ -314,21 +361,15 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     status = m->create(scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
-    PBD_TRY(warm_up(scene, m, *state, &cell->method_values, item->warmups, recorder));
-    pbd_exec_reset_totals(exec);
-    pbd_recorder_enter(recorder, "solve");
-    status = drive(scene, m, *state, &cell->method_values);
-    pbd_status waited = pbd_exec_wait(exec);
-    pbd_recorder_leave(recorder);
-    if (status.code == PBD_OK) status = waited;
-    record_totals(exec, recorder);
-    /* A run that diverged or did not settle is measured too, as far as it came. */
-    if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
-    if (status.code == PBD_NO_EQUILIBRIUM) return status;
-    pbd_recorder_enter(recorder, "measure");
-    pbd_status measured = cell->c->measure(scene, m, *state, recorder);
-    pbd_recorder_leave(recorder);
-    return status.code != PBD_OK ? status : measured;
+    drive_context context = {scene, m, *state, &cell->method_values};
+    pbd_saved_state start = {0};
+    if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(m, *state, &start));
+    status = warm_up(&context, &start, item->warmups, recorder);
+    if (status.code == PBD_OK) status = solve_and_measure(item, &context, exec, recorder);
+    if (status.code == PBD_OK && item->seconds > 0)
+        status = sample_times(&context, &start, exec, item->seconds, recorder);
+    free(start.blob);
+    return status;
 }
 
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
@@ -362,7 +403,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
 
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     *made = false;
-    if (!again && store) {
+    if (!again && item->seconds == 0 && store) { /* the store's run may have no times: they were asked for now */
         bool found = false;
         PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
         if (found) return pbd_ok();
@@ -402,12 +443,17 @@ pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_pl
 /* JSON has no NaN or infinity: they are null there, and the state tells why. */
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
+static const char *const directions[] = {
+    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
+
 static json_t *metrics_json(const pbd_result *r) {
     json_t *object = json_object();
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
         json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
-        json_object_set_new(object, m->name, json_pack("{s:o, s:s}", "value", value, "unit", m->unit));
+        json_object_set_new(
+            object, m->name,
+            json_pack("{s:o, s:s, s:s}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
     }
     return object;
 }
@@ -434,12 +480,12 @@ static json_t *warnings_json(const pbd_result *r) {
 
 char *pbd_result_json(const pbd_result *r) {
     json_t *params = json_loads(r->params, 0, NULL);
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "run_id", r->run_id,
-                  "case", r->case_name, "method", r->method_name, "params", params ? params : json_object(), "backend",
-                  r->backend, "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
-                  (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says, "metrics",
-                  metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}",
+                               "run_id", r->run_id, "cell_id", r->cell_id, "case", r->case_name, "method",
+                               r->method_name, "params", params ? params : json_object(), "backend", r->backend,
+                               "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
+                               (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
+                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;

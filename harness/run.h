@@ -13,6 +13,8 @@ typedef struct pbd_request {
     int threads;                     /* 0: all cores */
     int repeats;                     /* 0: 1 */
     int warmups;
+    double
+        seconds; /* of samples of the time of a solve, taken after the run proper; 0: none. Such a run is made anew */
     uint64_t seed;
     const pbd_setting *setting;
     size_t settings;
@@ -26,6 +28,7 @@ typedef struct pbd_plan_item {
     char cell_id[33];
     char *label; /* "cube_shear pbd_distance nu=0.2": case, method and what varies */
     int repeat, warmups;
+    double seconds; /* see pbd_request */
     uint64_t seed;
     size_t group;    /* which request it came from */
     char run_id[33]; /* "" until there is a run */

@@ -49,6 +49,8 @@ static int print_help(const run_options *o) {
         "  -t, --threads N                 default: all cores\n"
         "  -r, --repeats R                 runs of each cell; default 1\n"
         "  -w, --warm-ups N                untimed solves before the timed one; default 0\n"
+        "      --time SECONDS              after the run, solve again and again for so long and record the time of a\n"
+        "                                  solve: metrics solve_wall and solve_cpu; implies --again\n"
         "      --seed N                    stored with the run; default 1\n"
         "      --db FILE                   the store; default results/pbdbench.db\n"
         "      --no-store                  print only\n"
@@ -71,6 +73,15 @@ static pbd_status whole_number(const char *option, const char *text, long long m
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || value < min || value > max)
         return pbd_error(PBD_BAD_INPUT, "%s=%.40s must be a whole number in [%lld, %lld]", option, text, min, max);
+    *out = value;
+    return pbd_ok();
+}
+
+static pbd_status positive_number(const char *option, const char *text, double max, double *out) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0 && value <= max))
+        return pbd_error(PBD_BAD_INPUT, "%s=%.40s must be a number in (0, %g]", option, text, max);
     *out = value;
     return pbd_ok();
 }
@@ -129,6 +140,8 @@ static pbd_status take_option(run_options *o, int option) {
             PBD_TRY(whole_number("--warm-ups", optarg, 0, 1000, &n));
             o->request.warmups = (int)n;
             break;
+        case 'T':
+            return positive_number("--time", optarg, 3600, &o->request.seconds);
         case 'S':
             PBD_TRY(whole_number("--seed", optarg, 0, LLONG_MAX, &n));
             o->request.seed = (uint64_t)n;
@@ -166,6 +179,7 @@ static pbd_status take_options(int argc, char **argv, run_options *o) {
                                             {"threads", required_argument, NULL, 't'},
                                             {"repeats", required_argument, NULL, 'r'},
                                             {"warm-ups", required_argument, NULL, 'w'},
+                                            {"time", required_argument, NULL, 'T'},
                                             {"seed", required_argument, NULL, 'S'},
                                             {"db", required_argument, NULL, 'd'},
                                             {"json", no_argument, NULL, 'j'},

@@ -1,0 +1,31 @@
+/* Solving again and again from one state, for the time it takes: `run --time`. */
+#ifndef PBD_SOLVE_TIMES_H
+#define PBD_SOLVE_TIMES_H
+
+#include "harness/exec/exec.h"
+#include "methods/method.h"
+
+/* The state that every solve starts from. Owned: free(blob). */
+typedef struct pbd_saved_state {
+    void *blob;
+    size_t bytes;
+} pbd_saved_state;
+
+/* PBD_NOT_SUPPORTED, with the method's name, when it cannot save its state. */
+pbd_status pbd_save_state(const pbd_method *method, const void *state, pbd_saved_state *out);
+
+/* Samples, s of one solve. Owned: pbd_solve_times_free. */
+typedef struct pbd_solve_times {
+    double *wall, *cpu;
+    size_t samples, capacity;
+    double wall_median, cpu_median;
+} pbd_solve_times;
+void pbd_solve_times_free(pbd_solve_times *times);
+
+/* Takes samples until they add up to `seconds`, and 3 at least. A sample is 10 ms or more: as many solves as that
+ * takes, a number that is found first and then kept, so that all samples do the same work. Putting the state back is
+ * not timed. `solve` does one whole solve; what it returns other than PBD_OK ends the sampling. */
+pbd_status pbd_time_solves(const pbd_method *method, void *state, const pbd_saved_state *start, pbd_exec *exec,
+                           pbd_status (*solve)(void *context), void *context, double seconds, pbd_solve_times *out);
+
+#endif
