@@ -87,13 +87,21 @@ static void check_run(checking *c, const char *run_id) {
     json_decref(record);
 }
 
-static pbd_status check_runs(checking *c) {
+static void check_comparison(checking *c, const char *comparison_id) {
+    json_t *record = NULL;
+    pbd_status status = pbd_comparison_load(c->store, comparison_id, &record);
+    if (status.code == PBD_OK) status = pbd_comparison_verify(record);
+    if (status.code != PBD_OK) tell(c, "comparison", comparison_id, status.text);
+    json_decref(record);
+}
+
+static pbd_status check_each(checking *c, const char *ids, void (*check)(checking *c, const char *id)) {
     sqlite3_stmt *stmt;
     bool row = true;
-    pbd_status status = pbd_store_prepare(c->store, "SELECT run_id FROM run ORDER BY run_id", NULL, 0, &stmt);
+    pbd_status status = pbd_store_prepare(c->store, ids, NULL, 0, &stmt);
     while (status.code == PBD_OK && row) {
         status = pbd_store_step(c->store, stmt, &row, "reading its runs");
-        if (status.code == PBD_OK && row) check_run(c, column(stmt, 0));
+        if (status.code == PBD_OK && row) check(c, column(stmt, 0));
     }
     sqlite3_finalize(stmt);
     return status;
@@ -104,7 +112,9 @@ pbd_status pbd_store_check(pbd_store *store, void *out, size_t *problems) {
     check_pages(&c);
     check_links(&c);
     pbd_status status = check_layout(&c);
-    if (status.code == PBD_OK) status = check_runs(&c);
+    if (status.code == PBD_OK) status = check_each(&c, "SELECT run_id FROM run ORDER BY run_id", check_run);
+    if (status.code == PBD_OK)
+        status = check_each(&c, "SELECT comparison_id FROM comparison ORDER BY comparison_id", check_comparison);
     /* A page that cannot be read has been told of above: the check is done, and the answer is no. */
     if (status.code == PBD_BAD_INPUT && c.problems > 0) status = pbd_ok();
     *problems = c.problems;

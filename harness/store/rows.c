@@ -1,4 +1,5 @@
-/* Records: the columns of every table that belongs to a run, and reading, writing and hashing rows by them.
+/* Records: the columns of every table that belongs to a run or a comparison, and reading, writing and hashing rows by
+ * them.
  *
  * Adding a column is one word here, one line in schema.sql and one place that fills it in.
  */
@@ -20,19 +21,21 @@ typedef struct column {
     column_kind kind;
 } column;
 
-enum { MOST_COLUMNS = 14 };
+enum { MOST_COLUMNS = 26 };
 
-/* How a table hangs on its run: by an id in the run's row, by an id in the cell's, or with run_id itself. */
-typedef enum place { BY_RUN_ROW, BY_CELL_ROW, CHILD } place;
+/* How a table hangs on its run: by an id in the run's row, by an id in the cell's, or with run_id itself. The last two
+ * belong to comparisons: their head, and what hangs on it. */
+typedef enum place { BY_RUN_ROW, BY_CELL_ROW, CHILD, COMPARISON, COMPARISON_CHILD } place;
 
 typedef struct table {
     const char *name;
     place place;
-    const char *link;                   /* the column of the run's or cell's row that holds this table's key */
+    const char *link; /* the column of the run's or cell's row that holds this table's key; of children
+                       * the column of their own with their owner's */
     const column columns[MOST_COLUMNS]; /* ends with a NULL name; the first is the key, but in children */
 } table;
 
-/* In the order in which foreign keys ask them to be written. Children's run_id and position are left out. */
+/* In the order in which foreign keys ask them to be written. Children's link and position are left out. */
 /* clang-format off */
 static const table tables[] = {
     {"build", BY_RUN_ROW, "build_id",
@@ -60,9 +63,20 @@ static const table tables[] = {
     {"series", CHILD, "run_id", {{"name", TEXT}, {"component", TEXT}, {"unit", TEXT}, {"values", TEXT}}},
     {"phase", CHILD, "run_id", {{"name", TEXT}, {"wall_s", REAL}, {"cpu_s", REAL}, {"calls", UINT}}},
     {"warning", CHILD, "run_id", {{"name", TEXT}, {"says", TEXT}, {"count", UINT}}},
+    {"comparison", COMPARISON, NULL,
+     {{"comparison_id", TEXT}, {"invocation_id", TEXT}, {"purpose", TEXT}, {"name_a", TEXT}, {"name_b", TEXT},
+      {"cell_a", TEXT}, {"cell_b", TEXT}, {"build_a", TEXT}, {"build_b", TEXT}, {"env_id", TEXT}, {"clock", TEXT},
+      {"margin", REAL}, {"seed", UINT}, {"pairs", INT}, {"alpha", REAL}, {"log_ratio", REAL}, {"low", REAL},
+      {"high", REAL}, {"bootstrap_low", REAL}, {"bootstrap_high", REAL}, {"verdict", TEXT}, {"says", TEXT},
+      {"decided_at", TEXT}}},
+    {"comparison_pair", COMPARISON_CHILD, "comparison_id",
+     {{"first", TEXT}, {"run_a", TEXT}, {"run_b", TEXT}, {"a_s", REAL}, {"b_s", REAL}}},
 };
 /* clang-format on */
 enum { TABLES = sizeof tables / sizeof *tables };
+
+static bool is_child(const table *t) { return t->place == CHILD || t->place == COMPARISON_CHILD; }
+static bool is_of_run(const table *t) { return t->place != COMPARISON && t->place != COMPARISON_CHILD; }
 
 static const table *find_table(const char *name) {
     for (size_t t = 0; t < TABLES; t++) {
@@ -238,14 +252,27 @@ static pbd_status write_run(FILE *out, const json_t *record) {
     return pbd_ok();
 }
 
-pbd_status pbd_record_hash(const json_t *record, char run_id[33]) {
+static pbd_status write_comparison(FILE *out, const json_t *record) {
+    PBD_TRY(write_row(out, find_table("comparison"), json_object_get(record, "comparison"), 1));
+    return write_children(out, find_table("comparison_pair"), json_object_get(record, "comparison_pair"));
+}
+
+typedef pbd_status (*writer)(FILE *out, const json_t *record);
+
+static pbd_status hash_record(const json_t *record, writer write, char id[33]) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     if (out == NULL) return no_memory();
-    const pbd_status status = write_run(out, record);
-    if (!finish_hash(out, &text, &bytes, run_id)) return no_memory();
+    const pbd_status status = write(out, record);
+    if (!finish_hash(out, &text, &bytes, id)) return no_memory();
     return status;
+}
+
+pbd_status pbd_record_hash(const json_t *record, char run_id[33]) { return hash_record(record, write_run, run_id); }
+
+pbd_status pbd_comparison_hash(const json_t *record, char comparison_id[33]) {
+    return hash_record(record, write_comparison, comparison_id);
 }
 
 /* Column `name` of the record's row of `table`, "" when it is not there. */
@@ -254,19 +281,35 @@ static const char *text_of(const json_t *record, const char *table_name, const c
     return text != NULL ? text : "";
 }
 
+/* A row whose key is the hash of the rest. */
+static pbd_status verify_row(const json_t *record, const char *table_name) {
+    const table *t = find_table(table_name);
+    char hash[33];
+    PBD_TRY(hash_row(t, json_object_get(record, t->name), hash));
+    if (strcmp(hash, text_of(record, t->name, t->columns[0].name)) == 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "its %s was changed after it was stored: hash %s now", t->name, hash);
+}
+
+pbd_status pbd_comparison_verify(const json_t *record) {
+    char hash[33];
+    PBD_TRY(verify_row(record, "invocation"));
+    const char *named = text_of(record, "comparison", "invocation_id");
+    if (strcmp(named, text_of(record, "invocation", "invocation_id")) != 0)
+        return pbd_error(PBD_BAD_INPUT, "the invocation beside it is another than it names ('%s')", named);
+    PBD_TRY(pbd_comparison_hash(record, hash));
+    if (strcmp(hash, text_of(record, "comparison", "comparison_id")) != 0)
+        return pbd_error(PBD_BAD_INPUT, "it was changed after it was stored: hash %s now", hash);
+    return pbd_ok();
+}
+
 pbd_status pbd_record_verify(const json_t *record) {
     static const char *const hashed[] = {"build", "env", "invocation"};
     char hash[33];
-    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) {
-        const table *t = find_table(hashed[i]);
-        PBD_TRY(hash_row(t, json_object_get(record, t->name), hash));
-        if (strcmp(hash, text_of(record, t->name, t->columns[0].name)) != 0)
-            return pbd_error(PBD_BAD_INPUT, "its %s was changed after it was stored: hash %s now", t->name, hash);
-    }
+    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) PBD_TRY(verify_row(record, hashed[i]));
     /* The run names its rows; a file could hold others beside it. */
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
-        if (t->place == CHILD) continue;
+        if (t->place == CHILD || !is_of_run(t)) continue;
         const char *named = text_of(record, t->place == BY_RUN_ROW ? "run" : "cell", t->link);
         if (strcmp(named, text_of(record, t->name, t->columns[0].name)) != 0)
             return pbd_error(PBD_BAD_INPUT, "the %s beside it is another than it names ('%s')", t->name, named);
@@ -286,14 +329,14 @@ static void write_columns(FILE *out, const table *t) {
 }
 
 static pbd_status prepare_select(const pbd_store *store, const table *t, const char *key, sqlite3_stmt **out) {
-    char sql[512];
+    char sql[1024];
     FILE *text = fmemopen(sql, sizeof sql, "w");
     *out = NULL;
     if (text == NULL) return pbd_store_no_memory(store);
     fputs("SELECT ", text);
     write_columns(text, t);
-    fprintf(text, " FROM \"%s\" WHERE \"%s\" = ?1%s", t->name, t->place == CHILD ? "run_id" : t->columns[0].name,
-            t->place == CHILD ? " ORDER BY position" : "");
+    fprintf(text, " FROM \"%s\" WHERE \"%s\" = ?1%s", t->name, is_child(t) ? t->link : t->columns[0].name,
+            is_child(t) ? " ORDER BY position" : "");
     fclose(text);
     return pbd_store_prepare(store, sql, &key, 1, out);
 }
@@ -331,10 +374,10 @@ static pbd_status load_table(const pbd_store *store, const table *t, const char 
     json_t *rows = json_array();
     if (rows == NULL) return pbd_store_no_memory(store);
     pbd_status status = read_rows(store, t, key, rows);
-    if (status.code == PBD_OK && t->place != CHILD && json_array_size(rows) == 0)
+    if (status.code == PBD_OK && !is_child(t) && json_array_size(rows) == 0)
         status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no %s '%s'", store->path, t->name, key);
     if (status.code == PBD_OK) {
-        json_t *entry = t->place == CHILD ? rows : json_array_get(rows, 0);
+        json_t *entry = is_child(t) ? rows : json_array_get(rows, 0);
         if (json_object_set(record, t->name, entry) != 0) status = pbd_store_no_memory(store);
     }
     json_decref(rows);
@@ -346,7 +389,7 @@ static pbd_status load_all(const pbd_store *store, const char *run_id, json_t *r
     PBD_TRY(load_table(store, find_table("cell"), text_of(record, "run", "cell_id"), record));
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
-        if (json_object_get(record, t->name) != NULL) continue;
+        if (json_object_get(record, t->name) != NULL || !is_of_run(t)) continue;
         const char *key = t->place == CHILD        ? run_id
                           : t->place == BY_RUN_ROW ? text_of(record, "run", t->link)
                                                    : text_of(record, "cell", t->link);
@@ -355,11 +398,19 @@ static pbd_status load_all(const pbd_store *store, const char *run_id, json_t *r
     return pbd_ok();
 }
 
-pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out) {
+static pbd_status load_comparison(const pbd_store *store, const char *comparison_id, json_t *record) {
+    PBD_TRY(load_table(store, find_table("comparison"), comparison_id, record));
+    PBD_TRY(load_table(store, find_table("comparison_pair"), comparison_id, record));
+    return load_table(store, find_table("invocation"), text_of(record, "comparison", "invocation_id"), record);
+}
+
+typedef pbd_status (*loader)(const pbd_store *store, const char *id, json_t *record);
+
+static pbd_status load_record(const pbd_store *store, const char *id, loader load, json_t **out) {
     *out = NULL;
     json_t *record = json_object();
     if (record == NULL) return pbd_store_no_memory(store);
-    const pbd_status status = load_all(store, run_id, record);
+    const pbd_status status = load(store, id, record);
     if (status.code == PBD_OK) {
         *out = record;
     } else {
@@ -368,27 +419,36 @@ pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **
     return status;
 }
 
+pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out) {
+    return load_record(store, run_id, load_all, out);
+}
+
+pbd_status pbd_comparison_load(const pbd_store *store, const char *comparison_id, json_t **out) {
+    return load_record(store, comparison_id, load_comparison, out);
+}
+
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The triggers pass over what is there already, so a plain INSERT is right for all but case and method, whose
  * summaries may change from version to version: there the row that came first stays. */
 static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
-    char sql[640];
+    char sql[1024];
     FILE *text = fmemopen(sql, sizeof sql, "w");
     *out = NULL;
     if (text == NULL) return pbd_store_no_memory(store);
     fprintf(text, "INSERT %sINTO \"%s\" (", t->place == BY_CELL_ROW ? "OR IGNORE " : "", t->name);
     write_columns(text, t);
-    fputs(t->place == CHILD ? ",position,run_id) VALUES (" : ") VALUES (", text);
+    if (is_child(t)) fprintf(text, ",position,%s", t->link);
+    fputs(") VALUES (", text);
     for (const column *c = t->columns; c->name != NULL; c++) fputs(c == t->columns ? "?" : ",?", text);
-    fputs(t->place == CHILD ? ",?,?)" : ")", text);
+    fputs(is_child(t) ? ",?,?)" : ")", text);
     fclose(text);
     return pbd_store_prepare(store, sql, NULL, 0, out);
 }
 
-/* Binds and inserts one row; children get their place and run_id behind their own columns. */
+/* Binds and inserts one row; children get their place and their owner's id behind their own columns. */
 static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const table *t, const json_t *row,
-                             size_t position, const char *run_id) {
+                             size_t position, const char *owner_id) {
     int at = 1;
     for (const column *c = t->columns; c->name != NULL; c++, at++) {
         const json_t *value = json_object_get(row, c->name);
@@ -396,8 +456,8 @@ static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const t
             return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
         if (!bind(stmt, at, c->kind, value)) return pbd_store_fault(store, "storing a run");
     }
-    if (t->place == CHILD && (sqlite3_bind_int64(stmt, at, (sqlite3_int64)position) != SQLITE_OK ||
-                              sqlite3_bind_text(stmt, at + 1, run_id, -1, SQLITE_TRANSIENT) != SQLITE_OK))
+    if (is_child(t) && (sqlite3_bind_int64(stmt, at, (sqlite3_int64)position) != SQLITE_OK ||
+                        sqlite3_bind_text(stmt, at + 1, owner_id, -1, SQLITE_TRANSIENT) != SQLITE_OK))
         return pbd_store_fault(store, "storing a run");
     bool ignored;
     PBD_TRY(pbd_store_step(store, stmt, &ignored, "storing a run"));
@@ -414,11 +474,11 @@ pbd_status pbd_row_insert(const pbd_store *store, const char *name, const json_t
     return status;
 }
 
-static pbd_status insert_children(const pbd_store *store, const table *t, const json_t *rows, const char *run_id) {
+static pbd_status insert_children(const pbd_store *store, const table *t, const json_t *rows, const char *owner_id) {
     sqlite3_stmt *stmt;
     pbd_status status = prepare_insert(store, t, &stmt);
     for (size_t i = 0; status.code == PBD_OK && i < json_array_size(rows); i++)
-        status = insert_row(store, stmt, t, json_array_get(rows, i), i, run_id);
+        status = insert_row(store, stmt, t, json_array_get(rows, i), i, owner_id);
     sqlite3_finalize(stmt);
     return status;
 }
@@ -428,10 +488,18 @@ pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool 
     const char *run_id = text_of(record, "run", "run_id");
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
+        if (!is_of_run(t)) continue;
         const json_t *entry = json_object_get(record, t->name);
         const int before = sqlite3_total_changes(store->db);
         PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
         if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;
     }
     return pbd_ok();
+}
+
+pbd_status pbd_comparison_insert(const pbd_store *store, const json_t *record) {
+    PBD_TRY(pbd_row_insert(store, "invocation", json_object_get(record, "invocation")));
+    PBD_TRY(pbd_row_insert(store, "comparison", json_object_get(record, "comparison")));
+    return insert_children(store, find_table("comparison_pair"), json_object_get(record, "comparison_pair"),
+                           text_of(record, "comparison", "comparison_id"));
 }

@@ -59,6 +59,13 @@ pbd_status pbd_row_insert(const pbd_store *store, const char *table, const json_
 /* Checks the hashes of build, env and invocation and the run_id itself; PBD_BAD_INPUT names what does not match. */
 pbd_status pbd_record_verify(const json_t *record);
 
+/* The same for a comparison: {"comparison": row, "comparison_pair": [rows], "invocation": row}. The runs it rests on
+ * are records of their own, and must be there before it is inserted. */
+pbd_status pbd_comparison_hash(const json_t *record, char comparison_id[33]);
+pbd_status pbd_comparison_load(const pbd_store *store, const char *comparison_id, json_t **out);
+pbd_status pbd_comparison_insert(const pbd_store *store, const json_t *record);
+pbd_status pbd_comparison_verify(const json_t *record);
+
 /* A double or unsigned number as a JSON value of the record, and back. NULL without memory. */
 json_t *pbd_real_json(double value);
 double pbd_json_real(const json_t *value); /* NaN for null and for what is no number */
@@ -74,6 +81,9 @@ char *pbd_series_close(const json_t *array);                             /* NULL
 
 /* ---- Records and results (runs.c) -------------------------------------------------------------------------------- */
 
+/* A text as JSON, with '?' for bytes that are no UTF-8; and a column of this process's build, env or invocation. */
+json_t *pbd_text_json(const char *text);
+const char *pbd_origin_text(const pbd_store *store, const char *table, const char *column);
 /* The full id of the only run whose id begins with `prefix`. */
 pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char run_id[33]);
 

@@ -27,7 +27,7 @@ static char *clean_text(const char *text) {
     return copy;
 }
 
-static json_t *text_json(const char *text) {
+json_t *pbd_text_json(const char *text) {
     json_t *fine = json_string(text != NULL ? text : "");
     if (fine != NULL) return fine;
     char *copy = clean_text(text);
@@ -41,7 +41,7 @@ static json_t *argv_json(int argc, char *const *argv) {
     json_t *list = json_array();
     for (int i = 0; i < argc; i++) {
         const char *slash = i == 0 ? strrchr(argv[0], '/') : NULL;
-        json_array_append_new(list, text_json(slash != NULL ? slash + 1 : argv[i]));
+        json_array_append_new(list, pbd_text_json(slash != NULL ? slash + 1 : argv[i]));
     }
     char *text = list != NULL && json_array_size(list) == (size_t)argc ? json_dumps(list, JSON_COMPACT) : NULL;
     json_t *out = text != NULL ? json_string(text) : NULL;
@@ -52,19 +52,21 @@ static json_t *argv_json(int argc, char *const *argv) {
 
 static json_t *build_row(void) {
     const pbd_build *b = pbd_this_build();
-    return json_pack("{so si so so so so so so}", "git_sha", text_json(b->git_sha), "dirty", (int)b->dirty, "source",
-                     text_json(b->source), "compiler", text_json(b->compiler), "flags", text_json(b->flags), "preset",
-                     text_json(b->preset), "licence", text_json(b->licence), "version", text_json(b->version));
+    return json_pack("{so si so so so so so so}", "git_sha", pbd_text_json(b->git_sha), "dirty", (int)b->dirty,
+                     "source", pbd_text_json(b->source), "compiler", pbd_text_json(b->compiler), "flags",
+                     pbd_text_json(b->flags), "preset", pbd_text_json(b->preset), "licence", pbd_text_json(b->licence),
+                     "version", pbd_text_json(b->version));
 }
 
 static json_t *env_row(void) {
     pbd_machine m;
     memset(&m, 0, sizeof m);
     pbd_this_machine(&m);
-    return json_pack("{so so so so si si si sI sI sI sI so}", "fingerprint", text_json(m.fingerprint), "cpu",
-                     text_json(m.cpu), "os", text_json(m.os), "isa", text_json(m.isa), "packages", m.packages, "cores",
-                     m.cores, "threads", m.threads, "l1d_kib", (json_int_t)m.l1d_kib, "l2_kib", (json_int_t)m.l2_kib,
-                     "l3_kib", (json_int_t)m.l3_kib, "memory_mib", (json_int_t)m.memory_mib, "gpu", text_json(m.gpu));
+    return json_pack("{so so so so si si si sI sI sI sI so}", "fingerprint", pbd_text_json(m.fingerprint), "cpu",
+                     pbd_text_json(m.cpu), "os", pbd_text_json(m.os), "isa", pbd_text_json(m.isa), "packages",
+                     m.packages, "cores", m.cores, "threads", m.threads, "l1d_kib", (json_int_t)m.l1d_kib, "l2_kib",
+                     (json_int_t)m.l2_kib, "l3_kib", (json_int_t)m.l3_kib, "memory_mib", (json_int_t)m.memory_mib,
+                     "gpu", pbd_text_json(m.gpu));
 }
 
 static json_t *invocation_row(int argc, char *const *argv) {
@@ -102,7 +104,7 @@ pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv) {
     return status;
 }
 
-static const char *origin_text(const pbd_store *store, const char *table, const char *column) {
+const char *pbd_origin_text(const pbd_store *store, const char *table, const char *column) {
     return json_string_value(json_object_get(json_object_get(store->origin, table), column));
 }
 
@@ -120,7 +122,7 @@ pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, 
     /* The machine takes a while to look at; once the process is noted, it is known. */
     char fingerprint[33];
     if (store->origin != NULL) {
-        snprintf(fingerprint, sizeof fingerprint, "%s", origin_text(store, "env", "fingerprint"));
+        snprintf(fingerprint, sizeof fingerprint, "%s", pbd_origin_text(store, "env", "fingerprint"));
     } else {
         pbd_machine machine;
         memset(&machine, 0, sizeof machine);
@@ -187,10 +189,10 @@ static json_t *metrics_json(const pbd_result *r) {
     json_t *rows = json_array();
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
-        json_array_append_new(
-            rows, json_pack("{so so ss so so}", "name", text_json(m->name), "unit", text_json(m->unit), "direction",
-                            directions[m->direction], "value", m->is_count ? json_null() : pbd_real_json(m->value),
-                            "count", m->is_count ? pbd_count_json(m->count) : json_null()));
+        json_array_append_new(rows, json_pack("{so so ss so so}", "name", pbd_text_json(m->name), "unit",
+                                              pbd_text_json(m->unit), "direction", directions[m->direction], "value",
+                                              m->is_count ? json_null() : pbd_real_json(m->value), "count",
+                                              m->is_count ? pbd_count_json(m->count) : json_null()));
     }
     return rows;
 }
@@ -201,8 +203,8 @@ static json_t *series_json(const pbd_result *r) {
         const pbd_series_item *s = &r->series[i];
         char *values = pbd_series_text(s->values, s->count);
         json_array_append_new(
-            rows, json_pack("{so so so so}", "name", text_json(s->name), "component", text_json(s->component), "unit",
-                            text_json(s->unit), "values", values != NULL ? json_string(values) : NULL));
+            rows, json_pack("{so so so so}", "name", pbd_text_json(s->name), "component", pbd_text_json(s->component),
+                            "unit", pbd_text_json(s->unit), "values", values != NULL ? json_string(values) : NULL));
         free(values);
     }
     return rows;
@@ -213,8 +215,8 @@ static json_t *phases_json(const pbd_result *r) {
     for (size_t i = 0; i < r->phases; i++) {
         const pbd_phase_item *p = &r->phase[i];
         json_array_append_new(
-            rows, json_pack("{so so so so}", "name", text_json(p->name), "wall_s", pbd_real_json(p->wall_s), "cpu_s",
-                            pbd_real_json(p->cpu_s), "calls", pbd_count_json(p->calls)));
+            rows, json_pack("{so so so so}", "name", pbd_text_json(p->name), "wall_s", pbd_real_json(p->wall_s),
+                            "cpu_s", pbd_real_json(p->cpu_s), "calls", pbd_count_json(p->calls)));
     }
     return rows;
 }
@@ -223,8 +225,8 @@ static json_t *warnings_json(const pbd_result *r) {
     json_t *rows = json_array();
     for (size_t i = 0; i < r->warnings; i++) {
         const pbd_warning_item *w = &r->warning[i];
-        json_array_append_new(rows, json_pack("{so so so}", "name", text_json(w->name), "says", text_json(w->says),
-                                              "count", pbd_count_json(w->count)));
+        json_array_append_new(rows, json_pack("{so so so}", "name", pbd_text_json(w->name), "says",
+                                              pbd_text_json(w->says), "count", pbd_count_json(w->count)));
     }
     return rows;
 }
@@ -239,7 +241,8 @@ static void append_sample(json_t *rows, const char *moment, const pbd_machine_sa
 
 /* Name, summary and source of a method or case; only the name when this program does not know it. */
 static json_t *about_json(const char *name, const char *summary, const char *source) {
-    return json_pack("{so so so}", "name", text_json(name), "summary", text_json(summary), "source", text_json(source));
+    return json_pack("{so so so}", "name", pbd_text_json(name), "summary", pbd_text_json(summary), "source",
+                     pbd_text_json(source));
 }
 
 static json_t *about_case(const char *name) {
@@ -260,18 +263,18 @@ static json_t *about_method(const char *name) {
 }
 
 static json_t *cell_json(const pbd_result *r) {
-    return json_pack("{ss so so so so so si}", "cell_id", r->cell_id, "case_name", text_json(r->case_name), "method",
-                     text_json(r->method_name), "params", text_json(r->params), "backend", text_json(r->backend),
-                     "precision", text_json(r->precision), "threads", r->threads);
+    return json_pack("{ss so so so so so si}", "cell_id", r->cell_id, "case_name", pbd_text_json(r->case_name),
+                     "method", pbd_text_json(r->method_name), "params", pbd_text_json(r->params), "backend",
+                     pbd_text_json(r->backend), "precision", pbd_text_json(r->precision), "threads", r->threads);
 }
 
 static json_t *run_json(const pbd_store *store, const pbd_result *r) {
     return json_pack("{ss ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
-                     origin_text(store, "build", "build_id"), "env_id", origin_text(store, "env", "env_id"),
-                     "invocation_id", origin_text(store, "invocation", "invocation_id"), "kind",
+                     pbd_origin_text(store, "build", "build_id"), "env_id", pbd_origin_text(store, "env", "env_id"),
+                     "invocation_id", pbd_origin_text(store, "invocation", "invocation_id"), "kind",
                      r->kind != NULL ? r->kind : "run", "repeat", r->repeat, "warmups", r->warmups, "seed",
-                     pbd_count_json(r->seed), "started_at", r->started_at, "state", text_json(r->state), "says",
-                     text_json(r->says));
+                     pbd_count_json(r->seed), "started_at", r->started_at, "state", pbd_text_json(r->state), "says",
+                     pbd_text_json(r->says));
 }
 
 /* An append that failed for want of memory leaves an array short: count them. */
@@ -499,7 +502,7 @@ pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *cla
     pbd_store_now(now);
     char *sentence = clean_text(says);
     if (sentence == NULL) return pbd_store_no_memory(store);
-    const char *const text[6] = {figure,  claim,    origin_text(store, "invocation", "invocation_id"),
+    const char *const text[6] = {figure,  claim,    pbd_origin_text(store, "invocation", "invocation_id"),
                                  verdict, sentence, now};
     pbd_status status = pbd_store_start(store, "storing a verdict");
     if (status.code == PBD_OK)

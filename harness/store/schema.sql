@@ -199,8 +199,8 @@ CREATE TABLE comparison ( -- two arms timed against each other: `compare` and `g
     margin         REAL NOT NULL,    -- 0.02: 2 %
     seed           INTEGER NOT NULL, -- unsigned
     pairs          INTEGER NOT NULL,
-    alpha          REAL NOT NULL,    -- of the look it stopped at, two-sided
-    log_ratio      REAL, -- Hodges-Lehmann estimate of log(b / a); NULL: no time is claimed
+    alpha          REAL, -- of the look it stopped at, two-sided; NULL: no time is claimed
+    log_ratio      REAL, -- Hodges-Lehmann estimate of log(b / a); NULL likewise
     low            REAL, -- its interval
     high           REAL,
     bootstrap_low  REAL,
@@ -213,13 +213,13 @@ CREATE INDEX comparison_by_cell ON comparison(cell_b, decided_at);
 
 CREATE TABLE comparison_pair ( -- the processes it rests on
     comparison_id TEXT NOT NULL REFERENCES comparison,
-    pair          INTEGER NOT NULL, -- 0, 1, ...
+    position      INTEGER NOT NULL, -- 0, 1, ...
     first         TEXT NOT NULL CHECK (first IN ('a', 'b')),
     run_a         TEXT NOT NULL REFERENCES run,
     run_b         TEXT NOT NULL REFERENCES run,
-    a_s           REAL NOT NULL,    -- s, of one solve
-    b_s           REAL NOT NULL,
-    PRIMARY KEY (comparison_id, pair)
+    a_s           REAL, -- s, of one solve; NULL where no time is claimed
+    b_s           REAL,
+    PRIMARY KEY (comparison_id, position)
 ) STRICT, WITHOUT ROWID;
 
 -- ---- Views: for people and for figures ------------------------------------------------------------------------------
@@ -397,3 +397,33 @@ CREATE TRIGGER warning_update BEFORE UPDATE ON warning
 BEGIN SELECT RAISE(ABORT, 'warning: what belongs to a run never changes'); END;
 CREATE TRIGGER warning_delete BEFORE DELETE ON warning
 BEGIN SELECT RAISE(ABORT, 'warning: what belongs to a run is never deleted'); END;
+
+CREATE TRIGGER comparison_insert BEFORE INSERT ON comparison
+WHEN EXISTS (SELECT 1 FROM comparison AS h WHERE h.comparison_id = NEW.comparison_id)
+BEGIN
+    SELECT RAISE(IGNORE) FROM comparison AS h WHERE h.comparison_id = NEW.comparison_id
+        AND (h.invocation_id, h.purpose, h.name_a, h.name_b, h.cell_a, h.cell_b, h.build_a, h.build_b, h.env_id,
+            h.clock, h.margin, h.seed, h.pairs, h.alpha, h.log_ratio, h.low, h.high, h.bootstrap_low,
+            h.bootstrap_high, h.verdict, h.says, h.decided_at)
+         IS (NEW.invocation_id, NEW.purpose, NEW.name_a, NEW.name_b, NEW.cell_a, NEW.cell_b, NEW.build_a, NEW.build_b,
+            NEW.env_id, NEW.clock, NEW.margin, NEW.seed, NEW.pairs, NEW.alpha, NEW.log_ratio, NEW.low, NEW.high,
+            NEW.bootstrap_low, NEW.bootstrap_high, NEW.verdict, NEW.says, NEW.decided_at);
+    SELECT RAISE(ABORT, 'comparison: the store holds this key with other content');
+END;
+CREATE TRIGGER comparison_update BEFORE UPDATE ON comparison
+BEGIN SELECT RAISE(ABORT, 'comparison: a comparison never changes'); END;
+CREATE TRIGGER comparison_delete BEFORE DELETE ON comparison
+BEGIN SELECT RAISE(ABORT, 'comparison: a comparison is never deleted'); END;
+
+CREATE TRIGGER comparison_pair_insert BEFORE INSERT ON comparison_pair
+WHEN EXISTS (SELECT 1 FROM comparison_pair AS h WHERE h.comparison_id = NEW.comparison_id AND h.position = NEW.position)
+BEGIN
+    SELECT RAISE(IGNORE) FROM comparison_pair AS h WHERE h.comparison_id = NEW.comparison_id AND h.position = NEW.position
+        AND (h.first, h.run_a, h.run_b, h.a_s, h.b_s)
+         IS (NEW.first, NEW.run_a, NEW.run_b, NEW.a_s, NEW.b_s);
+    SELECT RAISE(ABORT, 'comparison_pair: the store holds this key with other content');
+END;
+CREATE TRIGGER comparison_pair_update BEFORE UPDATE ON comparison_pair
+BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison never changes'); END;
+CREATE TRIGGER comparison_pair_delete BEFORE DELETE ON comparison_pair
+BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison is never deleted'); END;

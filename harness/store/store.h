@@ -41,16 +41,37 @@ pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
 pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
                            const char *says, const char *const *run_ids, size_t runs);
 
+/* A comparison of two arms (schema.sql). Nothing is owned; NaN where no time is claimed. */
+typedef struct pbd_comparison_pair {
+    bool b_first;
+    const char *run_a, *run_b; /* in the store */
+    double a_s, b_s;
+} pbd_comparison_pair;
+
+typedef struct pbd_comparison {
+    const char *purpose, *name_a, *name_b, *clock;
+    double margin;
+    uint64_t seed;
+    double alpha, log_ratio, low, high, bootstrap_low, bootstrap_high;
+    const char *verdict, *says;
+    const pbd_comparison_pair *pair;
+    size_t pairs; /* at least 1: cells, builds and machine are those of the first */
+} pbd_comparison;
+
+/* Stores a comparison in one transaction and writes its id. PBD_BAD_INPUT when a run it names is not in the store. */
+pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *comparison, char comparison_id[33]);
+
 /* The connection, for figures and plots that query the views of schema.sql and make TEMP views of their own. */
 sqlite3 *pbd_store_sql(pbd_store *store);
 
-/* `db check`: SQLite's own integrity and foreign keys, then every run's hash against its rows. *problems counts what
- * was found; each is one line to `out` (FILE *). */
+/* `db check`: SQLite's own integrity and foreign keys, then every run's and comparison's hash against its rows.
+ * *problems counts what was found; each is one line to `out` (FILE *). */
 pbd_status pbd_store_check(pbd_store *store, void *out, size_t *problems);
-/* `db merge`: copies runs that `into` lacks; equal ones are ignored, a same id with other content is an error. */
+/* `db merge`: copies runs and comparisons that `into` lacks (only runs are counted); equal ones are ignored, a same id
+ * with other content is an error. */
 pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added, size_t *known);
-/* `db export`: one JSON object a line and run with everything that belongs to it, ordered by run id: text that diffs.
- * merge accepts such a file too. */
+/* `db export`: one JSON object a line and run with everything that belongs to it, ordered by run id, then one for each
+ * comparison: text that diffs. merge accepts such a file too. */
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs);
 
 #endif

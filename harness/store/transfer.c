@@ -41,26 +41,32 @@ static pbd_status cannot_write(void) {
                      strerror(errno));
 }
 
+static pbd_status write_line(const json_t *record, FILE *out) {
+    if (json_dumpf(record, out, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0 ||
+        fputc('\n', out) == EOF)
+        return cannot_write();
+    return pbd_ok();
+}
+
 static pbd_status export_run(pbd_store *store, const char *run_id, FILE *out) {
     json_t *record;
     PBD_TRY(pbd_record_load(store, run_id, &record));
     pbd_status status = pbd_record_open(record);
-    if (status.code == PBD_OK &&
-        (json_dumpf(record, out, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0 ||
-         fputc('\n', out) == EOF))
-        status = cannot_write();
+    if (status.code == PBD_OK) status = write_line(record, out);
     json_decref(record);
     return status;
 }
 
-/* What is done with each run of a store. */
-typedef pbd_status (*run_visitor)(pbd_store *store, const char *run_id, void *context);
+/* What is done with each run or comparison of a store. */
+typedef pbd_status (*visitor)(pbd_store *store, const char *id, void *context);
 
-/* Visits all runs, by id. */
-static pbd_status for_each_run(pbd_store *store, run_visitor visit, void *context) {
+static const char all_runs[] = "SELECT run_id FROM run ORDER BY run_id";
+static const char all_comparisons[] = "SELECT comparison_id FROM comparison ORDER BY comparison_id";
+
+static pbd_status for_each(pbd_store *store, const char *ids, visitor visit, void *context) {
     sqlite3_stmt *stmt;
     bool row = true;
-    pbd_status status = pbd_store_prepare(store, "SELECT run_id FROM run ORDER BY run_id", NULL, 0, &stmt);
+    pbd_status status = pbd_store_prepare(store, ids, NULL, 0, &stmt);
     while (status.code == PBD_OK && row) {
         status = pbd_store_step(store, stmt, &row, "reading its runs");
         if (status.code == PBD_OK && row) status = visit(store, (const char *)sqlite3_column_text(stmt, 0), context);
@@ -80,10 +86,20 @@ static pbd_status visit_export(pbd_store *store, const char *run_id, void *conte
     return export_run(store, run_id, e->out);
 }
 
+static pbd_status visit_export_comparison(pbd_store *store, const char *comparison_id, void *context) {
+    const exporting *e = context;
+    json_t *record;
+    PBD_TRY(pbd_comparison_load(store, comparison_id, &record));
+    const pbd_status status = write_line(record, e->out);
+    json_decref(record);
+    return status;
+}
+
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs) {
     exporting e = {out, 0};
     *runs = 0;
-    PBD_TRY(for_each_run(store, visit_export, &e));
+    PBD_TRY(for_each(store, all_runs, visit_export, &e));
+    PBD_TRY(for_each(store, all_comparisons, visit_export_comparison, &e)); /* after the runs they rest on */
     errno = 0;
     if (fflush(e.out) != 0 || ferror(e.out)) return cannot_write();
     *runs = e.runs;
@@ -98,9 +114,13 @@ typedef struct merging {
     size_t added, known;
 } merging;
 
-/* Checks a record and stores it in the transaction under way. */
+/* Checks a record and stores it in the transaction under way. Comparisons are not counted. */
 static pbd_status take_record(merging *m, const json_t *record) {
     bool added;
+    if (json_object_get(record, "comparison") != NULL) {
+        PBD_TRY(pbd_comparison_verify(record));
+        return pbd_comparison_insert(m->into, record);
+    }
     PBD_TRY(pbd_record_verify(record));
     PBD_TRY(pbd_record_insert(m->into, record, &added));
     if (added)
@@ -122,11 +142,28 @@ static pbd_status visit_merge(pbd_store *from, const char *run_id, void *context
     return status;
 }
 
+static pbd_status visit_merge_comparison(pbd_store *from, const char *comparison_id, void *context) {
+    merging *m = context;
+    json_t *record;
+    PBD_TRY(pbd_comparison_load(from, comparison_id, &record));
+    pbd_status status = take_record(m, record);
+    json_decref(record);
+    if (status.code == PBD_BAD_INPUT)
+        status = pbd_error(PBD_BAD_INPUT, "comparison %s of '%s' is not merged, nor is any run: %s", comparison_id,
+                           m->from, status.text);
+    return status;
+}
+
+static pbd_status merge_from(merging *m, pbd_store *from) {
+    PBD_TRY(for_each(from, all_runs, visit_merge, m));
+    return for_each(from, all_comparisons, visit_merge_comparison, m);
+}
+
 static pbd_status merge_line(merging *m, const char *line, size_t length) {
     json_error_t error;
     json_t *record = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
     if (record == NULL) return pbd_error(PBD_BAD_INPUT, "column %d: %.160s", error.column, error.text);
-    pbd_status status = pbd_record_close(record);
+    pbd_status status = json_object_get(record, "comparison") != NULL ? pbd_ok() : pbd_record_close(record);
     if (status.code == PBD_OK) status = take_record(m, record);
     json_decref(record);
     return status;
@@ -154,7 +191,7 @@ static pbd_status merge_lines(merging *m, FILE *file) {
 /* All runs or none: a merge that stops half-way leaves `into` as it was. */
 static pbd_status merge_all(merging *m, pbd_store *from, FILE *lines) {
     PBD_TRY(pbd_store_start(m->into, "merging"));
-    const pbd_status status = from != NULL ? for_each_run(from, visit_merge, m) : merge_lines(m, lines);
+    const pbd_status status = from != NULL ? merge_from(m, from) : merge_lines(m, lines);
     return pbd_store_end(m->into, status, "merging");
 }
 

@@ -1,0 +1,92 @@
+/* Comparisons into the store. */
+#include <math.h>
+#include <string.h>
+
+#include "harness/store/rows.h"
+
+/* What a pair's runs say of themselves. */
+typedef struct arms {
+    char cell[2][33], build[2][33], env[33];
+} arms;
+
+static void copy_id(char to[33], sqlite3_stmt *stmt, int at) {
+    const char *text = (const char *)sqlite3_column_text(stmt, at);
+    snprintf(to, 33, "%s", text != NULL ? text : "");
+}
+
+static pbd_status look_up_run(const pbd_store *store, const char *run_id, size_t arm, arms *out) {
+    sqlite3_stmt *stmt;
+    bool row = false;
+    pbd_status status =
+        pbd_store_prepare(store, "SELECT cell_id, build_id, env_id FROM run WHERE run_id = ?1", &run_id, 1, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "storing a comparison");
+    if (status.code == PBD_OK && !row)
+        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no run '%s', which a comparison rests on", store->path,
+                           run_id);
+    if (status.code == PBD_OK) {
+        copy_id(out->cell[arm], stmt, 0);
+        copy_id(out->build[arm], stmt, 1);
+        copy_id(out->env, stmt, 2);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static json_t *pairs_json(const pbd_comparison *c) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < c->pairs; i++) {
+        const pbd_comparison_pair *p = &c->pair[i];
+        json_array_append_new(rows, json_pack("{ss so so so so}", "first", p->b_first ? "b" : "a", "run_a",
+                                              pbd_text_json(p->run_a), "run_b", pbd_text_json(p->run_b), "a_s",
+                                              pbd_real_json(p->a_s), "b_s", pbd_real_json(p->b_s)));
+    }
+    return rows;
+}
+
+/* NULL without memory. */
+static json_t *comparison_json(const pbd_store *store, const pbd_comparison *c, const arms *a) {
+    char now[32];
+    pbd_store_now(now);
+    return json_pack("{ss ss so so so ss ss ss ss ss so so so sI so so so so so so so so ss}", "comparison_id", "",
+                     "invocation_id", pbd_origin_text(store, "invocation", "invocation_id"), "purpose",
+                     pbd_text_json(c->purpose), "name_a", pbd_text_json(c->name_a), "name_b", pbd_text_json(c->name_b),
+                     "cell_a", a->cell[0], "cell_b", a->cell[1], "build_a", a->build[0], "build_b", a->build[1],
+                     "env_id", a->env, "clock", pbd_text_json(c->clock), "margin", pbd_real_json(c->margin), "seed",
+                     pbd_count_json(c->seed), "pairs", (json_int_t)c->pairs, "alpha", pbd_real_json(c->alpha),
+                     "log_ratio", pbd_real_json(c->log_ratio), "low", pbd_real_json(c->low), "high",
+                     pbd_real_json(c->high), "bootstrap_low", pbd_real_json(c->bootstrap_low), "bootstrap_high",
+                     pbd_real_json(c->bootstrap_high), "verdict", pbd_text_json(c->verdict), "says",
+                     pbd_text_json(c->says), "decided_at", now);
+}
+
+static json_t *record_of(const pbd_store *store, const pbd_comparison *c, const arms *a) {
+    json_t *pairs = pairs_json(c);
+    json_t *record = json_pack("{so sO so}", "comparison", comparison_json(store, c, a), "invocation",
+                               json_object_get(store->origin, "invocation"), "comparison_pair", pairs);
+    if (record == NULL) return NULL;
+    char id[33];
+    json_t *row = json_object_get(record, "comparison");
+    if (json_array_size(pairs) == c->pairs && pbd_comparison_hash(record, id).code == PBD_OK &&
+        json_object_set_new(row, "comparison_id", json_string(id)) == 0)
+        return record;
+    json_decref(record);
+    return NULL;
+}
+
+pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *c, char comparison_id[33]) {
+    arms a;
+    if (c->pairs == 0) return pbd_error(PBD_BAD_INPUT, "a comparison without a pair is none");
+    PBD_TRY(pbd_store_begin(store, 0, NULL));
+    PBD_TRY(look_up_run(store, c->pair[0].run_a, 0, &a));
+    PBD_TRY(look_up_run(store, c->pair[0].run_b, 1, &a));
+    json_t *record = record_of(store, c, &a);
+    if (record == NULL) return pbd_store_no_memory(store);
+    pbd_status status = pbd_store_start(store, "storing a comparison");
+    if (status.code == PBD_OK)
+        status = pbd_store_end(store, pbd_comparison_insert(store, record), "storing a comparison");
+    if (status.code == PBD_OK)
+        snprintf(comparison_id, 33, "%s",
+                 json_string_value(json_object_get(json_object_get(record, "comparison"), "comparison_id")));
+    json_decref(record);
+    return status;
+}
