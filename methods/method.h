@@ -105,12 +105,31 @@ typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing
  * (R-1), or the standard ones. */
 typedef enum pbd_convention { PBD_D_PRINTED, PBD_D_STANDARD } pbd_convention;
 
+/* Strain-energy densities: methods/physics/README.md has the formulas. Linear methods take no notice. */
+typedef enum pbd_law {
+    PBD_LAW_COROTATED,
+    PBD_LAW_STVK,
+    PBD_LAW_NEO_HOOKEAN,
+    PBD_LAW_STABLE_NEO_HOOKEAN,
+    PBD_LAW_HENCKY
+} pbd_law;
+
 typedef struct pbd_material {
     double E;       /* Young's modulus, Pa */
     double nu;      /* Poisson's ratio */
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
     pbd_convention convention;
+    pbd_law law;
 } pbd_material;
+
+/* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
+ * times its distance from its place at rest, over `window` steps. */
+typedef struct pbd_settle {
+    double tolerance;
+    long window, most_steps;
+    size_t watched;
+    uint32_t *watch;
+} pbd_settle;
 
 typedef struct pbd_scene {
     size_t particles;
@@ -120,14 +139,21 @@ typedef struct pbd_scene {
     double *forces;     /* particles x 3, N, constant */
     size_t hexes;
     uint32_t *hex; /* hexes x 8, order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
+    size_t tets;
+    uint32_t *tet; /* tets x 4, the fourth on the side to which the first three turn counter-clockwise: det D_m > 0 */
+    size_t triangles;
+    uint32_t *triangle; /* triangles x 3: cloth */
+    double gravity[3];  /* m/s^2, on every particle's mass; a dead load */
+    double *start;      /* particles x 3, m: where a body that does not start at rest starts; NULL: positions */
     size_t fixed;
     uint32_t *fixed_particle; /* fixed, ascending */
     pbd_fixing fixing;
     pbd_sharing shared;
     pbd_material material;
-    double extent;   /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
-    double duration; /* s; 0: the case asks for static equilibrium */
-    void *detail;    /* the case's own, freed by its `free_scene` */
+    double extent;     /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
+    double duration;   /* s; 0: the case asks for static equilibrium */
+    pbd_settle settle; /* duration 0, and window > 0: by moving until rest, not by `solve` */
+    void *detail;      /* the case's own, freed by its `free_scene` */
 } pbd_scene;
 
 /* ---- Recorder: what a method reports while it works --------------------------------------------------------------
@@ -156,7 +182,7 @@ bool pbd_stop_requested(const pbd_recorder *);
 
 typedef struct pbd_exec pbd_exec; /* where kernels run: harness/exec/exec.h */
 
-enum { PBD_NEEDS_PARTICLES = 1, PBD_NEEDS_HEXES = 2, PBD_NEEDS_TETS = 4 };
+enum { PBD_NEEDS_PARTICLES = 1, PBD_NEEDS_HEXES = 2, PBD_NEEDS_TETS = 4, PBD_NEEDS_TRIANGLES = 8 };
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
 enum { PBD_F32 = 1, PBD_F64 = 2 };
 

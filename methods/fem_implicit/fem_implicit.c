@@ -1,0 +1,530 @@
+/* fem_implicit: hyperelastic finite elements, the yardstick of every method for solids.
+ *
+ * Statics and each implicit time step minimise one function of the displacements u,
+ *
+ *     Pi(u) = sum_q V_q Psi(F_q(u)) - fraction * f.u + c/2 (u - target)' M (u - target),
+ *
+ * by Newton's method with a line search: c = 0 is statics, c and target of the others are in begin_step. A minimiser is
+ * sought, not any root of the forces: a line search that goes down in energy cannot settle on the crumpled states at
+ * which forces balance as well. What comes out is looked at again before it is called an equilibrium: no element may be
+ * inverted anywhere, also where no quadrature point sees it.
+ *
+ * A load that is too much for one leap is put on in steps; when even the smallest finds nothing, the run ends as
+ * no_equilibrium with the fraction that was reached. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/fem_implicit/elements.h"
+#include "methods/fem_implicit/material.h"
+#include "methods/physics/real.h"
+#include "methods/physics/sparse.h"
+
+static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
+static const char *const integrators[] = {"backward_euler", "implicit_midpoint", NULL};
+
+static const pbd_param params[] = {
+    {"element", "", PBD_CHOICE, "hex27", 0, 0, 0, element_names, "finite element; the quadratic ones do not lock"},
+    {"integrator", "", PBD_CHOICE, "backward_euler", 0, 0, 0, integrators, "of moving scenes"},
+    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
+    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
+    {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "at least so many on the way to the full load"},
+    {"newton_tolerance", "", PBD_REAL, "1e-10", 1e-15, 1, PBD_OPEN_MIN, NULL, "residual force over load"},
+    {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "most in one load or time step"},
+    {0}};
+
+typedef struct fem_implicit {
+    element_mesh mesh;
+    element_rule rule;
+    pbd_material material;
+    size_t dofs, particles;
+    double *gradient; /* elements x points x corners x 3, 1/m */
+    double *volume;   /* elements x points, m^3 */
+    pbd_sparse matrix;
+    double *mass;  /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
+    double *load;  /* nodes x 3, N: gravity and forces, a dead load */
+    double *u, *v; /* nodes x 3: displacement, m, and velocity, m/s */
+    /* Of the step that is being solved. */
+    double inertia;   /* c, 1/s^2 */
+    double *target;   /* m */
+    double fraction;  /* of the load */
+    double *residual; /* nodes x 3: -dPi/du at u, N; 0 where held */
+    double *step;     /* nodes x 3: Newton's, m */
+    double *trial, *trial_residual;
+    double *work, *packed; /* nodes x 3, and free unknowns */
+    /* Parameters. */
+    bool midpoint;
+    double damping, tolerance;
+    long load_steps, most_iterations;
+    double scale; /* N: forces below tolerance times this are rounding when there is no load */
+    pbd_recorder *recorder;
+} fem_implicit;
+
+static void destroy(void *state) {
+    fem_implicit *fem = state;
+    if (!fem) return;
+    element_mesh_free(&fem->mesh);
+    pbd_sparse_free(&fem->matrix);
+    double *owned[] = {fem->gradient, fem->volume, fem->mass,  fem->load,           fem->u,    fem->v,     fem->target,
+                       fem->residual, fem->step,   fem->trial, fem->trial_residual, fem->work, fem->packed};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    free(fem);
+}
+
+/* ---- Setting up -------------------------------------------------------------------------------------------------- */
+
+static double *gradients_at(const fem_implicit *fem, size_t element, int q) {
+    return fem->gradient + 3 * (size_t)fem->mesh.corners * (element * (size_t)fem->rule.points + (size_t)q);
+}
+static double volume_at(const fem_implicit *fem, size_t element, int q) {
+    return fem->volume[element * (size_t)fem->rule.points + (size_t)q];
+}
+
+static pbd_status allocate(fem_implicit *fem) {
+    const size_t points = fem->mesh.elements * (size_t)fem->rule.points, n = fem->dofs + 1;
+    double **wanted[] = {&fem->load,     &fem->u,     &fem->v,     &fem->target,
+                         &fem->residual, &fem->step,  &fem->trial, &fem->trial_residual,
+                         &fem->work,     &fem->packed};
+    bool fine = true;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        fine = (*wanted[i] = calloc(n, sizeof(double))) != NULL && fine;
+    fem->gradient = malloc((3 * points * (size_t)fem->mesh.corners + 1) * sizeof *fem->gradient);
+    fem->volume = malloc((points + 1) * sizeof *fem->volume);
+    if (fine && fem->gradient && fem->volume) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
+}
+
+static void keep_gradients(fem_implicit *fem) {
+    double gradient[ELEMENT_MOST_NODES][3];
+    for (size_t e = 0; e < fem->mesh.elements; e++)
+        for (int q = 0; q < fem->rule.points; q++) {
+            fem->volume[e * (size_t)fem->rule.points + (size_t)q] =
+                element_gradients(&fem->mesh, e, &fem->rule, q, gradient);
+            memcpy(gradients_at(fem, e, q), gradient, 3 * (size_t)fem->mesh.corners * sizeof(double));
+        }
+}
+
+/* The consistent mass matrix, and the dead load of gravity with it: M g, also from held nodes. */
+static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
+    element_rule rule;
+    double gradient[ELEMENT_MOST_NODES][3];
+    element_mass_rule(fem->mesh.kind, &rule);
+    fem->mass = calloc((size_t)fem->matrix.column[fem->matrix.n] + 1, sizeof *fem->mass);
+    if (!fem->mass) return pbd_error(PBD_FAILED, "out of memory for the mass of %zu nodes", fem->mesh.nodes);
+    for (size_t e = 0; e < fem->mesh.elements; e++) {
+        const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
+        for (int q = 0; q < rule.points; q++) {
+            const double mass = fem->material.density * element_gradients(&fem->mesh, e, &rule, q, gradient);
+            for (int a = 0; a < rule.nodes; a++) {
+                for (int d = 0; d < 3; d++)
+                    fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->gravity[d];
+                for (int b = 0; b < rule.nodes; b++)
+                    for (int d = 0; d < 3; d++) {
+                        const int row = fem->matrix.unknown[3 * node[a] + (size_t)d];
+                        const int column = fem->matrix.unknown[3 * node[b] + (size_t)d];
+                        if (row >= 0 && column >= 0)
+                            fem->mass[pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value] +=
+                                mass * rule.shape[q][a] * rule.shape[q][b];
+                    }
+            }
+        }
+    }
+    return pbd_ok();
+}
+
+/* Positions of a scene that does not start at rest; nodes between corners start at their mean. */
+static void take_start(fem_implicit *fem, const pbd_scene *scene) {
+    for (size_t i = 0; i < 3 * scene->particles; i++) {
+        if (scene->start) fem->u[i] = scene->start[i] - scene->positions[i];
+        if (scene->velocities) fem->v[i] = scene->velocities[i];
+    }
+    for (size_t node = scene->particles; node < fem->mesh.nodes; node++) {
+        const uint32_t *parent = fem->mesh.parent + 8 * (node - scene->particles);
+        int count = 0;
+        while (count < 8 && parent[count] != UINT32_MAX) count++;
+        for (size_t d = 0; d < 3; d++)
+            for (int p = 0; p < count; p++) {
+                fem->u[3 * node + d] += fem->u[3 * parent[p] + d] / count;
+                fem->v[3 * node + d] += fem->v[3 * parent[p] + d] / count;
+            }
+    }
+}
+
+static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_values *values) {
+    const element_kind kind = (element_kind)pbd_choice(values, "element");
+    fem->material = scene->material;
+    fem->particles = scene->particles;
+    fem->midpoint = pbd_choice(values, "integrator") == 1;
+    fem->damping = pbd_real(values, "damping");
+    fem->tolerance = pbd_real(values, "newton_tolerance");
+    fem->load_steps = pbd_integer(values, "load_steps");
+    fem->most_iterations = pbd_integer(values, "newton_iterations");
+    fem->scale = 1e-6 * scene->material.E * scene->extent * scene->extent;
+    PBD_TRY(material_check(&fem->material));
+    PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
+    element_stiffness_rule(kind, &fem->rule);
+    fem->dofs = 3 * fem->mesh.nodes;
+    PBD_TRY(allocate(fem));
+    keep_gradients(fem);
+    PBD_TRY(pbd_sparse_create(fem->mesh.nodes, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, fem->mesh.held,
+                              &fem->matrix));
+    PBD_TRY(add_mass_and_gravity(fem, scene));
+    for (size_t i = 0; i < 3 * scene->particles; i++) fem->load[i] += scene->forces[i];
+    take_start(fem, scene);
+    pbd_metric(fem->recorder, "unknowns", "1", PBD_NEUTRAL, fem->matrix.n);
+    pbd_count(fem->recorder, "elements", fem->mesh.elements);
+    return pbd_ok();
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    (void)exec;
+    fem_implicit *fem = calloc(1, sizeof *fem);
+    if (!fem) return pbd_error(PBD_FAILED, "out of memory for fem_implicit");
+    fem->recorder = recorder;
+    const pbd_status status = set_up(fem, scene, values);
+    if (status.code != PBD_OK)
+        destroy(fem);
+    else
+        *state = fem;
+    return status;
+}
+
+/* ---- Energy, forces, stiffness ----------------------------------------------------------------------------------- */
+
+/* F = I + sum_a u_a (x) grad N_a, row-major. */
+static void deformation_gradient(const fem_implicit *fem, const double *u, size_t element, const double *gradient,
+                                 double F[9]) {
+    const uint32_t *node = fem->mesh.element + element * (size_t)fem->mesh.corners;
+    for (int i = 0; i < 9; i++) F[i] = i % 4 == 0;
+    for (int a = 0; a < fem->mesh.corners; a++)
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) F[3 * i + k] += u[3 * node[a] + (size_t)i] * gradient[3 * a + k];
+}
+
+static void pack(const fem_implicit *fem, const double *from, double *packed) {
+    for (size_t i = 0; i < fem->dofs; i++)
+        if (fem->matrix.unknown[i] >= 0) packed[fem->matrix.unknown[i]] = from[i];
+}
+
+/* force = -c M (u - target) on the free unknowns, 0 elsewhere; returns c/2 (u - target)' M (u - target). */
+static double add_inertia(const fem_implicit *fem, const double *u, double *force) {
+    const pbd_sparse *m = &fem->matrix;
+    double energy = 0;
+    for (size_t i = 0; i < fem->dofs; i++) fem->work[i] = u[i] - fem->target[i];
+    pack(fem, fem->work, fem->packed);
+    for (size_t i = 0; i < fem->dofs; i++) {
+        const int column = m->unknown[i];
+        double sum = 0;
+        for (int k = column < 0 ? 0 : m->column[column]; column >= 0 && k < m->column[column + 1]; k++)
+            sum += fem->mass[k] * fem->packed[m->row[k]];
+        energy += 0.5 * fem->inertia * sum * fem->work[i];
+        if (force) force[i] = -fem->inertia * sum;
+    }
+    return energy;
+}
+
+/* Pi(u), infinite where the material has no answer; with `residual` also -dPi/du there. */
+static double evaluate(const fem_implicit *fem, const double *u, double *residual) {
+    double energy = 0, F[9], P[9];
+    if (residual) memset(residual, 0, fem->dofs * sizeof *residual);
+    if (fem->inertia > 0) energy += add_inertia(fem, u, residual);
+    for (size_t e = 0; e < fem->mesh.elements; e++) {
+        const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
+        for (int q = 0; q < fem->rule.points; q++) {
+            const double *gradient = gradients_at(fem, e, q), volume = volume_at(fem, e, q);
+            deformation_gradient(fem, u, e, gradient, F);
+            const double psi = residual ? material_stress(&fem->material, F, P) : material_energy(&fem->material, F);
+            if (!isfinite(psi)) return INFINITY;
+            energy += volume * psi;
+            for (int a = 0; residual && a < fem->mesh.corners; a++)
+                for (int i = 0; i < 3; i++)
+                    for (int k = 0; k < 3; k++)
+                        residual[3 * node[a] + (size_t)i] -= volume * P[3 * i + k] * gradient[3 * a + k];
+        }
+    }
+    for (size_t i = 0; i < fem->dofs; i++) {
+        energy -= fem->fraction * fem->load[i] * u[i];
+        if (residual) residual[i] = fem->matrix.unknown[i] < 0 ? 0 : residual[i] + fem->fraction * fem->load[i];
+    }
+    return energy;
+}
+
+/* One point's share of an element's stiffness: K[ai][bj] += V sum_kl dN_a/dX_k dP_ik/dF_jl dN_b/dX_l. */
+static void add_point_stiffness(int corners, const double *gradient, double volume, const double tangent[81],
+                                double *K) {
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++) {
+            double row[9] = {0}, *out = K + (3 * a + i) * 3 * corners;
+            for (int k = 0; k < 3; k++)
+                for (int jl = 0; jl < 9; jl++) row[jl] += volume * gradient[3 * a + k] * tangent[9 * (3 * i + k) + jl];
+            for (int b = 0; b < corners; b++)
+                for (int j = 0; j < 3; j++)
+                    for (int l = 0; l < 3; l++) out[3 * b + j] += row[3 * j + l] * gradient[3 * b + l];
+        }
+}
+
+static void scatter(fem_implicit *fem, size_t element, const double *K) {
+    const uint32_t *node = fem->mesh.element + element * (size_t)fem->mesh.corners;
+    const int dofs = 3 * fem->mesh.corners;
+    for (int i = 0; i < dofs; i++) {
+        const int row = fem->matrix.unknown[3 * node[i / 3] + (size_t)(i % 3)];
+        for (int j = 0; j < dofs && row >= 0; j++) {
+            const int column = fem->matrix.unknown[3 * node[j / 3] + (size_t)(j % 3)];
+            if (column >= 0) *pbd_sparse_at(&fem->matrix, row, column) += K[i * dofs + j];
+        }
+    }
+}
+
+/* The Hessian of Pi at u; with `definite` each point's tangent is made positive semi-definite first. */
+static void assemble(fem_implicit *fem, const double *u, bool definite) {
+    double K[9 * ELEMENT_MOST_NODES * ELEMENT_MOST_NODES], F[9], tangent[81];
+    pbd_sparse_clear(&fem->matrix);
+    for (size_t e = 0; e < fem->mesh.elements; e++) {
+        memset(K, 0, 9 * (size_t)fem->mesh.corners * (size_t)fem->mesh.corners * sizeof *K);
+        for (int q = 0; q < fem->rule.points; q++) {
+            deformation_gradient(fem, u, e, gradients_at(fem, e, q), F);
+            material_tangent(&fem->material, F, definite, tangent);
+            add_point_stiffness(fem->mesh.corners, gradients_at(fem, e, q), volume_at(fem, e, q), tangent, K);
+        }
+        scatter(fem, e, K);
+    }
+    const int entries = fem->matrix.column[fem->matrix.n];
+    for (int k = 0; k < entries && fem->inertia > 0; k++) fem->matrix.value[k] += fem->inertia * fem->mass[k];
+}
+
+/* ---- Newton ------------------------------------------------------------------------------------------------------ */
+
+static double norm(const double *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* What the residual is measured by: the load and the inertia at the start. */
+static double force_scale(const fem_implicit *fem, double first_residual) {
+    double load = 0;
+    for (size_t i = 0; i < fem->dofs; i++)
+        if (fem->matrix.unknown[i] >= 0) load += fem->load[i] * fem->load[i];
+    load = fem->fraction * sqrt(load);
+    if (fem->inertia > 0 && first_residual > load) load = first_residual;
+    return load > fem->scale ? load : fem->scale > 0 && load == 0 ? fem->scale : load;
+}
+
+/* fem->step = K^-1 residual at u; falls back on the definite tangent where the exact one leads up in energy. *slope is
+ * how fast energy falls along it. */
+static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
+    for (int definite = 0; definite < 2; definite++) {
+        assemble(fem, u, definite);
+        pack(fem, fem->residual, fem->packed);
+        const pbd_status status = pbd_sparse_solve(&fem->matrix, fem->packed, false);
+        pbd_count(fem->recorder, "factorisations", 1);
+        if (status.code == PBD_FAILED) return status;
+        if (status.code != PBD_OK) continue;
+        *slope = 0;
+        for (size_t i = 0; i < fem->dofs; i++) {
+            const int unknown = fem->matrix.unknown[i];
+            fem->step[i] = unknown >= 0 ? fem->packed[unknown] : 0;
+            *slope += fem->step[i] * fem->residual[i];
+        }
+        if (definite) pbd_count(fem->recorder, "definite_tangents", 1);
+        if (*slope > 0) return pbd_ok();
+    }
+    return pbd_error(PBD_NO_EQUILIBRIUM, "no direction leads down in energy: is the body held?");
+}
+
+enum { HALVINGS = 30 };
+
+/* Goes along the step as far as energy falls (Armijo). Near the end energy is flat to rounding: there a residual that
+ * halves is as good. */
+static bool search_line(fem_implicit *fem, double *u, double energy, double residual, double slope) {
+    double length = 1;
+    for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
+        for (size_t i = 0; i < fem->dofs; i++) fem->trial[i] = u[i] + length * fem->step[i];
+        const double there = evaluate(fem, fem->trial, fem->trial_residual);
+        const bool flat = fabs(there - energy) <= 1e-10 * (fabs(energy) + slope);
+        if (!isfinite(there)) continue;
+        if (!(there <= energy - 1e-4 * length * slope) &&
+            !(flat && norm(fem->trial_residual, fem->dofs) <= 0.5 * residual))
+            continue;
+        memcpy(u, fem->trial, fem->dofs * sizeof *u);
+        return true;
+    }
+    return false;
+}
+
+/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM when it does not get there; u is then anywhere. */
+static pbd_status minimise(fem_implicit *fem, double *u) {
+    double scale = 0;
+    for (long iteration = 0; iteration <= fem->most_iterations; iteration++) {
+        const double energy = evaluate(fem, u, fem->residual), residual = norm(fem->residual, fem->dofs);
+        if (!isfinite(energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
+        if (iteration == 0) scale = force_scale(fem, residual);
+        const double relative = residual / scale, at[2] = {relative, fem->fraction};
+        pbd_series(fem->recorder, "newton_residual", "value", "1", &at[0], 1, 1);
+        pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &at[1], 1, 1);
+        if (relative <= fem->tolerance) return pbd_ok();
+        if (iteration == fem->most_iterations) break;
+        double slope;
+        PBD_TRY(find_step(fem, u, &slope));
+        pbd_count(fem->recorder, "newton_iterations", 1);
+        if (!search_line(fem, u, energy, residual, slope))
+            return pbd_error(PBD_NO_EQUILIBRIUM, "the line search finds no lower energy at a relative residual of %.1e",
+                             relative);
+        if (pbd_stop_requested(fem->recorder)) return pbd_error(PBD_INTERRUPTED, "interrupted");
+    }
+    return pbd_error(PBD_NO_EQUILIBRIUM, "Newton's method did not converge in %ld iterations", fem->most_iterations);
+}
+
+/* ---- What is found must be a body -------------------------------------------------------------------------------- */
+
+static double determinant(const double F[9]) {
+    return F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+}
+
+/* The smallest det F over the quadrature points and the nodes of all elements. */
+static double smallest_volume_ratio(const fem_implicit *fem, size_t *where) {
+    element_rule nodal;
+    double smallest = INFINITY, F[9], gradient[ELEMENT_MOST_NODES][3];
+    element_nodal_rule(fem->mesh.kind, &nodal);
+    for (size_t e = 0; e < fem->mesh.elements; e++)
+        for (int q = 0; q < fem->rule.points + nodal.points; q++) {
+            const double *at = gradient[0];
+            if (q < fem->rule.points)
+                at = gradients_at(fem, e, q);
+            else
+                element_gradients(&fem->mesh, e, &nodal, q - fem->rule.points, gradient);
+            deformation_gradient(fem, fem->u, e, at, F);
+            const double ratio = determinant(F);
+            if (ratio < smallest) smallest = ratio, *where = e;
+        }
+    return smallest;
+}
+
+static pbd_status check_shape(const fem_implicit *fem) {
+    size_t element = 0;
+    const double smallest = smallest_volume_ratio(fem, &element);
+    pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_HIGHER_IS_BETTER, smallest);
+    if (smallest > 0) return pbd_ok();
+    return pbd_error(PBD_NO_EQUILIBRIUM, "the forces balance, but element %zu is inverted (det F = %.3g)", element,
+                     smallest);
+}
+
+/* ---- Statics ----------------------------------------------------------------------------------------------------- */
+
+static const double SMALLEST_LOAD_STEP = 1.0 / 4096;
+
+static pbd_status put_load_on(fem_implicit *fem, double *reached) {
+    double step = 1.0 / (double)fem->load_steps;
+    double *u = fem->target; /* statics has no target: the state to return to */
+    *reached = 0;
+    memcpy(u, fem->u, fem->dofs * sizeof *u);
+    while (*reached < 1) {
+        fem->fraction = *reached + step > 1 - 1e-12 ? 1 : *reached + step;
+        const pbd_status status = minimise(fem, fem->u);
+        if (status.code == PBD_OK) {
+            *reached = fem->fraction;
+            memcpy(u, fem->u, fem->dofs * sizeof *u);
+            step *= 2;
+            if (step > 1.0 / (double)fem->load_steps) step = 1.0 / (double)fem->load_steps;
+            continue;
+        }
+        if (status.code != PBD_NO_EQUILIBRIUM || step <= SMALLEST_LOAD_STEP) return status;
+        memcpy(fem->u, u, fem->dofs * sizeof *u);
+        step *= 0.5;
+    }
+    return pbd_ok();
+}
+
+static pbd_status solve(void *state) {
+    fem_implicit *fem = state;
+    double reached;
+    fem->inertia = 0;
+    pbd_status status = put_load_on(fem, &reached);
+    pbd_metric(fem->recorder, "load_fraction", "1", PBD_HIGHER_IS_BETTER, reached);
+    if (status.code == PBD_NO_EQUILIBRIUM) {
+        const pbd_status why = status;
+        status = pbd_error(PBD_NO_EQUILIBRIUM, "at %.3g of the load: %s", reached, why.text);
+    }
+    PBD_TRY(status);
+    return check_shape(fem);
+}
+
+/* ---- Dynamics ---------------------------------------------------------------------------------------------------- */
+
+/* The inertia term that makes a minimiser of Pi the step's answer. Backward Euler seeks u at the end,
+ *     M ((u - u0)/dt^2 - v0/dt) + damping M (u - u0)/dt = forces(u);
+ * the midpoint rule seeks w at the middle, with u = 2 w - u0 and v = 2 (u - u0)/dt - v0 after,
+ *     M (4 (w - u0)/dt^2 - 2 v0/dt) + damping M 2 (w - u0)/dt = forces(w). */
+static void begin_step(fem_implicit *fem, double dt) {
+    const double m = fem->midpoint ? 2 : 1, from_rest = m * fem->damping / dt;
+    fem->inertia = m * m / (dt * dt) + from_rest;
+    for (size_t i = 0; i < fem->dofs; i++) fem->target[i] = fem->u[i] + m / dt * fem->v[i] / fem->inertia;
+    fem->fraction = 1;
+}
+
+static pbd_status advance(void *state, double dt) {
+    fem_implicit *fem = state;
+    begin_step(fem, dt);
+    /* Tried in place, from where inertia leads: the old state is kept packed in no array but `w`. */
+    double *w = malloc((fem->dofs + 1) * sizeof *w);
+    if (!w) return pbd_error(PBD_FAILED, "out of memory for a step of %zu unknowns", fem->dofs);
+    memcpy(w, fem->u, fem->dofs * sizeof *w);
+    const pbd_status status = minimise(fem, w);
+    for (size_t i = 0; i < fem->dofs && status.code == PBD_OK; i++) {
+        const double u = fem->midpoint ? 2 * w[i] - fem->u[i] : w[i], moved = (u - fem->u[i]) / dt;
+        fem->v[i] = fem->midpoint ? 2 * moved - fem->v[i] : moved;
+        fem->u[i] = u;
+    }
+    free(w);
+    if (status.code == PBD_NO_EQUILIBRIUM) return pbd_error(PBD_DIVERGED, "a time step has no answer: %s", status.text);
+    return status;
+}
+
+/* ---- The rest of the contract ------------------------------------------------------------------------------------ */
+
+static pbd_status read_field(const void *state, pbd_field field, double *out) {
+    const fem_implicit *fem = state;
+    const size_t n = 3 * fem->particles;
+    if (field == PBD_PREDICTED) return pbd_error(PBD_NOT_SUPPORTED, "fem_implicit predicts no positions");
+    for (size_t i = 0; i < n; i++) out[i] = field == PBD_POSITIONS ? fem->mesh.position[i] + fem->u[i] : fem->v[i];
+    return pbd_ok();
+}
+
+static pbd_status save(const void *state, void *blob, size_t *bytes) {
+    const fem_implicit *fem = state;
+    const size_t half = fem->dofs * sizeof *fem->u;
+    *bytes = 2 * half;
+    if (!blob) return pbd_ok();
+    memcpy(blob, fem->u, half);
+    memcpy((char *)blob + half, fem->v, half);
+    return pbd_ok();
+}
+
+static pbd_status load(void *state, const void *blob, size_t bytes) {
+    fem_implicit *fem = state;
+    const size_t half = fem->dofs * sizeof *fem->u;
+    if (bytes != 2 * half)
+        return pbd_error(PBD_BAD_INPUT, "fem_implicit: the saved state has %zu bytes, not this mesh's", bytes);
+    memcpy(fem->u, blob, half);
+    memcpy(fem->v, (const char *)blob + half, half);
+    return pbd_ok();
+}
+
+const pbd_method PBD_NAME(fem_implicit) = {
+    .abi = PBD_METHOD_ABI,
+    .name = "fem_implicit",
+    .summary = "hyperelastic finite elements: static Newton, backward Euler, implicit midpoint",
+    .source = "Zienkiewicz, Taylor and Fox 2014; laws as in methods/physics",
+    .needs = PBD_NEEDS_PARTICLES,
+    .params = params,
+    .create = create,
+    .backends = PBD_CPU,
+    .precisions = PBD_F64,
+    .step = advance,
+    .solve = solve,
+    .read = read_field,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+};
