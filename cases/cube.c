@@ -168,8 +168,10 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
     *scene = (pbd_scene){0};
     int n = (int)pbd_integer(values, "cells"), cells[3] = {n, n, n};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge};
-    pbd_material material = {pbd_real(values, "E"), pbd_real(values, "nu"), pbd_real(values, "density"),
-                             (pbd_convention)pbd_choice(values, "convention")};
+    pbd_material material = {.E = pbd_real(values, "E"),
+                             .nu = pbd_real(values, "nu"),
+                             .density = pbd_real(values, "density"),
+                             .convention = (pbd_convention)pbd_choice(values, "convention")};
     PBD_TRY(cube_mesh(cells, size, &material, scene));
     scene->fixing = (pbd_fixing)pbd_choice(values, "base");
     scene->shared = (pbd_sharing)pbd_choice(values, "shared");

@@ -20,8 +20,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     *scene = (pbd_scene){0};
     const int one[3] = {1, 1, 1};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge * pbd_real(values, "aspect")};
-    pbd_material material = {pbd_real(values, "E"), pbd_real(values, "nu"), pbd_real(values, "density"),
-                             (pbd_convention)pbd_choice(values, "convention")};
+    pbd_material material = {.E = pbd_real(values, "E"),
+                             .nu = pbd_real(values, "nu"),
+                             .density = pbd_real(values, "density"),
+                             .convention = (pbd_convention)pbd_choice(values, "convention")};
     PBD_TRY(cube_mesh(one, size, &material, scene));
     scene->fixing = PBD_FIXED_RESET;
     return pbd_ok();
