@@ -42,7 +42,7 @@ CREATE TABLE env ( -- a machine
     gpu         TEXT NOT NULL  -- '' where there is none
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE invocation ( -- a process that opened the store to write
+CREATE TABLE invocation ( -- a process that opened the store to write; of external runs, the tool's, and how it came in
     invocation_id TEXT PRIMARY KEY,
     argv          TEXT NOT NULL CHECK (json_valid(argv)), -- JSON array
     started_at    TEXT NOT NULL,                          -- UTC, ISO 8601
@@ -69,7 +69,7 @@ CREATE TABLE cell ( -- case x method x parameters x precision x backend x thread
     method    TEXT NOT NULL REFERENCES method(name),
     params    TEXT NOT NULL CHECK (json_valid(params)), -- JSON object, keys sorted; of method and case together
     backend   TEXT NOT NULL,
-    precision TEXT NOT NULL CHECK (precision IN ('f32', 'f64')),
+    precision TEXT NOT NULL CHECK (precision IN ('f32', 'f64', 'unknown')), -- unknown: of another tool
     threads   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX cell_by_name ON cell(case_name, method);
@@ -89,9 +89,11 @@ CREATE TABLE run (
     started_at    TEXT NOT NULL,    -- UTC, ISO 8601
     state         TEXT NOT NULL
         CHECK (state IN ('ok', 'diverged', 'no_equilibrium', 'not_settled', 'failed', 'interrupted')),
-    says          TEXT NOT NULL     -- the sentence of a state that is not ok; of a bench its name, then that sentence
+    says          TEXT NOT NULL     -- the sentence of a state that is not ok; before it, the name of what another
+                                    -- program ran: a bench's and an external run's
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_by_cell ON run(cell_id, seed, repeat);
+CREATE INDEX run_by_start ON run(started_at, kind, state, cell_id); -- the newest, without a look at each row
 
 CREATE TABLE env_sample ( -- what changes on a machine; -1: could not be read
     run_id          TEXT NOT NULL REFERENCES run,
@@ -227,7 +229,8 @@ CREATE TABLE comparison_pair ( -- the processes it rests on
 -- Four kinds of runs, each with its view. A 'run' is a method on a case from start to end, with its errors. A 'bench'
 -- is the same cell stepped over and over from one state, for its speed alone (`pbdbench bench`). A 'limit' is a loop
 -- that asks how fast the machine is (`pbdbench env --measure`): its "case" is machine_limits, its "method" the loop's
--- name. An 'external' one was measured by another tool and imported (`db import`): its "method" is the tool.
+-- name. An 'external' one was measured by another tool and imported (`db import`): its "method" is the tool, its case
+-- the benchmark, its backend 'external'.
 
 CREATE VIEW run_view AS
 SELECT run.run_id, run.cell_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,
@@ -251,6 +254,15 @@ FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (e
     JOIN metric AS best ON best.run_id = run.run_id AND best.name = 'best'
     JOIN metric AS median ON median.run_id = run.run_id AND median.name = 'median'
 WHERE run.kind = 'limit';
+
+CREATE VIEW external_view AS -- `name` is the tool's; times are of one iteration; counters are metrics
+SELECT run.run_id, run.says AS name, cell.case_name, cell.method AS tool, cell.params, cell.threads, run.repeat,
+    run.state, run.started_at, wall.value AS real_time_s, cpu.value AS cpu_time_s, build.preset AS library_build,
+    env.fingerprint AS machine, env.cpu
+FROM run JOIN cell USING (cell_id) JOIN build USING (build_id) JOIN env USING (env_id)
+    LEFT JOIN metric AS wall ON wall.run_id = run.run_id AND wall.name = 'real_time'
+    LEFT JOIN metric AS cpu ON cpu.run_id = run.run_id AND cpu.name = 'cpu_time'
+WHERE run.kind = 'external';
 
 CREATE VIEW metric_view AS -- counts as REAL too: exact up to 2^53
 SELECT run_id, name, unit,

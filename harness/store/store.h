@@ -73,5 +73,7 @@ pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added
 /* `db export`: one JSON object a line and run with everything that belongs to it, ordered by run id, then one for each
  * comparison: text that diffs. merge accepts such a file too. */
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs);
+/* The same of some runs, in the order given. */
+pbd_status pbd_store_export_runs(pbd_store *store, const char *const *run_ids, size_t count, void *out);
 
 #endif

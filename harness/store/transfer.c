@@ -95,15 +95,24 @@ static pbd_status visit_export_comparison(pbd_store *store, const char *comparis
     return status;
 }
 
+static pbd_status end_export(FILE *out) {
+    errno = 0;
+    return fflush(out) != 0 || ferror(out) ? cannot_write() : pbd_ok();
+}
+
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs) {
     exporting e = {out, 0};
     *runs = 0;
     PBD_TRY(for_each(store, all_runs, visit_export, &e));
     PBD_TRY(for_each(store, all_comparisons, visit_export_comparison, &e)); /* after the runs they rest on */
-    errno = 0;
-    if (fflush(e.out) != 0 || ferror(e.out)) return cannot_write();
+    PBD_TRY(end_export(e.out));
     *runs = e.runs;
     return pbd_ok();
+}
+
+pbd_status pbd_store_export_runs(pbd_store *store, const char *const *run_ids, size_t count, void *out) {
+    for (size_t i = 0; i < count; i++) PBD_TRY(export_run(store, run_ids[i], out));
+    return end_export(out);
 }
 
 /* ---- Merge ------------------------------------------------------------------------------------------------------- */

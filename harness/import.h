@@ -1,0 +1,31 @@
+/* `db import`: runs of other tools, from the JSON that Google Benchmark writes. */
+#ifndef PBD_IMPORT_H
+#define PBD_IMPORT_H
+
+#include "harness/store/store.h"
+
+typedef struct pbd_imported {
+    size_t added, known; /* runs */
+    size_t aggregates;   /* means and the like: they follow from the runs and are left out */
+    size_t skipped;      /* benchmarks that the tool skipped: nothing was measured */
+} pbd_imported;
+
+/* A file's benchmarks as runs of kind 'external' (schema.sql), checked, not yet stored.
+ *
+ *   name       BM_Sort<int>/8/solver:gs/threads:2 is case BM_Sort<int> with parameters arg0=8, solver=gs, 2 threads
+ *   method     `tool`; NULL: the executable that the file names, without its folder
+ *   build      what the context says of it, else unknown; the library's build type is its preset
+ *   machine    from the context
+ *   metrics    real_time and cpu_time of one iteration in s, iterations, and every counter
+ *   state      ok, or failed with the tool's message
+ */
+typedef struct pbd_import pbd_import;
+
+/* PBD_BAD_INPUT says what is wrong with the file and where. Free with pbd_import_free. */
+pbd_status pbd_import_load(const char *path, const char *tool, pbd_import **out);
+/* Stores all of it or, after an error, nothing. A file that was imported before, also under another name, adds
+ * nothing. */
+pbd_status pbd_import_put(pbd_store *store, pbd_import *import, pbd_imported *out);
+void pbd_import_free(pbd_import *import); /* NULL-safe */
+
+#endif
