@@ -401,22 +401,33 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
 /* ---- Many runs
  * --------------------------------------------------------------------------------------------------------------- */
 
-static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
-    *made = false;
-    if (!again && item->seconds == 0 && store) { /* the store's run may have no times: they were asked for now */
-        bool found = false;
-        PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
-        if (found) return pbd_ok();
-    }
+/* Runs an item and stores it. `once`: not if another process stored the same run meanwhile, which then counts. */
+static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
     pbd_machine_sample before, after;
     pbd_sample_machine(&before);
     PBD_TRY(pbd_run_cell(item, result));
     *made = true;
     pbd_sample_machine(&after);
     if (!store) return pbd_ok();
-    PBD_TRY(pbd_store_put(store, result, &before, &after));
+    bool known = false;
+    PBD_TRY(once ? pbd_store_put_once(store, result, &before, &after, &known)
+                 : pbd_store_put(store, result, &before, &after));
     memcpy(item->run_id, result->run_id, sizeof item->run_id);
+    if (!known) return pbd_ok();
+    pbd_result_free(result);
+    *made = false;
     return pbd_ok();
+}
+
+static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
+    const bool once = !again && item->seconds == 0; /* the store's run may have no times: they were asked for now */
+    *made = false;
+    if (once && store) {
+        bool found = false;
+        PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        if (found) return pbd_ok();
+    }
+    return make_run(item, store, once, result, made);
 }
 
 pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {

@@ -330,8 +330,16 @@ static pbd_status put_record(const pbd_store *store, const json_t *record) {
                          " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''");
 }
 
-pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
-                         const pbd_machine_sample *after) {
+/* Within the transaction that stores: nobody else can write between the question and the answer. */
+static pbd_status put_if_new(pbd_store *store, const pbd_result *result, const json_t *record, bool *known,
+                             char run_id[33]) {
+    PBD_TRY(pbd_store_find(store, result->cell_id, result->seed, result->repeat, known, run_id));
+    return *known ? pbd_ok() : put_record(store, record);
+}
+
+/* `known` NULL: stored in any case. */
+static pbd_status put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                      const pbd_machine_sample *after, bool *known) {
     PBD_TRY(pbd_store_begin(store, 0, NULL)); /* does nothing when the caller has done it */
     json_t *record = record_of(store, result, before, after);
     if (record == NULL) return pbd_store_no_memory(store);
@@ -341,10 +349,24 @@ pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine
         json_object_set_new(json_object_get(record, "run"), "run_id", json_string(run_id)) != 0)
         status = pbd_store_no_memory(store);
     if (status.code == PBD_OK) status = pbd_store_start(store, "storing a run");
-    if (status.code == PBD_OK) status = pbd_store_end(store, put_record(store, record), "storing a run");
+    if (status.code == PBD_OK)
+        status = pbd_store_end(
+            store, known != NULL ? put_if_new(store, result, record, known, run_id) : put_record(store, record),
+            "storing a run");
     if (status.code == PBD_OK) memcpy(result->run_id, run_id, sizeof run_id);
     json_decref(record);
     return status;
+}
+
+pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                         const pbd_machine_sample *after) {
+    return put(store, result, before, after, NULL);
+}
+
+pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                              const pbd_machine_sample *after, bool *known) {
+    *known = false;
+    return put(store, result, before, after, known);
 }
 
 /* ---- From a record to a result ----------------------------------------------------------------------------------- */

@@ -95,14 +95,17 @@ static unsigned long number_at(const unsigned char *header, size_t offset, size_
     return value;
 }
 
-/* The file should be as long as its header says, unless a journal holds what is missing. Offsets: SQLite's file
- * format, section 1.3. */
-static bool is_cut_short(const char *path, const unsigned char *header, off_t bytes) {
+/* The file should be as long as its header says, unless a journal holds what is missing. The length is asked for last:
+ * another process may be writing the store's first pages, and when its journal is gone, they are all there. Offsets:
+ * SQLite's file format, section 1.3. */
+static bool is_cut_short(const char *path, const unsigned char *header, off_t *bytes) {
     const unsigned long page_code = number_at(header, 16, 2);
     const unsigned long page = page_code == 1 ? 65536 : page_code;
     const bool size_is_valid = number_at(header, 24, 4) == number_at(header, 92, 4);
     if (!size_is_valid || has_content(path, "-wal") || has_content(path, "-journal")) return false;
-    return (unsigned long)bytes < page * number_at(header, 28, 4);
+    struct stat info;
+    if (stat(path, &info) == 0) *bytes = info.st_size;
+    return (unsigned long)*bytes < page * number_at(header, 28, 4);
 }
 
 static pbd_status check_header(const char *path, const unsigned char *header, size_t got, off_t bytes) {
@@ -118,7 +121,7 @@ static pbd_status check_header(const char *path, const unsigned char *header, si
                          "the store '%s' is of version %lu and this pbdbench reads version %d: use the pbdbench that "
                          "wrote it, or choose another file with --db",
                          path, version, PBD_STORE_VERSION);
-    if (is_cut_short(path, header, bytes))
+    if (is_cut_short(path, header, &bytes))
         return pbd_error(PBD_BAD_INPUT,
                          "the store '%s' is corrupt (cut short: %lld bytes are left): keep a copy; `sqlite3 FILE "
                          ".recover` rescues what can be read; choose another file with --db",

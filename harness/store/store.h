@@ -34,6 +34,11 @@ pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, 
 pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
                          const pbd_machine_sample *after);
 
+/* The same, unless the store has a finished run of this cell, seed and repeat by now (pbd_store_find), from a process
+ * beside this one: then *known is true, nothing is stored, and result->run_id is that run's. */
+pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
+                              const pbd_machine_sample *after, bool *known);
+
 /* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). */
 pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
 
