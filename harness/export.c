@@ -180,7 +180,8 @@ static const char error_metrics[] =
 
 static pbd_status choose_if_varying(sqlite3 *sql, const char *name, chosen *out) {
     char query[300];
-    snprintf(query, sizeof query, "SELECT '%s'%s HAVING count(DISTINCT \"%s\") > 1", name, from_runs, name);
+    snprintf(query, sizeof query, "SELECT '%s' FROM (SELECT count(DISTINCT \"%s\") AS n%s) WHERE n > 1", name, name,
+             from_runs);
     return choose_queried(sql, query, out);
 }
 

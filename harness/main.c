@@ -9,7 +9,7 @@
 #include "harness/environment.h"
 
 static const pbd_verb verbs[] = {
-    {"list", "list [methods|cases|figures|backends] [--json]", "what there is, one line each", pbd_verb_list},
+    {"list", "list [methods|cases|figures|backends|runs] [--json]", "what there is, one line each", pbd_verb_list},
     {"run", "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]...", "run a method on a case, print and store it",
      pbd_verb_run},
     {"sweep", "sweep FILE.yaml", "many runs over axes; resumable", pbd_verb_sweep},
@@ -18,7 +18,7 @@ static const pbd_verb verbs[] = {
     {"plot", "plot FIGURE | plot CASE -x PARAM -y METRIC", "draw from stored runs only", pbd_verb_plot},
     {"show", "show RUN", "one stored run, with the command that makes it again", pbd_verb_show},
     {"cite", "cite FIGURE", "what to cite", pbd_verb_cite},
-    {"db", "db check|export|merge", "look after the store", pbd_verb_db},
+    {"db", "db check|export|merge|import", "look after the store", pbd_verb_db},
     {"bench", "bench [FILTER...] [-c CASES] [-m METHODS]...", "time methods by Google Benchmark", pbd_verb_bench},
     {"env", "env [--measure] [--json]", "this machine and its limits, this build and its licence", pbd_verb_env},
 };

@@ -1,83 +1,118 @@
-/* db: looks after the store: check, export, merge. */
+/* db: looks after the store: check, export, merge, import. */
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "harness/cli.h"
+#include "harness/export.h"
+#include "harness/import.h"
 
 typedef struct db_options {
-    const char *action, *db, *out;
-    char *const *from;
-    int froms;
-    bool json, quiet, help;
+    const char *db, *out, *format, *what, *case_name, *method, *state, *columns, *tool;
+    pbd_texts set;
+    long long digits;
+    bool json, quiet;
+    const char *action;
+    const char **from; /* the words behind the action */
+    size_t froms;
 } db_options;
+
+static const pbd_option db_table[] = {
+    {"db", 0, "FILE", "the store; default results/pbdbench.db", PBD_WORDS_FILES, PBD_OPTION_TEXT,
+     offsetof(db_options, db), 0, 0, NULL},
+    {"format", 0, "F", "of an export: jsonl (default), json, csv, markdown or latex", PBD_WORDS_CHOICES,
+     PBD_OPTION_TEXT, offsetof(db_options, format), 0, 0, "jsonl|json|csv|markdown|latex"},
+    {"what", 0, "W",
+     "what to export: runs, benches, externals, comparisons, claims or limits; default runs,\n"
+     "in jsonl runs of every kind and comparisons",
+     PBD_WORDS_CHOICES, PBD_OPTION_TEXT, offsetof(db_options, what), 0, 0,
+     "runs|benches|externals|comparisons|claims|limits"},
+    {"case", 'c', "CASE", "only runs of this case", PBD_WORDS_CASES, PBD_OPTION_TEXT, offsetof(db_options, case_name),
+     0, 0, NULL},
+    {"method", 'm', "METHOD", "only runs of this method", PBD_WORDS_METHODS, PBD_OPTION_TEXT,
+     offsetof(db_options, method), 0, 0, NULL},
+    {"set", 's', "key=value", "only runs with this value; several narrow further", PBD_WORDS_SETTINGS, PBD_OPTION_MANY,
+     offsetof(db_options, set), 0, 0, NULL},
+    {"state", 0, "STATE", "only runs that ended so", PBD_WORDS_CHOICES, PBD_OPTION_TEXT, offsetof(db_options, state), 0,
+     0, "ok|diverged|no_equilibrium|not_settled|failed|interrupted"},
+    {"columns", 0, "A,B,C", "columns of the table; default: what varies, the state, errors and times", PBD_WORDS_NONE,
+     PBD_OPTION_TEXT, offsetof(db_options, columns), 0, 0, NULL},
+    {"precision", 0, "DIGITS", "significant digits; default 17 in csv and json, 6 in markdown, 4 in latex",
+     PBD_WORDS_NONE, PBD_OPTION_INTEGER, offsetof(db_options, digits), 1, 17, NULL},
+    {"out", 'o', "FILE", "where to export to; default standard output", PBD_WORDS_FILES, PBD_OPTION_TEXT,
+     offsetof(db_options, out), 0, 0, NULL},
+    {"tool", 0, "NAME", "the method under which an import is stored; default: the executable it names", PBD_WORDS_NONE,
+     PBD_OPTION_TEXT, offsetof(db_options, tool), 0, 0, NULL},
+    {"json", 0, NULL, "one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"...}", PBD_WORDS_NONE,
+     PBD_OPTION_FLAG, offsetof(db_options, json), 0, 0, NULL},
+    {"quiet", 'q', NULL, "only what was asked for: no summary", PBD_WORDS_NONE, PBD_OPTION_FLAG,
+     offsetof(db_options, quiet), 0, 0, NULL},
+    {0}};
 
 static int print_help(void) {
     puts(
         "usage: pbdbench db check  [--db FILE] [--json]\n"
-        "       pbdbench db export [--db FILE] [-o FILE]\n"
-        "       pbdbench db merge FROM... [--db FILE] [--json]\n\n"
+        "       pbdbench db export [--db FILE] [--format F] [--what W] [--case C] [-m METHOD] [-s key=value]...\n"
+        "                          [--columns A,B,C] [--precision DIGITS] [-o FILE]\n"
+        "       pbdbench db merge  FROM... [--db FILE] [--json]\n"
+        "       pbdbench db import FILE.json... [--tool NAME] [--db FILE] [--json]\n\n"
         "check   is the file sound, is its layout ours, and does every run still have the hash it was stored under?\n"
         "        One line for each problem; exit 3 when there is one.\n"
-        "export  one JSON object a line and run with all that belongs to it, ordered by id: text that diffs\n"
-        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n\n"
-        "      --db FILE    the store; default results/pbdbench.db\n"
-        "  -o, --out FILE   where to export to; default standard output\n"
-        "      --json       one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"}\n"
-        "  -q, --quiet      only what was asked for: no summary");
+        "export  jsonl: one JSON object a line and run with all that belongs to it, ordered by id: text that diffs,\n"
+        "        and what merge takes. The other formats are tables, one row a run: latex is a booktabs table.\n"
+        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n"
+        "import  takes Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; all of a file or\n"
+        "        nothing, and nothing twice. `db export --what externals` and `show` have them.\n");
+    pbd_options_print(db_table);
     return PBD_EXIT_OK;
 }
 
-static const char *const actions[] = {"check", "export", "merge"};
+/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+
+static const char *const actions[] = {"check", "export", "merge", "import"};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static pbd_status take_action(int argc, char **argv, db_options *o) {
-    if (optind >= argc)
-        return pbd_error(PBD_BAD_INPUT, "db needs one of check, export, merge: see `pbdbench db --help`");
-    o->action = argv[optind];
-    o->from = argv + optind + 1;
-    o->froms = argc - optind - 1;
-    bool known = false;
-    for (size_t i = 0; i < ACTIONS; i++) known = known || strcmp(o->action, actions[i]) == 0;
-    if (!known) return pbd_unknown("action", o->action, actions, ACTIONS, "pbdbench db --help");
-    const bool merge = strcmp(o->action, "merge") == 0;
-    if (merge && o->froms == 0) return pbd_error(PBD_BAD_INPUT, "merge needs a store or an export to take runs from");
-    if (!merge && o->froms > 0)
+static bool is_action(const db_options *o, const char *name) { return strcmp(o->action, name) == 0; }
+
+static pbd_status check_words(const db_options *o) {
+    if (is_action(o, "merge") && o->froms == 0)
+        return pbd_error(PBD_BAD_INPUT, "merge needs a store or an export to take runs from");
+    if (is_action(o, "import") && o->froms == 0)
+        return pbd_error(PBD_BAD_INPUT, "import needs a file of Google Benchmark's JSON");
+    if (!is_action(o, "merge") && !is_action(o, "import") && o->froms > 0)
         return pbd_error(PBD_BAD_INPUT, "'%.60s' is one word too many: name the store with --db", o->from[0]);
-    if (o->out != NULL && strcmp(o->action, "export") != 0)
-        return pbd_error(PBD_BAD_INPUT, "--out goes with export only");
     return pbd_ok();
 }
 
-static pbd_status take_options(int argc, char **argv, db_options *o) {
-    static const struct option options[] = {{"db", required_argument, NULL, 'd'}, {"out", required_argument, NULL, 'o'},
-                                            {"json", no_argument, NULL, 'j'},     {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},     {0}};
-    for (int option; (option = getopt_long(argc, argv, "o:qh", options, NULL)) != -1;) {
-        switch (option) {
-            case 'd':
-                o->db = optarg;
-                break;
-            case 'o':
-                o->out = optarg;
-                break;
-            case 'j':
-                o->json = true;
-                break;
-            case 'q':
-                o->quiet = true;
-                break;
-            case 'h':
-                o->help = true;
-                return pbd_ok();
-            default:
-                return pbd_error(PBD_BAD_INPUT, "see `pbdbench db --help`");
-        }
-    }
-    return take_action(argc, argv, o);
+/* An option that would be passed over in silence is a mistake. */
+static pbd_status check_places(const db_options *o) {
+    const struct {
+        const char *option, *action;
+        bool given;
+    } places[] = {{"out", "export", o->out != NULL},       {"format", "export", o->format != NULL},
+                  {"what", "export", o->what != NULL},     {"case", "export", o->case_name != NULL},
+                  {"method", "export", o->method != NULL}, {"set", "export", o->set.count > 0},
+                  {"state", "export", o->state != NULL},   {"columns", "export", o->columns != NULL},
+                  {"precision", "export", o->digits != 0}, {"tool", "import", o->tool != NULL}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].given && !is_action(o, places[i].action))
+            return pbd_error(PBD_BAD_INPUT, "--%s goes with %s only", places[i].option, places[i].action);
+    return pbd_ok();
+}
+
+static pbd_status take_words(const pbd_texts *words, db_options *o) {
+    if (words->count == 0)
+        return pbd_error(PBD_BAD_INPUT, "db needs one of check, export, merge, import: see `pbdbench db --help`");
+    o->action = words->item[0];
+    o->from = words->item + 1;
+    o->froms = words->count - 1;
+    bool known = false;
+    for (size_t i = 0; i < ACTIONS; i++) known = known || is_action(o, actions[i]);
+    if (!known) return pbd_unknown("action", o->action, actions, ACTIONS, "pbdbench db --help");
+    PBD_TRY(check_words(o));
+    return check_places(o);
 }
 
 static void print_object(json_t *object) {
@@ -140,17 +175,42 @@ static bool is_same_file(const char *a, const char *b) {
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-static pbd_status export_runs(pbd_store *store, const db_options *o) {
+static pbd_status write_export(pbd_store *store, const db_options *o, const pbd_export *request) {
     if (o->out != NULL && is_same_file(o->out, pbd_store_path(store)))
         return pbd_error(PBD_BAD_INPUT, "'%s' is the store itself: export to another file", o->out);
     FILE *out = o->out != NULL ? fopen(o->out, "w") : stdout;
     if (out == NULL) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be written: %s", o->out, strerror(errno));
-    size_t runs;
-    pbd_status status = pbd_store_export(store, out, &runs);
+    size_t rows;
+    pbd_status status = pbd_export_write(store, request, out, &rows);
     if (o->out != NULL && fclose(out) != 0 && status.code == PBD_OK)
         status = pbd_error(PBD_BAD_INPUT, "'%s' cannot be written: %s", o->out, strerror(errno));
+    const char *what = request->what != NULL && request->select.kind == NULL ? request->what : "run";
     if (status.code == PBD_OK && o->out != NULL && !o->quiet)
-        fprintf(stderr, "pbdbench: %zu run%s to '%s'\n", runs, runs == 1 ? "" : "s", o->out);
+        fprintf(stderr, "pbdbench: %zu %s%s to '%s'\n", rows, what, rows == 1 ? "" : "s", o->out);
+    return status;
+}
+
+/* The request, of which `setting` is owned: free_settings. */
+static pbd_status compose_export(const db_options *o, pbd_setting *setting, pbd_export *out) {
+    *out =
+        (pbd_export){.format = o->format,
+                     .what = o->what,
+                     .columns = o->columns,
+                     .digits = (int)o->digits,
+                     .select = {.case_name = o->case_name, .method = o->method, .state = o->state, .setting = setting}};
+    for (; out->select.settings < o->set.count; out->select.settings++)
+        PBD_TRY(pbd_setting_parse(o->set.item[out->select.settings], &setting[out->select.settings]));
+    return pbd_export_check(out);
+}
+
+static pbd_status export_runs(pbd_store *store, const db_options *o) {
+    pbd_setting *setting = calloc(o->set.count + 1, sizeof *setting);
+    if (setting == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_export request;
+    pbd_status status = compose_export(o, setting, &request);
+    if (status.code == PBD_OK) status = write_export(store, o, &request);
+    for (size_t i = 0; i < request.select.settings; i++) pbd_setting_free(&setting[i]);
+    free(setting);
     return status;
 }
 
@@ -158,7 +218,7 @@ static pbd_status export_runs(pbd_store *store, const db_options *o) {
 
 static pbd_status merge(pbd_store *store, const db_options *o) {
     size_t added = 0, known = 0;
-    for (int i = 0; i < o->froms; i++) {
+    for (size_t i = 0; i < o->froms; i++) {
         size_t a, k;
         PBD_TRY(pbd_store_merge(store, o->from[i], &a, &k));
         added += a;
@@ -172,33 +232,80 @@ static pbd_status merge(pbd_store *store, const db_options *o) {
     return pbd_ok();
 }
 
+/* ---- import ------------------------------------------------------------------------------------------------------ */
+
+static void print_import(const db_options *o, const char *store, const pbd_imported *n) {
+    if (o->json) {
+        print_object(json_pack("{sI sI sI sI}", "added", (json_int_t)n->added, "known", (json_int_t)n->known,
+                               "aggregates", (json_int_t)n->aggregates, "skipped", (json_int_t)n->skipped));
+    } else if (!o->quiet) {
+        printf("%s: %zu run%s added, %zu already there; left out %zu aggregate%s and %zu skipped\n", store, n->added,
+               n->added == 1 ? "" : "s", n->known, n->aggregates, n->aggregates == 1 ? "" : "s", n->skipped);
+    }
+}
+
+static pbd_status put_imports(const db_options *o, const char *path, pbd_import *const *import) {
+    pbd_store *store;
+    pbd_imported sum = {0};
+    PBD_TRY(pbd_store_open(path, PBD_STORE_WRITE, &store));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++) {
+        pbd_imported one;
+        status = pbd_import_put(store, import[i], &one);
+        sum.added += one.added;
+        sum.known += one.known;
+        sum.aggregates += one.aggregates;
+        sum.skipped += one.skipped;
+    }
+    pbd_store_close(store);
+    if (status.code == PBD_OK) print_import(o, path, &sum);
+    return status;
+}
+
+/* All files are read before the store is opened: a bad one makes no store. */
+static pbd_status import_files(const db_options *o, const char *path) {
+    pbd_import **import = calloc(o->froms, sizeof *import);
+    if (import == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++)
+        status = pbd_import_load(o->from[i], o->tool, &import[i]);
+    if (status.code == PBD_OK) status = put_imports(o, path, import);
+    for (size_t i = 0; i < o->froms; i++) pbd_import_free(import[i]);
+    free(import);
+    return status;
+}
+
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status act_on_store(const db_options *o, const char *path, int *exit_code) {
+    pbd_store *store;
+    const bool writes = is_action(o, "merge");
+    PBD_TRY(pbd_store_open(path, writes ? PBD_STORE_WRITE : PBD_STORE_READ, &store));
+    const pbd_status status = writes                   ? merge(store, o)
+                              : is_action(o, "export") ? export_runs(store, o)
+                                                       : check(store, o, exit_code);
+    pbd_store_close(store);
+    return status;
+}
 
 static pbd_status act(const db_options *o, int *exit_code) {
     char *path = pbd_db_path(o->db);
     if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
-    const bool writes = strcmp(o->action, "merge") == 0;
-    pbd_store *store = NULL;
-    pbd_status status = pbd_store_open(path, writes ? PBD_STORE_WRITE : PBD_STORE_READ, &store);
-    if (status.code == PBD_OK) {
-        if (writes) {
-            status = merge(store, o);
-        } else if (strcmp(o->action, "export") == 0) {
-            status = export_runs(store, o);
-        } else {
-            status = check(store, o, exit_code);
-        }
-    }
-    pbd_store_close(store);
+    const pbd_status status = is_action(o, "import") ? import_files(o, path) : act_on_store(o, path, exit_code);
     free(path);
     return status;
 }
 
 int pbd_verb_db(int argc, char **argv) {
     db_options o = {0};
+    pbd_texts words;
+    bool help;
     int exit_code = PBD_EXIT_OK;
-    pbd_status status = take_options(argc, argv, &o);
-    if (status.code == PBD_OK && o.help) return print_help();
-    if (status.code == PBD_OK) status = act(&o, &exit_code);
-    return status.code == PBD_OK ? exit_code : pbd_complain(status);
+    pbd_status status = pbd_options_parse("db", db_table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
+    if (status.code == PBD_OK && !help) status = act(&o, &exit_code);
+    pbd_texts_free(&words);
+    pbd_texts_free(&o.set);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? print_help() : exit_code;
 }

@@ -1,10 +1,12 @@
-/* list: what there is, one line each; with --json an array of {name, summary, source, available, reason}. */
-#include <getopt.h>
+/* list: what there is, one line each; with --json an array of {name, summary, source, available, reason}. And `list
+ * runs`: the newest stored runs. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/cli.h"
 #include "harness/figures.h"
+#include "harness/list_runs.h"
 
 typedef struct listing {
     json_t *array; /* NULL: print lines */
@@ -87,42 +89,108 @@ static pbd_status list_figures(listing *l) {
     return pbd_ok();
 }
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench list [methods|cases|figures|backends] [--json]\n\n"
-        "What there is, one line each; what is not available says why. Without a word: all four.\n\n"
-        "  --json   one array of objects {name, summary, source, available, reason}; methods also\n"
-        "           have backends, precisions and params, cases params");
-    return PBD_EXIT_OK;
-}
-
-int pbd_verb_list(int argc, char **argv) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-    static const char *const kinds[] = {"methods", "cases", "figures", "backends"};
-    listing l = {.first = true};
-    bool json = false, wanted[4] = {false};
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 'h') return print_help();
-        if (option != 'j') return PBD_EXIT_USAGE;
-        json = true;
-    }
-    for (int i = optind; i < argc; i++) {
-        size_t k = 0;
-        while (k < 4 && strcmp(argv[i], kinds[k]) != 0) k++;
-        if (k == 4) return pbd_complain(pbd_unknown("kind of thing", argv[i], kinds, 4, "pbdbench list --help"));
-        wanted[k] = true;
-    }
-    bool all = optind == argc;
-    if (json) l.array = json_array();
+static pbd_status list_parts(bool json, const bool wanted[4]) {
+    listing l = {.first = true, .array = json ? json_array() : NULL};
     pbd_status status = pbd_ok();
-    if (all || wanted[0]) list_methods(&l);
-    if (all || wanted[1]) list_cases(&l);
-    if (all || wanted[2]) status = list_figures(&l);
-    if (status.code == PBD_OK && (all || wanted[3])) list_backends(&l);
+    if (wanted[0]) list_methods(&l);
+    if (wanted[1]) list_cases(&l);
+    if (wanted[2]) status = list_figures(&l);
+    if (status.code == PBD_OK && wanted[3]) list_backends(&l);
     if (l.array && status.code == PBD_OK) {
         json_dumpf(l.array, stdout, JSON_INDENT(1));
         putchar('\n');
     }
     json_decref(l.array);
-    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+    return status;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+typedef struct list_options {
+    const char *db, *case_name, *method, *state;
+    long long last;
+    bool json;
+} list_options;
+
+enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
+
+static const pbd_option list_table[] = {
+    {"json", 0, NULL,
+     "one array of objects {name, summary, source, available, reason}; methods also have\n"
+     "backends, precisions and params, cases params; runs are {run_id, kind, started_at, state,\n"
+     "says, case, method, params, errors, time_s}",
+     PBD_WORDS_NONE, PBD_OPTION_FLAG, offsetof(list_options, json), 0, 0, NULL},
+    {"case", 'c', "CASE", "runs: only of this case", PBD_WORDS_CASES, PBD_OPTION_TEXT,
+     offsetof(list_options, case_name), 0, 0, NULL},
+    {"method", 'm', "METHOD", "runs: only of this method", PBD_WORDS_METHODS, PBD_OPTION_TEXT,
+     offsetof(list_options, method), 0, 0, NULL},
+    {"state", 0, "STATE", "runs: only those that ended so", PBD_WORDS_CHOICES, PBD_OPTION_TEXT,
+     offsetof(list_options, state), 0, 0, "ok|diverged|no_equilibrium|not_settled|failed|interrupted"},
+    {"last", 0, "N", "runs: so many, the newest first; default 20", PBD_WORDS_NONE, PBD_OPTION_INTEGER,
+     offsetof(list_options, last), 1, MOST_LAST, NULL},
+    {"db", 0, "FILE", "runs: the store; default results/pbdbench.db", PBD_WORDS_FILES, PBD_OPTION_TEXT,
+     offsetof(list_options, db), 0, 0, NULL},
+    {0}};
+
+static int print_help(void) {
+    puts(
+        "usage: pbdbench list [methods|cases|figures|backends]... [--json]\n"
+        "       pbdbench list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]\n\n"
+        "What there is, one line each; what is not available says why. Without a word: the first four.\n"
+        "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
+        "among those shown. `pbdbench show RUN` says all of one.\n");
+    pbd_options_print(list_table);
+    return PBD_EXIT_OK;
+}
+
+static pbd_status list_runs(const list_options *o) {
+    char *path = pbd_db_path(o->db);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    const pbd_run_query query = {.case_name = o->case_name,
+                                 .method = o->method,
+                                 .state = o->state,
+                                 .last = o->last ? (size_t)o->last : DEFAULT_LAST};
+    pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK) status = pbd_list_runs(store, &query, o->json, stdout);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+/* Which kinds were named; `runs` goes alone, since it is another kind of table. */
+static pbd_status take_kinds(const pbd_texts *words, bool wanted[4], bool *runs) {
+    static const char *const kinds[] = {"methods", "cases", "figures", "backends", "runs"};
+    for (size_t i = 0; i < words->count; i++) {
+        size_t k = 0;
+        while (k < 5 && strcmp(words->item[i], kinds[k]) != 0) k++;
+        if (k == 5) return pbd_unknown("kind of thing", words->item[i], kinds, 5, "pbdbench list --help");
+        if (k == 4)
+            *runs = true;
+        else
+            wanted[k] = true;
+    }
+    if (*runs && words->count > 1) return pbd_error(PBD_BAD_INPUT, "list runs goes alone: ask for the rest once more");
+    for (size_t k = 0; k < 4; k++) wanted[k] = wanted[k] || words->count == 0;
+    return pbd_ok();
+}
+
+static pbd_status list(const list_options *o, const pbd_texts *words) {
+    bool wanted[4] = {false}, runs = false;
+    PBD_TRY(take_kinds(words, wanted, &runs));
+    if (runs) return list_runs(o);
+    if (o->case_name || o->method || o->state || o->last || o->db)
+        return pbd_error(PBD_BAD_INPUT, "--case, -m, --state, --last and --db go with `pbdbench list runs` only");
+    return list_parts(o->json, wanted);
+}
+
+int pbd_verb_list(int argc, char **argv) {
+    list_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("list", list_table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = list(&o, &words);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? print_help() : PBD_EXIT_OK;
 }

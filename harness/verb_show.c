@@ -91,9 +91,39 @@ static void spell_param(const json_t *value, char text[40]) {
     }
 }
 
+static const char *text_at(const json_t *record, const char *table, const char *column) {
+    const char *text = json_string_value(json_object_get(json_object_get(record, table), column));
+    return text != NULL ? text : "";
+}
+
+/* "pbdbench", and the words of the command line that the process was started with. */
+static void write_argv(FILE *out, const json_t *record) {
+    json_t *argv = json_loads(text_at(record, "invocation", "argv"), 0, NULL), *word;
+    size_t i;
+    fputs("pbdbench", out);
+    json_array_foreach(argv, i, word) {
+        fputc(' ', out);
+        write_word(out, json_string_value(word));
+    }
+    json_decref(argv);
+}
+
+/* Of a run that another tool made, the command that took it in. */
+static char *import_command(const json_t *record) {
+    char *command = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&command, &bytes);
+    if (out == NULL) return NULL;
+    write_argv(out, record);
+    if (fclose(out) == 0) return command;
+    free(command);
+    return NULL;
+}
+
 /* All parameters are spelt out, also those at their defaults: defaults may change. NULL without memory. */
-static char *command_of(const pbd_result *r) {
+static char *command_of(const pbd_result *r, const json_t *record) {
     if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
+    if (strcmp(r->kind, "external") == 0) return import_command(record);
     char *command = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&command, &bytes);
@@ -125,11 +155,6 @@ static char *command_of(const pbd_result *r) {
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
-static const char *text_at(const json_t *record, const char *table, const char *column) {
-    const char *text = json_string_value(json_object_get(json_object_get(record, table), column));
-    return text != NULL ? text : "";
-}
-
 static long long number_at(const json_t *record, const char *table, const char *column) {
     return json_integer_value(json_object_get(json_object_get(record, table), column));
 }
@@ -142,15 +167,9 @@ static void print_origin(const json_t *record) {
     printf("  machine    %s, %lld cores, %s\n", text_at(record, "env", "cpu"), number_at(record, "env", "cores"),
            text_at(record, "env", "os"));
     if (*text_at(record, "env", "gpu")) printf("  gpu        %s\n", text_at(record, "env", "gpu"));
-    json_t *argv = json_loads(text_at(record, "invocation", "argv"), 0, NULL), *word;
-    size_t i;
-    fputs("  made by    pbdbench", stdout);
-    json_array_foreach(argv, i, word) {
-        putchar(' ');
-        write_word(stdout, json_string_value(word));
-    }
+    fputs("  made by    ", stdout);
+    write_argv(stdout, record);
     putchar('\n');
-    json_decref(argv);
 }
 
 /* Load, clock and the rest before and after; what could not be read (-1) is left out. */
@@ -238,7 +257,10 @@ static void print_run(const json_t *record, const pbd_result *r, const char *com
     print_metrics(r);
     print_series(r);
     print_times_and_warnings(r);
-    printf("\nto make it again%s\n  %s\n", r->repeat > 0 ? " (the last of the repeats)" : "", command);
+    if (strcmp(r->kind, "external") == 0)
+        printf("\nmeasured by another tool; imported by\n  %s\n", command);
+    else
+        printf("\nto make it again%s\n  %s\n", r->repeat > 0 ? " (the last of the repeats)" : "", command);
 }
 
 static pbd_status print_json(json_t *record, const char *command) {
@@ -258,7 +280,7 @@ static pbd_status show(pbd_store *store, const show_options *o) {
     json_t *record = NULL;
     PBD_TRY(pbd_store_get(store, o->run, &result));
     pbd_status status = pbd_record_load(store, result.run_id, &record);
-    char *command = command_of(&result);
+    char *command = command_of(&result, record);
     if (command == NULL) status = pbd_error(PBD_FAILED, "out of memory while showing a run");
     if (status.code == PBD_OK && o->json) status = print_json(record, command);
     if (status.code == PBD_OK && !o->json) print_run(record, &result, command);
