@@ -24,15 +24,46 @@ typedef struct pbd_arm_run {
     char *state, *says;
     pbd_metric_item *metric; /* with counts */
     size_t metrics;
-    double cpu_s, wall_s; /* of one solve, medians over the samples */
+    double cpu_s, wall_s; /* of one solve, medians over the samples; of the run's only solve without samples */
     int threads;
+    char backend[16], precision[8];
 } pbd_arm_run;
 void pbd_arm_run_free(pbd_arm_run *run);
+/* NULL when it has none of that name. */
+const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name);
 
 /* Runs one process of an arm and reads what it says. PBD_BAD_INPUT with the program's own sentence where it exits 2 or
- * prints no run; a run that diverged or failed is a result. `db` NULL: --no-store. `seconds` of --time; 0: none.
- * `core`: where a single-threaded arm is pinned; -1: nowhere. */
+ * prints no run, PBD_FAILED where it crashes; a run that diverged or failed is a result. `db` NULL: --no-store.
+ * `seconds` of --time; 0: none. `core`: where a single-threaded arm is pinned; -1: nowhere. */
 pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out);
+
+/* ---- Errors (agreement.c) ---------------------------------------------------------------------------------------- */
+
+/* «This metric may be off by so much»: from its reference in the store where there is one, else, for an error, from 0.
+ */
+typedef struct pbd_tolerance {
+    const char *metric;
+    double value;
+} pbd_tolerance;
+
+/* Metrics and counts that say what an answer cost and not what it is: they may differ between builds. */
+bool pbd_is_cost(const char *metric);
+/* A metric that says how wrong the answer is: lower is better, and no cost. */
+bool pbd_is_error(const pbd_metric_item *metric);
+
+/* Whether times of the two runs may be held against each other: *differs is PBD_OK, or says why not.
+ *
+ * - A metric with a tolerance, or with an uncertainty in the store's table `reference`, must be within it in both.
+ * - Two runs of one cell (the same variant, two builds) must agree: counts exactly, and each other error of B may not
+ *   pass A's by more than 1e-9 of it in f64, 1e-4 in f32 (pure numbers: and 1e-12 or 1e-6 besides, for errors that are
+ *   rounding alone). B may be better.
+ * - The errors of two variants are otherwise their own affair: they are shown side by side.
+ *
+ * `db` NULL: without references. PBD_BAD_INPUT for a tolerance on something that no arm reports or that is no error. */
+pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,
+                            size_t tolerances, pbd_status *differs);
+
+/* ---- The comparison ---------------------------------------------------------------------------------------------- */
 
 typedef enum pbd_clock { PBD_CLOCK_AUTO, PBD_CLOCK_CPU, PBD_CLOCK_WALL } pbd_clock; /* AUTO: CPU time on one thread */
 
@@ -46,13 +77,19 @@ typedef struct pbd_pairing_request {
     size_t most_pairs;   /* a look's number: 8, 12, 20 or 40 */
     uint64_t seed;       /* of the first arm and the bootstrap */
     const char *purpose; /* compare, gate, control or confirm */
+    const pbd_tolerance *tolerance;
+    size_t tolerances;
+    int argc; /* the command line, kept with the comparison */
+    char *const *argv;
 } pbd_pairing_request;
 
 typedef struct pbd_pairing {
     pbd_arm_run a, b;   /* the first process of each arm: errors, counts, ids */
     pbd_status differs; /* PBD_OK, or why no time is claimed: the sentence of an error, state or count */
+    bool unwell;        /* with `differs`: an arm did not end `ok`, rather than with another answer */
     pbd_clock clock;    /* the one that was used */
     size_t pairs;
+    bool b_first[PBD_MOST_PAIRS];                    /* the order within each pair */
     double a_s[PBD_MOST_PAIRS], b_s[PBD_MOST_PAIRS]; /* s, in order */
     double log_ratio[PBD_MOST_PAIRS];                /* log(b_s / a_s) */
     char run_a[PBD_MOST_PAIRS][33], run_b[PBD_MOST_PAIRS][33];
