@@ -17,10 +17,27 @@ enum {
     PBD_EXIT_INTERRUPTED = 130
 };
 
+/* A verb: its file defines a `const pbd_verb pbd_verb_NAME`, and main.c lists it. --help and shell completion come from
+ * this and from its table of options. */
 typedef struct pbd_verb {
-    const char *name, *usage, *summary;
+    const char *name, *summary;
+    const char *usage;                  /* its lines, without «usage: pbdbench» */
+    const char *about;                  /* of --help, above the options */
+    const char *more;                   /* below them; NULL: nothing */
+    const pbd_option *options;          /* ends with a NULL name; --help is everybody's and not in it */
+    pbd_words words;                    /* what its words are completed from */
+    const char *choices;                /* words == PBD_WORDS_CHOICES: "check|export|merge" */
     int (*main)(int argc, char **argv); /* argv[0] is the verb */
 } pbd_verb;
+
+/* Prints --help of a verb; returns PBD_EXIT_OK. */
+int pbd_verb_help(const pbd_verb *verb);
+
+/* Options that many verbs share, said once; STRUCT is the verb's struct of options. */
+#define PBD_OPTION_DB(STRUCT) \
+    PBD_OPT_TEXT(STRUCT, db, "db", 0, "FILE", PBD_WORDS_FILES, "the store; default results/pbdbench.db")
+#define PBD_OPTION_JSON(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, json, "json", 0, DOC)
+#define PBD_OPTION_QUIET(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, quiet, "quiet", 'q', DOC)
 
 #define PBD_DEFAULT_DB "results/pbdbench.db"
 
@@ -46,15 +63,10 @@ void pbd_progress_begin(pbd_progress *progress, bool quiet);
 void pbd_progress_show(pbd_progress *progress, size_t done, size_t total, bool made, const char *label);
 void pbd_progress_end(pbd_progress *progress);
 
-int pbd_verb_list(int argc, char **argv);
-int pbd_verb_run(int argc, char **argv);
-int pbd_verb_sweep(int argc, char **argv);
-int pbd_verb_reproduce(int argc, char **argv);
-int pbd_verb_plot(int argc, char **argv);
-int pbd_verb_show(int argc, char **argv);
-int pbd_verb_cite(int argc, char **argv);
-int pbd_verb_db(int argc, char **argv);
-int pbd_verb_env(int argc, char **argv);
-int pbd_verb_bench(int argc, char **argv);
+#define VERB(name) extern const pbd_verb pbd_verb_##name;
+#include "harness/verbs.def"
+#undef VERB
+/* All of them, in the order of --help; NULL ends the list. */
+extern const pbd_verb *const pbd_verbs[];
 
 #endif

@@ -8,28 +8,19 @@
 
 #include "harness/environment.h"
 
-static const pbd_verb verbs[] = {
-    {"list", "list [methods|cases|figures|backends|runs] [--json]", "what there is, one line each", pbd_verb_list},
-    {"run", "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]...", "run a method on a case, print and store it",
-     pbd_verb_run},
-    {"sweep", "sweep FILE.yaml", "many runs over axes; resumable", pbd_verb_sweep},
-    {"reproduce", "reproduce FIGURE...|PAPER|all", "make a figure's runs, draw it, check its claims",
-     pbd_verb_reproduce},
-    {"plot", "plot FIGURE | plot CASE -x PARAM -y METRIC", "draw from stored runs only", pbd_verb_plot},
-    {"show", "show RUN", "one stored run, with the command that makes it again", pbd_verb_show},
-    {"cite", "cite FIGURE", "what to cite", pbd_verb_cite},
-    {"db", "db check|export|merge|import", "look after the store", pbd_verb_db},
-    {"bench", "bench [FILTER...] [-c CASES] [-m METHODS]...", "time methods by Google Benchmark", pbd_verb_bench},
-    {"env", "env [--measure] [--json]", "this machine and its limits, this build and its licence", pbd_verb_env},
-};
-enum { VERBS = sizeof verbs / sizeof *verbs };
+const pbd_verb *const pbd_verbs[] = {
+#define VERB(name) &pbd_verb_##name,
+#include "harness/verbs.def"
+#undef VERB
+    NULL};
+enum { VERBS = sizeof pbd_verbs / sizeof *pbd_verbs - 1 };
 
 static int print_help(FILE *out) {
     fputs(
         "pbdbench: checks and times position-based and particle-based deformable solids\n\nusage: pbdbench VERB "
         "[options]\n\n",
         out);
-    for (size_t i = 0; i < VERBS; i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    for (size_t i = 0; i < VERBS; i++) fprintf(out, "  %-10s %s\n", pbd_verbs[i]->name, pbd_verbs[i]->summary);
     fputs(
         "\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
         "Exit codes: 0 fine, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
@@ -65,8 +56,8 @@ static int run_verb(int argc, char **argv) {
     }
     const char *names[VERBS];
     for (size_t i = 0; i < VERBS; i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(word, verbs[i].name) == 0) return verbs[i].main(argc - 1, argv + 1);
+        names[i] = pbd_verbs[i]->name;
+        if (strcmp(word, pbd_verbs[i]->name) == 0) return pbd_verbs[i]->main(argc - 1, argv + 1);
     }
     return pbd_complain(pbd_unknown("verb", word, names, VERBS, "pbdbench --help"));
 }

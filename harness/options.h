@@ -3,10 +3,9 @@
  * A verb has a struct of its own for what was asked, and a table of rows that say which member of it each option sets:
  *
  *     typedef struct show_options { const char *db; bool json; } show_options;
- *     static const pbd_option show_table[] = {
- *         {"db", 0, "FILE", "the store; default results/pbdbench.db", PBD_WORDS_FILES, PBD_OPTION_TEXT,
- *          offsetof(show_options, db)},
- *         {"json", 0, NULL, "one object a line", PBD_WORDS_NONE, PBD_OPTION_FLAG, offsetof(show_options, json)},
+ *     static const pbd_option table[] = {
+ *         PBD_OPT_TEXT(show_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "the store; default results/pbdbench.db"),
+ *         PBD_OPT_FLAG(show_options, json, "json", 0, "one object a line"),
  *         {0}};
  */
 #ifndef PBD_OPTIONS_H
@@ -59,6 +58,35 @@ typedef struct pbd_option {
     double min, max;
     const char *choices; /* PBD_WORDS_CHOICES: "x|y|xy"; other values are refused with the nearest */
 } pbd_option;
+
+/* Rows by kind. STRUCT is the verb's struct, MEMBER what is set. */
+#define PBD_OPT_FLAG(STRUCT, MEMBER, NAME, LETTER, DOC) \
+    { .name = NAME, .letter = LETTER, .doc = DOC, .kind = PBD_OPTION_FLAG, .member = offsetof(STRUCT, MEMBER) }
+#define PBD_OPT_VALUE(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, KIND, DOC)                      \
+    {                                                                                             \
+        .name = NAME, .letter = LETTER, .value = VALUE, .doc = DOC, .words = WORDS, .kind = KIND, \
+        .member = offsetof(STRUCT, MEMBER)                                                        \
+    }
+#define PBD_OPT_TEXT(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, DOC) \
+    PBD_OPT_VALUE(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, PBD_OPTION_TEXT, DOC)
+#define PBD_OPT_MANY(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, DOC) \
+    PBD_OPT_VALUE(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, PBD_OPTION_MANY, DOC)
+#define PBD_OPT_CHOICE(STRUCT, MEMBER, NAME, LETTER, VALUE, CHOICES, DOC)                       \
+    {                                                                                           \
+        .name = NAME, .letter = LETTER, .value = VALUE, .doc = DOC, .words = PBD_WORDS_CHOICES, \
+        .kind = PBD_OPTION_TEXT, .member = offsetof(STRUCT, MEMBER), .choices = CHOICES         \
+    }
+#define PBD_OPT_NUMBER(STRUCT, MEMBER, NAME, LETTER, VALUE, KIND, MIN, MAX, DOC)                                      \
+    {                                                                                                                 \
+        .name = NAME, .letter = LETTER, .value = VALUE, .doc = DOC, .kind = KIND, .member = offsetof(STRUCT, MEMBER), \
+        .min = MIN, .max = MAX                                                                                        \
+    }
+#define PBD_OPT_INTEGER(STRUCT, MEMBER, NAME, LETTER, MIN, MAX, DOC) \
+    PBD_OPT_NUMBER(STRUCT, MEMBER, NAME, LETTER, "N", PBD_OPTION_INTEGER, MIN, MAX, DOC)
+#define PBD_OPT_REAL(STRUCT, MEMBER, NAME, LETTER, VALUE, MIN, MAX, DOC) \
+    PBD_OPT_NUMBER(STRUCT, MEMBER, NAME, LETTER, VALUE, PBD_OPTION_REAL, MIN, MAX, DOC)
+#define PBD_OPT_PERCENT(STRUCT, MEMBER, NAME, LETTER, MIN, MAX, DOC) \
+    PBD_OPT_NUMBER(STRUCT, MEMBER, NAME, LETTER, "PERCENT", PBD_OPTION_PERCENT, MIN, MAX, DOC)
 
 /* Parses argv[1..] into *options (a verb's struct, zeroed or holding defaults). Words that are no options go into
  * *words in their order (free with pbd_texts_free). Every verb understands --help and -h: *help is set, and the rest is

@@ -1,6 +1,5 @@
 /* bench: methods x cases x parameters x backends x precisions x threads under Google Benchmark, each beside the
  * machine's limits, each stored. */
-#include <getopt.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,9 @@ typedef struct words {
 
 typedef struct bench_options {
     const char *db;
-    bool json, no_store, quiet, help;
+    const char *cases_text, *methods_text, *backends_text, *precisions_text, *threads_text;
+    pbd_texts sets, axes_texts;
+    bool json, no_store, quiet;
     words cases, methods, backends, precisions, threads;
     pbd_setting setting[MOST_WORDS];
     size_t settings;
@@ -40,38 +41,6 @@ typedef struct bench_plan {
     pbd_status refused; /* the first combination that cannot be; bad input before what is not supported */
     char *left_out;     /* a line for each of them */
 } bench_plan;
-
-static int print_help(void) {
-    puts(
-        "usage: pbdbench bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]\n\n"
-        "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same "
-        "state,\n"
-        "again and again. A FILTER is a regular expression on the names, which look like\n"
-        "  pbd_distance/cube_shear/solver:coloured_gs/cells:20/cpu/f32/threads:1\n"
-        "Lists are separated by commas; every combination runs, and those that cannot are named with the reason.\n\n"
-        "  -c, --cases LIST        with neither cases nor methods a default set runs;\n"
-        "  -m, --methods LIST      with one of them, all of the other that go with it\n"
-        "  -s, --set key=value     a parameter of the case or the method\n"
-        "  -a, --axis key=lo:hi:step or key=a,b,c   one benchmark for each value; several axes make a grid\n"
-        "  -b, --backends LIST     cpu, emu, cuda; default cpu, and cuda where there is a device\n"
-        "  -p, --precisions LIST   default f32,f64\n"
-        "  -t, --threads LIST      cpu only; default 1 and all cores\n"
-        "      --db FILE           the store; default results/pbdbench.db\n"
-        "      --no-store          print only\n"
-        "      --json              the same as --benchmark_format=json\n"
-        "  -q, --quiet             does not name what cannot run\n"
-        "      --benchmark_*       Google Benchmark's own: --benchmark_repetitions=N, --benchmark_format=json,\n"
-        "                          --benchmark_out=FILE, --benchmark_filter=REGEX, --benchmark_list_tests...\n\n"
-        "Time is by hand: of the steps alone, on a GPU by its events; CPU time is of all threads. A repetition has 20\n"
-        "iterations of 10 ms or more; with --benchmark_min_time Google Benchmark chooses how many. Counters: what the\n"
-        "method counts, and what its kernels declare to move and do, a second; the fraction of constraints applied; "
-        "and the\n"
-        "fractions of the machine's bandwidth and multiply-adds, once `pbdbench env --measure` has measured them. "
-        "Bytes\n"
-        "that come from a cache may pass the bandwidth of memory. `pbdbench env --markdown` makes a table.\n\n"
-        "Exit 5 when a benchmark failed or diverged, 2 for bad input or when nothing matches.");
-    return PBD_EXIT_OK;
-}
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
@@ -115,43 +84,6 @@ static pbd_status add_filter(bench_options *o, const char *word) {
     return pbd_ok();
 }
 
-static pbd_status take_option(bench_options *o, int option) {
-    switch (option) {
-        case 'c':
-            return split("--cases", optarg, &o->cases);
-        case 'm':
-            return split("--methods", optarg, &o->methods);
-        case 'b':
-            return split("--backends", optarg, &o->backends);
-        case 'p':
-            return split("--precisions", optarg, &o->precisions);
-        case 't':
-            return split("--threads", optarg, &o->threads);
-        case 's':
-            return add_setting(o, optarg);
-        case 'a':
-            return add_axis(o, optarg);
-        case 'd':
-            o->db = optarg;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'N':
-            o->no_store = true;
-            break;
-        case 'q':
-            o->quiet = true;
-            break;
-        case 'h':
-            o->help = true;
-            break;
-        default:
-            return pbd_error(PBD_BAD_INPUT, "see `pbdbench bench --help`");
-    }
-    return pbd_ok();
-}
-
 /* Takes Google Benchmark's flags out of argv, which keeps the rest; returns how many are left. */
 static pbd_status take_google(int *argc, char **argv, bench_options *o) {
     static char name[] = "pbdbench";
@@ -171,24 +103,45 @@ static pbd_status take_google(int *argc, char **argv, bench_options *o) {
     return pbd_ok();
 }
 
-static pbd_status take_options(int argc, char **argv, bench_options *o) {
-    static const struct option options[] = {{"cases", required_argument, NULL, 'c'},
-                                            {"methods", required_argument, NULL, 'm'},
-                                            {"set", required_argument, NULL, 's'},
-                                            {"axis", required_argument, NULL, 'a'},
-                                            {"backends", required_argument, NULL, 'b'},
-                                            {"precisions", required_argument, NULL, 'p'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"no-store", no_argument, NULL, 'N'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "c:m:s:a:b:p:t:qh", options, NULL)) != -1;)
-        PBD_TRY(take_option(o, option));
-    for (int i = optind; i < argc; i++) PBD_TRY(add_filter(o, argv[i]));
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(
+        bench_options, cases_text, "cases", 'c', "LIST", PBD_WORDS_CASES,
+        "with neither cases nor methods a default set runs; with one of them,\nall of the other that go with it"),
+    PBD_OPT_TEXT(bench_options, methods_text, "methods", 'm', "LIST", PBD_WORDS_METHODS, "see there"),
+    PBD_OPT_MANY(bench_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "a parameter of the case or the method"),
+    PBD_OPT_MANY(bench_options, axes_texts, "axis", 'a', "KEY=LIST", PBD_WORDS_SETTINGS,
+                 "key=lo:hi:step or key=a,b,c: one benchmark for each value; several\naxes make a grid"),
+    PBD_OPT_TEXT(bench_options, backends_text, "backends", 'b', "LIST", PBD_WORDS_BACKENDS,
+                 "cpu, emu, cuda; default cpu, and cuda where there is a device"),
+    PBD_OPT_TEXT(bench_options, precisions_text, "precisions", 'p', "LIST", PBD_WORDS_PRECISIONS, "default f32,f64"),
+    PBD_OPT_TEXT(bench_options, threads_text, "threads", 't', "LIST", PBD_WORDS_NONE,
+                 "cpu only; default 1 and all cores"),
+    PBD_OPTION_DB(bench_options),
+    PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),
+    PBD_OPTION_JSON(bench_options, "the same as --benchmark_format=json"),
+    PBD_OPTION_QUIET(bench_options, "does not name what cannot run"),
+    {0}};
+
+static pbd_status split_lists(bench_options *o) {
+    const struct {
+        const char *option, *text;
+        words *out;
+    } list[] = {{"--cases", o->cases_text, &o->cases},
+                {"--methods", o->methods_text, &o->methods},
+                {"--backends", o->backends_text, &o->backends},
+                {"--precisions", o->precisions_text, &o->precisions},
+                {"--threads", o->threads_text, &o->threads}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].text) PBD_TRY(split(list[i].option, list[i].text, list[i].out));
+    return pbd_ok();
+}
+
+static pbd_status take_words(const pbd_texts *filters, bench_options *o) {
+    PBD_TRY(split_lists(o));
+    for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
+    for (size_t i = 0; i < o->axes_texts.count; i++) PBD_TRY(add_axis(o, o->axes_texts.item[i]));
+    for (size_t i = 0; i < filters->count; i++) PBD_TRY(add_filter(o, filters->item[i]));
     return pbd_ok();
 }
 
@@ -198,6 +151,8 @@ static void free_options(bench_options *o) {
     for (size_t i = 0; i < o->axes; i++) pbd_axis_free(&o->axis[i]);
     for (size_t i = 0; i < o->settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->filter);
+    pbd_texts_free(&o->sets);
+    pbd_texts_free(&o->axes_texts);
 }
 
 static bool has_google(const bench_options *o, const char *flag) {
@@ -487,23 +442,51 @@ static pbd_status execute(bench_options *o, int argc, char **argv, bench_run *r)
     return status;
 }
 
-int pbd_verb_bench(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     bench_options o = {0};
     bench_run r = {0};
+    pbd_texts filters = {0};
+    bool help = false;
     int code, all = argc;
     char **whole = calloc((size_t)argc + 1, sizeof *whole); /* as typed: for the store */
     if (!whole) return pbd_complain(pbd_error(PBD_FAILED, "out of memory"));
     memcpy(whole, argv, (size_t)argc * sizeof *whole);
     pbd_status status = take_google(&argc, argv, &o);
-    if (status.code == PBD_OK) status = take_options(argc, argv, &o);
-    if (status.code == PBD_OK && o.help)
-        code = print_help();
+    if (status.code == PBD_OK) status = pbd_options_parse("bench", table, argc, argv, &o, &filters, &help);
+    if (status.code == PBD_OK && help)
+        code = pbd_verb_help(&pbd_verb_bench);
     else {
+        if (status.code == PBD_OK) status = take_words(&filters, &o);
         pbd_catch_interrupts();
         if (status.code == PBD_OK) status = execute(&o, all, whole, &r);
         code = status.code != PBD_OK ? pbd_complain(status) : r.shared.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
     }
+    pbd_texts_free(&filters);
     free_options(&o);
     free(whole);
     return code;
 }
+
+const pbd_verb pbd_verb_bench = {
+    .name = "bench",
+    .summary = "time methods by Google Benchmark",
+    .usage = "bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]",
+    .about =
+        "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same "
+        "state,\n"
+        "again and again. A FILTER is a regular expression on the names, which look like\n"
+        "  pbd_distance/cube_shear/solver:coloured_gs/cells:20/cpu/f32/threads:1\n"
+        "Lists are separated by commas; every combination runs, and those that cannot are named with the reason.",
+    .more =
+        "Google Benchmark's own options are passed on: --benchmark_repetitions=N, --benchmark_format=json,\n"
+        "--benchmark_out=FILE, --benchmark_filter=REGEX, --benchmark_list_tests...\n\n"
+        "Time is by hand: of the steps alone, on a GPU by its events; CPU time is of all threads. A repetition has 20\n"
+        "iterations of 10 ms or more; with --benchmark_min_time Google Benchmark chooses how many. Counters: what the\n"
+        "method counts, and what its kernels declare to move and do, a second; the fraction of constraints applied; "
+        "and\n"
+        "the fractions of the machine's bandwidth and multiply-adds, once `pbdbench env --measure` has measured them.\n"
+        "Bytes that come from a cache may pass the bandwidth of memory. `pbdbench env --markdown` makes a table.\n\n"
+        "Exit 5 when a benchmark failed or diverged, 2 for bad input or when nothing matches.",
+    .options = table,
+    .main = verb_main,
+};

@@ -1,5 +1,4 @@
 /* cite: what to cite for a figure: the paper it comes from, and this program as it was built. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +7,11 @@
 #include "harness/figures.h"
 #include "harness/papers.h"
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench cite FIGURE|PAPER [--bibtex]\n\n"
-        "The paper a figure comes from, and how to cite pbdbench with version and commit.");
-    return PBD_EXIT_OK;
-}
+typedef struct cite_options {
+    bool bibtex;
+} cite_options;
+
+static const pbd_option table[] = {PBD_OPT_FLAG(cite_options, bibtex, "bibtex", 0, "as BibTeX entries"), {0}};
 
 static void print_authors(const pbd_paper *paper, const char *between) {
     for (unsigned i = 0; i < paper->authors_count; i++) printf("%s%s", i ? between : "", paper->authors[i]);
@@ -85,27 +83,40 @@ static pbd_status find_paper(const pbd_papers *papers, const char *word, const p
     return status;
 }
 
-int pbd_verb_cite(int argc, char **argv) {
-    static const struct option options[] = {{"bibtex", no_argument, NULL, 'b'}, {"help", no_argument, NULL, 'h'}, {0}};
-    bool bibtex = false;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 'h') return print_help();
-        if (option != 'b') return PBD_EXIT_USAGE;
-        bibtex = true;
-    }
-    if (optind + 1 != argc)
-        return pbd_complain(
-            pbd_error(PBD_BAD_INPUT, "cite takes one figure or paper: `pbdbench list figures` shows them"));
+static pbd_status cite(const cite_options *o, const pbd_texts *words) {
+    if (words->count != 1)
+        return pbd_error(PBD_BAD_INPUT, "cite takes one figure or paper: `pbdbench list figures` shows them");
     pbd_papers *papers = NULL;
     const pbd_paper *paper = NULL;
     pbd_status status = pbd_papers_load(&papers);
-    if (status.code == PBD_OK) status = find_paper(papers, argv[optind], &paper);
+    if (status.code == PBD_OK) status = find_paper(papers, words->item[0], &paper);
     if (status.code == PBD_OK) {
-        if (bibtex)
+        if (o->bibtex)
             print_bibtex(paper);
         else
-            print_text(paper, argv[optind]);
+            print_text(paper, words->item[0]);
     }
     pbd_papers_free(papers);
-    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+    return status;
 }
+
+static int verb_main(int argc, char **argv) {
+    cite_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("cite", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = cite(&o, &words);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_cite) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_cite = {
+    .name = "cite",
+    .summary = "what to cite",
+    .usage = "cite FIGURE|PAPER [--bibtex]",
+    .about = "The paper a figure comes from, and how to cite pbdbench with version and commit.",
+    .options = table,
+    .words = PBD_WORDS_FIGURES,
+    .main = verb_main,
+};

@@ -19,55 +19,29 @@ typedef struct db_options {
     size_t froms;
 } db_options;
 
-static const pbd_option db_table[] = {
-    {"db", 0, "FILE", "the store; default results/pbdbench.db", PBD_WORDS_FILES, PBD_OPTION_TEXT,
-     offsetof(db_options, db), 0, 0, NULL},
-    {"format", 0, "F", "of an export: jsonl (default), json, csv, markdown or latex", PBD_WORDS_CHOICES,
-     PBD_OPTION_TEXT, offsetof(db_options, format), 0, 0, "jsonl|json|csv|markdown|latex"},
-    {"what", 0, "W",
-     "what to export: runs, benches, externals, comparisons, claims or limits; default runs,\n"
-     "in jsonl runs of every kind and comparisons",
-     PBD_WORDS_CHOICES, PBD_OPTION_TEXT, offsetof(db_options, what), 0, 0,
-     "runs|benches|externals|comparisons|claims|limits"},
-    {"case", 'c', "CASE", "only runs of this case", PBD_WORDS_CASES, PBD_OPTION_TEXT, offsetof(db_options, case_name),
-     0, 0, NULL},
-    {"method", 'm', "METHOD", "only runs of this method", PBD_WORDS_METHODS, PBD_OPTION_TEXT,
-     offsetof(db_options, method), 0, 0, NULL},
-    {"set", 's', "key=value", "only runs with this value; several narrow further", PBD_WORDS_SETTINGS, PBD_OPTION_MANY,
-     offsetof(db_options, set), 0, 0, NULL},
-    {"state", 0, "STATE", "only runs that ended so", PBD_WORDS_CHOICES, PBD_OPTION_TEXT, offsetof(db_options, state), 0,
-     0, "ok|diverged|no_equilibrium|not_settled|failed|interrupted"},
-    {"columns", 0, "A,B,C", "columns of the table; default: what varies, the state, errors and times", PBD_WORDS_NONE,
-     PBD_OPTION_TEXT, offsetof(db_options, columns), 0, 0, NULL},
-    {"precision", 0, "DIGITS", "significant digits; default 17 in csv and json, 6 in markdown, 4 in latex",
-     PBD_WORDS_NONE, PBD_OPTION_INTEGER, offsetof(db_options, digits), 1, 17, NULL},
-    {"out", 'o', "FILE", "where to export to; default standard output", PBD_WORDS_FILES, PBD_OPTION_TEXT,
-     offsetof(db_options, out), 0, 0, NULL},
-    {"tool", 0, "NAME", "the method under which an import is stored; default: the executable it names", PBD_WORDS_NONE,
-     PBD_OPTION_TEXT, offsetof(db_options, tool), 0, 0, NULL},
-    {"json", 0, NULL, "one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"...}", PBD_WORDS_NONE,
-     PBD_OPTION_FLAG, offsetof(db_options, json), 0, 0, NULL},
-    {"quiet", 'q', NULL, "only what was asked for: no summary", PBD_WORDS_NONE, PBD_OPTION_FLAG,
-     offsetof(db_options, quiet), 0, 0, NULL},
+static const pbd_option table[] = {
+    PBD_OPTION_DB(db_options),
+    PBD_OPT_CHOICE(db_options, format, "format", 0, "FORMAT", "jsonl|json|csv|markdown|latex",
+                   "of an export: jsonl (default), json, csv, markdown or latex"),
+    PBD_OPT_CHOICE(db_options, what, "what", 0, "WHAT", "runs|benches|externals|comparisons|claims|limits",
+                   "what to export: runs, benches, externals, comparisons, claims or\n"
+                   "limits; default runs, in jsonl runs of every kind and comparisons"),
+    PBD_OPT_TEXT(db_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "only runs of this case"),
+    PBD_OPT_TEXT(db_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
+    PBD_OPT_MANY(db_options, set, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "only runs with this value; several narrow further"),
+    PBD_OPT_CHOICE(db_options, state, "state", 0, "STATE", "ok|diverged|no_equilibrium|not_settled|failed|interrupted",
+                   "only runs that ended so"),
+    PBD_OPT_TEXT(db_options, columns, "columns", 0, "A,B,C", PBD_WORDS_NONE,
+                 "columns of the table; default: what varies, the state, errors and times"),
+    PBD_OPT_INTEGER(db_options, digits, "precision", 0, 1, 17,
+                    "significant digits; default 17 in csv and json, 6 in markdown, 4 in latex"),
+    PBD_OPT_TEXT(db_options, out, "out", 'o', "FILE", PBD_WORDS_FILES, "where to export to; default standard output"),
+    PBD_OPT_TEXT(db_options, tool, "tool", 0, "NAME", PBD_WORDS_NONE,
+                 "the method under which an import is stored; default: the executable\nit names"),
+    PBD_OPTION_JSON(db_options, "one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"...}"),
+    PBD_OPTION_QUIET(db_options, "only what was asked for: no summary"),
     {0}};
-
-static int print_help(void) {
-    puts(
-        "usage: pbdbench db check  [--db FILE] [--json]\n"
-        "       pbdbench db export [--db FILE] [--format F] [--what W] [--case C] [-m METHOD] [-s key=value]...\n"
-        "                          [--columns A,B,C] [--precision DIGITS] [-o FILE]\n"
-        "       pbdbench db merge  FROM... [--db FILE] [--json]\n"
-        "       pbdbench db import FILE.json... [--tool NAME] [--db FILE] [--json]\n\n"
-        "check   is the file sound, is its layout ours, and does every run still have the hash it was stored under?\n"
-        "        One line for each problem; exit 3 when there is one.\n"
-        "export  jsonl: one JSON object a line and run with all that belongs to it, ordered by id: text that diffs,\n"
-        "        and what merge takes. The other formats are tables, one row a run: latex is a booktabs table.\n"
-        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n"
-        "import  takes Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; all of a file or\n"
-        "        nothing, and nothing twice. `db export --what externals` and `show` have them.\n");
-    pbd_options_print(db_table);
-    return PBD_EXIT_OK;
-}
 
 /* ---- What was asked for ------------------------------------------------------------------------------------------ */
 
@@ -296,16 +270,39 @@ static pbd_status act(const db_options *o, int *exit_code) {
     return status;
 }
 
-int pbd_verb_db(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     db_options o = {0};
     pbd_texts words;
     bool help;
     int exit_code = PBD_EXIT_OK;
-    pbd_status status = pbd_options_parse("db", db_table, argc, argv, &o, &words, &help);
+    pbd_status status = pbd_options_parse("db", table, argc, argv, &o, &words, &help);
     if (status.code == PBD_OK && !help) status = take_words(&words, &o);
     if (status.code == PBD_OK && !help) status = act(&o, &exit_code);
     pbd_texts_free(&words);
     pbd_texts_free(&o.set);
     if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? print_help() : exit_code;
+    return help ? pbd_verb_help(&pbd_verb_db) : exit_code;
 }
+
+const pbd_verb pbd_verb_db = {
+    .name = "db",
+    .summary = "look after the store",
+    .usage =
+        "db check  [--db FILE] [--json]\n"
+        "db export [--db FILE] [--format F] [--what W] [--case C] [-m METHOD] [-s key=value]...\n"
+        "          [--columns A,B,C] [--precision DIGITS] [-o FILE]\n"
+        "db merge  FROM... [--db FILE] [--json]\n"
+        "db import FILE.json... [--tool NAME] [--db FILE] [--json]",
+    .about =
+        "check   is the file sound, is its layout ours, and does every run still have the hash it was stored under?\n"
+        "        One line for each problem; exit 3 when there is one.\n"
+        "export  jsonl: one JSON object a line and run with all that belongs to it, ordered by id: text that diffs,\n"
+        "        and what merge takes. The other formats are tables, one row a run: latex is a booktabs table.\n"
+        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n"
+        "import  takes Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; all of a file or\n"
+        "        nothing, and nothing twice. `db export --what externals` and `show` have them.",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "check|export|merge|import",
+    .main = verb_main,
+};

@@ -3,7 +3,6 @@
  */
 #include <cyaml/cyaml.h>
 #include <dlfcn.h>
-#include <getopt.h>
 #include <hwloc.h>
 #include <jansson.h>
 #include <lapacke.h>
@@ -222,32 +221,25 @@ static void print_limits(const pbd_limits *limits) {
     for (size_t i = 0; i < limits->count; i++) print_limit(NULL, &limits->item[i]);
 }
 
-static int print_usage(FILE *out, int code) {
-    fputs(
-        "usage: pbdbench env [--measure] [--json | --markdown] [--db FILE]\n\n"
-        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits, "
-        "the\n"
-        "backends with the reason where one is not available, the libraries with versions and licences, and the\n"
-        "licence of the whole.\n\n"
-        "  --measure   measures the limits, on one core and on all, and on a GPU if there is one, and stores them: "
-        "memory\n"
-        "              bandwidth (triad; copy on a GPU), multiply-adds, and passes over neighbours (gather a velocity\n"
-        "              gradient, scatter an impulse). Takes under a minute; let nothing else run\n"
-        "  --quick     with --measure: tries it on small sizes and stores nothing; the numbers are no limits\n"
-        "  --markdown  only two tables: the limits, and what the newest `pbdbench bench` reached of them\n"
-        "  --json      one JSON object: build, machine, limits, backends, libraries, licence\n"
-        "  --db FILE   the store; default results/pbdbench.db\n"
-        "  -h, --help  this text\n",
-        out);
-    return code;
-}
-
-/* ---- The verb ---------------------------------------------------------------------------------------------------- */
-
 typedef struct env_options {
     const char *db;
     bool json, markdown, measure, quick;
 } env_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(env_options, measure, "measure", 0,
+                 "measures the limits, on one core and on all, and on a GPU if there is\n"
+                 "one, and stores them: memory bandwidth (triad; copy on a GPU),\n"
+                 "multiply-adds, and passes over neighbours (gather a velocity gradient,\n"
+                 "scatter an impulse). Takes under a minute; let nothing else run"),
+    PBD_OPT_FLAG(env_options, quick, "quick", 0,
+                 "with --measure: tries it on small sizes and stores nothing; the\n"
+                 "numbers are no limits"),
+    PBD_OPT_FLAG(env_options, markdown, "markdown", 0,
+                 "only two tables: the limits, and what the newest `pbdbench bench`\nreached of them"),
+    PBD_OPTION_JSON(env_options, "one JSON object: build, machine, limits, backends, libraries, licence"),
+    PBD_OPTION_DB(env_options),
+    {0}};
 
 /* Limits are printed as they come, but where one object or table is asked for. */
 static pbd_status measure(const env_options *o, int argc, char **argv) {
@@ -265,14 +257,14 @@ static pbd_status measure(const env_options *o, int argc, char **argv) {
 }
 
 /* Without a store nothing has been measured, which is no error unless that store was asked for. */
-static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *table) {
+static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *tables) {
     char *path = pbd_db_path(o->db);
     if (!path) return pbd_error(PBD_FAILED, "out of memory");
     pbd_store *store = NULL;
     pbd_status status = pbd_ok();
     if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
     if (status.code == PBD_OK && store) status = pbd_limits_load(store, machine->fingerprint, limits);
-    if (status.code == PBD_OK && table) status = pbd_limits_table(store, machine, limits, table);
+    if (status.code == PBD_OK && tables) status = pbd_limits_table(store, machine, limits, tables);
     pbd_store_close(store);
     free(path);
     return status;
@@ -298,43 +290,38 @@ static int print_everything(const env_options *o) {
     return PBD_EXIT_OK;
 }
 
-int pbd_verb_env(int argc, char **argv) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"markdown", no_argument, NULL, 'M'},
-                                            {"measure", no_argument, NULL, 'm'},
-                                            {"quick", no_argument, NULL, 'q'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    env_options o = {0};
-    optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) switch (option) {
-            case 'j':
-                o.json = true;
-                break;
-            case 'M':
-                o.markdown = true;
-                break;
-            case 'm':
-                o.measure = true;
-                break;
-            case 'q':
-                o.quick = true;
-                break;
-            case 'd':
-                o.db = optarg;
-                break;
-            case 'h':
-                return print_usage(stdout, PBD_EXIT_OK);
-            default:
-                return print_usage(stderr, PBD_EXIT_USAGE);
-        }
-    if (optind < argc) return pbd_complain(pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%s'", argv[optind]));
-    if (o.quick && !o.measure) return pbd_complain(pbd_error(PBD_BAD_INPUT, "--quick goes with --measure"));
-    if (o.json && o.markdown) return pbd_complain(pbd_error(PBD_BAD_INPUT, "--json or --markdown, not both"));
-    if (!o.measure) return print_everything(&o);
-    pbd_catch_interrupts();
-    pbd_status status = measure(&o, argc, argv);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return o.json || o.markdown ? print_everything(&o) : PBD_EXIT_OK;
+static pbd_status check_options(const env_options *o, const pbd_texts *words) {
+    if (words->count > 0) return pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%.60s'", words->item[0]);
+    if (o->quick && !o->measure) return pbd_error(PBD_BAD_INPUT, "--quick goes with --measure");
+    if (o->json && o->markdown) return pbd_error(PBD_BAD_INPUT, "--json or --markdown, not both");
+    return pbd_ok();
 }
+
+static int verb_main(int argc, char **argv) {
+    env_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("env", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = check_options(&o, &words);
+    pbd_texts_free(&words);
+    if (status.code == PBD_OK && help) return pbd_verb_help(&pbd_verb_env);
+    if (status.code == PBD_OK && o.measure) {
+        pbd_catch_interrupts();
+        status = measure(&o, argc, argv);
+    }
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return !o.measure || o.json || o.markdown ? print_everything(&o) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_env = {
+    .name = "env",
+    .summary = "this machine and its limits, this build and its licence",
+    .usage = "env [--measure] [--json | --markdown] [--db FILE]",
+    .about =
+        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits, "
+        "the\n"
+        "backends with the reason where one is not available, the libraries with versions and licences, and the\n"
+        "licence of the whole.",
+    .options = table,
+    .main = verb_main,
+};

@@ -114,34 +114,18 @@ typedef struct list_options {
 
 enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
 
-static const pbd_option list_table[] = {
-    {"json", 0, NULL,
-     "one array of objects {name, summary, source, available, reason}; methods also have\n"
-     "backends, precisions and params, cases params; runs are {run_id, kind, started_at, state,\n"
-     "says, case, method, params, errors, time_s}",
-     PBD_WORDS_NONE, PBD_OPTION_FLAG, offsetof(list_options, json), 0, 0, NULL},
-    {"case", 'c', "CASE", "runs: only of this case", PBD_WORDS_CASES, PBD_OPTION_TEXT,
-     offsetof(list_options, case_name), 0, 0, NULL},
-    {"method", 'm', "METHOD", "runs: only of this method", PBD_WORDS_METHODS, PBD_OPTION_TEXT,
-     offsetof(list_options, method), 0, 0, NULL},
-    {"state", 0, "STATE", "runs: only those that ended so", PBD_WORDS_CHOICES, PBD_OPTION_TEXT,
-     offsetof(list_options, state), 0, 0, "ok|diverged|no_equilibrium|not_settled|failed|interrupted"},
-    {"last", 0, "N", "runs: so many, the newest first; default 20", PBD_WORDS_NONE, PBD_OPTION_INTEGER,
-     offsetof(list_options, last), 1, MOST_LAST, NULL},
-    {"db", 0, "FILE", "runs: the store; default results/pbdbench.db", PBD_WORDS_FILES, PBD_OPTION_TEXT,
-     offsetof(list_options, db), 0, 0, NULL},
+static const pbd_option table[] = {
+    PBD_OPTION_JSON(list_options,
+                    "one array of objects {name, summary, source, available, reason}; methods\n"
+                    "also have backends, precisions and params, cases params; runs are\n"
+                    "{run_id, kind, started_at, state, says, case, method, params, errors, time_s}"),
+    PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
+    PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
+    PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE",
+                   "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those that ended so"),
+    PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: so many, the newest first; default 20"),
+    PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
     {0}};
-
-static int print_help(void) {
-    puts(
-        "usage: pbdbench list [methods|cases|figures|backends]... [--json]\n"
-        "       pbdbench list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]\n\n"
-        "What there is, one line each; what is not available says why. Without a word: the first four.\n"
-        "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
-        "among those shown. `pbdbench show RUN` says all of one.\n");
-    pbd_options_print(list_table);
-    return PBD_EXIT_OK;
-}
 
 static pbd_status list_runs(const list_options *o) {
     char *path = pbd_db_path(o->db);
@@ -184,13 +168,29 @@ static pbd_status list(const list_options *o, const pbd_texts *words) {
     return list_parts(o->json, wanted);
 }
 
-int pbd_verb_list(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     list_options o = {0};
     pbd_texts words;
     bool help;
-    pbd_status status = pbd_options_parse("list", list_table, argc, argv, &o, &words, &help);
+    pbd_status status = pbd_options_parse("list", table, argc, argv, &o, &words, &help);
     if (status.code == PBD_OK && !help) status = list(&o, &words);
     pbd_texts_free(&words);
     if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? print_help() : PBD_EXIT_OK;
+    return help ? pbd_verb_help(&pbd_verb_list) : PBD_EXIT_OK;
 }
+
+const pbd_verb pbd_verb_list = {
+    .name = "list",
+    .summary = "what there is, one line each",
+    .usage =
+        "list [methods|cases|figures|backends]... [--json]\n"
+        "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
+    .about =
+        "What there is, one line each; what is not available says why. Without a word: the first four.\n"
+        "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
+        "among those shown. `pbdbench show RUN` says all of one.",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "methods|cases|figures|backends|runs",
+    .main = verb_main,
+};

@@ -1,5 +1,4 @@
 /* plot: draws from stored runs only. A figure is redrawn with what the store has; a case gives one chart. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,78 +18,32 @@ typedef struct plot_options {
     const char *subject, *db, *out, *x, *y, *by, *method, *logs;
     pbd_setting only[MOST_FILTERS]; /* -s: only runs with these values */
     size_t filters;
-    bool help;
+    pbd_texts sets;
 } plot_options;
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench plot FIGURE [--out DIR] [--db FILE]\n"
-        "       pbdbench plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o "
-        "FILE]\n\n"
-        "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
-        "them).\n\n"
-        "  -x, -y NAME       what to draw against what\n"
-        "      --by NAME     one line for each value of this parameter (or of: method, precision, backend, threads)\n"
-        "  -m, --method M    only runs of this method\n"
-        "  -s, --set k=v     only runs with this value; several narrow further\n"
-        "      --log x|y|xy  logarithmic axes\n"
-        "  -o, --out PATH    a figure's folder; a chart's file, .png, .svg or .pdf (default "
-        "results/plots/CASE-Y-X.png)\n"
-        "      --db FILE     the store; default results/pbdbench.db");
-    return PBD_EXIT_OK;
-}
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(plot_options, x, "x", 'x', "NAME", PBD_WORDS_NONE, "what to draw along x"),
+    PBD_OPT_TEXT(plot_options, y, "y", 'y', "NAME", PBD_WORDS_NONE, "what to draw along y"),
+    PBD_OPT_TEXT(plot_options, by, "by", 0, "NAME", PBD_WORDS_NONE,
+                 "one line for each value of this parameter (or of: method, precision,\nbackend, threads)"),
+    PBD_OPT_TEXT(plot_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
+    PBD_OPT_MANY(plot_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "only runs with this value; several narrow further"),
+    PBD_OPT_CHOICE(plot_options, logs, "log", 0, "AXES", "x|y|xy", "logarithmic axes: x, y or xy"),
+    PBD_OPT_TEXT(plot_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
+                 "a figure's folder; a chart's file, .png, .svg or .pdf (default\nresults/plots/CASE-Y-X.png)"),
+    PBD_OPTION_DB(plot_options),
+    {0}};
 
-static pbd_status take_options(int argc, char **argv, plot_options *o) {
-    static const struct option options[] = {
-        {"by", required_argument, NULL, 'b'},  {"method", required_argument, NULL, 'm'},
-        {"set", required_argument, NULL, 's'}, {"log", required_argument, NULL, 'l'},
-        {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},      {0}};
-    o->logs = "";
-    for (int option; (option = getopt_long(argc, argv, "x:y:m:s:o:h", options, NULL)) != -1;) {
-        switch (option) {
-            case 'x':
-                o->x = optarg;
-                break;
-            case 'y':
-                o->y = optarg;
-                break;
-            case 'b':
-                o->by = optarg;
-                break;
-            case 'm':
-                o->method = optarg;
-                break;
-            case 's':
-                if (o->filters == MOST_FILTERS)
-                    return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
-                PBD_TRY(pbd_setting_parse(optarg, &o->only[o->filters]));
-                o->filters++;
-                break;
-            case 'l':
-                o->logs = optarg;
-                break;
-            case 'o':
-                o->out = optarg;
-                break;
-            case 'd':
-                o->db = optarg;
-                break;
-            case 'h':
-                o->help = true;
-                return pbd_ok();
-            default:
-                return pbd_error(PBD_BAD_INPUT, "see `pbdbench plot --help`");
-        }
-    }
-    if (optind >= argc)
+static pbd_status take_words(const pbd_texts *words, plot_options *o) {
+    if (o->sets.count > MOST_FILTERS) return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
+    for (; o->filters < o->sets.count; o->filters++)
+        PBD_TRY(pbd_setting_parse(o->sets.item[o->filters], &o->only[o->filters]));
+    if (words->count == 0)
         return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
-    if (optind + 1 < argc)
-        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many",
-                         argv[optind + 1]);
-    if (strspn(o->logs, "xy") != strlen(o->logs))
-        return pbd_error(PBD_BAD_INPUT, "--log='%.20s' must be x, y or xy", o->logs);
-    o->subject = argv[optind];
+    if (words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", words->item[1]);
+    o->subject = words->item[0];
     return pbd_ok();
 }
 
@@ -438,13 +391,30 @@ static pbd_status act(const plot_options *o) {
     return status;
 }
 
-int pbd_verb_plot(int argc, char **argv) {
-    plot_options o = {0};
-    pbd_status status = take_options(argc, argv, &o);
-    if (status.code == PBD_OK && o.help)
-        print_help();
-    else if (status.code == PBD_OK)
-        status = act(&o);
+static int verb_main(int argc, char **argv) {
+    plot_options o = {.logs = ""};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("plot", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
+    if (status.code == PBD_OK && !help) status = act(&o);
     for (size_t i = 0; i < o.filters; i++) pbd_setting_free(&o.only[i]);
-    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+    pbd_texts_free(&o.sets);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_plot) : PBD_EXIT_OK;
 }
+
+const pbd_verb pbd_verb_plot = {
+    .name = "plot",
+    .summary = "draw from stored runs only",
+    .usage =
+        "plot FIGURE [--out DIR] [--db FILE]\n"
+        "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]",
+    .about =
+        "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
+        "them).",
+    .options = table,
+    .words = PBD_WORDS_FIGURES,
+    .main = verb_main,
+};

@@ -2,7 +2,6 @@
  *
  * All figures asked for become one plan, checked as a whole before the first run, so that a slip in the last figure is
  * found at once and figures that share runs make them once. */
-#include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 
 typedef struct reproduce_options {
     const char *db, *out;
-    bool dry_run, again, accept, help;
+    bool quick, dry_run, again, accept, json, quiet;
     pbd_report_style style;
 } reproduce_options;
 
@@ -42,70 +41,26 @@ typedef struct session {
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench reproduce FIGURE... | PAPER | all [options]\n\n"
-        "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
-        "measured number and a verdict: reproduced, partly, not reproduced, or not run.\n\n"
-        "      --quick      few and small runs; marked (quick), never compared with accepted verdicts\n"
-        "      --dry-run    only says which runs it would make, with estimated time and memory\n"
-        "      --accept     writes the verdicts to plots/FIGURE/verdicts.csv\n"
-        "      --again      makes every run anew\n"
-        "      --out DIR    pictures and their data; default results/plots\n"
-        "      --db FILE    the store; default results/pbdbench.db\n"
-        "      --json       one object a line and figure\n"
-        "  -q, --quiet      no progress, one line a figure\n\n"
-        "`pbdbench list figures` shows what can be reproduced.\n"
-        "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
-        "the same command then does the rest.");
-    return PBD_EXIT_OK;
-}
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(reproduce_options, quick, "quick", 0,
+                 "few and small runs; marked (quick), never compared with accepted verdicts"),
+    PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
+                 "only says which runs it would make, with estimated time and memory"),
+    PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
+    PBD_OPT_FLAG(reproduce_options, again, "again", 0, "makes every run anew"),
+    PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
+                 "pictures and their data; default results/plots"),
+    PBD_OPTION_DB(reproduce_options),
+    PBD_OPTION_JSON(reproduce_options, "one object a line and figure"),
+    PBD_OPTION_QUIET(reproduce_options, "no progress, one line a figure"),
+    {0}};
 
-static pbd_status take_options(int argc, char **argv, reproduce_options *o) {
-    static const struct option options[] = {{"quick", no_argument, NULL, 'k'},     {"dry-run", no_argument, NULL, 'n'},
-                                            {"accept", no_argument, NULL, 'a'},    {"again", no_argument, NULL, 'A'},
-                                            {"out", required_argument, NULL, 'o'}, {"db", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},      {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},      {0}};
-    for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
-        switch (option) {
-            case 'k':
-                o->style.quick = true;
-                break;
-            case 'n':
-                o->dry_run = true;
-                break;
-            case 'a':
-                o->accept = true;
-                break;
-            case 'A':
-                o->again = true;
-                break;
-            case 'o':
-                o->out = optarg;
-                break;
-            case 'd':
-                o->db = optarg;
-                break;
-            case 'j':
-                o->style.json = true;
-                break;
-            case 'q':
-                o->style.quiet = true;
-                break;
-            case 'h':
-                o->help = true;
-                return pbd_ok();
-            default:
-                return pbd_error(PBD_BAD_INPUT, "see `pbdbench reproduce --help`");
-        }
-    }
-    if (o->accept && o->style.quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
+static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
+    o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .quick = o->quick};
+    if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
     if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: leave out --dry-run");
-    if (optind >= argc)
-        return pbd_error(PBD_BAD_INPUT,
-                         "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
-    return pbd_ok();
+    if (words->count > 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
 }
 
 /* ---- Which figures ----------------------------------------------------------------------------------------------- */
@@ -166,11 +121,11 @@ static pbd_status add_word(session *s, const pbd_figure_list *list, const char *
     return known ? pbd_ok() : unknown_figure(list, word);
 }
 
-static pbd_status choose(session *s, char **words) {
+static pbd_status choose(session *s, const pbd_texts *words) {
     pbd_figure_list list;
     PBD_TRY(pbd_list_figures(&list));
     pbd_status status = pbd_ok();
-    for (; *words && status.code == PBD_OK; words++) status = add_word(s, &list, *words);
+    for (size_t i = 0; i < words->count && status.code == PBD_OK; i++) status = add_word(s, &list, words->item[i]);
     pbd_figure_list_free(&list);
     for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
         status = pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan);
@@ -263,10 +218,10 @@ static pbd_status reproduce_all(session *s, const char *db, int argc, char **arg
     return status;
 }
 
-static pbd_status act(session *s, int argc, char **argv) {
+static pbd_status act(session *s, const pbd_texts *words, int argc, char **argv) {
     char *db = pbd_db_path(s->options.db);
     if (!db) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_status status = choose(s, argv + optind);
+    pbd_status status = choose(s, words);
     if (status.code == PBD_OK) status = s->options.dry_run ? forecast_all(s, db) : reproduce_all(s, db, argc, argv);
     free(db);
     return status;
@@ -279,15 +234,35 @@ static void end_session(session *s) {
     free(s->job);
 }
 
-int pbd_verb_reproduce(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     session s = {.jobs = 0};
-    pbd_status status = take_options(argc, argv, &s.options);
-    if (status.code == PBD_OK && s.options.help) return print_help();
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("reproduce", table, argc, argv, &s.options, &words, &help);
+    if (status.code == PBD_OK && !help) status = check_options(&words, &s.options);
     pbd_catch_interrupts();
-    if (status.code == PBD_OK) status = act(&s, argc, argv);
+    if (status.code == PBD_OK && !help) status = act(&s, &words, argc, argv);
     end_session(&s);
+    pbd_texts_free(&words);
     if (status.code != PBD_OK) return pbd_complain(status);
+    if (help) return pbd_verb_help(&pbd_verb_reproduce);
     if (s.trouble) return s.trouble;
     if (s.failed) return PBD_EXIT_RUN_FAILED;
     return s.differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
 }
+
+const pbd_verb pbd_verb_reproduce = {
+    .name = "reproduce",
+    .summary = "make a figure's runs, draw it, check its claims",
+    .usage = "reproduce FIGURE... | PAPER | all [options]",
+    .about =
+        "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
+        "measured number and a verdict: reproduced, partly, not reproduced, or not run.",
+    .more =
+        "`pbdbench list figures` shows what can be reproduced.\n"
+        "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
+        "the same command then does the rest.",
+    .options = table,
+    .words = PBD_WORDS_FIGURES,
+    .main = verb_main,
+};

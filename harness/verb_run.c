@@ -1,6 +1,4 @@
 /* run: one method on one case, over axes and repeats; prints metrics and timings and stores the runs. */
-#include <getopt.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,11 @@
 
 typedef struct run_options {
     const char *db;
-    bool json, quiet, again, no_store, help;
+    const char *method, *backend, *precision;
+    long long threads, repeats, warmups, seed;
+    double seconds;
+    pbd_texts sets, axes;
+    bool json, quiet, again, no_store;
     pbd_request request;
     pbd_setting *setting;
     pbd_axis *axis;
@@ -20,6 +22,8 @@ static void free_options(run_options *o) {
     for (size_t i = 0; i < o->request.settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->axis);
     free(o->setting);
+    pbd_texts_free(&o->sets);
+    pbd_texts_free(&o->axes);
 }
 
 static void print_params(const char *title, const pbd_param *params) {
@@ -38,53 +42,37 @@ static void print_params(const char *title, const pbd_param *params) {
 }
 
 static int print_help(const run_options *o) {
-    puts(
-        "usage: pbdbench run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]... [options]\n\n"
-        "Runs a method on a case, prints its errors and its timings, and stores the run.\n\n"
-        "  -m, --method METHOD    see `pbdbench list methods`\n"
-        "  -s, --set key=value    a parameter of the case or the method\n"
-        "  -a, --axis key=lo:hi:step or key=a,b,c   a run for each value; several axes make a grid\n"
-        "  -b, --backend cpu|emu|cuda      default cpu\n"
-        "  -p, --precision f32|f64         default f64\n"
-        "  -t, --threads N                 default: all cores\n"
-        "  -r, --repeats R                 runs of each cell; default 1\n"
-        "  -w, --warm-ups N                untimed solves before the timed one; default 0\n"
-        "      --time SECONDS              after the run, solve again and again for so long and record the time of a\n"
-        "                                  solve: metrics solve_wall and solve_cpu; implies --again\n"
-        "      --seed N                    stored with the run; default 1\n"
-        "      --db FILE                   the store; default results/pbdbench.db\n"
-        "      --no-store                  print only\n"
-        "      --again                     run even when the store has this run\n"
-        "      --json                      one object a line and run\n"
-        "  -q, --quiet                     no progress\n\n"
-        "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
-        "Exit 5 when a run failed or diverged, 2 for bad input (nothing is stored then).");
+    pbd_verb_help(&pbd_verb_run);
     const pbd_case *c;
     const pbd_method_entry *m;
     if (o->request.case_name && pbd_find_case(o->request.case_name, &c).code == PBD_OK)
         print_params("Parameters of the case", c->params);
-    if (o->request.method_name && pbd_find_method(o->request.method_name, &m).code == PBD_OK)
+    if (o->method && pbd_find_method(o->method, &m).code == PBD_OK)
         print_params("Parameters of the method", m->by_precision[PBD_PRECISION_F64]->params);
     return PBD_EXIT_OK;
 }
 
-static pbd_status whole_number(const char *option, const char *text, long long min, long long max, long long *out) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || value < min || value > max)
-        return pbd_error(PBD_BAD_INPUT, "%s=%.40s must be a whole number in [%lld, %lld]", option, text, min, max);
-    *out = value;
-    return pbd_ok();
-}
-
-static pbd_status positive_number(const char *option, const char *text, double max, double *out) {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0 && value <= max))
-        return pbd_error(PBD_BAD_INPUT, "%s=%.40s must be a number in (0, %g]", option, text, max);
-    *out = value;
-    return pbd_ok();
-}
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(run_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "see `pbdbench list methods`"),
+    PBD_OPT_MANY(run_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "a parameter of the case or the method"),
+    PBD_OPT_MANY(run_options, axes, "axis", 'a', "KEY=LIST", PBD_WORDS_SETTINGS,
+                 "key=lo:hi:step or key=a,b,c: a run for each value; several axes\nmake a grid"),
+    PBD_OPT_TEXT(run_options, backend, "backend", 'b', "BACKEND", PBD_WORDS_BACKENDS, "cpu, emu or cuda; default cpu"),
+    PBD_OPT_TEXT(run_options, precision, "precision", 'p', "P", PBD_WORDS_PRECISIONS, "f32 or f64; default f64"),
+    PBD_OPT_INTEGER(run_options, threads, "threads", 't', 1, 4096, "default: all cores"),
+    PBD_OPT_INTEGER(run_options, repeats, "repeats", 'r', 1, 100000, "runs of each cell; default 1"),
+    PBD_OPT_INTEGER(run_options, warmups, "warm-ups", 'w', 0, 1000, "untimed solves before the timed one; default 0"),
+    PBD_OPT_REAL(run_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
+                 "after the run, solve again and again for so long and record the\n"
+                 "time of a solve: metrics solve_wall and solve_cpu; implies --again"),
+    PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
+    PBD_OPTION_DB(run_options),
+    PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
+    PBD_OPT_FLAG(run_options, again, "again", 0, "run even when the store has this run"),
+    PBD_OPTION_JSON(run_options, "one object a line and run"),
+    PBD_OPTION_QUIET(run_options, "no progress"),
+    {0}};
 
 static pbd_status add_setting(run_options *o, const char *word) {
     pbd_setting *grown = realloc(o->setting, (o->request.settings + 1) * sizeof *grown);
@@ -112,91 +100,22 @@ static pbd_status add_axis(run_options *o, const char *text) {
     return pbd_ok();
 }
 
-static pbd_status take_option(run_options *o, int option) {
-    long long n = 0;
-    switch (option) {
-        case 'm':
-            o->request.method_name = optarg;
-            break;
-        case 's':
-            return add_setting(o, optarg);
-        case 'a':
-            return add_axis(o, optarg);
-        case 'b':
-            o->request.backend = optarg;
-            break;
-        case 'p':
-            o->request.precision = optarg;
-            break;
-        case 't':
-            PBD_TRY(whole_number("--threads", optarg, 1, 4096, &n));
-            o->request.threads = (int)n;
-            break;
-        case 'r':
-            PBD_TRY(whole_number("--repeats", optarg, 1, 100000, &n));
-            o->request.repeats = (int)n;
-            break;
-        case 'w':
-            PBD_TRY(whole_number("--warm-ups", optarg, 0, 1000, &n));
-            o->request.warmups = (int)n;
-            break;
-        case 'T':
-            return positive_number("--time", optarg, 3600, &o->request.seconds);
-        case 'S':
-            PBD_TRY(whole_number("--seed", optarg, 0, LLONG_MAX, &n));
-            o->request.seed = (uint64_t)n;
-            break;
-        case 'd':
-            o->db = optarg;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'q':
-            o->quiet = true;
-            break;
-        case 'A':
-            o->again = true;
-            break;
-        case 'N':
-            o->no_store = true;
-            break;
-        case 'h':
-            o->help = true;
-            break;
-        default:
-            return pbd_error(PBD_BAD_INPUT, "see `pbdbench run --help`");
-    }
-    return pbd_ok();
-}
-
-static pbd_status take_options(int argc, char **argv, run_options *o) {
-    static const struct option options[] = {{"method", required_argument, NULL, 'm'},
-                                            {"set", required_argument, NULL, 's'},
-                                            {"axis", required_argument, NULL, 'a'},
-                                            {"backend", required_argument, NULL, 'b'},
-                                            {"precision", required_argument, NULL, 'p'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"repeats", required_argument, NULL, 'r'},
-                                            {"warm-ups", required_argument, NULL, 'w'},
-                                            {"time", required_argument, NULL, 'T'},
-                                            {"seed", required_argument, NULL, 'S'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"again", no_argument, NULL, 'A'},
-                                            {"no-store", no_argument, NULL, 'N'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    o->request.seed = 1;
-    for (int option; (option = getopt_long(argc, argv, "m:s:a:b:p:t:r:w:qh", options, NULL)) != -1;)
-        PBD_TRY(take_option(o, option));
-    if (optind < argc) o->request.case_name = argv[optind];
-    if (o->help) return pbd_ok();
-    if (optind >= argc) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` shows them all");
-    if (optind + 1 < argc)
-        return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is one word too many", argv[optind + 1]);
-    if (!o->request.method_name)
+static pbd_status take_words(const pbd_texts *words, run_options *o) {
+    pbd_request *r = &o->request;
+    r->method_name = o->method;
+    r->backend = o->backend;
+    r->precision = o->precision;
+    r->threads = (int)o->threads;
+    r->repeats = (int)o->repeats;
+    r->warmups = (int)o->warmups;
+    r->seconds = o->seconds;
+    r->seed = (uint64_t)o->seed;
+    for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
+    for (size_t i = 0; i < o->axes.count; i++) PBD_TRY(add_axis(o, o->axes.item[i]));
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` shows them all");
+    if (words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is one word too many", words->item[1]);
+    if (!o->method)
         return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` shows them all");
     return pbd_ok();
 }
@@ -280,18 +199,36 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
     return status;
 }
 
-int pbd_verb_run(int argc, char **argv) {
-    run_options o = {0};
+static int verb_main(int argc, char **argv) {
+    run_options o = {.seed = 1};
     run_context context = {.options = &o, .trouble = {.code = PBD_OK}};
-    pbd_status status = take_options(argc, argv, &o);
+    pbd_texts words;
+    bool help;
     int code;
-    if (status.code == PBD_OK && o.help)
+    pbd_status status = pbd_options_parse("run", table, argc, argv, &o, &words, &help);
+    if (words.count > 0) o.request.case_name = words.item[0];
+    if (status.code == PBD_OK && help)
         code = print_help(&o);
     else {
+        if (status.code == PBD_OK) status = take_words(&words, &o);
         pbd_catch_interrupts();
         if (status.code == PBD_OK) status = execute(&o, argc, argv, &context);
         code = status.code != PBD_OK ? pbd_complain(status) : context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
     }
+    pbd_texts_free(&words);
     free_options(&o);
     return code;
 }
+
+const pbd_verb pbd_verb_run = {
+    .name = "run",
+    .summary = "run a method on a case, print and store it",
+    .usage = "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]... [options]",
+    .about = "Runs a method on a case, prints its errors and its timings, and stores the run.",
+    .more =
+        "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
+        "Exit 5 when a run failed or diverged, 2 for bad input (nothing is stored then).",
+    .options = table,
+    .words = PBD_WORDS_CASES,
+    .main = verb_main,
+};

@@ -1,6 +1,5 @@
 /* show: one stored run with everything that belongs to it, and the command that makes it again. */
 #include <ctype.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -12,43 +11,20 @@
 
 typedef struct show_options {
     const char *run, *db;
-    bool json, help;
+    bool json;
 } show_options;
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench show RUN [options]\n\n"
-        "Prints one stored run: what was run, by which build, on which machine, what it reported, and the command\n"
-        "that makes it again. RUN is its id, or the first digits of it, 4 at least.\n\n"
-        "      --db FILE   the store; default results/pbdbench.db\n"
-        "      --json      one object: the run as `pbdbench db export` writes it, and \"command\"\n\n"
-        "Exit 2 when there is no such run.");
-    return PBD_EXIT_OK;
-}
+static const pbd_option table[] = {
+    PBD_OPTION_DB(show_options),
+    PBD_OPTION_JSON(show_options, "one object: the run as `pbdbench db export` writes it, and \"command\""),
+    {0}};
 
-static pbd_status take_options(int argc, char **argv, show_options *o) {
-    static const struct option options[] = {
-        {"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        switch (option) {
-            case 'd':
-                o->db = optarg;
-                break;
-            case 'j':
-                o->json = true;
-                break;
-            case 'h':
-                o->help = true;
-                return pbd_ok();
-            default:
-                return pbd_error(PBD_BAD_INPUT, "see `pbdbench show --help`");
-        }
-    }
-    if (optind >= argc)
+static pbd_status take_words(const pbd_texts *words, show_options *o) {
+    if (words->count == 0)
         return pbd_error(PBD_BAD_INPUT, "show needs a run: its id, or at least the first 4 digits of it");
-    if (optind + 1 < argc)
-        return pbd_error(PBD_BAD_INPUT, "show takes one run; '%.60s' is one word too many", argv[optind + 1]);
-    o->run = argv[optind];
+    if (words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "show takes one run; '%.60s' is one word too many", words->item[1]);
+    o->run = words->item[0];
     return pbd_ok();
 }
 
@@ -91,8 +67,8 @@ static void spell_param(const json_t *value, char text[40]) {
     }
 }
 
-static const char *text_at(const json_t *record, const char *table, const char *column) {
-    const char *text = json_string_value(json_object_get(json_object_get(record, table), column));
+static const char *text_at(const json_t *record, const char *name, const char *column) {
+    const char *text = json_string_value(json_object_get(json_object_get(record, name), column));
     return text != NULL ? text : "";
 }
 
@@ -155,8 +131,8 @@ static char *command_of(const pbd_result *r, const json_t *record) {
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
-static long long number_at(const json_t *record, const char *table, const char *column) {
-    return json_integer_value(json_object_get(json_object_get(record, table), column));
+static long long number_at(const json_t *record, const char *name, const char *column) {
+    return json_integer_value(json_object_get(json_object_get(record, name), column));
 }
 
 static void print_origin(const json_t *record) {
@@ -301,10 +277,26 @@ static pbd_status open_and_show(const show_options *o) {
     return status;
 }
 
-int pbd_verb_show(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     show_options o = {0};
-    pbd_status status = take_options(argc, argv, &o);
-    if (status.code == PBD_OK && o.help) return print_help();
-    if (status.code == PBD_OK) status = open_and_show(&o);
-    return status.code == PBD_OK ? PBD_EXIT_OK : pbd_complain(status);
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("show", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
+    if (status.code == PBD_OK && !help) status = open_and_show(&o);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_show) : PBD_EXIT_OK;
 }
+
+const pbd_verb pbd_verb_show = {
+    .name = "show",
+    .summary = "one stored run, with the command that makes it again",
+    .usage = "show RUN [options]",
+    .about =
+        "Prints one stored run: what was run, by which build, on which machine, what it reported, and the command\n"
+        "that makes it again. RUN is its id, or the first digits of it, 4 at least.",
+    .more = "Exit 2 when there is no such run.",
+    .options = table,
+    .main = verb_main,
+};

@@ -1,6 +1,5 @@
 /* sweep: the runs of a YAML file, all checked before the first is made. Started again, it makes only what is missing.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 
 typedef struct sweep {
     const char *path, *db;
-    bool dry_run, again, help;
+    bool dry_run, again, json, quiet;
     pbd_report_style style;
     pbd_figure_file *file;
     pbd_plan plan;
@@ -21,62 +20,20 @@ typedef struct sweep {
     pbd_status trouble;
 } sweep;
 
-static int print_help(void) {
-    puts(
-        "usage: pbdbench sweep FILE.yaml [options]\n\n"
-        "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
-        "  runs:\n"
-        "    - name: stiffness\n"
-        "      case: cube_shear\n"
-        "      method: pbd_distance\n"
-        "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
-        "      set: [\"cells=5\"]\n"
-        "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]\n\n"
-        "      --dry-run    only says which runs it would make\n"
-        "      --again      makes every run anew\n"
-        "      --db FILE    the store; default results/pbdbench.db\n"
-        "      --json       one object a line and run\n"
-        "  -q, --quiet      no progress, no line a run\n\n"
-        "Exit 5 when a run failed or diverged, 2 for bad input (nothing is run then), 130 after Ctrl-C.");
-    return PBD_EXIT_OK;
-}
+static const pbd_option table[] = {PBD_OPT_FLAG(sweep, dry_run, "dry-run", 0, "only says which runs it would make"),
+                                   PBD_OPT_FLAG(sweep, again, "again", 0, "makes every run anew"),
+                                   PBD_OPTION_DB(sweep),
+                                   PBD_OPTION_JSON(sweep, "one object a line and run"),
+                                   PBD_OPTION_QUIET(sweep, "no progress, no line a run"),
+                                   {0}};
 
-static pbd_status take_options(int argc, char **argv, sweep *s) {
-    static const struct option options[] = {{"dry-run", no_argument, NULL, 'n'},
-                                            {"again", no_argument, NULL, 'A'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
-        switch (option) {
-            case 'n':
-                s->dry_run = true;
-                break;
-            case 'A':
-                s->again = true;
-                break;
-            case 'd':
-                s->db = optarg;
-                break;
-            case 'j':
-                s->style.json = true;
-                break;
-            case 'q':
-                s->style.quiet = true;
-                break;
-            case 'h':
-                s->help = true;
-                return pbd_ok();
-            default:
-                return pbd_error(PBD_BAD_INPUT, "see `pbdbench sweep --help`");
-        }
-    }
-    if (optind >= argc) return pbd_error(PBD_BAD_INPUT, "sweep needs a file: `pbdbench sweep --help` shows one");
-    if (optind + 1 < argc)
-        return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", argv[optind + 1]);
-    s->path = argv[optind];
+static pbd_status take_words(const pbd_texts *words, sweep *s) {
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "sweep needs a file: `pbdbench sweep --help` shows one");
+    if (words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", words->item[1]);
+    s->path = words->item[0];
+    s->style.json = s->json;
+    s->style.quiet = s->quiet;
     return pbd_ok();
 }
 
@@ -137,15 +94,38 @@ static pbd_status act(sweep *s, int argc, char **argv) {
     return status;
 }
 
-int pbd_verb_sweep(int argc, char **argv) {
+static int verb_main(int argc, char **argv) {
     sweep s = {.trouble = {.code = PBD_OK}};
-    pbd_status status = take_options(argc, argv, &s);
-    if (status.code == PBD_OK && s.help) return print_help();
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("sweep", table, argc, argv, &s, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &s);
     pbd_catch_interrupts();
-    if (status.code == PBD_OK) status = act(&s, argc, argv);
+    if (status.code == PBD_OK && !help) status = act(&s, argc, argv);
+    pbd_texts_free(&words);
     pbd_store_close(s.store);
     pbd_plan_free(&s.plan);
     pbd_figure_file_free(s.file);
     if (status.code != PBD_OK) return pbd_complain(status);
+    if (help) return pbd_verb_help(&pbd_verb_sweep);
     return s.unwell ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
 }
+
+const pbd_verb pbd_verb_sweep = {
+    .name = "sweep",
+    .summary = "many runs over axes; resumable",
+    .usage = "sweep FILE.yaml [options]",
+    .about =
+        "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
+        "  runs:\n"
+        "    - name: stiffness\n"
+        "      case: cube_shear\n"
+        "      method: pbd_distance\n"
+        "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
+        "      set: [\"cells=5\"]\n"
+        "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]",
+    .more = "Exit 5 when a run failed or diverged, 2 for bad input (nothing is run then), 130 after Ctrl-C.",
+    .options = table,
+    .words = PBD_WORDS_FILES,
+    .main = verb_main,
+};
