@@ -99,6 +99,9 @@ static pbd_status read_answer(const pbd_arm *arm, const pbd_child *child, pbd_ar
     if (child->code < 0)
         return pbd_error(PBD_FAILED, "a process of %.60s was ended by signal %d (%s)%s%s", arm->name, -child->code,
                          strsignal(-child->code), *words ? ": " : "", words);
+    if (child->code == 2 && strstr(child->err, "unrecognized option '--time'"))
+        return pbd_error(PBD_BAD_INPUT, "%.60s: '%.120s' is older than `run --time`, which comparisons rest on",
+                         arm->name, arm->program);
     json_t *run = json_loads(child->out, JSON_REJECT_DUPLICATES, NULL);
     pbd_status status = pbd_ok();
     if (!is_run(run)) {
