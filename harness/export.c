@@ -332,16 +332,30 @@ static pbd_status select_runs(pbd_store *store, const pbd_export *x, const subje
     return pbd_run_ids_select(store, &query, ids);
 }
 
+/* A table without runs has no columns to check names against: those that were asked for make its header. */
+static pbd_status tabulate_nothing(sqlite3 *sql, const pbd_export *x, bool for_machines, const subject *about,
+                                   pbd_text_table *table) {
+    chosen columns = {.count = 0};
+    pbd_status status = x->columns ? choose_listed(x->columns, &columns)
+                                   : choose_usual(sql, for_machines, strcmp(about->name, "runs") == 0, &columns);
+    for (size_t i = 0; i < columns.count && status.code == PBD_OK; i++)
+        status = add_titled(sql, columns.name[i], table);
+    free_chosen(&columns);
+    return status;
+}
+
 static pbd_status tabulate_runs(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
                                 pbd_text_table *table, size_t *rows) {
     sqlite3 *sql = pbd_store_sql(store);
     pbd_run_ids ids;
     PBD_TRY(select_runs(store, x, about, &ids));
+    const bool none = ids.count == 0;
     pbd_status status = pbd_run_table(store, "export_runs", ids.id, ids.count, false);
     pbd_run_ids_free(&ids);
     PBD_TRY(status);
     PBD_TRY(execute(sql, "DROP TABLE IF EXISTS temp.export_about"));
     PBD_TRY(execute(sql, all_columns));
+    if (none) return tabulate_nothing(sql, x, for_machines, about, table);
     return tabulate_chosen(sql, x, for_machines, about, table, rows);
 }
 

@@ -170,12 +170,13 @@ static pbd_status write_json(const pbd_text_table *t, int digits, FILE *out) {
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
-/* A bar would end the cell, a line's end the row, and a backslash would hide the bar that we escape. */
+/* A bar would end the cell, a line's end the row, a backslash would hide the bar that we escape, and the others begin
+ * something. */
 static char *markdown_text(const char *text) {
     char *out = malloc(2 * strlen(text) + 1), *end = out;
     if (!out) return NULL;
     for (const char *p = text; *p; p++) {
-        if (*p == '|' || *p == '\\') *end++ = '\\';
+        if (strchr("|\\<*`", *p)) *end++ = '\\';
         *end++ = (unsigned char)*p < ' ' ? ' ' : *p;
     }
     *end = '\0';
