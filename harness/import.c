@@ -315,13 +315,14 @@ static bool is_real(const json_t *value) {
     return json_is_number(value) || json_is_null(value) || (json_is_string(value) && isinf(pbd_json_real(value)));
 }
 
-static double unit_seconds(const char *unit) {
+/* How many of a unit make a second: dividing by it rounds once, so that 100 ns are 1e-7 s. 0: no unit of time. */
+static double units_per_second(const char *unit) {
     static const struct {
         const char *unit;
-        double seconds;
-    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+        double count;
+    } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].unit) == 0) return units[i].seconds;
+        if (strcmp(unit, units[i].unit) == 0) return units[i].count;
     return 0;
 }
 
@@ -384,14 +385,14 @@ static pbd_status read_measured(const json_t *b, const char *where, measured *ou
     PBD_TRY(get_count(b, "iterations", 0, 0, 1LL << 53, where, &out->iterations));
     if (out->error) return pbd_ok(); /* its times are 0 or missing, and mean nothing */
     const char *unit = text_or(b, "time_unit", "ns");
-    const double seconds = unit_seconds(unit);
-    if (seconds == 0)
+    const double per_second = units_per_second(unit);
+    if (per_second == 0)
         return pbd_error(PBD_BAD_INPUT, "%s: time_unit '%.20s' is none of ns, us, ms, s; nothing was imported", where,
                          unit);
     PBD_TRY(get_real(b, "real_time", where, &out->real_s));
     PBD_TRY(get_real(b, "cpu_time", where, &out->cpu_s));
-    out->real_s *= seconds;
-    out->cpu_s *= seconds;
+    out->real_s /= per_second;
+    out->cpu_s /= per_second;
     return pbd_ok();
 }
 
