@@ -67,6 +67,16 @@ const pbd_paper *pbd_paper_of(const pbd_papers *papers, const char *key) {
     return NULL;
 }
 
+void pbd_paper_write(const pbd_paper *paper, FILE *out) {
+    for (unsigned i = 0; i < paper->authors_count; i++) fprintf(out, "%s%s", i ? ", " : "", paper->authors[i]);
+    fprintf(out, "%s%s.", paper->authors_count ? ": " : "", paper->title);
+    if (paper->venue) fprintf(out, " %s", paper->venue);
+    if (paper->volume) fprintf(out, " %s", paper->volume);
+    if (paper->pages) fprintf(out, ", %s", paper->pages);
+    if (paper->year) fprintf(out, " (%u)", paper->year);
+    fputs(".", out);
+}
+
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the list of figures"};

@@ -2,6 +2,8 @@
 #ifndef PBD_PAPERS_H
 #define PBD_PAPERS_H
 
+#include <stdio.h>
+
 #include "methods/method.h"
 
 typedef struct pbd_paper_figure {
@@ -30,5 +32,8 @@ void pbd_papers_free(pbd_papers *papers); /* NULL-safe */
 
 /* The paper of that key, or NULL. */
 const pbd_paper *pbd_paper_of(const pbd_papers *papers, const char *key);
+
+/* What to cite, in one line without its end: «A. One, B. Two: Title. Venue 66, 112108 (2023).» */
+void pbd_paper_write(const pbd_paper *paper, FILE *out);
 
 #endif

@@ -18,13 +18,8 @@ static void print_authors(const pbd_paper *paper, const char *between) {
 }
 
 static void print_text(const pbd_paper *paper, const char *figure) {
-    print_authors(paper, ", ");
-    printf("%s%s.", paper->authors_count ? ": " : "", paper->title);
-    if (paper->venue) printf(" %s", paper->venue);
-    if (paper->volume) printf(" %s", paper->volume);
-    if (paper->pages) printf(", %s", paper->pages);
-    if (paper->year) printf(" (%u)", paper->year);
-    puts(".");
+    pbd_paper_write(paper, stdout);
+    putchar('\n');
     if (paper->doi)
         printf("https://doi.org/%s\n", paper->doi);
     else if (paper->url)

@@ -1,5 +1,4 @@
 /* show: one stored run with everything that belongs to it, and the command that makes it again. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include "harness/cli.h"
+#include "harness/run_command.h"
 #include "harness/store/rows.h"
 
 typedef struct show_options {
@@ -28,105 +28,11 @@ static pbd_status take_words(const pbd_texts *words, show_options *o) {
     return pbd_ok();
 }
 
-/* ---- The command that makes it again ----------------------------------------------------------------------------- */
-
-/* A word for a POSIX shell, quoted where it must be. */
-static void write_word(FILE *out, const char *word) {
-    bool plain = *word != '\0';
-    for (const char *c = word; *c != '\0'; c++) plain = plain && (isalnum((unsigned char)*c) || strchr("_-+=.,:/", *c));
-    if (plain) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (const char *c = word; *c != '\0'; c++) {
-        if (*c == '\'') {
-            fputs("'\\''", out);
-        } else {
-            fputc(*c, out);
-        }
-    }
-    fputc('\'', out);
-}
-
-/* A number in the fewest digits that give it back. */
-static void spell_number(double value, char text[40]) {
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, 40, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) return;
-    }
-}
-
-static void spell_param(const json_t *value, char text[40]) {
-    if (json_is_string(value)) {
-        snprintf(text, 40, "%s", json_string_value(value));
-    } else if (json_is_integer(value)) {
-        snprintf(text, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else {
-        spell_number(json_number_value(value), text);
-    }
-}
+/* ---- Pieces of a record ------------------------------------------------------------------------------------------ */
 
 static const char *text_at(const json_t *record, const char *name, const char *column) {
     const char *text = json_string_value(json_object_get(json_object_get(record, name), column));
     return text != NULL ? text : "";
-}
-
-/* "pbdbench", and the words of the command line that the process was started with. */
-static void write_argv(FILE *out, const json_t *record) {
-    json_t *argv = json_loads(text_at(record, "invocation", "argv"), 0, NULL), *word;
-    size_t i;
-    fputs("pbdbench", out);
-    json_array_foreach(argv, i, word) {
-        fputc(' ', out);
-        write_word(out, json_string_value(word));
-    }
-    json_decref(argv);
-}
-
-/* Of a run that another tool made, the command that took it in. */
-static char *import_command(const json_t *record) {
-    char *command = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&command, &bytes);
-    if (out == NULL) return NULL;
-    write_argv(out, record);
-    if (fclose(out) == 0) return command;
-    free(command);
-    return NULL;
-}
-
-/* All parameters are spelt out, also those at their defaults: defaults may change. NULL without memory. */
-static char *command_of(const pbd_result *r, const json_t *record) {
-    if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
-    if (strcmp(r->kind, "external") == 0) return import_command(record);
-    char *command = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&command, &bytes);
-    if (out == NULL) return NULL;
-    const bool bench = strcmp(r->kind, "bench") == 0;
-    if (bench)
-        fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
-    else
-        fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
-    json_t *params = json_loads(r->params, 0, NULL), *value;
-    const char *key;
-    json_object_foreach(params, key, value) {
-        char text[40], word[160];
-        spell_param(value, text);
-        snprintf(word, sizeof word, "%s=%s", key, text);
-        fputs(" -s ", out);
-        write_word(out, word);
-    }
-    json_decref(params);
-    fprintf(out, " -b %s -p %s -t %d", r->backend, r->precision, r->threads);
-    if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
-    if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
-    if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
-    if (!bench) fputs(" --again", out);
-    if (fclose(out) == 0) return command;
-    free(command);
-    return NULL;
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
@@ -144,7 +50,7 @@ static void print_origin(const json_t *record) {
            text_at(record, "env", "os"));
     if (*text_at(record, "env", "gpu")) printf("  gpu        %s\n", text_at(record, "env", "gpu"));
     fputs("  made by    ", stdout);
-    write_argv(stdout, record);
+    pbd_write_argv(stdout, text_at(record, "invocation", "argv"));
     putchar('\n');
 }
 
@@ -181,7 +87,7 @@ static void print_params(const pbd_result *r) {
     puts("\nparameters");
     json_object_foreach(params, key, value) {
         char text[40];
-        spell_param(value, text);
+        pbd_spell_param(value, text);
         printf("  %-30s %14s\n", key, text);
     }
     json_decref(params);
@@ -256,7 +162,7 @@ static pbd_status show(pbd_store *store, const show_options *o) {
     json_t *record = NULL;
     PBD_TRY(pbd_store_get(store, o->run, &result));
     pbd_status status = pbd_record_load(store, result.run_id, &record);
-    char *command = command_of(&result, record);
+    char *command = pbd_run_command(&result, text_at(record, "invocation", "argv"));
     if (command == NULL) status = pbd_error(PBD_FAILED, "out of memory while showing a run");
     if (status.code == PBD_OK && o->json) status = print_json(record, command);
     if (status.code == PBD_OK && !o->json) print_run(record, &result, command);
