@@ -36,16 +36,25 @@ static pbd_status find_places(const char *root, const char *sha, places *out) {
 
 /* ---- git --------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_WORDS = 16 };
+enum { MOST_WORDS = 16, NOT_FOUND = 127 /* env's word for a program that is not there */ };
+
+/* Runs a program without the variables by which git, in a hook or a bisection, is told of another work tree: they would
+ * lead it into the user's own. */
+static pbd_status run_clean(const char *folder, const char *const *words, pbd_child *out) {
+    const char *all[MOST_WORDS + 12] = {"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE"};
+    for (size_t i = 0; words[i] && i < MOST_WORDS; i++) all[7 + i] = words[i];
+    PBD_TRY(pbd_child_run(all, folder, -1, out));
+    if (out->code != NOT_FOUND) return pbd_ok();
+    pbd_child_free(out);
+    return pbd_error(PBD_BAD_INPUT, "%s is missing, and a revision is asked for: `apt-get install %s`", words[0],
+                     words[0]);
+}
 
 /* git in a folder, also when the checkout is another user's. */
 static pbd_status run_git(const char *folder, const char *const *words, pbd_child *out) {
-    const char *all[MOST_WORDS + 8] = {"git", "-c", "safe.directory=*", "-C", folder};
-    for (size_t i = 0; words[i] && i < MOST_WORDS; i++) all[5 + i] = words[i];
-    pbd_status status = pbd_child_run(all, NULL, -1, out);
-    if (status.code == PBD_BAD_INPUT)
-        status = pbd_error(PBD_BAD_INPUT, "git is missing, and a revision is asked for; `apt-get install git`");
-    return status;
+    const char *all[MOST_WORDS] = {"git", "-c", "safe.directory=*", "-C", folder};
+    for (size_t i = 0; words[i] && i < MOST_WORDS - 6; i++) all[5 + i] = words[i];
+    return run_clean(NULL, all, out);
 }
 
 static bool is_sha(const char *text) { return strlen(text) == 40 && strspn(text, "0123456789abcdef") == 40; }
@@ -114,12 +123,9 @@ static pbd_status check_out(const char *root, const char *sha, const places *p) 
 
 static pbd_status run_cmake(const char *const *words, const char *doing, const char *sha, const places *p) {
     pbd_child cmake;
-    pbd_status status = pbd_child_run(words, p->folder, -1, &cmake);
-    if (status.code == PBD_BAD_INPUT)
-        return pbd_error(PBD_BAD_INPUT, "cmake is missing, and a revision must be built; `apt-get install cmake`");
-    PBD_TRY(status);
+    PBD_TRY(run_clean(p->folder, words, &cmake));
     keep_log(p->log, &cmake);
-    status = check_step(&cmake, doing, sha, p->log);
+    const pbd_status status = check_step(&cmake, doing, sha, p->log);
     pbd_child_free(&cmake);
     return status;
 }
