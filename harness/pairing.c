@@ -257,6 +257,12 @@ static pbd_status check_request(const pbd_pairing_request *r) {
                      r->most_pairs);
 }
 
+static bool is_decided(const pbd_pairing_request *r, const pbd_judgement *j) {
+    const double limit = log1p(r->margin);
+    if (r->bound_only) return j->log_ratio.high <= limit || j->log_ratio.low > limit;
+    return j->verdict != PBD_INCONCLUSIVE;
+}
+
 /* True when the comparison is over. */
 static pbd_status look(making *p, bool *over) {
     const pbd_pairing_request *r = p->request;
@@ -265,8 +271,7 @@ static pbd_status look(making *p, bool *over) {
     for (size_t i = 0; i < PBD_LOOKS; i++) {
         if (pbd_looks[i].pairs != out->pairs) continue;
         PBD_TRY(pbd_judge(out->log_ratio, out->pairs, i, r->margin, r->seed, &out->judgement));
-        *over =
-            out->pairs >= r->most_pairs || (out->judgement.verdict != PBD_INCONCLUSIVE && out->pairs >= r->first_pairs);
+        *over = out->pairs >= r->most_pairs || (is_decided(r, &out->judgement) && out->pairs >= r->first_pairs);
     }
     return pbd_ok();
 }

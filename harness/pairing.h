@@ -73,6 +73,7 @@ typedef struct pbd_pairing_request {
     pbd_clock clock;
     double margin;       /* 0.02 */
     double seconds;      /* of --time */
+    bool bound_only;     /* decided once the interval lies on one side of +margin, whatever it says of 0 (gate) */
     size_t first_pairs;  /* at least so many, though an earlier look decided; 0: stop as soon as decided */
     size_t most_pairs;   /* a look's number: 8, 12, 20 or 40 */
     uint64_t seed;       /* of the first arm and the bootstrap */
