@@ -234,10 +234,10 @@ static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line 
     gate->undecided++;
     const double half = 0.5 * (j->log_ratio.high - j->log_ratio.low), room = fabs(limit - j->log_ratio.estimate);
     const double more = (double)j->pairs * (half * half / (room * room) - 1);
-    if (more > 0 && more < 10000)
+    if (more < 10000)
         snprintf(line->says, sizeof line->says,
                  "the interval holds %.3g %%: about %.0f more pairs would decide, or a quieter machine",
-                 100 * r->max_regression, ceil(more));
+                 100 * r->max_regression, fmax(1, ceil(more)));
     else
         snprintf(line->says, sizeof line->says, "the slowdown lies too near %.3g %% to be told from it",
                  100 * r->max_regression);

@@ -22,18 +22,21 @@ static void ratio_text(const pbd_pairing *pairs, char out[WORDS]) {
                  percent(j->log_ratio.low), percent(j->log_ratio.high), j->pairs);
 }
 
-/* The error that says most: the first metric for which lower is better. */
+/* The error that says most: the one that changed most, else the last, which is the case's own. */
 static void error_text(const pbd_gate_line *line, char out[WORDS]) {
     const pbd_arm_run *now = &line->current;
+    double largest = 0;
     snprintf(out, WORDS, "-");
     for (size_t i = 0; i < now->metrics; i++) {
         const pbd_metric_item *m = &now->metric[i], *before = pbd_arm_metric(&line->baseline, m->name);
         if (!pbd_is_error(m)) continue;
+        const double change = before ? fabs(m->value - before->value) / (fabs(before->value) + 1e-12) : 0;
+        if (change < largest) continue;
+        largest = change;
         if (before)
             snprintf(out, WORDS, "%s %.4g -> %.4g", m->name, before->value, m->value);
         else
             snprintf(out, WORDS, "%s %.4g", m->name, m->value);
-        return;
     }
 }
 
