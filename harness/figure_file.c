@@ -99,11 +99,11 @@ static pbd_status check_range(const pbd_figure_file *file, unsigned group, const
 }
 
 static pbd_status check_groups(const pbd_figure_file *file) {
-    static const char *const taken[] = {"paper",        "build",       "env",         "invocation", "method",
-                                        "case",         "cell",        "run",         "env_sample", "metric",
-                                        "series",       "phase",       "warning",     "citation",   "reference",
-                                        "claim_result", "claim_run",   "comparison",  "run_view",   "bench_view",
-                                        "limit_view",   "metric_view", "series_point"};
+    static const char *const taken[] = {"paper",        "build",      "env",         "invocation",      "method",
+                                        "case",         "cell",       "run",         "env_sample",      "metric",
+                                        "series",       "phase",      "warning",     "citation",        "reference",
+                                        "claim_result", "claim_run",  "comparison",  "comparison_pair", "run_view",
+                                        "bench_view",   "limit_view", "metric_view", "series_point"};
     for (unsigned i = 0; i < file->runs_count; i++) {
         const pbd_group *g = &file->runs[i];
         if (!is_identifier(g->name))
