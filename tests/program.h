@@ -89,8 +89,9 @@ static inline int wait_for(pid_t child) {
     return TOLD_TIMEOUT;
 }
 
-/* Runs the program with these words (NULL-terminated, without its name); free with forget(). */
-static inline told tell_to(told_stdout where, const char *const *words) {
+/* Runs the program with these words (NULL-terminated, without its name) and this text, or NULL, on its standard input;
+ * free with forget(). */
+static inline told tell_input(told_stdout where, const char *input, const char *const *words) {
     const char *argv[64] = {getenv("PBDBENCH_PROGRAM")};
     size_t n = 1;
     while (words[n - 1] && n < 63) {
@@ -102,7 +103,15 @@ static inline told tell_to(told_stdout where, const char *const *words) {
     int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int in = -1;
+    if (input) {
+        in = memfd_create("in", MFD_CLOEXEC);
+        if (write(in, input, strlen(input)) != (ssize_t)strlen(input)) fail_msg("no room for the input");
+        lseek(in, 0, SEEK_SET);
+        posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    } else {
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
     posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
     if (where == STDOUT_KEPT) posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
     if (where == STDOUT_CLOSED) posix_spawn_file_actions_addclose(&files, STDOUT_FILENO);
@@ -112,10 +121,13 @@ static inline told tell_to(told_stdout where, const char *const *words) {
     posix_spawn_file_actions_destroy(&files);
     if (failed) fail_msg("cannot start %s: %s", argv[0], strerror(failed));
     told answer = {.code = wait_for(child)};
+    if (in >= 0) close(in);
     answer.out = slurp(out);
     answer.err = slurp(err);
     return answer;
 }
+
+static inline told tell_to(told_stdout where, const char *const *words) { return tell_input(where, NULL, words); }
 
 /* tell("run", "hex_fit", ...) */
 #define tell(...) tell_to(STDOUT_KEPT, (const char *const[]){__VA_ARGS__, NULL})

@@ -10,7 +10,7 @@
 
 #include "tests/program.h"
 
-static const char *const verbs[] = {"list", "run", "sweep", "reproduce", "plot", "show", "cite", "db", "env"};
+static const char *const verbs[] = {"list", "run", "sweep", "reproduce", "plot", "show", "cite", "db", "eval", "env"};
 enum { VERBS = sizeof verbs / sizeof *verbs, MOST_WORDS = 12 };
 
 /* ---- Bad input: a sentence with what it must name, exit 2, nothing stored -------------------------------------- */
