@@ -166,7 +166,8 @@ static void test_laws_are_the_textbooks(void **state) {
             stressed got = stress(m, f), by_svd = stress_of_svd(m, mat3_svd(f));
             answer wanted = textbook((pbd_law)law, lame_mu(), lame_lambda(), s);
             matrix p = textbook_stress((pbd_law)law, lame_mu(), lame_lambda(), u, s, v);
-            /* d psi = P:dF with |dF| of about eps; P changes by about stiff (1/least^2 or most^2) eps. */
+            /* d psi = P:dF, with nine entries or three stretches off by some eps; P changes by about
+             * stiff (1/least^2 or most^2) eps. */
             long double unit = REAL_EPSILON * (largest(p) + stiff);
             keep(&off_psi, (double)(fabsl(got.psi - wanted.psi) / unit));
             keep(&off_psi, (double)(fabsl(by_svd.psi - wanted.psi) / unit));
@@ -176,7 +177,7 @@ static void test_laws_are_the_textbooks(void **state) {
         }
         print_message("    %-20s psi off by %.2f, P by %.2f, P by SVD %.2f units of rounding\n", law_name[law], off_psi,
                       off_p, off_svd);
-        assert_true(off_psi <= 16 && off_p <= 8 && off_svd <= 8);
+        assert_true(off_psi <= 32 && off_p <= 8 && off_svd <= 8);
     }
 }
 
