@@ -321,6 +321,18 @@ static void test_scales(void **state) {
     finish(&q, "all scales");
 }
 
+/* Columns so small beside the first that no turn touches them still leave the sign to the last value. */
+static void test_signs_below_rounding(void **state) {
+    (void)state;
+    const real tiny = REAL_MIN * 64;
+    for (int signs = 0; signs < 8; signs++) {
+        svd3 got = mat3_svd(
+            mat3_diagonal(vec3_make(signs & 1 ? -1 : 1, signs & 2 ? -2 * tiny : 2 * tiny, signs & 4 ? -tiny : tiny)));
+        assert_true(got.s.x == 1 && got.s.y == 2 * tiny && fabs((double)got.s.z) == (double)tiny);
+        assert_int_equal(got.s.z < 0, (signs & 1) ^ (signs >> 1 & 1) ^ (signs >> 2));
+    }
+}
+
 static void test_not_numbers(void **state) {
     (void)state;
     const real bad[2] = {(real)NAN, (real)INFINITY};
@@ -384,6 +396,7 @@ int main(void) {
         cmocka_unit_test(test_near_equal_values),
         cmocka_unit_test(test_near_rotations),
         cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_signs_below_rounding),
         cmocka_unit_test(test_not_numbers),
         cmocka_unit_test(test_polar),
     };
