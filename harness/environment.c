@@ -112,24 +112,46 @@ static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return count > 0 ? count : 0;
 }
 
-/* Counts the whole machine, not only what this process may use, so that `taskset` does not make another machine. */
-static void read_topology(pbd_machine *out) {
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* a root without /sys is no error of ours */
+/* What is asked of hwloc: the whole machine, not only what this process may use, so that `taskset` does not make
+ * another machine; and nothing that takes time and is not asked for below. */
+static unsigned long topology_flags(void) {
+    unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+#if HWLOC_API_VERSION >= 0x00020800
+    flags |= HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
+#endif
+    return flags;
+}
+
+static void take_topology(hwloc_topology_t topology, pbd_machine *out) {
+    out->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
+    out->cores = count_of(topology, HWLOC_OBJ_CORE);
+    out->threads = count_of(topology, HWLOC_OBJ_PU);
+    out->l1d_kib = cache_kib(topology, HWLOC_OBJ_L1CACHE);
+    out->l2_kib = cache_kib(topology, HWLOC_OBJ_L2CACHE);
+    out->l3_kib = cache_kib(topology, HWLOC_OBJ_L3CACHE);
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (model) snprintf(out->cpu, sizeof out->cpu, "%s", model);
+}
+
+/* `without` is a component of hwloc, or NULL. */
+static void load_topology(const char *without, pbd_machine *out) {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return;
-    hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-    if (hwloc_topology_load(topology) == 0) {
-        out->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
-        out->cores = count_of(topology, HWLOC_OBJ_CORE);
-        out->threads = count_of(topology, HWLOC_OBJ_PU);
-        out->l1d_kib = cache_kib(topology, HWLOC_OBJ_L1CACHE);
-        out->l2_kib = cache_kib(topology, HWLOC_OBJ_L2CACHE);
-        out->l3_kib = cache_kib(topology, HWLOC_OBJ_L3CACHE);
-        hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-        const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-        if (model) snprintf(out->cpu, sizeof out->cpu, "%s", model);
-    }
+    hwloc_topology_set_flags(topology, topology_flags());
+    if (without) hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, without);
+    if (hwloc_topology_load(topology) == 0) take_topology(topology, out);
     hwloc_topology_destroy(topology);
+}
+
+/* The kernel's files say it all on most machines. Only where they do not, hwloc moves this process from core to core to
+ * ask each. */
+static void read_topology(pbd_machine *out) {
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* a root without /sys is no error of ours */
+    /* hwloc's plug-ins, which find displays and PCI devices, take longer to load than all the rest takes to do. */
+    setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
+    load_topology("x86", out);
+    if (out->cores == 0 || out->l1d_kib == 0) load_topology(NULL, out);
 }
 
 /* What the kernel may use, rounded up to what is built in: the kernel's own share is not the same at every boot. */
