@@ -46,30 +46,54 @@ static bool are_alike(const pbd_result *a, const pbd_result *b) {
     return strcmp(a->case_name, b->case_name) == 0 && strcmp(a->method_name, b->method_name) == 0;
 }
 
-static bool differs(const listed *l, size_t run, const char *key, const json_t *value) {
-    for (size_t i = 0; i < l->count; i++)
-        if (are_alike(&l->run[i], &l->run[run]) && !json_equal(json_object_get(l->params[i], key), value)) return true;
-    return false;
+/* The first run listed of the same case and method. */
+static size_t first_alike(const listed *l, size_t run) {
+    size_t i = 0;
+    while (!are_alike(&l->run[i], &l->run[run])) i++;
+    return i;
 }
 
-/* All runs are compared before anything is left out. */
-static pbd_status keep_what_differs(listed *l) {
-    json_t **kept = calloc(l->count + 1, sizeof *kept);
-    if (!kept) return out_of_memory;
+/* Notes in differing[first] the names of all parameters that have not the first one's value in every run alike. A name
+ * that one run lacks differs too. */
+static bool note_differing(const listed *l, json_t **differing) {
     for (size_t i = 0; i < l->count; i++) {
+        const size_t first = first_alike(l, i);
         const char *key;
         json_t *value;
-        kept[i] = json_object();
+        if (!differing[first]) differing[first] = json_object();
         json_object_foreach(l->params[i], key, value) {
-            if (differs(l, i, key, value)) json_object_set(kept[i], key, value);
+            if (!json_equal(json_object_get(l->params[first], key), value) &&
+                json_object_set_new(differing[first], key, json_true()) != 0)
+                return false;
+        }
+        json_object_foreach(l->params[first], key, value) {
+            if (!json_object_get(l->params[i], key) && json_object_set_new(differing[first], key, json_true()) != 0)
+                return false;
         }
     }
-    for (size_t i = 0; i < l->count; i++) {
-        json_decref(l->params[i]);
-        l->params[i] = kept[i];
+    return true;
+}
+
+/* Leaves in each run's parameters those that are noted. */
+static void drop_what_is_alike(listed *l, json_t *const *differing) {
+    for (size_t i = l->count; i-- > 0;) { /* the firsts are looked at by those behind them */
+        const json_t *noted = differing[first_alike(l, i)];
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(l->params[i], next, key, value) {
+            if (!json_object_get(noted, key)) json_object_del(l->params[i], key);
+        }
     }
-    free(kept);
-    return pbd_ok();
+}
+
+static pbd_status keep_what_differs(listed *l) {
+    json_t **differing = calloc(l->count + 1, sizeof *differing);
+    const bool good = differing && note_differing(l, differing);
+    if (good) drop_what_is_alike(l, differing);
+    for (size_t i = 0; differing && i < l->count; i++) json_decref(differing[i]);
+    free(differing);
+    return good ? pbd_ok() : out_of_memory;
 }
 
 /* ---- What came of it --------------------------------------------------------------------------------------------- */
