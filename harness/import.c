@@ -121,14 +121,14 @@ static long long context_integer(const pbd_import *m, const char *key) {
 /* "2026-11-21T07:15:12+01:00", and "2017/03/14-09:12:31" of old versions, which name no zone: UTC is taken then. */
 static bool read_date(const char *text, char out[32]) {
     struct tm at = {0};
-    char sign = '+';
+    char sign[2] = "+";
     int zone_hours = 0, zone_minutes = 0, used = 0;
     const int parts = sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &at.tm_year, &at.tm_mon, &at.tm_mday, &at.tm_hour,
                              &at.tm_min, &at.tm_sec, &used);
     if (parts == 6) {
         const char *zone = text + used;
         if (strcmp(zone, "Z") != 0 && strcmp(zone, "") != 0 &&
-            sscanf(zone, "%1[+-]%2d:%2d", &sign, &zone_hours, &zone_minutes) != 3)
+            sscanf(zone, "%1[+-]%2d:%2d", sign, &zone_hours, &zone_minutes) != 3)
             return false;
     } else if (sscanf(text, "%4d/%2d/%2d-%2d:%2d:%2d", &at.tm_year, &at.tm_mon, &at.tm_mday, &at.tm_hour, &at.tm_min,
                       &at.tm_sec) != 6) {
@@ -139,7 +139,7 @@ static bool read_date(const char *text, char out[32]) {
         return false;
     at.tm_year -= 1900;
     at.tm_mon -= 1;
-    const time_t utc = timegm(&at) - (sign == '-' ? -60 : 60) * (60 * zone_hours + zone_minutes);
+    const time_t utc = timegm(&at) - (*sign == '-' ? -60 : 60) * (60 * zone_hours + zone_minutes);
     if (!gmtime_r(&utc, &at)) return false;
     return strftime(out, 32, "%Y-%m-%dT%H:%M:%S.000Z", &at) > 0;
 }
