@@ -11,7 +11,7 @@
 #include "tests/program.h"
 #include "tests/store_sample.h"
 
-enum { WRITERS = 3, KILLED = 2, RUNS = 25, ROUNDS = 4, CREATORS = 8, CREATIONS = 12 };
+enum { WRITERS = 3, KILLED = 2, RUNS = 16, ROUNDS = 3, CREATORS = 8, CREATIONS = 8 };
 
 static void sleep_us(long us) {
     nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
@@ -43,7 +43,7 @@ static void start(writer *w, int number, const char *db, const char *seed) {
                                 "-s",
                                 "fit=nelder_mead",
                                 "-a",
-                                "nu=0:0.24:0.01",
+                                "nu=0:0.15:0.01",
                                 "-t",
                                 "1",
                                 "--seed",
