@@ -30,5 +30,8 @@ ask() {
 ask list runs
 ask list runs --case cube_shear -m fem_linear --last 100
 ask list runs --state diverged
+ask history
+ask history --case cube_shear
+ask history --json --seed 2
 rm -f "$store.answer"
 if [ "$late" = 1 ]; then echo "an answer took $limit_ms ms or more" && exit 1; fi
