@@ -476,6 +476,7 @@ pbd_status pbd_row_insert(const pbd_store *store, const char *name, const json_t
 
 static pbd_status insert_children(const pbd_store *store, const table *t, const json_t *rows, const char *owner_id) {
     sqlite3_stmt *stmt;
+    if (json_array_size(rows) == 0) return pbd_ok(); /* compiling a statement takes longer than a row */
     pbd_status status = prepare_insert(store, t, &stmt);
     for (size_t i = 0; status.code == PBD_OK && i < json_array_size(rows); i++)
         status = insert_row(store, stmt, t, json_array_get(rows, i), i, owner_id);
@@ -490,6 +491,7 @@ pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool 
         const table *t = &tables[i];
         if (!is_of_run(t)) continue;
         const json_t *entry = json_object_get(record, t->name);
+        if (entry == json_object_get(store->origin, t->name) && entry != NULL) continue; /* there since it was noted */
         const int before = sqlite3_total_changes(store->db);
         PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
         if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;
