@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,11 +48,14 @@ static pbd_status go_to_core(int core, cpu_set_t *before) {
 
 /* ---- Starting and waiting ---------------------------------------------------------------------------------------- */
 
-static int spawn(const char *const *words, const char *folder, int out, int err, pid_t *child) {
+static int spawn(const char *const *words, const char *folder, int in, int out, int err, pid_t *child) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0) return code;
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (in >= 0)
+        posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
     if (folder) code = posix_spawn_file_actions_addchdir_np(&actions, folder);
@@ -73,17 +77,6 @@ static int wait_for(pid_t child) {
     return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
 }
 
-static pbd_status start_and_wait(const char *const *words, const char *folder, int core, int out, int err, int *code) {
-    cpu_set_t before;
-    pid_t child;
-    if (core >= 0) PBD_TRY(go_to_core(core, &before));
-    const int failed = spawn(words, folder, out, err, &child);
-    if (core >= 0) sched_setaffinity(0, sizeof before, &before);
-    if (failed) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be started: %s", words[0], strerror(failed));
-    *code = wait_for(child);
-    return pbd_ok();
-}
-
 /* NULL without memory. */
 static char *read_all(int file) {
     const off_t size = lseek(file, 0, SEEK_END);
@@ -96,24 +89,77 @@ static char *read_all(int file) {
     return text;
 }
 
-pbd_status pbd_child_run(const char *const *words, const char *folder, int core, pbd_child *child) {
-    *child = (pbd_child){0};
+static void close_all(pbd_child_process *p) {
+    const int files[] = {p->out, p->err, p->talk};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] >= 0) close(files[i]);
+    *p = (pbd_child_process){-1, -1, -1, -1};
+}
+
+static pbd_status start(const char *const *words, const char *folder, int core, int in, pbd_child_process *p) {
+    cpu_set_t before;
+    if (p->out < 0 || p->err < 0)
+        return pbd_error(PBD_FAILED, "no file in memory for what '%s' writes: %s", words[0], strerror(errno));
+    if (core >= 0) PBD_TRY(go_to_core(core, &before));
+    const int failed = spawn(words, folder, in, p->out, p->err, &p->pid);
+    if (core >= 0) sched_setaffinity(0, sizeof before, &before);
+    if (failed) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be started: %s", words[0], strerror(failed));
+    return pbd_ok();
+}
+
+pbd_status pbd_child_start(const char *const *words, const char *folder, int core, bool talk, pbd_child_process *out) {
+    int ends[2] = {-1, -1};
+    *out = (pbd_child_process){-1, -1, -1, -1};
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted before '%s' was started", words[0]);
-    const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-    pbd_status status = out >= 0 && err >= 0 ? start_and_wait(words, folder, core, out, err, &child->code)
-                                             : pbd_error(PBD_FAILED, "no file in memory for what '%s' writes: %s",
-                                                         words[0], strerror(errno));
-    if (status.code == PBD_OK) {
-        child->out = read_all(out);
-        child->err = read_all(err);
-        if (!child->out || !child->err) status = pbd_error(PBD_FAILED, "out of memory for what '%s' wrote", words[0]);
-    }
-    if (out >= 0) close(out);
-    if (err >= 0) close(err);
+    if (talk && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return pbd_error(PBD_FAILED, "no socket to talk to '%s': %s", words[0], strerror(errno));
+    out->out = memfd_create("out", MFD_CLOEXEC);
+    out->err = memfd_create("err", MFD_CLOEXEC);
+    out->talk = ends[0];
+    const pbd_status status = start(words, folder, core, ends[1], out);
+    if (ends[1] >= 0) close(ends[1]);
+    if (status.code != PBD_OK) close_all(out);
+    return status;
+}
+
+pbd_status pbd_child_finish(pbd_child_process *p, pbd_child *child) {
+    *child = (pbd_child){0};
+    if (p->talk >= 0) shutdown(p->talk, SHUT_WR); /* nothing more will be told: a child that waits goes on */
+    child->code = wait_for(p->pid);
+    child->out = read_all(p->out);
+    child->err = read_all(p->err);
+    pbd_status status =
+        child->out && child->err ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a child's words");
+    close_all(p);
     if (status.code == PBD_OK && pbd_interrupted())
-        status = pbd_error(PBD_INTERRUPTED, "interrupted while '%s' ran", words[0]);
+        status = pbd_error(PBD_INTERRUPTED, "interrupted while a child ran");
     if (status.code != PBD_OK) pbd_child_free(child);
     return status;
+}
+
+pbd_status pbd_child_run(const char *const *words, const char *folder, int core, pbd_child *child) {
+    pbd_child_process process;
+    *child = (pbd_child){0};
+    PBD_TRY(pbd_child_start(words, folder, core, false, &process));
+    return pbd_child_finish(&process, child);
+}
+
+bool pbd_child_hear(const pbd_child_process *process, char *line, size_t size) {
+    size_t used = 0;
+    for (;;) {
+        char byte;
+        const ssize_t got = read(process->talk, &byte, 1);
+        if (got < 0 && errno == EINTR && !pbd_interrupted()) continue;
+        if (got <= 0) return false;
+        if (byte == '\n') break;
+        if (used + 1 < size) line[used++] = byte;
+    }
+    line[used] = '\0';
+    return true;
+}
+
+bool pbd_child_tell(const pbd_child_process *process, char byte) {
+    return send(process->talk, &byte, 1, MSG_NOSIGNAL) == 1;
 }
 
 void pbd_last_words(const char *text, char *line, size_t size) {

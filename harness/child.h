@@ -15,6 +15,19 @@ void pbd_child_free(pbd_child *child); /* safe on a zeroed one */
  * is handed on to it; PBD_BAD_INPUT when it cannot be started. How it ended is in *out, not in the status. */
 pbd_status pbd_child_run(const char *const *words, const char *folder, int core, pbd_child *out);
 
+/* The same in two parts, for children that are to live at one time. `talk`: the child's standard input is one end of a
+ * socket, and `talk` below is the other; else it has nothing to read. Every start is followed by one finish, which
+ * waits for the end and closes everything. */
+typedef struct pbd_child_process {
+    int pid, out, err, talk; /* talk: -1 without */
+} pbd_child_process;
+pbd_status pbd_child_start(const char *const *words, const char *folder, int core, bool talk, pbd_child_process *out);
+pbd_status pbd_child_finish(pbd_child_process *process, pbd_child *child);
+
+/* One line from a talking child, without its end; false when it has no more to say, or after Ctrl-C. */
+bool pbd_child_hear(const pbd_child_process *process, char *line, size_t size);
+bool pbd_child_tell(const pbd_child_process *process, char byte);
+
 /* The last core this process may run on, which is the one least loaded with interrupts on most machines; -1 when
  * that cannot be asked. */
 int pbd_last_core(void);

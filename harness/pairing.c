@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "harness/child.h"
+#include "harness/record.h"
 #include "harness/run.h"
 
 /* ---- What a process says ----------------------------------------------------------------------------------------- */
@@ -118,30 +119,106 @@ static pbd_status read_answer(const pbd_arm *arm, const pbd_child *child, pbd_ar
     return status;
 }
 
-pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out) {
-    const char *word[MOST_WORDS + 16] = {arm->program, "run"};
+/* The words of one process; owned by `arm` and `out` itself. */
+typedef struct arm_words {
+    const char *word[MOST_WORDS + 16];
     char time[32];
-    size_t n = 2;
-    *out = (pbd_arm_run){0};
+} arm_words;
+
+static pbd_status spell_arm(const pbd_arm *arm, const char *db, double seconds, bool turns, arm_words *out) {
+    size_t n = 0;
+    out->word[n++] = arm->program;
+    out->word[n++] = "run";
     for (size_t i = 0; arm->word[i]; i++) {
         if (n == MOST_WORDS) return pbd_error(PBD_BAD_INPUT, "more than %d words for a run", MOST_WORDS);
-        word[n++] = arm->word[i];
+        out->word[n++] = arm->word[i];
     }
-    word[n++] = "--json";
-    word[n++] = "--quiet";
-    word[n++] = "--again";
+    out->word[n++] = "--json";
+    out->word[n++] = "--quiet";
+    out->word[n++] = "--again";
     if (seconds > 0) {
-        snprintf(time, sizeof time, "%.9g", seconds);
-        word[n++] = "--time";
-        word[n++] = time;
+        snprintf(out->time, sizeof out->time, "%.9g", seconds);
+        out->word[n++] = "--time";
+        out->word[n++] = out->time;
     }
-    word[n++] = db ? "--db" : "--no-store";
-    if (db) word[n++] = db;
+    if (turns) out->word[n++] = "--turns";
+    out->word[n++] = db ? "--db" : "--no-store";
+    if (db) out->word[n++] = db;
+    out->word[n] = NULL;
+    return pbd_ok();
+}
+
+static pbd_status finish_arm(const pbd_arm *arm, pbd_child_process *process, pbd_arm_run *out) {
     pbd_child child;
-    PBD_TRY(pbd_child_run(word, NULL, core, &child));
-    pbd_status status = read_answer(arm, &child, out);
+    PBD_TRY(pbd_child_finish(process, &child));
+    const pbd_status status = read_answer(arm, &child, out);
     pbd_child_free(&child);
     if (status.code != PBD_OK) pbd_arm_run_free(out);
+    return status;
+}
+
+pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out) {
+    arm_words words;
+    pbd_child_process process;
+    *out = (pbd_arm_run){0};
+    PBD_TRY(spell_arm(arm, db, seconds, false, &words));
+    PBD_TRY(pbd_child_start(words.word, NULL, core, false, &process));
+    return finish_arm(arm, &process, out);
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+
+/* Five rounds at least, so that the median is of something. */
+enum { FEWEST_ROUNDS = 5, MOST_ROUNDS = 400 };
+
+/* What was heard in the rounds of a pair: [0] of A, [1] of B. */
+typedef struct turns {
+    double wall[2][MOST_ROUNDS], cpu[2][MOST_ROUNDS];
+    size_t rounds;
+} turns;
+
+/* One sample of one arm. */
+static bool take_turn(const pbd_child_process *process, double *wall, double *cpu) {
+    char line[80];
+    if (!pbd_child_tell(process, 'g') || !pbd_child_hear(process, line, sizeof line)) return false;
+    return sscanf(line, "%lf %lf", wall, cpu) == 2;
+}
+
+static void play_rounds(const pbd_child_process process[2], bool b_first, double seconds, turns *t) {
+    double spent = 0;
+    while (t->rounds < MOST_ROUNDS && (t->rounds < FEWEST_ROUNDS || spent < 2 * seconds) && !pbd_interrupted()) {
+        const size_t i = t->rounds;
+        const double begin = pbd_wall_seconds();
+        for (int turn = 0; turn < 2; turn++) {
+            const bool b = (turn == 0) == (b_first != (i % 2 == 1)); /* ABBA */
+            if (!take_turn(&process[b], &t->wall[b][i], &t->cpu[b][i])) return;
+        }
+        spent += pbd_wall_seconds() - begin;
+        t->rounds++;
+    }
+}
+
+/* Both arms at one time. Each gets ready alone; one that ends before it is ready leaves the other to sample alone. */
+static pbd_status call_both(const pbd_pairing_request *r, int core, bool b_first, pbd_arm_run run[2], turns *t) {
+    const pbd_arm *arm[2] = {&r->a, &r->b};
+    pbd_child_process process[2];
+    arm_words words;
+    bool ready = true, started[2] = {false, false};
+    char line[80];
+    pbd_status status = pbd_ok();
+    for (int turn = 0; turn < 2 && status.code == PBD_OK; turn++) {
+        const bool b = (turn == 0) == b_first;
+        status = spell_arm(arm[b], r->db, r->seconds, true, &words);
+        if (status.code == PBD_OK) status = pbd_child_start(words.word, NULL, core, true, &process[b]);
+        started[b] = status.code == PBD_OK;
+        if (started[b] && !pbd_child_hear(&process[b], line, sizeof line)) ready = false;
+    }
+    if (status.code == PBD_OK && ready) play_rounds(process, b_first, r->seconds, t);
+    for (int b = 0; b < 2; b++) {
+        if (!started[b]) continue;
+        const pbd_status finished = finish_arm(arm[b], &process[b], &run[b]);
+        if (status.code == PBD_OK) status = finished;
+    }
     return status;
 }
 
@@ -151,6 +228,7 @@ typedef struct making {
     const pbd_pairing_request *request;
     pbd_pairing *out;
     int core;
+    bool turns;   /* the two processes of a pair live at one time */
     bool b_first; /* of the first pair */
 } making;
 
@@ -199,14 +277,30 @@ static pbd_status judge_answers(making *p, const pbd_arm_run *a, const pbd_arm_r
     return pbd_judge_errors(a, b, p->request->db, p->request->tolerance, p->request->tolerances, &out->differs);
 }
 
-static pbd_status keep_times(making *p, const pbd_arm_run *a, const pbd_arm_run *b) {
+static int ascending(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median over the rounds: a burst's edges fall into one or two of them. */
+static double median_log_ratio(const turns *t, bool cpu) {
+    double ratio[MOST_ROUNDS];
+    const size_t n = t->rounds;
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = cpu ? log(t->cpu[1][i] / t->cpu[0][i]) : log(t->wall[1][i] / t->wall[0][i]);
+    qsort(ratio, n, sizeof *ratio, ascending);
+    return 0.5 * (ratio[(n - 1) / 2] + ratio[n / 2]);
+}
+
+static pbd_status keep_times(making *p, const pbd_arm_run *a, const pbd_arm_run *b, const turns *t) {
     pbd_pairing *out = p->out;
     const size_t i = out->pairs;
     if (i == 0) out->clock = clock_of(p->request, a, b);
     const bool cpu = out->clock == PBD_CLOCK_CPU;
     out->a_s[i] = cpu ? a->cpu_s : a->wall_s;
     out->b_s[i] = cpu ? b->cpu_s : b->wall_s;
-    out->log_ratio[i] = log(out->b_s[i] / out->a_s[i]);
+    out->rounds[i] = t->rounds;
+    out->log_ratio[i] = t->rounds > 0 ? median_log_ratio(t, cpu) : log(out->b_s[i] / out->a_s[i]);
     memcpy(out->run_a[i], a->run_id, sizeof out->run_a[i]);
     memcpy(out->run_b[i], b->run_id, sizeof out->run_b[i]);
     out->pairs++;
@@ -215,26 +309,35 @@ static pbd_status keep_times(making *p, const pbd_arm_run *a, const pbd_arm_run 
     return pbd_error(PBD_FAILED, "pair %zu has no times: %g s and %g s", i + 1, out->a_s[i], out->b_s[i]);
 }
 
-static pbd_status call_pair(const making *p, bool b_first, pbd_arm_run run[2]) {
-    const pbd_pairing_request *r = p->request;
-    for (int turn = 0; turn < 2; turn++) {
-        const bool b = (turn == 0) == b_first;
-        PBD_TRY(pbd_arm_call(b ? &r->b : &r->a, r->db, r->seconds, p->core, &run[b]));
+static pbd_status check_not_interrupted(const pbd_pairing_request *r, const pbd_arm_run run[2]) {
+    for (int b = 0; b < 2; b++)
         if (strcmp(run[b].state, "interrupted") == 0)
             return pbd_error(PBD_INTERRUPTED, "a process of %.60s was interrupted", b ? r->b.name : r->a.name);
-    }
     return pbd_ok();
+}
+
+static pbd_status call_pair(const making *p, bool b_first, pbd_arm_run run[2], turns *t) {
+    const pbd_pairing_request *r = p->request;
+    if (p->turns)
+        PBD_TRY(call_both(r, p->core, b_first, run, t));
+    else
+        for (int turn = 0; turn < 2; turn++) {
+            const bool b = (turn == 0) == b_first;
+            PBD_TRY(pbd_arm_call(b ? &r->b : &r->a, r->db, r->seconds, p->core, &run[b]));
+        }
+    return check_not_interrupted(r, run);
 }
 
 static pbd_status make_pair(making *p) {
     pbd_pairing *out = p->out;
     pbd_arm_run run[2]; /* A, B */
+    turns t = {.rounds = 0};
     memset(run, 0, sizeof run);
     const bool b_first = p->b_first != (out->pairs % 2 == 1);
     out->b_first[out->pairs] = b_first;
-    pbd_status status = call_pair(p, b_first, run);
+    pbd_status status = call_pair(p, b_first, run, &t);
     if (status.code == PBD_OK) status = judge_answers(p, &run[0], &run[1]);
-    if (status.code == PBD_OK) status = keep_times(p, &run[0], &run[1]);
+    if (status.code == PBD_OK) status = keep_times(p, &run[0], &run[1], &t);
     if (status.code == PBD_OK && out->pairs == 1) {
         out->a = run[0];
         out->b = run[1];
@@ -294,8 +397,13 @@ static pbd_status make_pairs(making *p, pbd_pairing_observer observer, void *con
 /* An answer that differs: the pairs stay, without times. */
 static void fill_pairs(const pbd_pairing *p, bool claimed, pbd_comparison_pair pair[PBD_MOST_PAIRS]) {
     for (size_t i = 0; i < p->pairs; i++)
-        pair[i] = (pbd_comparison_pair){p->b_first[i], p->run_a[i], p->run_b[i], claimed ? p->a_s[i] : (double)NAN,
-                                        claimed ? p->b_s[i] : (double)NAN};
+        pair[i] = (pbd_comparison_pair){p->b_first[i],
+                                        p->run_a[i],
+                                        p->run_b[i],
+                                        claimed ? p->a_s[i] : (double)NAN,
+                                        claimed ? p->b_s[i] : (double)NAN,
+                                        claimed ? p->log_ratio[i] : (double)NAN,
+                                        p->rounds[i]};
 }
 
 static pbd_status store_comparison(const pbd_pairing_request *r, pbd_pairing *out) {
@@ -333,7 +441,7 @@ pbd_status pbd_pair(const pbd_pairing_request *r, pbd_pairing_observer observer,
     PBD_TRY(check_request(r));
     pbd_random random = pbd_random_seeded(r->seed);
     const bool single = is_single_threaded(&r->a) && is_single_threaded(&r->b);
-    making p = {r, out, single ? pbd_last_core() : -1, pbd_random_uniform(&random) >= 0.5};
+    making p = {r, out, single ? pbd_last_core() : -1, single && r->seconds > 0, pbd_random_uniform(&random) >= 0.5};
     pbd_status status = make_pairs(&p, observer, context);
     if (status.code == PBD_OK && r->db) status = store_comparison(r, out);
     if (status.code != PBD_OK) pbd_pairing_free(out);

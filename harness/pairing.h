@@ -1,9 +1,12 @@
 /* Two arms timed against each other: the engine of `compare` and `gate`.
  *
- * An arm is a program and a cell. The unit is a process: each runs `PROGRAM run ... --time S --json --again --db FILE`
- * and gives one number, the median over its samples. Processes are interleaved ABBA from a first arm drawn by the seed,
- * pinned alike, one at a time. Errors are looked at before any time is: an arm that is not `ok`, or whose error metrics
- * are worse than allowed, ends the comparison without a word about speed.
+ * An arm is a program and a cell. The unit is a pair of processes: each runs `PROGRAM run ... --time S --json --again
+ * --db FILE`, pinned alike. On one thread the two live at the same time and take turns, a sample of 10 ms or so each,
+ * in ABBA order, never both at once; the pair's log-ratio is the median over its rounds. What disturbs a machine comes
+ * in bursts of tenths of seconds, which so meet both alike: on a shared machine this cuts the spread of a pair to a
+ * third. On several threads, where waiting threads would spin, processes run one after the other and each gives the
+ * median of its samples. The first arm is drawn by the seed. Errors are looked at before any time is: an arm that is
+ * not `ok`, or whose error metrics are worse than allowed, ends the comparison without a word about speed.
  */
 #ifndef PBD_PAIRING_H
 #define PBD_PAIRING_H
@@ -92,7 +95,8 @@ typedef struct pbd_pairing {
     size_t pairs;
     bool b_first[PBD_MOST_PAIRS];                    /* the order within each pair */
     double a_s[PBD_MOST_PAIRS], b_s[PBD_MOST_PAIRS]; /* s, in order */
-    double log_ratio[PBD_MOST_PAIRS];                /* log(b_s / a_s) */
+    double log_ratio[PBD_MOST_PAIRS];                /* median over the rounds of log(b / a), else log(b_s / a_s) */
+    size_t rounds[PBD_MOST_PAIRS];                   /* 0: the processes took no turns */
     char run_a[PBD_MOST_PAIRS][33], run_b[PBD_MOST_PAIRS][33];
     pbd_judgement judgement;
     char comparison_id[33]; /* "" when not stored */

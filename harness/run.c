@@ -163,6 +163,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     item->seed = request->seed;
     item->warmups = request->warmups;
     item->seconds = request->seconds;
+    item->turns = request->turns;
     item->label = label_of(request, index);
     if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
     return identify_cell(cell, item->cell_id);
@@ -300,11 +301,11 @@ static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int ti
 }
 
 /* After the run proper, which stays as it was recorded: times only. */
-static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, double seconds,
+static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, pbd_sampling_plan plan,
                                pbd_recorder *recorder) {
     pbd_solve_times times;
     pbd_recorder_mute(recorder, true);
-    pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, seconds, &times);
+    pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, plan, &times);
     pbd_recorder_mute(recorder, false);
     if (status.code == PBD_OK) {
         pbd_metric(recorder, "solve_wall", "s", PBD_LOWER_IS_BETTER, times.wall_median);
@@ -367,7 +368,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     status = warm_up(&context, &start, item->warmups, recorder);
     if (status.code == PBD_OK) status = solve_and_measure(item, &context, exec, recorder);
     if (status.code == PBD_OK && item->seconds > 0)
-        status = sample_times(&context, &start, exec, item->seconds, recorder);
+        status = sample_times(&context, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, recorder);
     free(start.blob);
     return status;
 }

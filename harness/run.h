@@ -13,8 +13,8 @@ typedef struct pbd_request {
     int threads;                     /* 0: all cores */
     int repeats;                     /* 0: 1 */
     int warmups;
-    double
-        seconds; /* of samples of the time of a solve, taken after the run proper; 0: none. Such a run is made anew */
+    double seconds; /* of samples of the time of a solve, after the run proper; 0: none. Such a run is made anew */
+    bool turns;     /* another process says when to take one (solve_times.h) */
     uint64_t seed;
     const pbd_setting *setting;
     size_t settings;
@@ -28,7 +28,8 @@ typedef struct pbd_plan_item {
     char cell_id[33];
     char *label; /* "cube_shear pbd_distance nu=0.2": case, method and what varies */
     int repeat, warmups;
-    double seconds; /* see pbd_request */
+    double seconds; /* see pbd_request; likewise turns */
+    bool turns;
     uint64_t seed;
     size_t group;    /* which request it came from */
     char run_id[33]; /* "" until there is a run */

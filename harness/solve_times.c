@@ -1,9 +1,13 @@
 /* Samples of the time of a solve. */
 #include "harness/solve_times.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
 enum { FEWEST_SAMPLES = 3, MOST_SOLVES = 1 << 24 };
@@ -96,18 +100,39 @@ static pbd_status choose_solves(sampling *s) {
     }
 }
 
+static pbd_status add_sample(const sampling *s, pbd_solve_times *out) {
+    pbd_exec_time time;
+    PBD_TRY(take_sample(s, &time));
+    if (keep_sample(out, time.wall_s / (double)s->solves, time.cpu_s / (double)s->solves)) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for samples");
+}
+
+/* The other side of pairing.c. A socket that is none, or has closed, ends the turns: samples are then taken alone. */
+static pbd_status take_turns(const sampling *s, pbd_solve_times *out) {
+    char answer[80], byte = 'g';
+    int length = snprintf(answer, sizeof answer, "ready\n");
+    for (;;) {
+        if (send(STDIN_FILENO, answer, (size_t)length, MSG_NOSIGNAL) != length) return pbd_ok();
+        const ssize_t got = read(STDIN_FILENO, &byte, 1);
+        if (got < 0 && errno == EINTR) return pbd_error(PBD_INTERRUPTED, "stopped while it waited for its turn");
+        if (got != 1 || byte != 'g') return pbd_ok();
+        PBD_TRY(add_sample(s, out));
+        length =
+            snprintf(answer, sizeof answer, "%.9e %.9e\n", out->wall[out->samples - 1], out->cpu[out->samples - 1]);
+    }
+}
+
 pbd_status pbd_time_solves(const pbd_method *method, void *state, const pbd_saved_state *start, pbd_exec *exec,
-                           pbd_status (*solve)(void *context), void *context, double seconds, pbd_solve_times *out) {
+                           pbd_status (*solve)(void *context), void *context, pbd_sampling_plan plan,
+                           pbd_solve_times *out) {
     sampling s = {method, state, start, exec, solve, context, 0};
     double spent = 0;
     *out = (pbd_solve_times){0};
     PBD_TRY(choose_solves(&s));
-    while (spent < seconds || out->samples < FEWEST_SAMPLES) {
-        pbd_exec_time time;
-        PBD_TRY(take_sample(&s, &time));
-        if (!keep_sample(out, time.wall_s / (double)s.solves, time.cpu_s / (double)s.solves))
-            return pbd_error(PBD_FAILED, "out of memory for samples");
-        spent += time.wall_s;
+    if (plan.turns) PBD_TRY(take_turns(&s, out));
+    while (out->samples < FEWEST_SAMPLES || (!plan.turns && spent < plan.seconds)) {
+        PBD_TRY(add_sample(&s, out));
+        spent += out->wall[out->samples - 1] * (double)s.solves;
     }
     out->wall_median = median(out->wall, out->samples);
     out->cpu_median = median(out->cpu, out->samples);

@@ -423,9 +423,10 @@ static json_t *pairs_json(const pbd_pairing *p) {
     json_t *pairs = json_array();
     for (size_t i = 0; i < p->pairs; i++)
         json_array_append_new(
-            pairs, json_pack("{ss ss ss so so}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i], "run_b",
-                             p->run_b[i], "a_s", claimed ? number(p->a_s[i]) : json_null(), "b_s",
-                             claimed ? number(p->b_s[i]) : json_null()));
+            pairs, json_pack("{ss ss ss so so so sI}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i],
+                             "run_b", p->run_b[i], "a_s", claimed ? number(p->a_s[i]) : json_null(), "b_s",
+                             claimed ? number(p->b_s[i]) : json_null(), "log_ratio",
+                             claimed ? number(p->log_ratio[i]) : json_null(), "rounds", (json_int_t)p->rounds[i]));
     return pairs;
 }
 

@@ -10,6 +10,7 @@ typedef struct run_options {
     const char *method, *backend, *precision;
     long long threads, repeats, warmups, seed;
     double seconds;
+    bool turns;
     pbd_texts sets, axes;
     bool json, quiet, again, no_store;
     pbd_request request;
@@ -66,6 +67,9 @@ static const pbd_option table[] = {
     PBD_OPT_REAL(run_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
                  "after the run, solve again and again for so long and record the\n"
                  "time of a solve: metrics solve_wall and solve_cpu; implies --again"),
+    PBD_OPT_FLAG(run_options, turns, "turns", 0,
+                 "with --time: another process says when to take a sample, over a\nsocket on standard input (`compare` "
+                 "and `gate` do)"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
     PBD_OPTION_DB(run_options),
     PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
@@ -109,6 +113,7 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->repeats = (int)o->repeats;
     r->warmups = (int)o->warmups;
     r->seconds = o->seconds;
+    r->turns = o->turns;
     r->seed = (uint64_t)o->seed;
     for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
     for (size_t i = 0; i < o->axes.count; i++) PBD_TRY(add_axis(o, o->axes.item[i]));

@@ -16,7 +16,8 @@ static void make_compared(const char *path, const char *verdict, char comparison
     assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &store));
     assert_fine(put_sample(store, 0, a));
     assert_fine(put_sample(store, 1, b));
-    const pbd_comparison_pair pair[2] = {{false, a, b, 0.5, 0.25}, {true, a, b, 0.125, (double)NAN}};
+    const pbd_comparison_pair pair[2] = {{false, a, b, 0.5, 0.25, -0.7, 5},
+                                         {true, a, b, 0.125, (double)NAN, (double)NAN, 0}};
     const pbd_comparison c = {.purpose = "compare",
                               .name_a = "xpbi:solver=jacobi",
                               .name_b = "no UTF-8: \xff",
@@ -67,7 +68,7 @@ static void it_never_changes(void **state) {
              (const char *const[]){"UPDATE comparison SET verdict = 'slower'", "DELETE FROM comparison",
                                    "DELETE FROM comparison_pair", "UPDATE comparison_pair SET a_s = 1",
                                    "INSERT OR REPLACE INTO comparison_pair SELECT comparison_id, "
-                                   "position, 'b', run_a, run_b, 1, 1 FROM comparison_pair",
+                                   "position, 'b', run_a, run_b, 1, 1, 0, 0 FROM comparison_pair",
                                    NULL};
          *sql; sql++)
         if ((plain_sql(path, *sql) & 0xff) != SQLITE_CONSTRAINT) fail_msg("the store took %s", *sql);
@@ -99,8 +100,8 @@ static void a_run_that_is_not_there_is_refused(void **state) {
     pbd_store *store;
     char id[33];
     assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &store));
-    const pbd_comparison_pair pair = {false, "00000000000000000000000000000000", "11111111111111111111111111111111", 1,
-                                      1};
+    const pbd_comparison_pair pair = {
+        false, "00000000000000000000000000000000", "11111111111111111111111111111111", 1, 1, 0, 0};
     const pbd_comparison c = {.purpose = "compare", .verdict = "same", .clock = "cpu", .pair = &pair, .pairs = 1};
     const pbd_status status = pbd_store_put_comparison(store, &c, id);
     assert_int_equal(status.code, PBD_BAD_INPUT);

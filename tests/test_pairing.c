@@ -294,8 +294,9 @@ static void processes_are_called_alike_and_pinned(void **state) {
     FILE *file = open_file("calls", "r");
     char line[400], wanted[400];
     while (fgets(line, sizeof line, file)) {
-        snprintf(wanted, sizeof wanted, "%c %d run bar -m fake -t 1 --json --quiet --again --time 0.5 --no-store\n",
-                 line[0], pbd_last_core());
+        snprintf(wanted, sizeof wanted,
+                 "%c %d run bar -m fake -t 1 --json --quiet --again --time 0.5 --turns --no-store\n", line[0],
+                 pbd_last_core());
         assert_string_equal(line, wanted);
     }
     fclose(file);
@@ -588,6 +589,16 @@ static void a_real_comparison_is_stored_with_its_runs(void **state) {
     assert_sql(db,
                "SELECT count(*) FROM comparison_pair JOIN metric ON run_id = run_b AND name = 'solve_cpu' AND value = "
                "b_s",
+               "8");
+    /* The two took turns, and the pair's ratio is of those: the median of what both runs kept, round by round. */
+    assert_sql(db,
+               "WITH round AS (SELECT p.position, ln(b.value / a.value) AS ratio FROM comparison_pair AS p"
+               " JOIN series_point AS a ON a.run_id = p.run_a AND a.name = 'solve_cpu_samples'"
+               " JOIN series_point AS b ON b.run_id = p.run_b AND b.name = a.name AND b.i = a.i WHERE p.rounds = 5),"
+               " ranked AS (SELECT position, ratio, row_number() OVER (PARTITION BY position ORDER BY ratio) AS rank"
+               " FROM round)"
+               " SELECT count(*) FROM ranked JOIN comparison_pair USING (position)"
+               " WHERE rank = 3 AND abs(ratio - log_ratio) < 1e-6",
                "8");
     assert_sql(db,
                "SELECT count(*) FROM comparison JOIN invocation USING (invocation_id), json_each(argv) WHERE value IN"

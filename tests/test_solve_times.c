@@ -51,7 +51,8 @@ static pbd_status time_counter(counter *c, double seconds, pbd_solve_times *out)
     pbd_saved_state start;
     assert_fine(pbd_exec_create(PBD_CPU, 1, &exec));
     assert_fine(pbd_save_state(&counting, c, &start));
-    const pbd_status status = pbd_time_solves(&counting, c, &start, exec, solve_counter, c, seconds, out);
+    const pbd_status status =
+        pbd_time_solves(&counting, c, &start, exec, solve_counter, c, (pbd_sampling_plan){.seconds = seconds}, out);
     free(start.blob);
     pbd_exec_destroy(exec);
     return status;

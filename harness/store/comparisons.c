@@ -36,9 +36,10 @@ static json_t *pairs_json(const pbd_comparison *c) {
     json_t *rows = json_array();
     for (size_t i = 0; i < c->pairs; i++) {
         const pbd_comparison_pair *p = &c->pair[i];
-        json_array_append_new(rows, json_pack("{ss so so so so}", "first", p->b_first ? "b" : "a", "run_a",
+        json_array_append_new(rows, json_pack("{ss so so so so so sI}", "first", p->b_first ? "b" : "a", "run_a",
                                               pbd_text_json(p->run_a), "run_b", pbd_text_json(p->run_b), "a_s",
-                                              pbd_real_json(p->a_s), "b_s", pbd_real_json(p->b_s)));
+                                              pbd_real_json(p->a_s), "b_s", pbd_real_json(p->b_s), "log_ratio",
+                                              pbd_real_json(p->log_ratio), "rounds", (json_int_t)p->rounds));
     }
     return rows;
 }

@@ -70,7 +70,7 @@ static const table tables[] = {
       {"high", REAL}, {"bootstrap_low", REAL}, {"bootstrap_high", REAL}, {"verdict", TEXT}, {"says", TEXT},
       {"decided_at", TEXT}}},
     {"comparison_pair", COMPARISON_CHILD, "comparison_id",
-     {{"first", TEXT}, {"run_a", TEXT}, {"run_b", TEXT}, {"a_s", REAL}, {"b_s", REAL}}},
+     {{"first", TEXT}, {"run_a", TEXT}, {"run_b", TEXT}, {"a_s", REAL}, {"b_s", REAL}, {"log_ratio", REAL}, {"rounds", INT}}},
 };
 /* clang-format on */
 enum { TABLES = sizeof tables / sizeof *tables };

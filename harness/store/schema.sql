@@ -221,6 +221,8 @@ CREATE TABLE comparison_pair ( -- the processes it rests on
     run_b         TEXT NOT NULL REFERENCES run,
     a_s           REAL, -- s, of one solve; NULL where no time is claimed
     b_s           REAL,
+    log_ratio     REAL, -- median over the rounds of log(b / a); without rounds log(b_s / a_s)
+    rounds        INTEGER NOT NULL, -- in which the two processes took turns
     PRIMARY KEY (comparison_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -431,8 +433,8 @@ CREATE TRIGGER comparison_pair_insert BEFORE INSERT ON comparison_pair
 WHEN EXISTS (SELECT 1 FROM comparison_pair AS h WHERE h.comparison_id = NEW.comparison_id AND h.position = NEW.position)
 BEGIN
     SELECT RAISE(IGNORE) FROM comparison_pair AS h WHERE h.comparison_id = NEW.comparison_id AND h.position = NEW.position
-        AND (h.first, h.run_a, h.run_b, h.a_s, h.b_s)
-         IS (NEW.first, NEW.run_a, NEW.run_b, NEW.a_s, NEW.b_s);
+        AND (h.first, h.run_a, h.run_b, h.a_s, h.b_s, h.log_ratio, h.rounds)
+         IS (NEW.first, NEW.run_a, NEW.run_b, NEW.a_s, NEW.b_s, NEW.log_ratio, NEW.rounds);
     SELECT RAISE(ABORT, 'comparison_pair: the store holds this key with other content');
 END;
 CREATE TRIGGER comparison_pair_update BEFORE UPDATE ON comparison_pair

@@ -50,7 +50,8 @@ pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *cla
 typedef struct pbd_comparison_pair {
     bool b_first;
     const char *run_a, *run_b; /* in the store */
-    double a_s, b_s;
+    double a_s, b_s, log_ratio;
+    size_t rounds; /* in which the two took turns; 0: they did not */
 } pbd_comparison_pair;
 
 typedef struct pbd_comparison {
