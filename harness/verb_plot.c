@@ -11,6 +11,7 @@
 #include "harness/figures.h"
 #include "harness/gnuplot.h"
 #include "harness/run_table.h"
+#include "harness/work_precision.h"
 
 enum { MOST_FILTERS = 32 };
 
@@ -19,7 +20,12 @@ typedef struct plot_options {
     pbd_setting only[MOST_FILTERS]; /* -s: only runs with these values */
     size_t filters;
     pbd_texts sets;
+    const char *case_name; /* this and the rest: of work-precision */
+    double within;
+    bool memory, json;
 } plot_options;
+
+static const char work_precision[] = "work-precision";
 
 static const pbd_option table[] = {
     PBD_OPT_TEXT(plot_options, x, "x", 'x', "NAME", PBD_WORDS_NONE, "what to draw along x"),
@@ -32,6 +38,15 @@ static const pbd_option table[] = {
     PBD_OPT_CHOICE(plot_options, logs, "log", 0, "AXES", "x|y|xy", "logarithmic axes: x, y or xy"),
     PBD_OPT_TEXT(plot_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
                  "a figure's folder; a chart's file, .png, .svg or .pdf (default\nresults/plots/CASE-Y-X.png)"),
+    PBD_OPT_TEXT(plot_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "work-precision: of this case"),
+    PBD_OPT_FLAG(plot_options, memory, "memory", 0, "work-precision: error against memory, not time"),
+    PBD_OPT_REAL(plot_options, within, "within", 0, "MS", 1e-9, 1e12,
+                 "work-precision: says the best error within so many ms a frame (or a\n"
+                 "solve, of cases that do not move), and the command that makes it;\n"
+                 "draws only with -o"),
+    PBD_OPT_FLAG(plot_options, json, "json", 0,
+                 "work-precision: one object {case, error, unit, machine, cpu, frames,\n"
+                 "against, plot, points, not_drawn, within}; draws only with -o"),
     PBD_OPTION_DB(plot_options),
     {0}};
 
@@ -44,6 +59,13 @@ static pbd_status take_words(const pbd_texts *words, plot_options *o) {
     if (words->count > 1)
         return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", words->item[1]);
     o->subject = words->item[0];
+    const bool work = strcmp(o->subject, work_precision) == 0;
+    if (work && !o->case_name)
+        return pbd_error(PBD_BAD_INPUT, "plot work-precision needs --case CASE: `pbdbench list cases` shows them");
+    if (work && (o->x || o->by || *o->logs))
+        return pbd_error(PBD_BAD_INPUT, "-x, --by and --log do not go with plot work-precision");
+    if (!work && (o->case_name || o->memory || o->within > 0 || o->json))
+        return pbd_error(PBD_BAD_INPUT, "--case, --memory, --within and --json go with plot work-precision only");
     return pbd_ok();
 }
 
@@ -347,6 +369,51 @@ static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     return status;
 }
 
+/* ---- Work-precision ---------------------------------------------------------------------------------------------- */
+
+static pbd_status draw_work(const plot_options *o, const pbd_work *work, char **target) {
+    char *folder = pbd_plots_folder(NULL, false);
+    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
+    const int made =
+        o->out ? asprintf(target, "%s", o->out)
+               : asprintf(target, "%s/%s-work-precision%s.png", folder, o->case_name, o->memory ? "-memory" : "");
+    if (made < 0) *target = NULL;
+    pbd_status status = *target ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
+    if (status.code == PBD_OK) status = pbd_work_draw(work, *target);
+    free(folder);
+    return status;
+}
+
+/* A question is answered in words; a picture comes with it where one was asked for. */
+static pbd_status tell_work(const plot_options *o, pbd_store *store, const pbd_work *work) {
+    char *target = NULL;
+    pbd_status status = o->out || !(o->json || o->within > 0) ? draw_work(o, work, &target) : pbd_ok();
+    if (status.code == PBD_OK && o->json)
+        status = pbd_work_json(store, work, o->within, target, stdout);
+    else if (status.code == PBD_OK && o->within > 0)
+        status = pbd_work_answer(store, work, o->within, stdout);
+    else if (status.code == PBD_OK)
+        pbd_work_print(work, stdout);
+    if (status.code == PBD_OK && target && !o->json) puts(target);
+    free(target);
+    return status;
+}
+
+static pbd_status plot_work(const plot_options *o, pbd_store *store) {
+    const pbd_work_query query = {.case_name = o->case_name,
+                                  .method = o->method,
+                                  .setting = o->only,
+                                  .settings = o->filters,
+                                  .error = o->y,
+                                  .memory = o->memory};
+    pbd_work work;
+    pbd_status status = pbd_work_load(store, &query, &work);
+    if (status.code == PBD_OK) status = tell_work(o, store, &work);
+    pbd_work_free(&work);
+    return status;
+}
+
 /* ---- The verb
  * ------------------------------------------------------------------------------------------------------------ */
 
@@ -379,13 +446,23 @@ static pbd_status is_figure(const char *word, bool *figure) {
     return status;
 }
 
+/* Names are checked here, where the store is not needed. */
+static pbd_status check_work(const plot_options *o) {
+    const pbd_case *c;
+    const pbd_method_entry *m;
+    PBD_TRY(pbd_find_case(o->case_name, &c));
+    return o->method ? pbd_find_method(o->method, &m) : pbd_ok();
+}
+
 static pbd_status act(const plot_options *o) {
-    bool figure;
-    PBD_TRY(is_figure(o->subject, &figure));
+    const bool work = strcmp(o->subject, work_precision) == 0;
+    bool figure = false;
+    PBD_TRY(work ? check_work(o) : is_figure(o->subject, &figure));
     char *path = pbd_db_path(o->db);
     pbd_store *store = NULL;
     pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = figure ? plot_figure(o, store) : plot_case(o, store);
+    if (status.code == PBD_OK)
+        status = work ? plot_work(o, store) : figure ? plot_figure(o, store) : plot_case(o, store);
     pbd_store_close(store);
     free(path);
     return status;
@@ -410,10 +487,14 @@ const pbd_verb pbd_verb_plot = {
     .summary = "draw from stored runs only",
     .usage =
         "plot FIGURE [--out DIR] [--db FILE]\n"
-        "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]",
+        "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n"
+        "plot work-precision --case CASE [-y ERROR] [-m METHOD] [-s key=value]... [--memory] [--within MS] [-o FILE]",
     .about =
         "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
-        "them).",
+        "them).\n"
+        "work-precision: error against time for every method, solver, precision and backend, one point a cell (the\n"
+        "median of its newest build's runs on this machine), with the Pareto front named. Time is the wall time of a\n"
+        "frame of 1/60 s, of cases that do not move, of a solve; `pbdbench run --time` measures it best.",
     .options = table,
     .words = PBD_WORDS_FIGURES,
     .main = verb_main,

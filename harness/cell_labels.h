@@ -1,0 +1,19 @@
+/* What tells stored cells apart: for lists and charts that show several. */
+#ifndef PBD_CELL_LABELS_H
+#define PBD_CELL_LABELS_H
+
+#include "methods/method.h"
+
+/* A stored cell. Owned: pbd_stored_cell_free. */
+typedef struct pbd_stored_cell {
+    char cell_id[33];
+    char *case_name, *method, *params, *backend, *precision; /* params: JSON object */
+    int threads;
+} pbd_stored_cell;
+void pbd_stored_cell_free(pbd_stored_cell *cell); /* safe on a zeroed one */
+
+/* label[i], to be freed by the caller: the parameters of cell i, «iterations=4 nu=0.3», without those that all cells of
+ * its case and method have in common; "" where nothing is left. PBD_BAD_INPUT when parameters are no JSON. */
+pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **label);
+
+#endif
