@@ -9,6 +9,12 @@
 
 #include "harness/record.h"
 
+const pbd_verb *const pbd_verbs[] = {
+#define VERB(name) &pbd_verb_##name,
+#include "harness/verbs.def"
+#undef VERB
+    NULL};
+
 int pbd_complain(pbd_status status) {
     fflush(stdout);
     fprintf(stderr, "pbdbench: %s\n", status.text);

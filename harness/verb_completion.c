@@ -1,0 +1,241 @@
+/* completion: scripts for bash and zsh, made from the tables of options.
+ *
+ * The script is short: it hands the words of the command line back to the program (`completion --line`), which knows
+ * its verbs, options, methods, cases and figures, and prints what may stand at the last word. Nothing is listed twice,
+ * and a script that was installed once knows what a later build adds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/cli.h"
+#include "harness/figures.h"
+
+typedef struct completion_options {
+    bool line;
+} completion_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(completion_options, line, "line", 0,
+                 "what may stand at the last of the words that follow --, one a line:\nwhat the scripts ask"),
+    {0}};
+
+/* ---- Words of a kind --------------------------------------------------------------------------------------------- */
+
+/* Prints a word that begins as asked for. */
+static void offer(const char *word, const char *begin) {
+    if (strncmp(word, begin, strlen(begin)) == 0) puts(word);
+}
+
+static void offer_choices(const char *choices, const char *begin) {
+    char word[80];
+    while (choices && *choices) {
+        const size_t length = strcspn(choices, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, choices);
+        offer(word, begin);
+        choices += length + (choices[length] == '|');
+    }
+}
+
+static void offer_settings(const pbd_param *params, const char *begin) {
+    for (; params && params->name; params++) {
+        char word[120];
+        snprintf(word, sizeof word, "%s=", params->name);
+        if (strchr(begin, '=') == NULL) {
+            offer(word, begin);
+            continue;
+        }
+        for (size_t i = 0; params->kind == PBD_CHOICE && params->choices[i]; i++) {
+            snprintf(word, sizeof word, "%s=%s", params->name, params->choices[i]);
+            offer(word, begin);
+        }
+    }
+}
+
+static void offer_all_settings(const char *begin) {
+    for (size_t i = 0; i < pbd_case_count(); i++) offer_settings(pbd_case_at(i)->params, begin);
+    for (size_t i = 0; i < pbd_method_count(); i++)
+        offer_settings(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params, begin);
+}
+
+static void offer_figures(const char *begin) {
+    pbd_figure_list list;
+    if (pbd_list_figures(&list).code != PBD_OK) return; /* a broken file must not talk into a command line */
+    for (size_t i = 0; i < list.count; i++) {
+        if (!list.item[i].available) continue;
+        offer(list.item[i].id, begin);
+        if (i == 0 || strcmp(list.item[i].paper, list.item[i - 1].paper) != 0) offer(list.item[i].paper, begin);
+    }
+    offer("all", begin);
+    pbd_figure_list_free(&list);
+}
+
+/* Files and folders are the shell's own affair: it is told by a line of its own. */
+static void offer_words(pbd_words words, const char *choices, const char *begin) {
+    switch (words) {
+        case PBD_WORDS_FILES:
+            puts(":files");
+            return;
+        case PBD_WORDS_FOLDERS:
+            puts(":folders");
+            return;
+        case PBD_WORDS_METHODS:
+            for (size_t i = 0; i < pbd_method_count(); i++)
+                offer(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name, begin);
+            return;
+        case PBD_WORDS_CASES:
+            for (size_t i = 0; i < pbd_case_count(); i++) offer(pbd_case_at(i)->name, begin);
+            return;
+        case PBD_WORDS_FIGURES:
+            offer_figures(begin);
+            return;
+        case PBD_WORDS_BACKENDS:
+            for (int i = 0; i < PBD_BACKEND_COUNT; i++) offer(pbd_backend_at((pbd_backend)i).name, begin);
+            return;
+        case PBD_WORDS_PRECISIONS:
+            offer_choices("f32|f64", begin);
+            return;
+        case PBD_WORDS_SETTINGS:
+            offer_all_settings(begin);
+            return;
+        case PBD_WORDS_VERBS:
+            for (size_t i = 0; pbd_verbs[i]; i++) offer(pbd_verbs[i]->name, begin);
+            return;
+        case PBD_WORDS_CHOICES:
+            offer_choices(choices, begin);
+            return;
+        default:
+            return;
+    }
+}
+
+/* ---- A command line ---------------------------------------------------------------------------------------------- */
+
+static const pbd_verb *find_verb(const char *name) {
+    for (size_t i = 0; pbd_verbs[i]; i++)
+        if (strcmp(pbd_verbs[i]->name, name) == 0) return pbd_verbs[i];
+    return NULL;
+}
+
+/* The option whose value stands behind `word`: --case, -c. */
+static const pbd_option *option_before(const pbd_verb *verb, const char *word) {
+    for (const pbd_option *o = verb->options; o->name; o++) {
+        const bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, o->name) == 0;
+        const bool is_short = o->letter && word[0] == '-' && word[1] == o->letter && !word[2];
+        if (o->value && (is_long || is_short)) return o;
+    }
+    return NULL;
+}
+
+static void offer_options(const pbd_verb *verb, const char *begin) {
+    char word[80];
+    for (const pbd_option *o = verb->options; o->name; o++) {
+        snprintf(word, sizeof word, "--%s", o->name);
+        offer(word, begin);
+    }
+    offer("--help", begin);
+}
+
+/* words[0] is the verb; the last one is being written. */
+static void complete(const pbd_texts *words) {
+    const char *last = words->count ? words->item[words->count - 1] : "";
+    if (words->count < 2) {
+        offer_words(PBD_WORDS_VERBS, NULL, last);
+        offer("--help", last);
+        offer("--version", last);
+        return;
+    }
+    const pbd_verb *verb = find_verb(words->item[0]);
+    if (!verb) return;
+    const pbd_option *before = words->count > 2 ? option_before(verb, words->item[words->count - 2]) : NULL;
+    if (before)
+        offer_words(before->words, before->choices, last);
+    else if (*last == '-')
+        offer_options(verb, last);
+    else
+        offer_words(verb->words, verb->choices, last);
+}
+
+/* ---- Scripts ----------------------------------------------------------------------------------------------------- */
+
+static const char bash_script[] =
+    "# Completion of pbdbench for bash: source <(pbdbench completion bash)\n"
+    "_pbdbench() {\n"
+    "    local word line program=${COMP_WORDS[0]/#\\~/$HOME} words=() current=${COMP_WORDS[COMP_CWORD]}\n"
+    "    COMPREPLY=()\n"
+    "    # bash splits at '=' and ':': put settings together again\n"
+    "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD}\"; do\n"
+    "        if [[ ${#words[@]} -gt 0 && ( $word == = || ${words[-1]} == *= ) ]]; then words[-1]+=$word; else "
+    "words+=(\"$word\"); fi\n"
+    "    done\n"
+    "    while IFS= read -r line; do\n"
+    "        case $line in\n"
+    "            :files) compopt -o default; COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
+    "            :folders) compopt -o default; COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
+    "            *=) compopt -o nospace 2>/dev/null; COMPREPLY+=(\"$line\") ;;\n"
+    "            *=*) if [[ ${words[-1]} == *=* ]]; then COMPREPLY+=(\"${line#*=}\"); else COMPREPLY+=(\"$line\"); fi "
+    ";;\n"
+    "            *) COMPREPLY+=(\"$line\") ;;\n"
+    "        esac\n"
+    "    done < <(\"$program\" completion --line -- \"${words[@]}\" 2>/dev/null)\n"
+    "}\n"
+    "complete -F _pbdbench pbdbench ./pbdbench\n";
+
+static const char zsh_script[] =
+    "#compdef pbdbench\n"
+    "# Completion of pbdbench for zsh: pbdbench completion zsh > DIR/_pbdbench, with DIR in fpath\n"
+    "_pbdbench() {\n"
+    "    local line program=${~words[1]}\n"
+    "    local -a offers open\n"
+    "    while IFS= read -r line; do\n"
+    "        case $line in\n"
+    "            :files) _files; return ;;\n"
+    "            :folders) _files -/; return ;;\n"
+    "            *=) open+=(\"$line\") ;;\n"
+    "            *) offers+=(\"$line\") ;;\n"
+    "        esac\n"
+    "    done < <(\"$program\" completion --line -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\n"
+    "    (( ${#open} )) && compadd -S '' -- \"${open[@]}\"\n"
+    "    (( ${#offers} )) && compadd -- \"${offers[@]}\"\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _pbdbench ]; then _pbdbench \"$@\"; else compdef _pbdbench pbdbench; fi\n";
+
+static pbd_status print_script(const pbd_texts *words) {
+    static const char *const shells[] = {"bash", "zsh"};
+    if (words->count != 1) return pbd_error(PBD_BAD_INPUT, "completion takes the name of a shell: bash or zsh");
+    if (strcmp(words->item[0], "bash") == 0)
+        fputs(bash_script, stdout);
+    else if (strcmp(words->item[0], "zsh") == 0)
+        fputs(zsh_script, stdout);
+    else
+        return pbd_unknown("shell", words->item[0], shells, 2, "pbdbench completion --help");
+    return pbd_ok();
+}
+
+static int verb_main(int argc, char **argv) {
+    completion_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("completion", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) {
+        if (o.line)
+            complete(&words);
+        else
+            status = print_script(&words);
+    }
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_completion) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_completion = {
+    .name = "completion",
+    .summary = "completion of commands for bash and zsh",
+    .usage = "completion bash|zsh",
+    .about =
+        "Prints a script that completes verbs, options, methods, cases, figures, settings and files:\n\n"
+        "  source <(pbdbench completion bash)                    # in ~/.bashrc\n"
+        "  pbdbench completion zsh > ~/.zfunc/_pbdbench          # a folder in fpath",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "bash|zsh",
+    .main = verb_main,
+};
