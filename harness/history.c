@@ -1,6 +1,7 @@
 /* Histories from the store. */
 #include "harness/history.h"
 
+#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -154,27 +155,30 @@ static pbd_status name_cells(cell_list *list) {
 
 /* ---- One cell's rows --------------------------------------------------------------------------------------------- */
 
-/* Rows come by machine, metric and build; of a build by value, so that its middle one is the median. */
+/* Rows come by machine, metric, preset and build; of a build by value, so that its middle one is the median. A debug
+ * build between two others is no step: presets have histories of their own. */
 static const char cell_rows[] =
-    "SELECT env_id, name, source, value, git_sha, dirty, started_at, unit, direction FROM ("
+    "SELECT env_id, name, source, value, git_sha, dirty, started_at, unit, direction, preset FROM ("
     "SELECT run.env_id, m.name, build.source, CASE WHEN m.count IS NULL THEN m.value ELSE m.count END AS value,"
-    " build.git_sha, build.dirty, run.started_at, m.unit, m.direction"
+    " build.git_sha, build.dirty, run.started_at, m.unit, m.direction, build.preset"
     " FROM run JOIN build USING (build_id) JOIN metric AS m USING (run_id)"
     " WHERE run.cell_id = ?1 AND run.kind = 'run' AND run.state = 'ok'"
-    " AND (m.name = ?2 OR (?2 IS NULL AND m.direction = 'lower'))"
+    " AND (m.name = ?2 OR (?2 IS NULL AND m.direction = 'lower' AND m.name NOT LIKE '%\\_predicted' ESCAPE '\\'))"
     " UNION ALL "
     "SELECT run.env_id, t.name, build.source, CASE t.name WHEN 'solve_cpu' THEN p.cpu_s ELSE p.wall_s END,"
-    " build.git_sha, build.dirty, run.started_at, 's', 'lower'"
+    " build.git_sha, build.dirty, run.started_at, 's', 'lower', build.preset"
     " FROM run JOIN build USING (build_id) JOIN phase AS p USING (run_id)"
     " JOIN (SELECT 'solve_cpu' AS name UNION ALL SELECT 'solve_wall') AS t"
     " WHERE run.cell_id = ?1 AND run.kind = 'run' AND run.state = 'ok' AND p.name = 'solve'"
     " AND (?2 IS NULL OR t.name = ?2)"
     " AND NOT EXISTS (SELECT 1 FROM metric AS own WHERE own.run_id = run.run_id AND own.name = t.name))"
-    " WHERE value IS NOT NULL ORDER BY env_id, name, source, value";
+    " WHERE value IS NOT NULL"
+    " AND (?3 IS NULL OR env_id IN (SELECT e.env_id FROM env AS e WHERE substr(e.fingerprint, 1, length(?3)) = ?3))"
+    " ORDER BY env_id, name, preset, source, value";
 
 static void free_history(pbd_history *h) {
     char *owned[] = {h->case_name, h->method, h->params, h->backend, h->precision,
-                     h->cpu,       h->metric, h->unit,   h->varies};
+                     h->cpu,       h->metric, h->unit,   h->varies,  h->preset};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(h->point);
     pbd_steps_free(&h->steps);
@@ -205,11 +209,13 @@ static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite
                        .varies = strdup(cell->varies),
                        .metric = column_text(row, 1),
                        .unit = column_text(row, 7),
+                       .preset = column_text(row, 9),
                        .threads = cell->threads,
                        .direction = direction_of((const char *)sqlite3_column_text(row, 8))};
     memcpy(h->cell_id, cell->cell_id, sizeof h->cell_id);
     snprintf(h->machine, sizeof h->machine, "%s", (const char *)sqlite3_column_text(row, 0)); /* the key, for now */
-    return h->case_name && h->method && h->params && h->backend && h->precision && h->varies && h->metric && h->unit
+    return h->case_name && h->method && h->params && h->backend && h->precision && h->varies && h->metric && h->unit &&
+                   h->preset
                ? pbd_ok()
                : no_memory();
 }
@@ -253,7 +259,8 @@ static pbd_status read_row(pbd_histories *out, size_t first, const cell_row *cel
                            sqlite3_stmt *row) {
     pbd_history *h = out->count > first ? &out->item[out->count - 1] : NULL;
     if (!h || strcmp(h->machine, (const char *)sqlite3_column_text(row, 0)) != 0 ||
-        strcmp(h->metric, (const char *)sqlite3_column_text(row, 1)) != 0) {
+        strcmp(h->metric, (const char *)sqlite3_column_text(row, 1)) != 0 ||
+        strcmp(h->preset, (const char *)sqlite3_column_text(row, 9)) != 0) {
         PBD_TRY(begin_history(out, cell, row));
         h = &out->item[out->count - 1];
     }
@@ -270,6 +277,7 @@ static pbd_status read_cell(sqlite3_stmt *row, const pbd_history_query *query, c
     sqlite3_reset(row);
     sqlite3_bind_text(row, 1, cell->cell_id, -1, SQLITE_STATIC);
     if (query->metric) sqlite3_bind_text(row, 2, query->metric, -1, SQLITE_STATIC);
+    if (query->machine) sqlite3_bind_text(row, 3, query->machine, -1, SQLITE_STATIC);
     int step;
     while ((step = sqlite3_step(row)) == SQLITE_ROW) PBD_TRY(read_row(out, first, cell, values, row));
     return step == SQLITE_DONE ? pbd_ok() : sql_failed(sqlite3_db_handle(row));
@@ -281,6 +289,20 @@ static int by_start(const void *left, const void *right) {
     const pbd_history_point *a = left, *b = right;
     const int order = strcmp(a->started_at, b->started_at);
     return order ? order : strcmp(a->source, b->source);
+}
+
+/* An error at the edge of what the precision can tell is no error: its changes say nothing. */
+static bool is_rounding(const pbd_history *h, const pbd_step *step) {
+    const double epsilon = strcmp(h->precision, "f32") == 0 ? FLT_EPSILON : DBL_EPSILON;
+    return h->direction == PBD_LOWER_IS_BETTER && strcmp(h->unit, "1") == 0 &&
+           fmax(fabs(step->before), fabs(step->after)) < 100 * epsilon;
+}
+
+static void drop_rounding(pbd_history *h) {
+    size_t kept = 0;
+    for (size_t i = 0; i < h->steps.count; i++)
+        if (!is_rounding(h, &h->steps.step[i])) h->steps.step[kept++] = h->steps.step[i];
+    h->steps.count = kept;
 }
 
 static pbd_status finish_history(sqlite3 *sql, const pbd_history_query *query, pbd_history *h) {
@@ -306,10 +328,55 @@ static pbd_status finish_history(sqlite3 *sql, const pbd_history_query *query, p
     for (size_t i = 0; i < h->points; i++) finite = isfinite(x[i] = h->point[i].value) && finite;
     const pbd_status status = finite ? pbd_find_steps(x, h->points, query->seed, &h->steps) : pbd_ok();
     free(x);
+    if (status.code == PBD_OK) drop_rounding(h);
     return status;
 }
 
-static pbd_status nothing_fits(const pbd_history_query *query) {
+/* ---- Nothing found ----------------------------------------------------------------------------------------------- */
+
+/* Fine when one of what `text` selects begins with the word's `digits`; else the sentence with the nearest of them. */
+static pbd_status check_word(sqlite3 *sql, const char *text, const char *kind, const char *word, size_t digits,
+                             const char *hint) {
+    enum { MOST = 500 };
+    char *names[MOST];
+    size_t count = 0;
+    bool known = false;
+    sqlite3_stmt *row = NULL;
+    if (sqlite3_prepare_v2(sql, text, -1, &row, NULL) != SQLITE_OK) return sql_failed(sql);
+    while (count < MOST && sqlite3_step(row) == SQLITE_ROW) {
+        names[count] = column_text(row, 0);
+        if (!names[count]) continue;
+        known = known || strncmp(names[count], word, digits) == 0;
+        count++;
+    }
+    sqlite3_finalize(row);
+    const pbd_status status = known ? pbd_ok() : pbd_unknown(kind, word, (const char *const *)names, count, hint);
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    return status;
+}
+
+static pbd_status check_machine(sqlite3 *sql, const char *machine) {
+    const size_t digits = strlen(machine);
+    if (digits < 4 || digits > 32 || strspn(machine, "0123456789abcdef") != digits)
+        return pbd_error(PBD_BAD_INPUT,
+                         "'%.60s' is no machine: give the first digits of its fingerprint, 4 at least; `pbdbench env` "
+                         "says this one's",
+                         machine);
+    return check_word(sql, "SELECT DISTINCT fingerprint FROM env", "machine of the store", machine, digits,
+                      "pbdbench history --json");
+}
+
+/* Names of the newest runs: a store of a million is not read through to find a slip. */
+static pbd_status check_metric(sqlite3 *sql, const char *metric) {
+    return check_word(sql,
+                      "SELECT DISTINCT name FROM metric WHERE run_id IN (SELECT run_id FROM run INDEXED BY run_by_start"
+                      " WHERE kind = 'run' ORDER BY started_at DESC LIMIT 2000)"
+                      " UNION SELECT 'solve_cpu' UNION SELECT 'solve_wall'",
+                      "metric", metric, strlen(metric) + 1, "pbdbench show RUN");
+}
+
+static pbd_status nothing_fits(sqlite3 *sql, const pbd_history_query *query) {
+    if (query->metric) PBD_TRY(check_metric(sql, query->metric));
     return pbd_error(
         PBD_BAD_INPUT, "the store has no runs that ended well%s%s%s%s%s%s: `pbdbench list runs` shows what it has",
         query->case_name ? " of " : "", query->case_name ? query->case_name : "", query->method ? " by " : "",
@@ -335,10 +402,11 @@ pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, 
     sqlite3 *sql = pbd_store_sql(store);
     cell_list cells = {0};
     *out = (pbd_histories){0};
+    if (query->machine) PBD_TRY(check_machine(sql, query->machine));
     pbd_status status = find_cells(sql, query, &cells);
     if (status.code == PBD_OK) status = name_cells(&cells);
     if (status.code == PBD_OK) status = read_cells(sql, query, &cells, out);
-    if (status.code == PBD_OK && out->count == 0) status = nothing_fits(query);
+    if (status.code == PBD_OK && out->count == 0) status = nothing_fits(sql, query);
     if (status.code == PBD_OK && query->most_cells && cells.count == query->most_cells) out->narrowed = true;
     free_cells(&cells);
     if (status.code != PBD_OK) pbd_histories_free(out);

@@ -1,4 +1,5 @@
-/* How numbers changed from build to build: one history per cell, metric and machine, with the steps in it. */
+/* How numbers changed from build to build: one history per cell, metric, machine and build preset, with
+ * the steps in it. */
 #ifndef PBD_HISTORY_H
 #define PBD_HISTORY_H
 
@@ -18,7 +19,7 @@ typedef struct pbd_history_point {
 
 typedef struct pbd_history {
     char cell_id[33], machine[33]; /* machine: its fingerprint */
-    char *case_name, *method, *params, *backend, *precision, *cpu, *metric, *unit;
+    char *case_name, *method, *params, *backend, *precision, *cpu, *preset, *metric, *unit;
     char *varies; /* «nu=0.3 solver=jacobi»: what tells its cell from the others of its case and method */
     int threads;
     pbd_direction direction;
@@ -38,12 +39,15 @@ typedef struct pbd_history_query {
     const char *case_name, *method, *metric; /* NULL: any; metric: errors and the time of a solve */
     const pbd_setting *setting;              /* only cells with these values */
     size_t settings;
-    size_t most_cells; /* the most recently run; 0: all */
-    uint64_t seed;     /* of the permutation tests */
+    const char *machine; /* first digits of its fingerprint, 4 at least; NULL: any */
+    size_t most_cells;   /* the most recently run; 0: all */
+    uint64_t seed;       /* of the permutation tests */
 } pbd_history_query;
 
 /* Histories of runs that ended `ok`, in the order of cell, machine and metric; times are metrics solve_cpu and
- * solve_wall of `run --time`, else the phase `solve` under the same names. PBD_BAD_INPUT when nothing fits. Free with
+ * solve_wall of `run --time`, else the phase `solve` under the same names. Errors that methods predict for themselves
+ * are left out unless named. A step of an error (unit 1) is none where both levels are below 100 units of rounding of
+ * the cell's precision. PBD_BAD_INPUT when nothing fits, with the nearest metric or machine. Free with
  * pbd_histories_free (safe on a zeroed one). */
 pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, pbd_histories *out);
 void pbd_histories_free(pbd_histories *histories);

@@ -14,8 +14,10 @@
 static const char *unit_of(const pbd_history *h) { return strcmp(h->unit, "1") == 0 ? "" : h->unit; }
 
 static void print_name(const pbd_history *h, FILE *out) {
-    fprintf(out, "%s %s%s%s, %s %s, %d thread%s: %s", h->case_name, h->method, *h->varies ? " " : "", h->varies,
-            h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s", h->metric);
+    const bool release = strcmp(h->preset, "release") == 0;
+    fprintf(out, "%s %s%s%s, %s %s, %d thread%s%s%s: %s", h->case_name, h->method, *h->varies ? " " : "", h->varies,
+            h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s", release ? "" : ", preset ",
+            release ? "" : h->preset, h->metric);
 }
 
 static void print_step(const pbd_history *h, const pbd_step *step, FILE *out) {
@@ -46,19 +48,43 @@ static void print_history(const pbd_history *h, bool points, FILE *out) {
     if (points) print_points(h, out);
 }
 
-void pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
-    size_t with = 0, single = 0;
-    for (size_t i = 0; i < all->count; i++) with += all->item[i].steps.count > 0;
+static const char *newest_change(const pbd_history *h) {
+    return h->steps.count ? h->point[h->steps.step[h->steps.count - 1].at].started_at : "";
+}
+
+/* The newest change first, then the newest build. */
+static int by_change(const void *left, const void *right) {
+    const pbd_history *a = *(const pbd_history *const *)left, *b = *(const pbd_history *const *)right;
+    int order = strcmp(newest_change(b), newest_change(a));
+    if (order == 0) order = strcmp(b->point[b->points - 1].started_at, a->point[a->points - 1].started_at);
+    return order ? order : (a > b) - (a < b);
+}
+
+static void print_sorted(const pbd_history *const *sorted, const pbd_histories *all, size_t with, bool points,
+                         FILE *out) {
+    size_t single = 0;
     for (size_t i = 0; i < all->count; i++) single += all->item[i].points == 1;
     fprintf(out, "%zu histories of %zu cells%s: %zu with a step, %zu of one build only\n", all->count, all->cells,
             all->narrowed ? " (those run last; --all looks at every one)" : "", with, single);
-    if (with > 0) fputs("\nwith a step\n", out);
-    for (size_t i = 0; i < all->count; i++)
-        if (all->item[i].steps.count > 0) print_history(&all->item[i], points, out);
+    if (with > 0) fputs("\nwith a step, the newest first\n", out);
+    for (size_t i = 0; i < with; i++) print_history(sorted[i], points, out);
     if (all->count - with > single || points) fputs("\nwithout\n", out);
-    for (size_t i = 0; i < all->count; i++)
-        if (all->item[i].steps.count == 0 && (all->item[i].points > 1 || points))
-            print_history(&all->item[i], points, out);
+    for (size_t i = with; i < all->count; i++)
+        if (sorted[i]->points > 1 || points) print_history(sorted[i], points, out);
+}
+
+void pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
+    const pbd_history **sorted = calloc(all->count + 1, sizeof *sorted);
+    size_t with = 0;
+    for (size_t i = 0; i < all->count && sorted; i++) {
+        sorted[i] = &all->item[i];
+        with += all->item[i].steps.count > 0;
+    }
+    if (sorted) {
+        qsort((void *)(uintptr_t)sorted, all->count, sizeof *sorted, by_change);
+        print_sorted(sorted, all, with, points, out);
+    }
+    free((void *)(uintptr_t)sorted);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -81,10 +107,10 @@ static json_t *history_json(const pbd_history *h) {
                              h->point[step->at].git_sha, "before", real(step->before), "after", real(step->after), "p",
                              real(step->p), "worse", pbd_step_is_worse(h, step)));
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_id", h->cell_id, "case",
-                     h->case_name, "method", h->method, "params", params ? params : json_object(), "backend",
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_id", h->cell_id,
+                     "case", h->case_name, "method", h->method, "params", params ? params : json_object(), "backend",
                      h->backend, "precision", h->precision, "threads", h->threads, "machine", h->machine, "cpu", h->cpu,
-                     "metric", h->metric, "unit", h->unit, "points", points, "steps", steps);
+                     "preset", h->preset, "metric", h->metric, "unit", h->unit, "points", points, "steps", steps);
 }
 
 void pbd_histories_json(const pbd_histories *all, FILE *out) {

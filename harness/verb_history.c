@@ -8,7 +8,7 @@
 enum { MOST_SETTINGS = 32, NEWEST_CELLS = 25 };
 
 typedef struct history_options {
-    const char *db, *case_name, *method, *metric, *out;
+    const char *db, *case_name, *method, *metric, *machine, *out;
     pbd_texts sets;
     long long seed;
     bool all, points, json;
@@ -22,6 +22,8 @@ static const pbd_option table[] = {
     PBD_OPT_MANY(history_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS, "only cells with this value"),
     PBD_OPT_TEXT(history_options, metric, "metric", 0, "NAME", PBD_WORDS_NONE,
                  "any metric or count; default: errors, solve_cpu and solve_wall"),
+    PBD_OPT_TEXT(history_options, machine, "machine", 0, "DIGITS", PBD_WORDS_NONE,
+                 "only this machine: the first digits of its fingerprint, 4 at least"),
     PBD_OPT_FLAG(history_options, all, "all", 0, "every cell that fits; default: the 25 run last"),
     PBD_OPT_FLAG(history_options, points, "points", 0, "also every point"),
     PBD_OPT_TEXT(history_options, out, "out", 'o', "FILE", PBD_WORDS_FILES,
@@ -56,6 +58,7 @@ static pbd_status show(pbd_store *store, const history_options *o) {
     const pbd_history_query query = {.case_name = o->case_name,
                                      .method = o->method,
                                      .metric = o->metric,
+                                     .machine = o->machine,
                                      .setting = o->setting,
                                      .settings = o->settings,
                                      .most_cells = o->all ? 0 : NEWEST_CELLS,
@@ -100,7 +103,8 @@ const pbd_verb pbd_verb_history = {
     .summary = "how errors and times changed from build to build",
     .usage = "history [--case CASE] [-m METHOD] [-s key=value]... [--metric NAME] [options]",
     .about =
-        "One history per cell, metric and machine: a point is a build (its median over runs), a step is where the "
+        "One history per cell, metric, machine and build preset: a point is a build (its median over runs), a step is "
+        "where the "
         "level\n"
         "changed for good. Levels are the best fit of piecewise constant medians, their number is chosen by BIC, and "
         "a\n"

@@ -177,7 +177,8 @@ typedef struct statements {
 
 static pbd_status prepare_all(pbd_store *store, statements *s) {
     PBD_TRY(prepare(store,
-                    "SELECT run.build_id, build.git_sha, env.fingerprint, env.cpu, run.state, run.says FROM run"
+                    "SELECT run.build_id, build.git_sha, env.fingerprint, env.cpu, run.state, run.says,"
+                    " instr(build.flags, '-fsanitize') FROM run"
                     " JOIN build USING (build_id) JOIN env USING (env_id) WHERE run_id = ?1",
                     &s->run));
     PBD_TRY(prepare(store,
@@ -249,10 +250,11 @@ static bool take_numbers(gathered *g, const statements *s, const char *run_id) {
     return sqlite3_step(s->phase) != SQLITE_ROW || add_value(&g->phase, sqlite3_column_double(s->phase, 0));
 }
 
-/* A run, from the newest on: taken while its cell's newest build lasts. */
+/* A run, from the newest on: taken while its cell's newest build lasts. Sanitizers make times that nobody wants. */
 static pbd_status take_run(gathering *all, gathered *g, const statements *s, const char *run_id) {
     ask_of(s->run, run_id);
     if (sqlite3_step(s->run) != SQLITE_ROW) return pbd_ok(); /* gone meanwhile */
+    if (sqlite3_column_int(s->run, 6) != 0) return pbd_ok();
     if (!*all->machine) {
         snprintf(all->machine, sizeof all->machine, "%s", text_of(s->run, 2));
         free(all->cpu);

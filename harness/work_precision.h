@@ -17,7 +17,8 @@ typedef struct pbd_work_query {
     bool memory;       /* against memory, not time */
 } pbd_work_query;
 
-/* One cell: medians over the runs of the newest build that ran it, on one machine. */
+/* One cell: medians over the runs of the newest build that ran it on one machine, builds with sanitizers
+ * left out. */
 typedef struct pbd_work_point {
     pbd_stored_cell cell;
     char *series;       /* «pbd_distance jacobi f64 cpu» */

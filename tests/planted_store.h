@@ -35,10 +35,10 @@ static inline void plant_machine(const char *fingerprint, const char *cpu) {
     plant("INSERT INTO env VALUES (%Q, %Q, %Q, 'os', 'isa', 1, 1, 1, 0, 0, 0, 0, '')", fingerprint, fingerprint, cpu);
 }
 
-/* Build n of a preset: commit 000000nn00..., sources 5...n; a letter of its own for each preset. */
+/* Build n of a preset: commit 00abc0nn00..., sources of its own; a letter for each preset, 's' with sanitizers. */
 static inline void plant_build(unsigned n, char letter, const char *preset, bool dirty) {
-    plant("INSERT INTO build VALUES ('%c%u', '%08x%032x', %d, '%032x', 'cc', '', %Q, '', '0')", letter, n, n + 0xabc000,
-          n, dirty, n + letter * 65536, preset);
+    plant("INSERT INTO build VALUES ('%c%u', '%08x%032x', %d, '%032x', 'cc', %Q, %Q, '', '0')", letter, n, n + 0xabc000,
+          n, dirty, n + (unsigned)letter * 65536, letter == 's' ? "-fsanitize=address" : "", preset);
 }
 
 static inline void plant_cell(const char *id, const char *case_name, const char *method, const char *params,

@@ -11,6 +11,8 @@
 
 #include "history_store.h"
 #include "program.h"
+/* after program.h */
+#include "planted_store.h"
 
 enum { CELLS = 3, BUILDS = 24, REPEATS = 3 };
 
@@ -149,6 +151,110 @@ static void bad_questions_are_refused(void **state) {
     forget(&answer);
 }
 
+/* ---- Which runs belong to one history ---------------------------------------------------------------------------- */
+
+/* Thirty builds on one machine, a debug build between each two, a run on another machine; an error that is mere
+ * rounding and steps all the same, and a method's guess at an error. */
+static const char *mixed(void) {
+    static char path[PATH_MAX + 64];
+    if (*path) return path;
+    snprintf(path, sizeof path, "%s", in_workplace("mixed.db"));
+    plant_store(path);
+    plant_machine("aaaa0000aaaa0000aaaa0000aaaa0000", "One CPU");
+    plant_machine("bbbb0000bbbb0000bbbb0000bbbb0000", "Other CPU");
+    plant_cell("c1", "cube_shear", "pbd_distance", "{\"nu\":0.3}", "f64", 1);
+    for (unsigned n = 0; n < 30; n++) {
+        plant_build(n, 'r', "release", false);
+        plant_build(n, 'd', "dev", false);
+        plant_run("c1", 'r', n, "aaaa0000aaaa0000aaaa0000aaaa0000", "ok");
+        plant_metric("solve_cpu", "s", "lower", n >= 12 ? 0.9 : 1);
+        plant_metric("stiffness", "1", "higher", n >= 20 ? 0.9 : 1);
+        plant_metric("displacement_error", "1", "lower", n >= 15 ? 3e-15 : 1e-15);
+        plant_metric("displacement_error_predicted", "1", "lower", n);
+        plant_run("c1", 'r', n, "aaaa0000aaaa0000aaaa0000aaaa0000", "diverged");
+        plant_metric("solve_cpu", "s", "lower", 1e9);
+        plant_run("c1", 'd', n, "aaaa0000aaaa0000aaaa0000aaaa0000", "ok");
+        plant_metric("solve_cpu", "s", "lower", 20);
+    }
+    plant_run("c1", 'r', 3, "bbbb0000bbbb0000bbbb0000bbbb0000", "ok");
+    plant_metric("solve_cpu", "s", "lower", 7);
+    plant_end();
+    return path;
+}
+
+static json_t *ask_mixed(const char *const *more) {
+    const char *words[16] = {"history", "--json", "--db", mixed()};
+    for (size_t i = 0; more[i] && i < 10; i++) words[4 + i] = more[i];
+    told answer = tell_to(STDOUT_KEPT, words);
+    expect_code(answer, 0);
+    json_t *array = json_loads(answer.out, 0, NULL);
+    assert_non_null(array);
+    forget(&answer);
+    return array;
+}
+
+static const char *word_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static void presets_and_machines_stand_alone(void **state) {
+    (void)state;
+    json_t *all = ask_mixed((const char *const[]){"--metric", "solve_cpu", "--machine", "aaaa", NULL});
+    assert_int_equal(json_array_size(all), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *h = json_array_get(all, i), *steps = json_object_get(h, "steps");
+        const bool release = strcmp(word_of(h, "preset"), "release") == 0;
+        assert_int_equal(json_array_size(json_object_get(h, "points")), 30);
+        assert_int_equal(json_array_size(steps), release);
+        if (!release) continue;
+        assert_int_equal((int)number(json_array_get(steps, 0), "at"), 12);
+        assert_true(json_is_false(json_object_get(json_array_get(steps, 0), "worse")));
+    }
+    json_decref(all);
+    all = ask_mixed((const char *const[]){"--metric", "solve_cpu", "--machine", "bbbb0", NULL});
+    assert_int_equal(json_array_size(all), 1);
+    assert_string_equal(word_of(json_array_get(all, 0), "cpu"), "Other CPU");
+    json_decref(all);
+}
+
+static void rounding_and_guesses_are_no_news(void **state) {
+    (void)state;
+    json_t *all = ask_mixed((const char *const[]){NULL});
+    size_t errors = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *h = json_array_get(all, i);
+        assert_string_not_equal(word_of(h, "metric"), "displacement_error_predicted");
+        if (strcmp(word_of(h, "metric"), "displacement_error") != 0) continue;
+        assert_int_equal(json_array_size(json_object_get(h, "steps")), 0);
+        errors++;
+    }
+    assert_int_equal(errors, 1);
+    json_decref(all);
+}
+
+/* Less of what is better higher is worse. */
+static void direction_says_which_side_is_worse(void **state) {
+    (void)state;
+    json_t *all = ask_mixed((const char *const[]){"--metric", "stiffness", NULL});
+    const json_t *step = json_array_get(json_object_get(json_array_get(all, 0), "steps"), 0);
+    assert_true(json_is_true(json_object_get(step, "worse")));
+    json_decref(all);
+}
+
+static void slips_name_the_nearest(void **state) {
+    (void)state;
+    static const char *const slips[][3] = {{"--metric", "stifness", "did you mean 'stiffness'"},
+                                           {"--machine", "aaa", "is no machine"},
+                                           {"--machine", "%%%%", "is no machine"},
+                                           {"--machine", "aaaa1", "unknown machine"}};
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        told answer = tell("history", "--db", mixed(), slips[i][0], slips[i][1]);
+        expect_code(answer, 2);
+        expect_says(answer.err, slips[i][2]);
+        forget(&answer);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_planted_step_is_found_at_its_build),
@@ -159,6 +265,10 @@ int main(void) {
         cmocka_unit_test(text_tells_steps_first),
         cmocka_unit_test(a_chart_is_drawn),
         cmocka_unit_test(bad_questions_are_refused),
+        cmocka_unit_test(presets_and_machines_stand_alone),
+        cmocka_unit_test(rounding_and_guesses_are_no_news),
+        cmocka_unit_test(direction_says_which_side_is_worse),
+        cmocka_unit_test(slips_name_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -56,11 +56,15 @@ static void plant_all(void) {
     plant_machine(here, "This CPU");
     plant_machine(elsewhere, "Other CPU");
     for (unsigned n = 0; n < 3; n++) plant_build(n, 'r', "release", false);
+    plant_build(2, 's', "dev", false);
     plant_cells();
     plant_measured("quick", 0, here, 9, 9); /* an older build counts for nothing */
     static const double walls[3] = {0.002, 0.0005, 0.001};
     for (int k = 0; k < 3; k++) plant_measured("quick", 1, here, 0.1, walls[k]);
     plant_run("quick", 'r', 1, here, "diverged");
+    plant_run("quick", 's', 2, here, "ok"); /* with sanitizers */
+    plant_metric("displacement_error", "1", "lower", 0.1);
+    plant_solve(0.05, 0.05);
     plant_measured("slow", 1, here, 0.01, 0.3);
     plant_metric("solve_wall", "s", "lower", 0.004); /* as `run --time` measures it: before the phase's 0.3 s */
     plant_metric("fit_error", "1", "lower", 3);
