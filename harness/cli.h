@@ -39,10 +39,6 @@ int pbd_verb_help(const pbd_verb *verb);
 #define PBD_OPTION_JSON(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, json, "json", 0, DOC)
 #define PBD_OPTION_QUIET(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, quiet, "quiet", 'q', DOC)
 
-#define PBD_OPTION_PLUGIN(STRUCT)                                       \
-    PBD_OPT_MANY(STRUCT, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES, \
-                 "a method in a shared library; every run is then a process of its own")
-
 #define PBD_DEFAULT_DB "results/pbdbench.db"
 
 /* Prints «pbdbench: SENTENCE» to stderr and returns the exit code that belongs to the status. */

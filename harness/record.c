@@ -14,7 +14,6 @@ struct pbd_recorder {
     bool muted, failed;
     const char *outer;            /* the harness's phase, or NULL */
     double outer_wall, outer_cpu; /* when it began */
-    char *board;                  /* see pbd_recorder_watch */
     char inner[64];               /* the method's phase, or "" */
     double inner_wall, inner_cpu;
 };
@@ -55,7 +54,6 @@ pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void)) {
 }
 
 void pbd_recorder_destroy(pbd_recorder *recorder) { free(recorder); }
-void pbd_recorder_watch(pbd_recorder *recorder, char *board) { recorder->board = board; }
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted) { recorder->muted = muted; }
 bool pbd_recorder_failed(const pbd_recorder *recorder) { return recorder->failed; }
 bool pbd_stop_requested(const pbd_recorder *recorder) { return recorder->stop && recorder->stop(); }
@@ -210,7 +208,6 @@ void pbd_phase_end(pbd_recorder *recorder) {
 }
 
 void pbd_recorder_enter(pbd_recorder *recorder, const char *outer) {
-    if (recorder->board) snprintf(recorder->board, 60, "%s", outer);
     recorder->outer = outer;
     recorder->outer_wall = pbd_wall_seconds();
     recorder->outer_cpu = pbd_cpu_seconds();

@@ -9,9 +9,6 @@
 pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void));
 void pbd_recorder_destroy(pbd_recorder *recorder); /* NULL-safe */
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted);
-/* Whatever phase begins is also written to `board` (64 characters): what another process may read when this one has
- * died in it. NULL: nowhere. */
-void pbd_recorder_watch(pbd_recorder *recorder, char *board);
 /* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */
 void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
 void pbd_recorder_leave(pbd_recorder *recorder);

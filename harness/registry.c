@@ -27,32 +27,10 @@ static const pbd_case *const cases[] = {
 
 static const char *const backend_names[PBD_BACKEND_COUNT] = {"cpu", "emu", "cuda"};
 
-enum {
-    METHODS = sizeof methods / sizeof *methods,
-    MOST_PLUGINS = 32,
-    CASES = sizeof cases / sizeof *cases,
-    LONGEST_WORD = 64
-};
+enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases, LONGEST_WORD = 64 };
 
-/* What --plugin added: filled before the first run, by the main thread. */
-static pbd_method_entry added[MOST_PLUGINS];
-static size_t additions;
-
-size_t pbd_method_count(void) { return METHODS + additions; }
-const pbd_method_entry *pbd_method_at(size_t index) {
-    return index < METHODS ? &methods[index] : &added[index - METHODS];
-}
-
-pbd_status pbd_registry_add(const pbd_method_entry *entry) {
-    const char *name = entry->by_precision[PBD_PRECISION_F64]->name;
-    for (size_t i = 0; i < pbd_method_count(); i++)
-        if (strcmp(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name, name) == 0)
-            return pbd_error(PBD_BAD_INPUT, "there is a method %s already: give yours another name", name);
-    if (additions == MOST_PLUGINS) return pbd_error(PBD_BAD_INPUT, "more than %d plug-ins", MOST_PLUGINS);
-    added[additions++] = *entry;
-    return pbd_ok();
-}
-
+size_t pbd_method_count(void) { return METHODS; }
+const pbd_method_entry *pbd_method_at(size_t index) { return &methods[index]; }
 size_t pbd_case_count(void) { return CASES; }
 const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
 
@@ -108,19 +86,18 @@ pbd_status pbd_unknown(const char *kind, const char *word, const char *const *na
 }
 
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
-    const char *names[METHODS + MOST_PLUGINS];
-    const size_t count = pbd_method_count();
-    for (size_t i = 0; i < count; i++) {
-        const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
+    const char *names[METHODS];
+    for (size_t i = 0; i < METHODS; i++) {
+        const pbd_method *m = methods[i].by_precision[PBD_PRECISION_F64];
         names[i] = m->name;
         if (strcmp(name, m->name) != 0) continue;
         if (m->abi != PBD_METHOD_ABI)
             return pbd_error(PBD_NOT_SUPPORTED, "method %s was built for contract %u, this program has %u: rebuild it",
                              name, m->abi, PBD_METHOD_ABI);
-        *out = pbd_method_at(i);
+        *out = &methods[i];
         return pbd_ok();
     }
-    return pbd_unknown("method", name, names, count, "pbdbench list methods");
+    return pbd_unknown("method", name, names, METHODS, "pbdbench list methods");
 }
 
 pbd_status pbd_find_case(const char *name, const pbd_case **out) {

@@ -19,16 +19,12 @@ typedef struct pbd_backend_entry {
     const char *reason; /* why not, when it is not; "" otherwise */
 } pbd_backend_entry;
 
-/* Methods of this build, and those of plug-ins behind them. */
 size_t pbd_method_count(void);
 const pbd_method_entry *pbd_method_at(size_t index);
 size_t pbd_case_count(void);
 const pbd_case *pbd_case_at(size_t index);
 pbd_backend_entry pbd_backend_at(pbd_backend backend);
 const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
-
-/* Adds a method of a plug-in, for the rest of the process. PBD_BAD_INPUT when its name is taken. */
-pbd_status pbd_registry_add(const pbd_method_entry *entry);
 
 /* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out);

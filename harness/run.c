@@ -11,9 +11,7 @@
 #include <time.h>
 #include <xxhash.h>
 
-#include "harness/apart.h"
 #include "harness/exec/exec.h"
-#include "harness/plugin.h"
 #include "harness/record.h"
 #include "harness/solve_times.h"
 
@@ -376,10 +374,6 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     return status;
 }
 
-static char *phase_board; /* of a child that runs a plug-in */
-
-void pbd_watch_phases(char *board) { phase_board = board; }
-
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_status status = pbd_describe_run(item, out);
     pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
@@ -387,7 +381,6 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
         pbd_result_free(out);
         return status.code == PBD_OK ? pbd_error(PBD_FAILED, "out of memory for a run") : status;
     }
-    pbd_recorder_watch(recorder, phase_board);
     pbd_scene scene = {0};
     pbd_exec *exec = NULL;
     void *state = NULL;
@@ -414,7 +407,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
 static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
     pbd_machine_sample before, after;
     pbd_sample_machine(&before);
-    PBD_TRY(pbd_plugins_loaded() ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result));
+    PBD_TRY(pbd_run_cell(item, result));
     *made = true;
     pbd_sample_machine(&after);
     if (!store) return pbd_ok();

@@ -51,10 +51,6 @@ pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);
 /* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. */
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
 
-/* Of the runs that this process makes from now on: the phase each is in is written to `board` (64 characters, shared
- * with another process). NULL ends it. */
-void pbd_watch_phases(char *board);
-
 /* Called after each item (made, or already in the store). */
 typedef void (*pbd_plan_observer)(void *context, const pbd_plan_item *item, const pbd_result *result_or_null,
                                   size_t done, size_t total);

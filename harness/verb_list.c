@@ -7,7 +7,6 @@
 #include "harness/cli.h"
 #include "harness/figures.h"
 #include "harness/list_runs.h"
-#include "harness/plugin.h"
 
 typedef struct listing {
     json_t *array; /* NULL: print lines */
@@ -109,7 +108,6 @@ static pbd_status list_parts(bool json, const bool wanted[4]) {
 
 typedef struct list_options {
     const char *db, *case_name, *method, *state;
-    pbd_texts plugins;
     long long last;
     bool json;
 } list_options;
@@ -127,8 +125,6 @@ static const pbd_option table[] = {
                    "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those that ended so"),
     PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: so many, the newest first; default 20"),
     PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
-    PBD_OPT_MANY(list_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
-                 "methods: also this one, of a shared library"),
     {0}};
 
 static pbd_status list_runs(const list_options *o) {
@@ -177,10 +173,8 @@ static int verb_main(int argc, char **argv) {
     pbd_texts words;
     bool help;
     pbd_status status = pbd_options_parse("list", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = pbd_plugins_load(&o.plugins);
     if (status.code == PBD_OK && !help) status = list(&o, &words);
     pbd_texts_free(&words);
-    pbd_texts_free(&o.plugins);
     if (status.code != PBD_OK) return pbd_complain(status);
     return help ? pbd_verb_help(&pbd_verb_list) : PBD_EXIT_OK;
 }

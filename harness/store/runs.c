@@ -463,49 +463,21 @@ static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bo
     out->says = take_text(run, "says", fine);
 }
 
-static bool take_record(const json_t *record, pbd_result *out) {
-    bool fine = true;
+pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) {
     memset(out, 0, sizeof *out);
+    char full[33];
+    json_t *record;
+    PBD_TRY(pbd_store_resolve(store, run_id, full));
+    PBD_TRY(pbd_record_load(store, full, &record));
+    bool fine = true;
     take_head(json_object_get(record, "cell"), json_object_get(record, "run"), out, &fine);
     take_metrics(json_object_get(record, "metric"), out, &fine);
     take_series(json_object_get(record, "series"), out, &fine);
     take_phases(json_object_get(record, "phase"), out, &fine);
     take_warnings(json_object_get(record, "warning"), out, &fine);
-    if (!fine) pbd_result_free(out);
-    return fine;
-}
-
-char *pbd_result_dump(const pbd_result *r) {
-    json_t *run = json_pack("{ss ss ss ss si si so ss so so}", "run_id", r->run_id, "cell_id", r->cell_id, "kind",
-                            r->kind != NULL ? r->kind : "run", "build_id", "", "repeat", r->repeat, "warmups", r->warmups,
-                            "seed", pbd_count_json(r->seed), "started_at", r->started_at, "state", pbd_text_json(r->state),
-                            "says", pbd_text_json(r->says));
-    json_t *record = json_pack("{so so so so so so}", "cell", cell_json(r), "run", run, "metric", metrics_json(r), "series",
-                               series_json(r), "phase", phases_json(r), "warning", warnings_json(r));
-    char *text = record != NULL && is_complete(record, r, 0)
-                     ? json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17))
-                     : NULL;
-    json_decref(record);
-    return text;
-}
-
-bool pbd_result_parse(const char *text, pbd_result *out) {
-    json_t *record = json_loads(text, 0, NULL);
-    const bool fine = json_is_object(json_object_get(record, "cell")) && json_is_object(json_object_get(record, "run")) &&
-                      take_record(record, out);
-    json_decref(record);
-    return fine;
-}
-
-pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) {
-    char full[33];
-    memset(out, 0, sizeof *out);
-    json_t *record;
-    PBD_TRY(pbd_store_resolve(store, run_id, full));
-    PBD_TRY(pbd_record_load(store, full, &record));
-    const bool fine = take_record(record, out);
     json_decref(record);
     if (fine) return pbd_ok();
+    pbd_result_free(out);
     return pbd_error(PBD_BAD_INPUT,
                      "run '%s' in the store '%s' cannot be read: out of memory, or a series was changed; "
                      "`pbdbench db check` tells",

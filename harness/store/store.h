@@ -42,11 +42,6 @@ pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_ma
 /* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). */
 pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
 
-/* What a run says, without build, machine and process, as one line of JSON, and back: how a child hands its run over.
- * NULL or false: malformed, or no memory. The caller frees the text or the result. */
-char *pbd_result_dump(const pbd_result *result);
-bool pbd_result_parse(const char *text, pbd_result *out);
-
 /* Records a claim's verdict with the runs it rests on. */
 pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
                            const char *says, const char *const *run_ids, size_t runs);
