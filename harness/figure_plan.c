@@ -180,7 +180,8 @@ pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store) {
     for (size_t i = 0; store && i < plan->count; i++) {
         pbd_plan_item *item = &plan->item[i];
         bool found = false;
-        PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        const char *method = item->cell.method->by_precision[item->cell.precision]->name;
+        PBD_TRY(pbd_store_find(store, method, item->cell_id, item->seed, item->repeat, &found, item->run_id));
         if (!found) item->run_id[0] = '\0';
     }
     return pbd_ok();

@@ -1,4 +1,4 @@
-/* The registries, made from methods.def and cases.def, and the search for a name. */
+/* The registries, made from methods.def and cases.def and by plug-ins, and the search for a name. */
 #include "harness/registry.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "methods/methods.def"
 #undef METHOD
 static const pbd_method_entry methods[] = {
-#define METHOD(name) {{&name##_float, &name##_double}},
+#define METHOD(name) {{&name##_float, &name##_double}, NULL},
 #include "methods/methods.def"
 #undef METHOD
 };
@@ -29,8 +29,26 @@ static const char *const backend_names[PBD_BACKEND_COUNT] = {"cpu", "emu", "cuda
 
 enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases, LONGEST_WORD = 64 };
 
-size_t pbd_method_count(void) { return METHODS; }
-const pbd_method_entry *pbd_method_at(size_t index) { return &methods[index]; }
+static struct {
+    const pbd_method_entry **entry;
+    size_t count;
+} loaded; /* by plug-ins */
+
+size_t pbd_method_count(void) { return METHODS + loaded.count; }
+
+const pbd_method_entry *pbd_method_at(size_t index) {
+    return index < METHODS ? &methods[index] : loaded.entry[index - METHODS];
+}
+
+pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
+    const pbd_method_entry **grown = realloc(loaded.entry, (loaded.count + count) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for the methods of a plug-in");
+    loaded.entry = grown;
+    for (size_t i = 0; i < count; i++) grown[loaded.count + i] = &entry[i];
+    loaded.count += count;
+    return pbd_ok();
+}
+
 size_t pbd_case_count(void) { return CASES; }
 const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
 
@@ -86,18 +104,17 @@ pbd_status pbd_unknown(const char *kind, const char *word, const char *const *na
 }
 
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
-    const char *names[METHODS];
-    for (size_t i = 0; i < METHODS; i++) {
-        const pbd_method *m = methods[i].by_precision[PBD_PRECISION_F64];
-        names[i] = m->name;
-        if (strcmp(name, m->name) != 0) continue;
-        if (m->abi != PBD_METHOD_ABI)
-            return pbd_error(PBD_NOT_SUPPORTED, "method %s was built for contract %u, this program has %u: rebuild it",
-                             name, m->abi, PBD_METHOD_ABI);
-        *out = &methods[i];
-        return pbd_ok();
+    const size_t count = pbd_method_count();
+    const char **names = malloc(count * sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory for the names of methods");
+    *out = NULL;
+    for (size_t i = 0; i < count && !*out; i++) {
+        names[i] = pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name;
+        if (strcmp(name, names[i]) == 0) *out = pbd_method_at(i);
     }
-    return pbd_unknown("method", name, names, METHODS, "pbdbench list methods");
+    pbd_status status = *out ? pbd_ok() : pbd_unknown("method", name, names, count, "pbdbench list methods");
+    free(names);
+    return status;
 }
 
 pbd_status pbd_find_case(const char *name, const pbd_case **out) {

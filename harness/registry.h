@@ -1,4 +1,5 @@
-/* What was compiled in: methods (in both precisions), cases, backends; and looking a name up with a suggestion. */
+/* What there is: methods (in both precisions), cases, backends; and looking a name up with a suggestion. Methods are
+ * those compiled in, then those of plug-ins, in the order in which they were loaded (plugin.h). */
 #ifndef PBD_REGISTRY_H
 #define PBD_REGISTRY_H
 
@@ -8,9 +9,13 @@
 typedef enum pbd_precision { PBD_PRECISION_F32, PBD_PRECISION_F64 } pbd_precision;
 typedef enum pbd_backend { PBD_BACKEND_CPU, PBD_BACKEND_EMU, PBD_BACKEND_CUDA, PBD_BACKEND_COUNT } pbd_backend;
 
-/* The two compilations of one method; [PBD_PRECISION_F32] may only be used if `precisions` says so. */
+typedef struct pbd_plugin pbd_plugin; /* plugin.h */
+
+/* The two compilations of one method. What tells of it (name, parameters) is in both; only one that `precisions` names
+ * may be run. */
 typedef struct pbd_method_entry {
     const pbd_method *by_precision[2];
+    const pbd_plugin *plugin; /* where it came from; NULL: compiled in */
 } pbd_method_entry;
 
 typedef struct pbd_backend_entry {
@@ -18,6 +23,10 @@ typedef struct pbd_backend_entry {
     bool available;
     const char *reason; /* why not, when it is not; "" otherwise */
 } pbd_backend_entry;
+
+/* Appends the methods of a plug-in that was checked; the entries stay where they are until the program ends. The list
+ * is the process's own, as loaded libraries are. */
+pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count);
 
 size_t pbd_method_count(void);
 const pbd_method_entry *pbd_method_at(size_t index);

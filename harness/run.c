@@ -13,6 +13,7 @@
 
 #include "harness/exec/exec.h"
 #include "harness/record.h"
+#include "harness/run_apart.h"
 #include "harness/solve_times.h"
 
 /* ---- Ctrl-C
@@ -407,7 +408,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
 static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
     pbd_machine_sample before, after;
     pbd_sample_machine(&before);
-    PBD_TRY(pbd_run_cell(item, result));
+    PBD_TRY(pbd_runs_apart(item) ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result));
     *made = true;
     pbd_sample_machine(&after);
     if (!store) return pbd_ok();
@@ -426,7 +427,8 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
     *made = false;
     if (once && store) {
         bool found = false;
-        PBD_TRY(pbd_store_find(store, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        PBD_TRY(pbd_store_find(store, method_of(&item->cell)->name, item->cell_id, item->seed, item->repeat, &found,
+                               item->run_id));
         if (found) return pbd_ok();
     }
     return make_run(item, store, once, result, made);

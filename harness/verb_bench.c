@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/apart.h"
 #include "harness/bench_cell.h"
 #include "harness/cli.h"
+#include "harness/plugin.h"
 
 enum { MOST_WORDS = 32, ITERATIONS = 20 };
 
@@ -20,7 +22,7 @@ typedef struct words {
 typedef struct bench_options {
     const char *db;
     const char *cases_text, *methods_text, *backends_text, *precisions_text, *threads_text;
-    pbd_texts sets, axes_texts;
+    pbd_texts sets, axes_texts, plugins;
     bool json, no_store, quiet;
     words cases, methods, backends, precisions, threads;
     pbd_setting setting[MOST_WORDS];
@@ -117,6 +119,7 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(bench_options, precisions_text, "precisions", 'p', "LIST", PBD_WORDS_PRECISIONS, "default f32,f64"),
     PBD_OPT_TEXT(bench_options, threads_text, "threads", 't', "LIST", PBD_WORDS_NONE,
                  "cpu only; default 1 and all cores"),
+    PBD_OPTION_PLUGIN(bench_options),
     PBD_OPTION_DB(bench_options),
     PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),
     PBD_OPTION_JSON(bench_options, "the same as --benchmark_format=json"),
@@ -153,6 +156,7 @@ static void free_options(bench_options *o) {
     free(o->filter);
     pbd_texts_free(&o->sets);
     pbd_texts_free(&o->axes_texts);
+    pbd_texts_free(&o->plugins);
 }
 
 static bool has_google(const bench_options *o, const char *flag) {
@@ -442,9 +446,40 @@ static pbd_status execute(bench_options *o, int argc, char **argv, bench_run *r)
     return status;
 }
 
+typedef struct bench_words {
+    bench_options *options;
+    const pbd_texts *filters;
+    int argc;
+    char **argv; /* as typed: for the store */
+} bench_words;
+
+static int bench(const bench_words *w) {
+    bench_run r = {0};
+    pbd_status status = take_words(w->filters, w->options);
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK) status = execute(w->options, w->argc, w->argv, &r);
+    return status.code != PBD_OK ? pbd_complain(status) : r.shared.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+}
+
+/* With plug-ins all of it happens in a child: what crashes there takes nothing along that was reported before. */
+static void bench_here(void *context, pbd_place *place, FILE *answer) {
+    (void)place;
+    fprintf(answer, "%d", bench(context));
+}
+
+static int bench_apart(bench_words *w) {
+    pbd_apart apart;
+    pbd_catch_interrupts();
+    pbd_status status = pbd_apart_run(bench_here, w, PBD_STDOUT_KEPT, &apart);
+    int code = status.code == PBD_OK && apart.answered ? atoi(apart.answer) : PBD_EXIT_RUN_FAILED;
+    if (status.code == PBD_OK && !apart.answered) status = pbd_apart_status(&apart, "a bench with plug-ins");
+    if (status.code != PBD_OK) code = pbd_complain(status);
+    pbd_apart_free(&apart);
+    return code;
+}
+
 static int verb_main(int argc, char **argv) {
     bench_options o = {0};
-    bench_run r = {0};
     pbd_texts filters = {0};
     bool help = false;
     int code, all = argc;
@@ -456,10 +491,9 @@ static int verb_main(int argc, char **argv) {
     if (status.code == PBD_OK && help)
         code = pbd_verb_help(&pbd_verb_bench);
     else {
-        if (status.code == PBD_OK) status = take_words(&filters, &o);
-        pbd_catch_interrupts();
-        if (status.code == PBD_OK) status = execute(&o, all, whole, &r);
-        code = status.code != PBD_OK ? pbd_complain(status) : r.shared.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+        bench_words w = {&o, &filters, all, whole};
+        if (status.code == PBD_OK) status = pbd_plugins_load(&o.plugins);
+        code = status.code != PBD_OK ? pbd_complain(status) : pbd_plugin_count() > 0 ? bench_apart(&w) : bench(&w);
     }
     pbd_texts_free(&filters);
     free_options(&o);

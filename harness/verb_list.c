@@ -7,6 +7,7 @@
 #include "harness/cli.h"
 #include "harness/figures.h"
 #include "harness/list_runs.h"
+#include "harness/plugin.h"
 
 typedef struct listing {
     json_t *array; /* NULL: print lines */
@@ -55,8 +56,10 @@ static void list_methods(listing *l) {
     heading(l, "methods");
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
-        json_t *extra = json_pack("{s:o, s:o, s:o}", "backends", names_of_mask(m->backends, backends, 3), "precisions",
-                                  names_of_mask(m->precisions, precisions, 2), "params", params_json(m->params));
+        const pbd_plugin *plugin = pbd_method_at(i)->plugin;
+        json_t *extra = json_pack("{s:o, s:o, s:o, s:s?}", "backends", names_of_mask(m->backends, backends, 3),
+                                  "precisions", names_of_mask(m->precisions, precisions, 2), "params",
+                                  params_json(m->params), "plugin", plugin ? pbd_plugin_path(plugin) : NULL);
         emit(l, m->name, m->summary, m->source, true, "", extra);
     }
 }
@@ -110,6 +113,7 @@ typedef struct list_options {
     const char *db, *case_name, *method, *state;
     long long last;
     bool json;
+    pbd_texts plugins;
 } list_options;
 
 enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
@@ -117,13 +121,14 @@ enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
 static const pbd_option table[] = {
     PBD_OPTION_JSON(list_options,
                     "one array of objects {name, summary, source, available, reason}; methods\n"
-                    "also have backends, precisions and params, cases params; runs are\n"
+                    "also have backends, precisions, params and plugin (its file, or null), cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s}"),
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
     PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
     PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE",
                    "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those that ended so"),
     PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: so many, the newest first; default 20"),
+    PBD_OPTION_PLUGIN(list_options),
     PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
     {0}};
 
@@ -173,7 +178,9 @@ static int verb_main(int argc, char **argv) {
     pbd_texts words;
     bool help;
     pbd_status status = pbd_options_parse("list", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = pbd_plugins_load(&o.plugins);
     if (status.code == PBD_OK && !help) status = list(&o, &words);
+    pbd_texts_free(&o.plugins);
     pbd_texts_free(&words);
     if (status.code != PBD_OK) return pbd_complain(status);
     return help ? pbd_verb_help(&pbd_verb_list) : PBD_EXIT_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/cli.h"
+#include "harness/plugin.h"
 
 typedef struct run_options {
     const char *db;
@@ -11,7 +12,7 @@ typedef struct run_options {
     long long threads, repeats, warmups, seed;
     double seconds;
     bool turns;
-    pbd_texts sets, axes;
+    pbd_texts sets, axes, plugins;
     bool json, quiet, again, no_store;
     pbd_request request;
     pbd_setting *setting;
@@ -25,6 +26,7 @@ static void free_options(run_options *o) {
     free(o->setting);
     pbd_texts_free(&o->sets);
     pbd_texts_free(&o->axes);
+    pbd_texts_free(&o->plugins);
 }
 
 static void print_params(const char *title, const pbd_param *params) {
@@ -71,6 +73,7 @@ static const pbd_option table[] = {
                  "with --time: another process says when to take a sample, over a\nsocket on standard input (`compare` "
                  "and `gate` do)"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
+    PBD_OPTION_PLUGIN(run_options),
     PBD_OPTION_DB(run_options),
     PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
     PBD_OPT_FLAG(run_options, again, "again", 0, "run even when the store has this run"),
@@ -212,6 +215,7 @@ static int verb_main(int argc, char **argv) {
     int code;
     pbd_status status = pbd_options_parse("run", table, argc, argv, &o, &words, &help);
     if (words.count > 0) o.request.case_name = words.item[0];
+    if (status.code == PBD_OK) status = pbd_plugins_load(&o.plugins);
     if (status.code == PBD_OK && help)
         code = print_help(&o);
     else {

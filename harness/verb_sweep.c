@@ -7,10 +7,12 @@
 #include "harness/cli.h"
 #include "harness/figure_plan.h"
 #include "harness/figure_report.h"
+#include "harness/plugin.h"
 
 typedef struct sweep {
     const char *path, *db;
     bool dry_run, again, json, quiet;
+    pbd_texts plugins;
     pbd_report_style style;
     pbd_figure_file *file;
     pbd_plan plan;
@@ -22,6 +24,7 @@ typedef struct sweep {
 
 static const pbd_option table[] = {PBD_OPT_FLAG(sweep, dry_run, "dry-run", 0, "only says which runs it would make"),
                                    PBD_OPT_FLAG(sweep, again, "again", 0, "makes every run anew"),
+                                   PBD_OPTION_PLUGIN(sweep),
                                    PBD_OPTION_DB(sweep),
                                    PBD_OPTION_JSON(sweep, "one object a line and run"),
                                    PBD_OPTION_QUIET(sweep, "no progress, no line a run"),
@@ -101,7 +104,9 @@ static int verb_main(int argc, char **argv) {
     pbd_status status = pbd_options_parse("sweep", table, argc, argv, &s, &words, &help);
     if (status.code == PBD_OK && !help) status = take_words(&words, &s);
     pbd_catch_interrupts();
+    if (status.code == PBD_OK && !help) status = pbd_plugins_load(&s.plugins);
     if (status.code == PBD_OK && !help) status = act(&s, argc, argv);
+    pbd_texts_free(&s.plugins);
     pbd_texts_free(&words);
     pbd_store_close(s.store);
     pbd_plan_free(&s.plan);

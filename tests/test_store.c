@@ -239,7 +239,7 @@ static void nothing_can_be_changed(void **state) {
 static bool finds(pbd_store *store, const pbd_result *r, uint64_t seed, int repeat) {
     bool found = true;
     char run_id[33];
-    assert_fine(pbd_store_find(store, r->cell_id, seed, repeat, &found, run_id));
+    assert_fine(pbd_store_find(store, r->method_name, r->cell_id, seed, repeat, &found, run_id));
     if (found) assert_string_equal(run_id, r->run_id);
     return found;
 }

@@ -81,6 +81,11 @@ char *pbd_series_close(const json_t *array);                             /* NULL
 
 /* ---- Records and results (runs.c) -------------------------------------------------------------------------------- */
 
+/* What came of a run: {state, says, and arrays metric, series, phase and warning as in a record}; NULL without memory.
+ * Reading it adds to a result that was described; false: without memory, or not such an object. */
+json_t *pbd_reported_json(const pbd_result *result);
+bool pbd_reported_read(const json_t *reported, pbd_result *out);
+
 /* A text as JSON, with '?' for bytes that are no UTF-8; and a column of this process's build, env or invocation. */
 json_t *pbd_text_json(const char *text);
 const char *pbd_origin_text(const pbd_store *store, const char *table, const char *column);

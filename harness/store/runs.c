@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include "harness/plugin.h"
 #include "harness/store/rows.h"
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */
@@ -50,12 +52,41 @@ static json_t *argv_json(int argc, char *const *argv) {
     return out;
 }
 
-static json_t *build_row(void) {
+static const pbd_method_entry *known_method(const char *name) {
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        if (strcmp(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name, name) == 0) return pbd_method_at(i);
+    }
+    return NULL;
+}
+
+static const pbd_plugin *plugin_of(const char *method) {
+    const pbd_method_entry *entry = known_method(method);
+    return entry != NULL ? entry->plugin : NULL;
+}
+
+/* The hash of what made a run: of this program's sources, and of the plug-in's file where the method is from one. */
+static void source_of(const char *method, char source[33]) {
+    const pbd_plugin *plugin = plugin_of(method);
+    snprintf(source, 33, "%s", pbd_this_build()->source);
+    if (plugin == NULL) return;
+    char both[80];
+    const int length = snprintf(both, sizeof both, "%s|%s", source, pbd_plugin_hash(plugin));
+    XXH128_hash_t hash = XXH3_128bits(both, (size_t)length);
+    snprintf(source, 33, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+}
+
+/* `method` NULL: this program. A run of a plug-in's method is of another build: this one with that plug-in. */
+static json_t *build_row(const char *method) {
     const pbd_build *b = pbd_this_build();
+    const pbd_plugin *plugin = method != NULL ? plugin_of(method) : NULL;
+    char source[33], version[200];
+    source_of(method != NULL ? method : "", source);
+    snprintf(version, sizeof version, "%s%s%s", b->version, plugin != NULL ? " with plug-in " : "",
+             plugin != NULL ? pbd_plugin_label(plugin) : "");
     return json_pack("{so si so so so so so so}", "git_sha", pbd_text_json(b->git_sha), "dirty", (int)b->dirty,
-                     "source", pbd_text_json(b->source), "compiler", pbd_text_json(b->compiler), "flags",
+                     "source", pbd_text_json(source), "compiler", pbd_text_json(b->compiler), "flags",
                      pbd_text_json(b->flags), "preset", pbd_text_json(b->preset), "licence", pbd_text_json(b->licence),
-                     "version", pbd_text_json(b->version));
+                     "version", pbd_text_json(version));
 }
 
 static json_t *env_row(void) {
@@ -91,7 +122,7 @@ static pbd_status insert_origin(const pbd_store *store, const json_t *origin) {
 pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv) {
     if (store->origin != NULL) return pbd_ok();
     json_t *origin =
-        json_pack("{so so so}", "build", identified("build", build_row()), "env", identified("env", env_row()),
+        json_pack("{so so so}", "build", identified("build", build_row(NULL)), "env", identified("env", env_row()),
                   "invocation", identified("invocation", invocation_row(argc, argv)));
     if (origin == NULL) return pbd_store_no_memory(store);
     pbd_status status = pbd_store_start(store, "noting the command line");
@@ -116,9 +147,11 @@ static pbd_status bind_numbers(const pbd_store *store, sqlite3_stmt *stmt, uint6
     return pbd_store_fault(store, "looking for a run");
 }
 
-pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found,
-                          char run_id[33]) {
+pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                          bool *found, char run_id[33]) {
     *found = false;
+    char source[33];
+    source_of(method, source);
     /* The machine takes a while to look at; once the process is noted, it is known. */
     char fingerprint[33];
     if (store->origin != NULL) {
@@ -129,7 +162,7 @@ pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, 
         PBD_TRY(pbd_this_machine(&machine));
         memcpy(fingerprint, machine.fingerprint, sizeof fingerprint);
     }
-    const char *const text[] = {cell_id, pbd_this_build()->source, fingerprint};
+    const char *const text[] = {cell_id, source, fingerprint};
     sqlite3_stmt *stmt;
     pbd_status status = pbd_store_prepare(store,
                                           "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
@@ -254,11 +287,8 @@ static json_t *about_case(const char *name) {
 }
 
 static json_t *about_method(const char *name) {
-    const pbd_method *m = NULL;
-    for (size_t i = 0; i < pbd_method_count(); i++) {
-        const pbd_method *at = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
-        if (strcmp(at->name, name) == 0) m = at;
-    }
+    const pbd_method_entry *entry = known_method(name);
+    const pbd_method *m = entry != NULL ? entry->by_precision[PBD_PRECISION_F64] : NULL;
     return m != NULL ? about_json(name, m->summary, m->source) : about_json(name, "", "");
 }
 
@@ -268,13 +298,13 @@ static json_t *cell_json(const pbd_result *r) {
                      pbd_text_json(r->backend), "precision", pbd_text_json(r->precision), "threads", r->threads);
 }
 
-static json_t *run_json(const pbd_store *store, const pbd_result *r) {
+static json_t *run_json(const pbd_store *store, const json_t *build, const pbd_result *r) {
     return json_pack("{ss ss ss ss ss ss si si so ss so so}", "run_id", "", "cell_id", r->cell_id, "build_id",
-                     pbd_origin_text(store, "build", "build_id"), "env_id", pbd_origin_text(store, "env", "env_id"),
-                     "invocation_id", pbd_origin_text(store, "invocation", "invocation_id"), "kind",
-                     r->kind != NULL ? r->kind : "run", "repeat", r->repeat, "warmups", r->warmups, "seed",
-                     pbd_count_json(r->seed), "started_at", r->started_at, "state", pbd_text_json(r->state), "says",
-                     pbd_text_json(r->says));
+                     json_string_value(json_object_get(build, "build_id")), "env_id",
+                     pbd_origin_text(store, "env", "env_id"), "invocation_id",
+                     pbd_origin_text(store, "invocation", "invocation_id"), "kind", r->kind != NULL ? r->kind : "run",
+                     "repeat", r->repeat, "warmups", r->warmups, "seed", pbd_count_json(r->seed), "started_at",
+                     r->started_at, "state", pbd_text_json(r->state), "says", pbd_text_json(r->says));
 }
 
 /* An append that failed for want of memory leaves an array short: count them. */
@@ -292,13 +322,17 @@ static json_t *record_of(const pbd_store *store, const pbd_result *r, const pbd_
     json_t *samples = json_array();
     append_sample(samples, "before", before);
     append_sample(samples, "after", after);
+    json_t *build = plugin_of(r->method_name) != NULL ? identified("build", build_row(r->method_name))
+                                                      : json_incref(json_object_get(store->origin, "build"));
     json_t *record = json_pack("{so so so so so so so so so}", "case", about_case(r->case_name), "method",
-                               about_method(r->method_name), "cell", cell_json(r), "run", run_json(store, r), "metric",
-                               metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning",
+                               about_method(r->method_name), "cell", cell_json(r), "run", run_json(store, build, r),
+                               "metric", metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning",
                                warnings_json(r), "env_sample", samples);
     const size_t wanted = (before != NULL) + (after != NULL);
-    if (record != NULL && json_object_update(record, store->origin) == 0 && is_complete(record, r, wanted))
-        return record;
+    const bool fine = record != NULL && json_object_update(record, store->origin) == 0 &&
+                      json_object_set(record, "build", build) == 0 && is_complete(record, r, wanted);
+    json_decref(build);
+    if (fine) return record;
     json_decref(record);
     return NULL;
 }
@@ -333,7 +367,7 @@ static pbd_status put_record(const pbd_store *store, const json_t *record) {
 /* Within the transaction that stores: nobody else can write between the question and the answer. */
 static pbd_status put_if_new(pbd_store *store, const pbd_result *result, const json_t *record, bool *known,
                              char run_id[33]) {
-    PBD_TRY(pbd_store_find(store, result->cell_id, result->seed, result->repeat, known, run_id));
+    PBD_TRY(pbd_store_find(store, result->method_name, result->cell_id, result->seed, result->repeat, known, run_id));
     return *known ? pbd_ok() : put_record(store, record);
 }
 
@@ -482,6 +516,25 @@ pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) 
                      "run '%s' in the store '%s' cannot be read: out of memory, or a series was changed; "
                      "`pbdbench db check` tells",
                      full, store->path);
+}
+
+/* ---- Between processes ------------------------------------------------------------------------------------------- */
+
+json_t *pbd_reported_json(const pbd_result *r) {
+    return json_pack("{so so so so so so}", "state", pbd_text_json(r->state), "says", pbd_text_json(r->says), "metric",
+                     metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning", warnings_json(r));
+}
+
+bool pbd_reported_read(const json_t *reported, pbd_result *out) {
+    bool fine = json_is_string(json_object_get(reported, "state"));
+    if (!fine) return false;
+    out->state = take_text(reported, "state", &fine);
+    out->says = take_text(reported, "says", &fine);
+    take_metrics(json_object_get(reported, "metric"), out, &fine);
+    take_series(json_object_get(reported, "series"), out, &fine);
+    take_phases(json_object_get(reported, "phase"), out, &fine);
+    take_warnings(json_object_get(reported, "warning"), out, &fine);
+    return fine;
 }
 
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */

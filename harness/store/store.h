@@ -25,10 +25,10 @@ const char *pbd_store_path(const pbd_store *store);
 /* Records this process (command line, start) once; later puts refer to it. Also records build and machine. */
 pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv);
 
-/* Looks for a finished run (any state but failed and interrupted) of the cell by this build's sources on this machine.
- * *found is false when there is none; else run_id is filled in. */
-pbd_status pbd_store_find(pbd_store *store, const char *cell_id, uint64_t seed, int repeat, bool *found,
-                          char run_id[33]);
+/* Looks for a finished run (any state but failed and interrupted) of the cell by this build's sources on this machine;
+ * of a plug-in's method, by the plug-in's file too. *found is false when there is none; else run_id is filled in. */
+pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                          bool *found, char run_id[33]);
 
 /* Stores a run in one transaction and sets result->run_id. `before` and `after` may be NULL. */
 pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,

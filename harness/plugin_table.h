@@ -1,0 +1,10 @@
+/* What a plug-in's tables must hold before anything in them is used. */
+#ifndef PBD_PLUGIN_TABLE_H
+#define PBD_PLUGIN_TABLE_H
+
+#include "methods/plugin.h"
+
+/* PBD_BAD_INPUT with a sentence for the first thing that is wrong. */
+pbd_status pbd_check_plugin_table(const pbd_plugin_table *table);
+
+#endif

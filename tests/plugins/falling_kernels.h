@@ -1,0 +1,31 @@
+/* Free fall of each particle under its load: a kernel of every shape that needs no neighbours. */
+#ifndef FALLING_KERNELS_H
+#define FALLING_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "harness/exec/tile.h"
+
+typedef struct fall_args {
+    real *x, *v;   /* particles x 3 */
+    const real *a; /* m/s^2 */
+    real *sum;     /* particles: |v| by components, added up over the lanes */
+    real dt;
+} fall_args;
+
+PBD_FN void fall(const fall_args *a, size_t i) {
+    for (size_t d = 3 * i; d < 3 * i + 3; d++) {
+        a->v[d] += a->dt * a->a[d];
+        a->x[d] += a->dt * a->v[d];
+    }
+}
+PBD_ITEM_KERNEL(fall, fall_args, 15 * sizeof(real), 12)
+
+PBD_FN void add_up(const fall_args *a, size_t i) {
+    real part = 0;
+    for (size_t d = PBD_LANE; d < 3; d += PBD_LANES) part += a->v[3 * i + d] * a->v[3 * i + d];
+    part = tile_sum(part);
+    if (PBD_LANE == 0) a->sum[i] = part;
+}
+PBD_TILE_KERNEL(add_up, fall_args, 4 * sizeof(real), 6)
+
+#endif
