@@ -271,8 +271,8 @@ pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results
         const char **ids = calloc(r->runs + 1, sizeof *ids);
         if (!ids) return pbd_error(PBD_FAILED, "out of memory");
         for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];
-        pbd_status status =
-            pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, ids, r->runs);
+        pbd_status status = pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says,
+                                            r->note, ids, r->runs);
         free(ids);
         PBD_TRY(status);
     }

@@ -1,6 +1,7 @@
 /* Data files, gnuplot, and a look at whether the promised pictures are there. */
 #include "harness/figure_draw.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +86,60 @@ static pbd_status draw_with(const pbd_figure_file *file, const char *folder, con
     return status;
 }
 
+/* ---- Which store they are from ----------------------------------------------------------------------------------- */
+
+/* Where the store is, however the user spelt it. The caller frees; NULL without memory. */
+static char *place_of(const pbd_store *store) {
+    char *place = realpath(pbd_store_path(store), NULL);
+    return place ? place : strdup(pbd_store_path(store));
+}
+
+/* Opens OUT/ID/store.txt. */
+static FILE *open_note(const char *out_folder, const char *figure, const char *mode) {
+    char *path = NULL;
+    FILE *file = asprintf(&path, "%s/%s/store.txt", out_folder, figure) < 0 ? NULL : fopen(path, mode);
+    free(path);
+    return file;
+}
+
+/* A note that cannot be written says nothing: `report` then draws anew. Emptied before drawing, so that a picture that
+ * was begun never passes for one that was finished. */
+static void note_store(const char *out_folder, const char *figure, const pbd_store *store) {
+    FILE *file = open_note(out_folder, figure, "w");
+    char *place = file && store ? place_of(store) : NULL;
+    if (place) fputs(place, file);
+    if (file) fclose(file);
+    free(place);
+}
+
+bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store) {
+    FILE *file = open_note(out_folder, figure, "r");
+    if (!file) return false;
+    char noted[PATH_MAX + 1];
+    const size_t length = fread(noted, 1, PATH_MAX, file);
+    fclose(file);
+    noted[length] = '\0';
+    char *place = place_of(store);
+    const bool same = place && length > 0 && strcmp(place, noted) == 0;
+    free(place);
+    return same;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
+
 pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
                            pbd_drawing *out) {
     *out = (pbd_drawing){0};
     char *folder = NULL;
     if (asprintf(&folder, "%s/%s", out_folder, file->figure) < 0) return pbd_error(PBD_FAILED, "out of memory");
     pbd_status status = pbd_make_folders(folder);
+    if (status.code == PBD_OK) note_store(out_folder, file->figure, NULL);
     if (status.code == PBD_OK) status = pbd_figure_data(file, store, folder);
     if (status.code == PBD_OK && file->plots_count > 0) {
         status = draw_with(file, folder, out_folder, quick, out);
         if (status.code == PBD_OK) status = collect_pictures(file, out_folder, out);
     }
+    if (status.code == PBD_OK) note_store(out_folder, file->figure, store);
     if (status.code == PBD_NOT_SUPPORTED) {
         out->warning = strdup(status.text);
         status = out->warning ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");

@@ -19,6 +19,10 @@ pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const 
                            pbd_drawing *out);
 void pbd_drawing_free(pbd_drawing *drawing);
 
+/* Whether the pictures and data of a figure that lie in OUT were drawn from this store; OUT/ID/store.txt says which it
+ * was. */
+bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store);
+
 /* DIR, or ROOT/results/plots when it is NULL; under `quick` its folder quick, so that a quick picture never takes the
  * place of a full one. The caller frees it; NULL without memory. */
 char *pbd_plots_folder(const char *dir, bool quick);

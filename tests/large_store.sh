@@ -34,5 +34,6 @@ ask history
 ask history --case cube_shear
 ask history --json --seed 2
 ask plot work-precision --case cube_traction --within 5
-rm -f "$store.answer"
+ask report -q -o "$store.html"
+rm -f "$store.answer" "$store.html"
 if [ "$late" = 1 ]; then echo "an answer took $limit_ms ms or more" && exit 1; fi

@@ -257,7 +257,7 @@ static void test_other_subjects(void **state) {
     assert_fine(pbd_store_open(db, PBD_STORE_WRITE, &store));
     assert_fine(put_sample(store, 1, run_id));
     const char *const ids[] = {run_id};
-    assert_fine(pbd_store_claim(store, "fig1", "fig1.a", "partly", 0.5, "half of it", ids, 1));
+    assert_fine(pbd_store_claim(store, "fig1", "fig1.a", "partly", 0.5, "half of it", NULL, ids, 1));
     const pbd_comparison_pair pair = {.run_a = run_id, .run_b = run_id, .a_s = 2, .b_s = 1};
     const pbd_comparison comparison = {.purpose = "compare",
                                        .name_a = "old",

@@ -493,11 +493,11 @@ static void a_claim_keeps_its_last_verdict(void **state) {
     assert_fine(put_sample(store, 0, a));
     assert_fine(put_sample(store, 1, b));
     const char *const both[] = {a, b}, *const unknown[] = {a, "no such run"};
-    assert_fine(pbd_store_claim(store, "fig1", "stiff", "partly", 0.5, "half", both, 2));
-    assert_fine(pbd_store_claim(store, "fig1", "stiff", "reproduced", (double)NAN, "whole", both, 1));
-    assert_fine(pbd_store_claim(store, "fig1", "soft", "not_run", 1, "none", NULL, 0));
-    assert_int_equal(pbd_store_claim(store, "fig1", "soft", "partly", 1, "none", unknown, 2).code, PBD_BAD_INPUT);
-    assert_int_equal(pbd_store_claim(store, "fig1", "soft", "perhaps", 1, "none", both, 2).code, PBD_BAD_INPUT);
+    assert_fine(pbd_store_claim(store, "fig1", "stiff", "partly", 0.5, "half", NULL, both, 2));
+    assert_fine(pbd_store_claim(store, "fig1", "stiff", "reproduced", (double)NAN, "whole", NULL, both, 1));
+    assert_fine(pbd_store_claim(store, "fig1", "soft", "not_run", 1, "none", NULL, NULL, 0));
+    assert_int_equal(pbd_store_claim(store, "fig1", "soft", "partly", 1, "none", NULL, unknown, 2).code, PBD_BAD_INPUT);
+    assert_int_equal(pbd_store_claim(store, "fig1", "soft", "perhaps", 1, "none", NULL, both, 2).code, PBD_BAD_INPUT);
     pbd_store_close(store);
     assert_sql(path,
                "SELECT group_concat(claim || ' ' || verdict || ' ' || ifnull(value, 'NULL'), ', ') FROM claim_result",

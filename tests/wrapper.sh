@@ -138,6 +138,32 @@ run list
 check "exit 2" exits 2
 check "apt-get's words" says err "E: no route to the mirror"
 
+echo "tests: the browser is fetched for them alone"
+fresh 0
+echo 'exit 0' | stand_in ctest
+run list
+check "none for other verbs" never says calls "chromium"
+run test -R name
+check "fine" exits 0
+check "fetches it" says calls "install --no-install-recommends chromium"
+check "tests are asked for" says calls "ctest --preset release -R name"
+run test
+check "once" never says calls "dpkg-query"
+
+echo "tests without a browser to be had: go on, and say so once"
+fresh 0
+echo 'exit 0' | stand_in ctest
+stand_in apt-get <<END
+case "\$*" in *chromium*) echo "E: no such package"; exit 100 ;; esac
+for word; do case \$word in -* | install | update) ;; *) : >'$work/installed/'"\$word" ;; esac; done
+END
+run test
+check "fine" exits 0
+check "tests are asked for" says calls "ctest --preset release"
+check "says what is missing" says err "testing without: chromium"
+run test
+check "says it once" silent err
+
 echo "a build that fails: the compiler's words, exit 2, and the next try looks for packages again"
 fresh 0
 run list

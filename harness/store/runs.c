@@ -552,14 +552,14 @@ static pbd_status claim_exec(const pbd_store *store, const char *sql, const char
     return status;
 }
 
-static pbd_status put_claim(const pbd_store *store, const char *const text[6], double value, const char *const *run_ids,
+static pbd_status put_claim(const pbd_store *store, const char *const text[7], double value, const char *const *run_ids,
                             size_t runs) {
     PBD_TRY(claim_exec(store, "DELETE FROM claim_result WHERE figure = ?1 AND claim = ?2 AND invocation_id = ?3", text,
                        3, NULL));
     PBD_TRY(claim_exec(store,
-                       "INSERT INTO claim_result (figure, claim, invocation_id, verdict, says, decided_at, value)"
-                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                       text, 6, &value));
+                       "INSERT INTO claim_result (figure, claim, invocation_id, verdict, says, note, decided_at, value)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                       text, 7, &value));
     for (size_t i = 0; i < runs; i++) {
         const char *const link[] = {text[0], text[1], text[2], run_ids[i]};
         PBD_TRY(claim_exec(store,
@@ -571,17 +571,17 @@ static pbd_status put_claim(const pbd_store *store, const char *const text[6], d
 }
 
 pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
-                           const char *says, const char *const *run_ids, size_t runs) {
+                           const char *says, const char *note, const char *const *run_ids, size_t runs) {
     PBD_TRY(pbd_store_begin(store, 0, NULL));
     char now[32];
     pbd_store_now(now);
-    char *sentence = clean_text(says);
-    if (sentence == NULL) return pbd_store_no_memory(store);
-    const char *const text[6] = {figure,  claim,    pbd_origin_text(store, "invocation", "invocation_id"),
-                                 verdict, sentence, now};
-    pbd_status status = pbd_store_start(store, "storing a verdict");
+    char *sentence = clean_text(says), *remark = clean_text(note ? note : "");
+    pbd_status status = sentence && remark ? pbd_store_start(store, "storing a verdict") : pbd_store_no_memory(store);
+    const char *const text[7] = {
+        figure, claim, pbd_origin_text(store, "invocation", "invocation_id"), verdict, sentence, remark, now};
     if (status.code == PBD_OK)
         status = pbd_store_end(store, put_claim(store, text, value, run_ids, runs), "storing a verdict");
     free(sentence);
+    free(remark);
     return status;
 }

@@ -94,6 +94,7 @@ CREATE TABLE run (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_by_cell ON run(cell_id, seed, repeat);
 CREATE INDEX run_by_start ON run(started_at, kind, state, cell_id); -- the newest, without a look at each row
+CREATE INDEX run_by_machine ON run(env_id, kind, started_at, cell_id); -- the newest of each machine
 
 CREATE TABLE env_sample ( -- what changes on a machine; -1: could not be read
     run_id          TEXT NOT NULL REFERENCES run,
@@ -173,6 +174,7 @@ CREATE TABLE claim_result ( -- the last verdict of each process on a claim
     verdict       TEXT NOT NULL CHECK (verdict IN ('reproduced', 'partly', 'not_reproduced', 'not_run')),
     value         REAL, -- the measured number; NULL: none
     says          TEXT NOT NULL,
+    note          TEXT NOT NULL, -- what the number means, or why it was not run
     decided_at    TEXT NOT NULL, -- UTC, ISO 8601
     PRIMARY KEY (figure, claim, invocation_id)
 ) STRICT, WITHOUT ROWID;

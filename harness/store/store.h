@@ -42,9 +42,10 @@ pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_ma
 /* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). */
 pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
 
-/* Records a claim's verdict with the runs it rests on. */
+/* Records a claim's verdict with the runs it rests on. `note`: the query's own sentence, or why it was not run; NULL:
+ * none. */
 pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *claim, const char *verdict, double value,
-                           const char *says, const char *const *run_ids, size_t runs);
+                           const char *says, const char *note, const char *const *run_ids, size_t runs);
 
 /* A comparison of two arms (schema.sql). Nothing is owned; NaN where no time is claimed. */
 typedef struct pbd_comparison_pair {

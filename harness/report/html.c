@@ -1,0 +1,214 @@
+/* The only place where angle brackets are written. */
+#include "harness/report/html.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static bool is_utf8(const char *text) {
+    json_t *checked = json_string(text); /* jansson takes nothing else */
+    json_decref(checked);
+    return checked != NULL;
+}
+
+/* Both in text and in attributes, which stand in double quotes. */
+static void write_escaped(FILE *out, const char *text) {
+    const bool whole = is_utf8(text);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '&')
+            fputs("&amp;", out);
+        else if (*c == '<')
+            fputs("&lt;", out);
+        else if (*c == '>')
+            fputs("&gt;", out);
+        else if (*c == '"')
+            fputs("&quot;", out);
+        else if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f || (*c >= 0x80 && !whole))
+            fputc('?', out);
+        else
+            fputc(*c, out);
+    }
+}
+
+void html_text(pbd_html *h, const char *text) {
+    if (text) write_escaped(h->out, text);
+}
+
+void html_textf(pbd_html *h, const char *format, ...) {
+    char short_text[256], *text = short_text;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const int length = vsnprintf(short_text, sizeof short_text, format, arguments);
+    if (length >= (int)sizeof short_text && vasprintf(&text, format, again) < 0) text = short_text;
+    html_text(h, text);
+    if (text != short_text) free(text);
+    va_end(again);
+    va_end(arguments);
+}
+
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
+
+static void write_tag(pbd_html *h, const char *name, va_list attributes) {
+    fprintf(h->out, "<%s", name);
+    for (const char *key = va_arg(attributes, const char *); key; key = va_arg(attributes, const char *)) {
+        const char *value = va_arg(attributes, const char *);
+        if (!value) continue;
+        fprintf(h->out, " %s=\"", key);
+        write_escaped(h->out, value);
+        fputc('"', h->out);
+    }
+    fputc('>', h->out);
+}
+
+void html_open(pbd_html *h, const char *name, ...) {
+    va_list attributes;
+    va_start(attributes, name);
+    write_tag(h, name, attributes);
+    va_end(attributes);
+    if (h->depth < HTML_DEEPEST)
+        h->open[h->depth++] = name;
+    else
+        h->unbalanced = true;
+}
+
+void html_close(pbd_html *h, const char *name) {
+    if (h->depth > 0 && strcmp(h->open[h->depth - 1], name) == 0)
+        h->depth--;
+    else
+        h->unbalanced = true;
+    fprintf(h->out, "</%s>", name);
+    /* Lines of a sensible length, where a line break means nothing. */
+    static const char *const blocks[] = {"tr", "p", "section", "table", "thead", "details", "h2", "h3", "dl", "figure"};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (strcmp(name, blocks[i]) == 0) fputc('\n', h->out);
+}
+
+void html_void(pbd_html *h, const char *name, ...) {
+    va_list attributes;
+    va_start(attributes, name);
+    write_tag(h, name, attributes);
+    va_end(attributes);
+}
+
+void html_element(pbd_html *h, const char *name, const char *text) {
+    html_open(h, name, NULL);
+    html_text(h, text);
+    html_close(h, name);
+}
+
+void html_link(pbd_html *h, const char *id, const char *text) {
+    char href[300];
+    snprintf(href, sizeof href, "#%s", id);
+    html_open(h, "a", "href", href, NULL);
+    html_text(h, text);
+    html_close(h, "a");
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+void html_table_open(pbd_html *h, const char *id, const char *caption, const html_column *column, size_t columns) {
+    html_open(h, "div", "class", "scroll", "role", "region", "aria-label", caption, "tabindex", "0", NULL);
+    html_open(h, "table", "class", "sortable", "id", id, NULL);
+    html_element(h, "caption", caption);
+    html_open(h, "thead", NULL);
+    html_open(h, "tr", NULL);
+    for (size_t i = 0; i < columns; i++) {
+        html_open(h, "th", "scope", "col", "class", column[i].number ? "number" : NULL, NULL);
+        html_text(h, column[i].title);
+        html_close(h, "th");
+    }
+    html_close(h, "tr");
+    html_close(h, "thead");
+    html_open(h, "tbody", NULL);
+}
+
+void html_table_close(pbd_html *h) {
+    html_close(h, "tbody");
+    html_close(h, "table");
+    html_close(h, "div");
+}
+
+void html_cell(pbd_html *h, const char *text) { html_element(h, "td", text); }
+
+void html_cell_open(pbd_html *h, double sorted_by, bool number) {
+    char key[40] = "";
+    if (!isnan(sorted_by)) snprintf(key, sizeof key, "%.17g", sorted_by);
+    html_open(h, "td", "class", number ? "number" : NULL, "data-sort", key, NULL);
+}
+
+void html_number(pbd_html *h, double value, int digits) {
+    html_cell_open(h, value, true);
+    if (isnan(value))
+        html_text(h, "\u2014");
+    else
+        html_textf(h, "%.*g", digits, value);
+    html_close(h, "td");
+}
+
+/* ---- What is embedded -------------------------------------------------------------------------------------------- */
+
+void html_asset(pbd_html *h, const char *name, const char *text) {
+    html_open(h, name, NULL);
+    if (strstr(text, "</")) /* would end the element */
+        h->unbalanced = true;
+    else
+        fputs(text, h->out);
+    html_close(h, name);
+}
+
+static void write_base64(FILE *out, const unsigned char *byte, size_t count) {
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        const size_t left = count - i;
+        const unsigned group = (unsigned)byte[i] << 16 | (left > 1 ? (unsigned)byte[i + 1] << 8 : 0) |
+                               (left > 2 ? (unsigned)byte[i + 2] : 0);
+        fputc(digit[group >> 18], out);
+        fputc(digit[group >> 12 & 63], out);
+        fputc(left > 1 ? digit[group >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digit[group & 63] : '=', out);
+    }
+}
+
+enum { MOST_IMAGE_BYTES = 16 << 20, PNG_HEAD = 24 };
+
+static pbd_status read_image(const char *path, unsigned char **byte, size_t *count) {
+    FILE *file = fopen(path, "rb");
+    *byte = NULL;
+    if (!file) return pbd_error(PBD_BAD_INPUT, "the picture %s cannot be read: %s", path, strerror(errno));
+    *byte = malloc(MOST_IMAGE_BYTES);
+    *count = *byte ? fread(*byte, 1, MOST_IMAGE_BYTES, file) : 0;
+    const bool whole = !ferror(file) && feof(file);
+    fclose(file);
+    if (!*byte) return pbd_error(PBD_FAILED, "out of memory for a picture");
+    if (whole && *count > PNG_HEAD && memcmp(*byte, "\x89PNG\r\n\x1a\n", 8) == 0) return pbd_ok();
+    free(*byte);
+    *byte = NULL;
+    return pbd_error(PBD_BAD_INPUT, "the picture %s is no PNG of at most 16 MiB", path);
+}
+
+static void spell_big_endian(const unsigned char *byte, char out[16]) {
+    snprintf(out, 16, "%u",
+             (unsigned)byte[0] << 24 | (unsigned)byte[1] << 16 | (unsigned)byte[2] << 8 | (unsigned)byte[3]);
+}
+
+/* Width and height stand in the file's first chunk (PNG specification, 11.2.2): the page then never moves about. */
+pbd_status html_png(pbd_html *h, const char *path, const char *alt) {
+    unsigned char *byte;
+    size_t count;
+    char width[16], height[16];
+    PBD_TRY(read_image(path, &byte, &count));
+    spell_big_endian(byte + 16, width);
+    spell_big_endian(byte + 20, height);
+    fprintf(h->out, "<img src=\"data:image/png;base64,");
+    write_base64(h->out, byte, count);
+    fprintf(h->out, "\" width=\"%s\" height=\"%s\" alt=\"", width, height);
+    write_escaped(h->out, alt);
+    fputs("\">", h->out);
+    free(byte);
+    return pbd_ok();
+}

@@ -1,0 +1,58 @@
+/* Writes HTML that is well-formed and escaped by construction: text reaches the page through html_text and through the
+ * values of attributes only, and both escape. There is no function that writes text as it is but html_asset, for the
+ * program's own style and script.
+ *
+ * Failures of the stream are kept by it: look at ferror when the page is done. */
+#ifndef PBD_REPORT_HTML_H
+#define PBD_REPORT_HTML_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "methods/method.h"
+
+enum { HTML_DEEPEST = 32 };
+
+typedef struct pbd_html {
+    FILE *out;
+    const char *open[HTML_DEEPEST]; /* names of the elements that are open, the outermost first */
+    int depth;
+    bool unbalanced; /* an element was closed that was not the innermost open one: an error of this program */
+} pbd_html;
+
+/* Elements. After the name come names and values of attributes, ended by NULL; a value NULL leaves its attribute out.
+ */
+void html_open(pbd_html *h, const char *name, ...) __attribute__((sentinel));
+void html_close(pbd_html *h, const char *name);
+void html_void(pbd_html *h, const char *name, ...) __attribute__((sentinel)); /* meta, input, br */
+
+/* Text. Control characters and bytes that are no UTF-8 become '?'. */
+void html_text(pbd_html *h, const char *text); /* NULL: nothing */
+void html_textf(pbd_html *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* <name>text</name>, without attributes. */
+void html_element(pbd_html *h, const char *name, const char *text);
+/* <a href="#ID">text</a> */
+void html_link(pbd_html *h, const char *id, const char *text);
+
+/* A table that scrolls sideways where it has to; rows are the caller's: open "tr" ... close "tr". */
+typedef struct html_column {
+    const char *title;
+    bool number; /* set flush right */
+} html_column;
+void html_table_open(pbd_html *h, const char *id, const char *caption, const html_column *column, size_t columns);
+void html_table_close(pbd_html *h);
+
+/* Cells. Numbers carry what they are sorted by; NaN is a dash, and sorted last. */
+void html_cell(pbd_html *h, const char *text);
+void html_number(pbd_html *h, double value, int digits);
+/* An open cell whose content follows; close it by html_close(h, "td"). */
+void html_cell_open(pbd_html *h, double sorted_by, bool number);
+
+/* The program's own style or script, as it is; `name` is "style" or "script". */
+void html_asset(pbd_html *h, const char *name, const char *text);
+/* An image inside the page. PBD_BAD_INPUT when the file cannot be read or is no PNG; then nothing was written. */
+pbd_status html_png(pbd_html *h, const char *path, const char *alt);
+
+#endif

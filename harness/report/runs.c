@@ -1,0 +1,328 @@
+/* The appendix: the runs behind each claim, and each run that the page refers to with the command that makes it again.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/report/report.h"
+#include "harness/run_command.h"
+
+static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the report's runs"};
+
+/* ---- The runs of a claim ----------------------------------------------------------------------------------------- */
+
+/* The claims of a set, as links or as plain text. */
+static void write_users(report *r, long set, bool links) {
+    pbd_html *h = &r->html;
+    const char *between = "";
+    for (size_t i = 0; i < r->list.count; i++)
+        for (size_t k = 0; k < r->figure[i].claims.count; k++) {
+            const char *claim = r->figure[i].claims.item[k].claim->id;
+            char id[200];
+            if (r->figure[i].verdict[k].set != set) continue;
+            html_text(h, between);
+            between = ", ";
+            snprintf(id, sizeof id, "claim-%s", claim);
+            if (links)
+                html_link(h, id, claim);
+            else
+                html_text(h, claim);
+        }
+}
+
+static pbd_status look_up(report *r, sqlite3_stmt *stmt, const char *run_id, bool *row) {
+    sqlite3_reset(stmt);
+    sqlite3_bind_text(stmt, 1, run_id, -1, SQLITE_TRANSIENT);
+    return report_next(r, stmt, row);
+}
+
+static pbd_status find_varying(report *r, const report_set *set, sqlite3_stmt *stmt, report_varying *v) {
+    for (size_t i = 0; i < set->count; i++) {
+        bool row;
+        PBD_TRY(look_up(r, stmt, set->run_id[i], &row));
+        if (row) report_varying_add(v, report_column(stmt, 0), report_column(stmt, 1), report_column(stmt, 2));
+    }
+    return pbd_ok();
+}
+
+static pbd_status write_set_rows(report *r, const report_set *set, sqlite3_stmt *stmt, report_varying *v) {
+    pbd_html *h = &r->html;
+    for (size_t i = 0; i < set->count; i++) {
+        bool row;
+        PBD_TRY(look_up(r, stmt, set->run_id[i], &row));
+        if (!row) continue;
+        char *differs = report_varying_of(v, i);
+        html_open(h, "tr", NULL);
+        html_open(h, "td", NULL);
+        const pbd_status status = report_run_link(r, set->run_id[i], NULL);
+        html_close(h, "td");
+        html_cell(h, report_column(stmt, 0));
+        html_cell(h, report_column(stmt, 1));
+        html_cell(h, differs ? differs : "");
+        html_cell(h, report_column(stmt, 3));
+        html_close(h, "tr");
+        free(differs);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}
+
+static pbd_status write_set(report *r, size_t index, sqlite3_stmt *stmt) {
+    static const html_column columns[] = {
+        {"Run", false}, {"Case", false}, {"Method", false}, {"Settings that differ", false}, {"State", false}};
+    pbd_html *h = &r->html;
+    const report_set *set = &r->set[index];
+    char id[40], caption[60];
+    report_varying *v = report_varying_create();
+    if (!v) return out_of_memory;
+    snprintf(id, sizeof id, "runs-%zu", index + 1);
+    snprintf(caption, sizeof caption, "Set %zu: %zu run%s", index + 1, set->count, set->count == 1 ? "" : "s");
+    html_open(h, "details", NULL);
+    html_open(h, "summary", NULL);
+    html_textf(h, "%s ", caption);
+    html_open(h, "span", "class", "muted", NULL);
+    write_users(r, (long)index, false);
+    html_close(h, "span");
+    html_close(h, "summary");
+    html_open(h, "div", "id", id, NULL);
+    html_open(h, "p", NULL);
+    html_text(h, "Behind ");
+    write_users(r, (long)index, true);
+    html_close(h, "p");
+    pbd_status status = find_varying(r, set, stmt, v);
+    html_table_open(h, NULL, caption, columns, sizeof columns / sizeof *columns);
+    if (status.code == PBD_OK) status = write_set_rows(r, set, stmt, v);
+    html_table_close(h);
+    html_close(h, "div");
+    html_close(h, "details");
+    report_varying_free(v);
+    return status;
+}
+
+static pbd_status write_sets(report *r) {
+    if (r->sets == 0) return pbd_ok();
+    sqlite3_stmt *stmt;
+    html_element(&r->html, "h3", "Runs behind the claims");
+    pbd_status status = report_ask(r,
+                                   "SELECT cell.case_name, cell.method, cell.params, run.state"
+                                   " FROM run JOIN cell USING (cell_id) WHERE run_id = ?1",
+                                   NULL, 0, &stmt);
+    for (size_t i = 0; i < r->sets && status.code == PBD_OK; i++) status = write_set(r, i, stmt);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* ---- One run ----------------------------------------------------------------------------------------------------- */
+
+/* What is asked of each run once more, kept prepared. */
+typedef struct details {
+    sqlite3_stmt *metrics, *phases, *warnings;
+} details;
+
+static const char heads_sql[] =
+    "SELECT run_id, run.kind, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    " run.repeat, run.warmups, run.seed, run.started_at, run.state, run.says, run.build_id, build.git_sha, build.dirty,"
+    " run.env_id, env.cpu, invocation.argv"
+    " FROM temp.report_run JOIN run USING (run_id) JOIN cell USING (cell_id) JOIN build USING (build_id)"
+    " JOIN env USING (env_id) JOIN invocation USING (invocation_id) ORDER BY run_id";
+enum {
+    RUN_ID,
+    KIND,
+    CASE_NAME,
+    METHOD,
+    PARAMS,
+    BACKEND,
+    PRECISION,
+    THREADS,
+    REPEAT,
+    WARMUPS,
+    SEED,
+    STARTED_AT,
+    STATE,
+    SAYS,
+    BUILD_ID,
+    GIT_SHA,
+    DIRTY,
+    ENV_ID,
+    CPU,
+    ARGV
+};
+
+static char *copy_of(sqlite3_stmt *head, int column) { return strdup(report_column(head, column)); }
+
+static pbd_status write_command(report *r, sqlite3_stmt *head) {
+    pbd_result run = {.kind = copy_of(head, KIND),
+                      .case_name = copy_of(head, CASE_NAME),
+                      .method_name = copy_of(head, METHOD),
+                      .params = copy_of(head, PARAMS),
+                      .backend = copy_of(head, BACKEND),
+                      .precision = copy_of(head, PRECISION),
+                      .threads = sqlite3_column_int(head, THREADS),
+                      .repeat = sqlite3_column_int(head, REPEAT),
+                      .warmups = sqlite3_column_int(head, WARMUPS),
+                      .seed = (uint64_t)sqlite3_column_int64(head, SEED)};
+    char *command = NULL;
+    if (run.kind && run.case_name && run.method_name && run.params && run.backend && run.precision)
+        command = pbd_run_command(&run, report_column(head, ARGV));
+    pbd_result_free(&run);
+    if (!command) return out_of_memory;
+    char *line = NULL;
+    const bool fine = asprintf(&line, "./%s", command) >= 0;
+    if (fine) report_command(r, line);
+    if (fine) free(line);
+    free(command);
+    return fine ? pbd_ok() : out_of_memory;
+}
+
+static void write_where(report *r, sqlite3_stmt *head) {
+    pbd_html *h = &r->html;
+    char target[60];
+    snprintf(target, sizeof target, "build-%.40s", report_column(head, BUILD_ID));
+    html_open(h, "p", NULL);
+    html_textf(h, "%s, %s, %d thread%s; repeat %d, %d warm-ups, seed %" PRIu64 "; %.19s; build ",
+               report_column(head, BACKEND), report_column(head, PRECISION), sqlite3_column_int(head, THREADS),
+               sqlite3_column_int(head, THREADS) == 1 ? "" : "s", sqlite3_column_int(head, REPEAT),
+               sqlite3_column_int(head, WARMUPS), (uint64_t)sqlite3_column_int64(head, SEED),
+               report_column(head, STARTED_AT));
+    char sha[40];
+    snprintf(sha, sizeof sha, "%.12s%s", report_column(head, GIT_SHA),
+             sqlite3_column_int(head, DIRTY) ? " with changes" : "");
+    html_link(h, target, sha);
+    html_text(h, ", ");
+    report_machine_link(r, report_column(head, ENV_ID), report_column(head, CPU));
+    html_close(h, "p");
+}
+
+static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
+
+static void write_metric(pbd_html *h, sqlite3_stmt *row) {
+    html_open(h, "span", NULL);
+    html_textf(h, "%s ", report_column(row, 0));
+    if (sqlite3_column_type(row, 3) != SQLITE_NULL)
+        html_textf(h, "%" PRIu64, (uint64_t)sqlite3_column_int64(row, 3));
+    else if (sqlite3_column_type(row, 2) != SQLITE_NULL)
+        html_textf(h, "%.8g", sqlite3_column_double(row, 2));
+    else
+        html_text(h, "NaN");
+    html_textf(h, "%s%s", *unit_text(report_column(row, 1)) ? " " : "", unit_text(report_column(row, 1)));
+    html_close(h, "span");
+}
+
+static void write_phase(pbd_html *h, sqlite3_stmt *row) {
+    char wall[32], cpu[32];
+    report_spell_seconds(report_real(row, 1), wall);
+    report_spell_seconds(report_real(row, 2), cpu);
+    html_open(h, "span", NULL);
+    html_textf(h, "%s %s (CPU %s)", report_column(row, 0), wall, cpu);
+    html_close(h, "span");
+}
+
+static void write_warning(pbd_html *h, sqlite3_stmt *row) {
+    html_open(h, "span", NULL);
+    html_textf(h, "%s (%" PRIu64 " times): %s", report_column(row, 0), (uint64_t)sqlite3_column_int64(row, 2),
+               report_column(row, 1));
+    html_close(h, "span");
+}
+
+/* A line of what a run has many of: lists of spans are a quarter of a table's size, and there are thousands. */
+static pbd_status write_many(report *r, const char *title, const char *run_id, sqlite3_stmt *stmt,
+                             void (*write)(pbd_html *, sqlite3_stmt *)) {
+    pbd_html *h = &r->html;
+    bool row;
+    PBD_TRY(look_up(r, stmt, run_id, &row));
+    if (!row) return pbd_ok();
+    html_open(h, "p", "class", "many", NULL);
+    html_open(h, "b", NULL);
+    html_text(h, title);
+    html_close(h, "b");
+    while (row) {
+        html_text(h, " ");
+        write(h, stmt);
+        PBD_TRY(report_next(r, stmt, &row));
+    }
+    html_close(h, "p");
+    return pbd_ok();
+}
+
+static pbd_status write_run(report *r, sqlite3_stmt *head, const details *d) {
+    pbd_html *h = &r->html;
+    const char *run_id = report_column(head, RUN_ID), *state = report_column(head, STATE);
+    char id[60];
+    snprintf(id, sizeof id, "run-%.40s", run_id);
+    html_open(h, "details", "class", "run", NULL);
+    html_open(h, "summary", NULL);
+    html_open(h, "code", NULL);
+    html_textf(h, "%.8s", run_id);
+    html_close(h, "code");
+    html_textf(h, " %s %s", report_column(head, CASE_NAME), report_column(head, METHOD));
+    if (strcmp(state, "ok") != 0) html_textf(h, ": %s", state);
+    html_close(h, "summary");
+    html_open(h, "div", "id", id, NULL);
+    html_open(h, "p", NULL);
+    html_open(h, "code", NULL);
+    html_text(h, run_id);
+    html_close(h, "code");
+    html_textf(h, " %s%s%s", state, *report_column(head, SAYS) ? ": " : "", report_column(head, SAYS));
+    html_close(h, "p");
+    PBD_TRY(write_command(r, head));
+    write_where(r, head);
+    PBD_TRY(write_many(r, "Metrics", run_id, d->metrics, write_metric));
+    PBD_TRY(write_many(r, "Times", run_id, d->phases, write_phase));
+    PBD_TRY(write_many(r, "Warnings", run_id, d->warnings, write_warning));
+    html_close(h, "div");
+    html_close(h, "details");
+    return pbd_ok();
+}
+
+static pbd_status prepare(report *r, details *d) {
+    PBD_TRY(report_ask(r, "SELECT name, unit, value, count FROM metric WHERE run_id = ?1 ORDER BY position", NULL, 0,
+                       &d->metrics));
+    PBD_TRY(report_ask(r, "SELECT name, wall_s, cpu_s FROM phase WHERE run_id = ?1 ORDER BY position", NULL, 0,
+                       &d->phases));
+    return report_ask(r, "SELECT name, says, count FROM warning WHERE run_id = ?1 ORDER BY position", NULL, 0,
+                      &d->warnings);
+}
+
+static pbd_status write_all_runs(report *r) {
+    details d = {0};
+    sqlite3_stmt *heads = NULL;
+    bool row = true;
+    pbd_status status = prepare(r, &d);
+    if (status.code == PBD_OK) status = report_ask(r, heads_sql, NULL, 0, &heads);
+    while (status.code == PBD_OK && row) {
+        status = report_next(r, heads, &row);
+        if (status.code == PBD_OK && row) status = write_run(r, heads, &d);
+    }
+    sqlite3_finalize(heads);
+    sqlite3_finalize(d.metrics);
+    sqlite3_finalize(d.phases);
+    sqlite3_finalize(d.warnings);
+    return status;
+}
+
+pbd_status report_runs(report *r) {
+    pbd_html *h = &r->html;
+    if (r->runs_noted == 0) {
+        html_element(h, "p", "No run stands behind anything on this page yet.");
+        return pbd_ok();
+    }
+    PBD_TRY(write_sets(r));
+    html_element(h, "h3", "Each run");
+    html_open(h, "p", NULL);
+    html_textf(h,
+               "The %zu runs that something on this page refers to, by id. A run's command spells out every parameter. "
+               "Other runs of the store are shown by ",
+               r->runs_noted);
+    html_element(h, "code", "./pbdbench list runs");
+    html_text(h, " and ");
+    html_element(h, "code", "./pbdbench show RUN");
+    html_text(h, ".");
+    if (r->runs_left_out > 0)
+        html_textf(h, " There would have been more: %zu links lead nowhere, since the page holds no more runs.",
+                   r->runs_left_out);
+    html_close(h, "p");
+    html_open(h, "p", "class", "paper-only", NULL);
+    html_text(h, "They are left out on paper.");
+    html_close(h, "p");
+    return write_all_runs(r);
+}

@@ -1,0 +1,266 @@
+/* How long things took, machine by machine: never a time without the error it was bought with.
+ *
+ * A store may hold a million runs, so nothing here looks at all of them: the newest of each machine are taken by an
+ * index, then one run a cell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/limits/table.h"
+#include "harness/report/report.h"
+
+/* ---- The machine's limits ---------------------------------------------------------------------------------------- */
+
+static const char limits_sql[] =
+    "SELECT cell.method, cell.backend, cell.precision, cell.threads, best.unit, best.value, median.value, run.run_id,"
+    " max(run.started_at)"
+    " FROM run JOIN cell USING (cell_id)"
+    " JOIN metric AS best ON best.run_id = run.run_id AND best.name = 'best'"
+    " JOIN metric AS median ON median.run_id = run.run_id AND median.name = 'median'"
+    " WHERE run.kind = 'limit' AND run.env_id = ?1"
+    " GROUP BY cell.method, cell.backend, cell.precision, cell.threads ORDER BY 2, 4, 1, 3";
+
+static pbd_status write_limit(report *r, sqlite3_stmt *stmt) {
+    pbd_html *h = &r->html;
+    pbd_limit limit = {.threads = sqlite3_column_int(stmt, 3), .best = report_real(stmt, 5)};
+    char best[40], median[40];
+    snprintf(limit.name, sizeof limit.name, "%s", report_column(stmt, 0));
+    snprintf(limit.unit, sizeof limit.unit, "%s", report_column(stmt, 4));
+    pbd_limit_spell(&limit, limit.best, best, sizeof best);
+    pbd_limit_spell(&limit, report_real(stmt, 6), median, sizeof median);
+    html_open(h, "tr", NULL);
+    html_cell(h, limit.name);
+    html_cell(h, report_column(stmt, 1));
+    html_cell(h, report_column(stmt, 2));
+    html_number(h, limit.threads, 6);
+    html_cell_open(h, limit.best, true);
+    const pbd_status status = report_run_link(r, report_column(stmt, 7), best);
+    html_close(h, "td");
+    html_cell_open(h, report_real(stmt, 6), true);
+    html_text(h, median);
+    html_close(h, "td");
+    html_close(h, "tr");
+    return status;
+}
+
+static pbd_status write_limits(report *r, const char *env_id, size_t *rows) {
+    static const html_column columns[] = {{"Limit", false},  {"Backend", false}, {"Precision", false},
+                                          {"Threads", true}, {"Best", true},     {"Median", true}};
+    sqlite3_stmt *stmt;
+    bool row = true;
+    size_t count = 0;
+    pbd_status status = report_ask(r, limits_sql, &env_id, 1, &stmt);
+    while (status.code == PBD_OK && row) {
+        status = report_next(r, stmt, &row);
+        if (status.code != PBD_OK || !row) break;
+        if (count++ == 0)
+            html_table_open(&r->html, NULL, "Limits of this machine, newest measurement", columns,
+                            sizeof columns / sizeof *columns);
+        status = write_limit(r, stmt);
+    }
+    if (count > 0) html_table_close(&r->html);
+    sqlite3_finalize(stmt);
+    *rows += count;
+    return status;
+}
+
+/* ---- Runs: one a cell -------------------------------------------------------------------------------------------- */
+
+/* `run --time` samples the time of a solve; without it there is the one solve of the run itself. */
+static const char runs_sql[] =
+    "WITH newest AS (SELECT run_id, cell_id, started_at FROM run WHERE kind = 'run' AND env_id = ?1"
+    "                ORDER BY started_at DESC LIMIT 2000),"
+    " one AS (SELECT run_id, max(started_at) AS at FROM newest GROUP BY cell_id ORDER BY at DESC LIMIT 100)"
+    " SELECT one.run_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    "  ifnull(wall.value, phase.wall_s / max(phase.calls, 1)), ifnull(cpu.value, phase.cpu_s / max(phase.calls, 1)),"
+    "  wall.value IS NOT NULL"
+    " FROM one JOIN run ON run.run_id = one.run_id JOIN cell ON cell.cell_id = run.cell_id"
+    " JOIN phase ON phase.run_id = one.run_id AND phase.name = 'solve'"
+    " LEFT JOIN metric AS wall ON wall.run_id = one.run_id AND wall.name = 'solve_wall'"
+    " LEFT JOIN metric AS cpu ON cpu.run_id = one.run_id AND cpu.name = 'solve_cpu'"
+    " WHERE run.state = 'ok' AND EXISTS (SELECT 1 FROM metric AS e WHERE e.run_id = one.run_id"
+    "  AND e.direction = 'lower' AND e.unit <> 's' AND e.value IS NOT NULL)"
+    " ORDER BY cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads";
+
+static pbd_status write_time(report *r, const char *run_id, double seconds) {
+    char text[32];
+    report_spell_seconds(seconds, text);
+    html_cell_open(&r->html, seconds, true);
+    const pbd_status status = report_run_link(r, run_id, text);
+    html_close(&r->html, "td");
+    return status;
+}
+
+/* Case, method, what differs, and what it ran on: columns 1 to 6 of a query. */
+static void write_cell_columns(report *r, sqlite3_stmt *stmt, const char *differs) {
+    const int threads = sqlite3_column_int(stmt, 6);
+    html_cell(&r->html, report_column(stmt, 1));
+    html_cell(&r->html, report_column(stmt, 2));
+    html_cell(&r->html, differs ? differs : "");
+    html_open(&r->html, "td", "class", "whole", NULL);
+    html_textf(&r->html, "%s, %s, %d thread%s", report_column(stmt, 4), report_column(stmt, 5), threads,
+               threads == 1 ? "" : "s");
+    html_close(&r->html, "td");
+}
+
+static pbd_status write_run(report *r, sqlite3_stmt *stmt, const char *differs) {
+    const char *run_id = report_column(stmt, 0);
+    bool any;
+    html_open(&r->html, "tr", NULL);
+    write_cell_columns(r, stmt, differs);
+    PBD_TRY(write_time(r, run_id, report_real(stmt, 7)));
+    PBD_TRY(write_time(r, run_id, report_real(stmt, 8)));
+    html_cell(&r->html, sqlite3_column_int(stmt, 9) ? "sampled" : "once");
+    PBD_TRY(report_errors(r, run_id, &any));
+    html_close(&r->html, "tr");
+    return pbd_ok();
+}
+
+/* A first pass over the rows finds out what differs between them. */
+static pbd_status find_varying(report *r, sqlite3_stmt *stmt, report_varying *v, size_t *rows) {
+    bool row = true;
+    while (row) {
+        PBD_TRY(report_next(r, stmt, &row));
+        if (!row) break;
+        report_varying_add(v, report_column(stmt, 1), report_column(stmt, 2), report_column(stmt, 3));
+        ++*rows;
+    }
+    if (stmt) sqlite3_reset(stmt);
+    return pbd_ok();
+}
+
+static pbd_status write_rows(report *r, sqlite3_stmt *stmt, report_varying *v,
+                             pbd_status (*write)(report *, sqlite3_stmt *, const char *)) {
+    bool row = true;
+    for (size_t i = 0; row; i++) {
+        PBD_TRY(report_next(r, stmt, &row));
+        if (!row) break;
+        char *differs = report_varying_of(v, i);
+        const pbd_status status = write(r, stmt, differs);
+        free(differs);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}
+
+static pbd_status write_table(report *r, const char *sql, const char *env_id, const char *caption,
+                              const html_column *columns, size_t count,
+                              pbd_status (*write)(report *, sqlite3_stmt *, const char *), size_t *rows) {
+    sqlite3_stmt *stmt = NULL;
+    size_t found = 0;
+    report_varying *v = report_varying_create();
+    pbd_status status = v ? report_ask(r, sql, &env_id, 1, &stmt) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK) status = find_varying(r, stmt, v, &found);
+    if (status.code == PBD_OK && found > 0) {
+        html_table_open(&r->html, NULL, caption, columns, count);
+        status = write_rows(r, stmt, v, write);
+        html_table_close(&r->html);
+    }
+    sqlite3_finalize(stmt);
+    report_varying_free(v);
+    *rows += found;
+    return status;
+}
+
+static pbd_status write_runs(report *r, const char *env_id, size_t *rows) {
+    static const html_column columns[] = {{"Case", false},  {"Method", false},      {"Settings that differ", false},
+                                          {"On", false},    {"Time a solve", true}, {"CPU time", true},
+                                          {"Timed", false}, {"Error", false}};
+    return write_table(r, runs_sql, env_id,
+                       "Runs: time a solve beside its error (newest run of each cell, 100 at most)", columns,
+                       sizeof columns / sizeof *columns, write_run, rows);
+}
+
+/* ---- Benches ----------------------------------------------------------------------------------------------------- */
+
+/* The newest of each name, medians over its repetitions; the error is that of the newest run of the same cell. */
+static const char benches_sql[] =
+    "WITH newest AS (SELECT run_id, started_at FROM run WHERE kind = 'bench' AND env_id = ?1"
+    "                ORDER BY started_at DESC LIMIT 2000),"
+    " last AS (SELECT run.says AS name, run.cell_id, run.invocation_id, max(newest.started_at)"
+    "          FROM newest JOIN run USING (run_id) WHERE run.state = 'ok' GROUP BY run.says),"
+    " value AS (SELECT last.name, run.cell_id, max(run.run_id) AS run_id,"
+    "   median(CASE WHEN m.name IN ('seconds_per_step', 'seconds_per_solve') THEN m.value END) AS seconds,"
+    "   median(CASE WHEN m.name = 'constraint_solves_per_second' THEN m.value END) AS solves,"
+    "   median(CASE WHEN m.name = 'fraction_of_bandwidth' THEN m.value END) AS bandwidth,"
+    "   median(CASE WHEN m.name = 'fraction_of_flops' THEN m.value END) AS flops"
+    "  FROM last JOIN run ON run.cell_id = last.cell_id AND run.invocation_id = last.invocation_id"
+    "   AND run.says = last.name AND run.kind = 'bench' AND run.state = 'ok'"
+    "  JOIN metric AS m ON m.run_id = run.run_id GROUP BY last.name)"
+    " SELECT value.run_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    "  seconds, solves, 100 * bandwidth, 100 * flops,"
+    "  (SELECT run_id FROM run AS e WHERE e.cell_id = value.cell_id AND e.kind = 'run' AND e.state = 'ok'"
+    "   ORDER BY started_at DESC LIMIT 1)"
+    " FROM value JOIN cell USING (cell_id)"
+    " ORDER BY cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads";
+
+static pbd_status write_bench(report *r, sqlite3_stmt *stmt, const char *differs) {
+    bool any;
+    html_open(&r->html, "tr", NULL);
+    write_cell_columns(r, stmt, differs);
+    PBD_TRY(write_time(r, report_column(stmt, 0), report_real(stmt, 7)));
+    html_number(&r->html, report_real(stmt, 8), 3);
+    html_number(&r->html, report_real(stmt, 9), 3);
+    html_number(&r->html, report_real(stmt, 10), 3);
+    PBD_TRY(report_errors(r, report_column(stmt, 11), &any));
+    html_close(&r->html, "tr");
+    return pbd_ok();
+}
+
+static pbd_status write_benches(report *r, const char *env_id, size_t *rows) {
+    static const html_column columns[] = {{"Case", false},
+                                          {"Method", false},
+                                          {"Settings that differ", false},
+                                          {"On", false},
+                                          {"Step or solve", true},
+                                          {"Constraint solves/s", true},
+                                          {"% of bandwidth", true},
+                                          {"% of multiply-adds", true},
+                                          {"Error, same cell", false}};
+    return write_table(r, benches_sql, env_id, "Benches: speed alone, with what it reaches of the machine's limits",
+                       columns, sizeof columns / sizeof *columns, write_bench, rows);
+}
+
+/* ---- One machine after another ----------------------------------------------------------------------------------- */
+
+static pbd_status write_machine(report *r, sqlite3_stmt *machine, size_t *rows) {
+    pbd_html *h = &r->html;
+    const char *env_id = report_column(machine, 0);
+    html_open(h, "h3", NULL);
+    report_machine_link(r, env_id, report_column(machine, 1));
+    html_textf(h, ", %d cores", sqlite3_column_int(machine, 2));
+    if (*report_column(machine, 3)) html_textf(h, ", %s", report_column(machine, 3));
+    html_close(h, "h3");
+    PBD_TRY(write_runs(r, env_id, rows));
+    PBD_TRY(write_benches(r, env_id, rows));
+    return write_limits(r, env_id, rows);
+}
+
+pbd_status report_timings(report *r) {
+    pbd_machine machine;
+    PBD_TRY(pbd_this_machine(&machine));
+    html_element(
+        &r->html, "p",
+        "A time means nothing without the error it was bought with, so runs that know no error are left out here. "
+        "Times of one machine say nothing about another.");
+    const char *here = machine.fingerprint;
+    sqlite3_stmt *stmt;
+    bool row = true;
+    size_t rows = 0;
+    pbd_status status = report_ask(r,
+                                   "SELECT env_id, cpu, cores, gpu FROM env"
+                                   " WHERE EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'run')"
+                                   " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'bench')"
+                                   " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'limit')"
+                                   " ORDER BY fingerprint = ?1 DESC, cpu, env_id LIMIT 50",
+                                   &here, 1, &stmt);
+    while (status.code == PBD_OK && row) {
+        status = report_next(r, stmt, &row);
+        if (status.code == PBD_OK && row) status = write_machine(r, stmt, &rows);
+    }
+    sqlite3_finalize(stmt);
+    if (rows == 0) {
+        html_element(&r->html, "p", "No timings are stored yet. These make some:");
+        report_command(r, "./pbdbench env --measure\n./pbdbench bench");
+    }
+    return status;
+}
