@@ -65,6 +65,23 @@ static char *import_command(const char *argv) {
     return NULL;
 }
 
+/* A method out of tree is found by the libraries that were named when the run was made: "--plugin FILE" or
+ * "--plugin=FILE". */
+static void write_plugins(FILE *out, const char *argv) {
+    json_t *words = json_loads(argv ? argv : "[]", 0, NULL), *item;
+    size_t i;
+    json_array_foreach(words, i, item) {
+        const char *word = json_string_value(item), *file = NULL;
+        if (word == NULL) continue;
+        if (strcmp(word, "--plugin") == 0) file = json_string_value(json_array_get(words, i + 1));
+        if (strncmp(word, "--plugin=", 9) == 0) file = word + 9;
+        if (file == NULL) continue;
+        fputs(" --plugin ", out);
+        pbd_write_word(out, file);
+    }
+    json_decref(words);
+}
+
 char *pbd_run_command(const pbd_result *r, const char *argv) {
     if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
     if (strcmp(r->kind, "external") == 0) return import_command(argv);
@@ -91,6 +108,7 @@ char *pbd_run_command(const pbd_result *r, const char *argv) {
     if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
     if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
     if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
+    write_plugins(out, argv);
     if (!bench) fputs(" --again", out);
     if (fclose(out) == 0) return command;
     free(command);

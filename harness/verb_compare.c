@@ -16,7 +16,7 @@
 typedef struct compare_options {
     const char *case_name, *backend, *precision, *clock, *db, *max_pairs;
     const char *build[2], *revision[2]; /* A, B */
-    pbd_texts sets, tolerances;
+    pbd_texts sets, tolerances, plugins;
     long long threads, seed;
     double margin, seconds;
     bool json, quiet, no_store;
@@ -46,6 +46,8 @@ static const pbd_option table[] = {
                  "an arm whose METRIC is off by more makes no claim: exit 3; off\nits reference in the store, or, for "
                  "an error, off 0"),
     PBD_OPT_INTEGER(compare_options, seed, "seed", 0, 0, 9e15, "of the order and the bootstrap; default: by the clock"),
+    PBD_OPT_MANY(compare_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
+                 "a method in a shared library, for both arms"),
     PBD_OPTION_DB(compare_options),
     PBD_OPT_FLAG(compare_options, no_store, "no-store", 0, "print only"),
     PBD_OPTION_JSON(compare_options, "one object: errors, pairs, intervals, verdict, run ids and the seed"),
@@ -83,6 +85,7 @@ static void free_all(comparing *c) {
     free(c->tolerance);
     free((char *)(uintptr_t)c->request.db);
     pbd_texts_free(&c->o.sets);
+    pbd_texts_free(&c->o.plugins);
     pbd_texts_free(&c->o.tolerances);
     pbd_pairing_free(&c->out);
 }
@@ -96,7 +99,7 @@ static pbd_status split_variant(const compare_options *o, const char *text, arm_
     size_t parts = 1;
     for (const char *p = text; *p; p++) parts += *p == ':' || *p == ',';
     arm->variant = strdup(text);
-    arm->word = calloc(2 * (parts + o->sets.count) + 16, sizeof *arm->word);
+    arm->word = calloc(2 * (parts + o->sets.count + o->plugins.count) + 16, sizeof *arm->word);
     if (!arm->variant || !arm->word) return no_memory();
     size_t n = 0;
     char *rest = NULL, *settings = strchr(arm->variant, ':');
@@ -105,6 +108,10 @@ static pbd_status split_variant(const compare_options *o, const char *text, arm_
     arm->word[n++] = o->case_name;
     arm->word[n++] = "-m";
     arm->word[n++] = arm->variant;
+    for (size_t i = 0; i < o->plugins.count; i++) {
+        arm->word[n++] = "--plugin";
+        arm->word[n++] = o->plugins.item[i];
+    }
     for (size_t i = 0; i < o->sets.count; i++) {
         arm->word[n++] = "-s";
         arm->word[n++] = o->sets.item[i];

@@ -100,10 +100,10 @@ const pbd_verb pbd_verb_plugin = {
         "Such a library is written in C against an installed or built pbdbench; examples/plugin is a whole one:\n\n"
         "  find_package(pbdbench REQUIRED)\n"
         "  pbdbench_add_plugin(mine mine.c)\n\n"
-        "`run`, `sweep`, `list` and `bench` take it with --plugin FILE; the variable PBDBENCH_PLUGINS (files, "
-        "separated\n"
-        "by ':') gives it to them and to `compare`. Runs are then made in a process each: one that crashes is stored\n"
-        "as failed, with where and how.\n\n"
+        "`run`, `sweep`, `list`, `bench` and `compare` take it with --plugin FILE, or by the variable "
+        "PBDBENCH_PLUGINS\n"
+        "(files, separated by ':'). Runs are then made in a process each: one that crashes is stored as failed, with\n"
+        "where and how.\n\n"
         "Exit 3 when a check fails, 2 when the library cannot be used at all.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
