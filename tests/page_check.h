@@ -25,10 +25,16 @@ typedef struct page_check {
     size_t images, links;
 } page_check;
 
-/* Sanitizers look through the whole of what strncmp is given, and a page is long. */
+/* Sanitizers look through the whole of what strncmp and strndup are given, and a page is long. */
 static inline bool page_begins(const char *text, const char *with) {
     while (*with && *text == *with) text++, with++;
     return !*with;
+}
+
+static inline char *page_copy(const char *begin, const char *end) {
+    char *copy = calloc((size_t)(end - begin) + 1, 1);
+    if (!copy) abort();
+    return memcpy(copy, begin, (size_t)(end - begin));
 }
 
 static inline void page_fail(const page_check *p, const char *why) { fail_msg("%s at: %.200s", why, p->at); }
@@ -63,7 +69,7 @@ static inline char *page_name(page_check *p) {
     const char *begin = p->at;
     while (isalnum((unsigned char)*p->at) || *p->at == '-') p->at++;
     if (p->at == begin) page_fail(p, "no name");
-    return strndup(begin, (size_t)(p->at - begin));
+    return page_copy(begin, p->at);
 }
 
 /* Between double quotes; not unescaped. */
@@ -78,7 +84,7 @@ static inline char *page_value(page_check *p) {
             p->at++;
     }
     if (!*p->at) page_fail(p, "an attribute without end");
-    char *value = strndup(begin, (size_t)(p->at - begin));
+    char *value = page_copy(begin, p->at);
     p->at++;
     return value;
 }
