@@ -194,16 +194,6 @@ static pbd_status time_cell(timing *t, const cell_words *words, bool control, co
     return pbd_ok();
 }
 
-/* The one-sided p-value of «no slower than allowed», multiplied for the share of the error rate that its look has: the
- * smallest over all looks is then a p-value again. 1 for a pairing without times. */
-static double p_of(const pbd_pairing *pairs, double max_regression) {
-    double p = 1;
-    const size_t n = pairs->judgement.pairs;
-    if (pairs->differs.code != PBD_OK || n == 0) return 1;
-    if (pbd_signed_rank_p(pairs->log_ratio, n, log1p(max_regression), &p).code != PBD_OK) return 1;
-    return fmin(1, p * PBD_ERROR_RATE / pairs->judgement.alpha);
-}
-
 /* An answer that changes between two processes of one program is wrong as well. */
 static bool is_timed(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pairs) {
     if (pairs->differs.code == PBD_OK) return true;
@@ -212,15 +202,14 @@ static bool is_timed(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pai
 }
 
 static pbd_status confirm(timing *t, const cell_words *words, uint64_t seed, pbd_gate *gate, pbd_gate_line *line) {
-    const double limit = log1p(t->request->max_regression);
     PBD_TRY(time_cell(t, words, false, "confirm", seed, &line->again));
     if (!is_timed(gate, line, &line->again)) return pbd_ok();
-    if (p_of(&line->again, t->request->max_regression) <= FALSE_DISCOVERIES) {
+    if (pbd_pairing_p(&line->again, t->request->max_regression, 1) <= FALSE_DISCOVERIES) {
         gate->regressions++;
         line->verdict = PBD_GATE_REGRESSION;
         return pbd_ok();
     }
-    line->verdict = line->again.judgement.log_ratio.high <= limit ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
+    line->verdict = pbd_pairing_within(&line->again, t->request->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
     snprintf(line->says, sizeof line->says, "the second block does not confirm the first");
     gate->undecided += line->verdict == PBD_GATE_UNDECIDED;
     return pbd_ok();
@@ -229,7 +218,7 @@ static pbd_status confirm(timing *t, const cell_words *words, uint64_t seed, pbd
 static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line *line) {
     const pbd_judgement *j = &line->pairs.judgement;
     const double limit = log1p(r->max_regression);
-    line->verdict = j->log_ratio.high <= limit ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
+    line->verdict = pbd_pairing_within(&line->pairs, r->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
     if (line->verdict == PBD_GATE_OK) return;
     gate->undecided++;
     const double half = 0.5 * (j->log_ratio.high - j->log_ratio.low), room = fabs(limit - j->log_ratio.estimate);
@@ -243,13 +232,15 @@ static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line 
                  100 * r->max_regression);
 }
 
-static bool is_timeable(const pbd_gate_line *line) { return line->verdict == PBD_GATE_OK; }
+static bool is_timeable(const pbd_gate_request *r, const pbd_gate *gate, size_t cell) {
+    return gate->line[cell].verdict == PBD_GATE_OK && !r->suite->cells[cell].untimed;
+}
 
 static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
     const pbd_gate_request *r = t->request;
     size_t timeable[1024], count = 0;
     for (size_t i = 0; i < gate->lines && count < 1024; i++)
-        if (is_timeable(&gate->line[i])) timeable[count++] = i;
+        if (is_timeable(r, gate, i)) timeable[count++] = i;
     if (count == 0) return pbd_ok();
     gate->control_cell = timeable[(size_t)(pbd_random_uniform(random) * (double)count)];
     const size_t control_at = (size_t)(pbd_random_uniform(random) * (double)(count + 1));
@@ -261,7 +252,7 @@ static pbd_status time_all(timing *t, const cell_words *words, pbd_random *rando
         if (k == count) break;
         pbd_gate_line *line = &gate->line[timeable[k]];
         PBD_TRY(time_cell(t, &words[timeable[k]], false, "gate", seed, &line->pairs));
-        if (is_timed(gate, line, &line->pairs)) line->p = p_of(&line->pairs, r->max_regression);
+        if (is_timed(gate, line, &line->pairs)) line->p = pbd_pairing_p(&line->pairs, r->max_regression, 1);
     }
     gate->timed = true;
     const pbd_pairing *c = &gate->control;
@@ -275,7 +266,7 @@ static pbd_status judge_times(timing *t, const cell_words *words, pbd_gate *gate
     size_t *index = malloc((gate->lines + 1) * sizeof *index), count = 0;
     pbd_status status = p && suspect && index ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a gate");
     for (size_t i = 0; i < gate->lines && status.code == PBD_OK; i++)
-        if (is_timeable(&gate->line[i]) && gate->line[i].pairs.pairs > 0) {
+        if (gate->line[i].verdict == PBD_GATE_OK && gate->line[i].pairs.pairs > 0) {
             p[count] = gate->line[i].p;
             index[count++] = i;
         }

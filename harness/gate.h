@@ -5,9 +5,11 @@
  * program's speed is of no interest.
  *
  * Times: each cell in interleaved pairs of processes (pairing.h) until the interval of its slowdown lies on one side of
- * the largest allowed one. A cell is suspected when the exact one-sided test of «no more than allowed», its p-value
- * multiplied for the looks taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is
- * timed again in a block of its own, and only what both blocks say is a regression.
+ * the largest allowed one. A cell passes when the exact one-sided test rejects «slower than allowed» at 5 %, its
+ * p-value multiplied for the looks taken: to let a slowdown through needs less proof than to accuse somebody of one. A
+ * cell is suspected when the exact one-sided test of «no more than allowed», its p-value multiplied for the looks
+ * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a block of its
+ * own, and only what both blocks say is a regression.
  *
  * Control: in every gate one cell, drawn by the seed, is timed baseline against baseline, at a place in the order drawn
  * as well. When the machine makes a program differ from itself, nothing else it says can be believed.
@@ -23,6 +25,7 @@ typedef struct pbd_gate_cell {
     char *name, *case_name, *method;
     char *backend, *precision; /* default: cpu, f64 */
     unsigned threads;          /* default: 1 */
+    bool untimed;              /* held to its errors and counts alone */
     char **set;                /* "key=value" */
     unsigned set_count;
     char **tolerances; /* "displacement_error=0.2": beside agreement with the baseline */

@@ -20,6 +20,7 @@ static const cyaml_schema_field_t cell_fields[] = {
     MAYBE_TEXT("backend", backend),
     MAYBE_TEXT("precision", precision),
     CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_gate_cell, threads),
+    CYAML_FIELD_BOOL("untimed", CYAML_FLAG_OPTIONAL, pbd_gate_cell, untimed),
     MAYBE_LIST("set", pbd_gate_cell, set),
     MAYBE_LIST("tolerances", pbd_gate_cell, tolerances),
     CYAML_FIELD_END};

@@ -360,10 +360,22 @@ static pbd_status check_request(const pbd_pairing_request *r) {
                      r->most_pairs);
 }
 
-static bool is_decided(const pbd_pairing_request *r, const pbd_judgement *j) {
-    const double limit = log1p(r->margin);
-    if (r->bound_only) return j->log_ratio.high <= limit || j->log_ratio.low > limit;
-    return j->verdict != PBD_INCONCLUSIVE;
+double pbd_pairing_p(const pbd_pairing *pairing, double margin, int sign) {
+    double p = 1, x[PBD_MOST_PAIRS];
+    const size_t n = pairing->judgement.pairs;
+    if (pairing->differs.code != PBD_OK || n == 0) return 1;
+    for (size_t i = 0; i < n; i++) x[i] = sign * pairing->log_ratio[i];
+    if (pbd_signed_rank_p(x, n, sign * log1p(margin), &p).code != PBD_OK) return 1;
+    return fmin(1, p * PBD_ERROR_RATE / pairing->judgement.alpha);
+}
+
+bool pbd_pairing_within(const pbd_pairing *pairing, double margin) {
+    return pbd_pairing_p(pairing, margin, -1) <= 0.05;
+}
+
+static bool is_decided(const pbd_pairing_request *r, const pbd_pairing *out) {
+    if (!r->bound_only) return out->judgement.verdict != PBD_INCONCLUSIVE;
+    return out->judgement.log_ratio.low > log1p(r->margin) || pbd_pairing_within(out, r->margin);
 }
 
 /* True when the comparison is over. */
@@ -374,7 +386,7 @@ static pbd_status look(making *p, bool *over) {
     for (size_t i = 0; i < PBD_LOOKS; i++) {
         if (pbd_looks[i].pairs != out->pairs) continue;
         PBD_TRY(pbd_judge(out->log_ratio, out->pairs, i, r->margin, r->seed, &out->judgement));
-        *over = out->pairs >= r->most_pairs || (is_decided(r, &out->judgement) && out->pairs >= r->first_pairs);
+        *over = out->pairs >= r->most_pairs || (is_decided(r, out) && out->pairs >= r->first_pairs);
     }
     return pbd_ok();
 }

@@ -76,7 +76,7 @@ typedef struct pbd_pairing_request {
     pbd_clock clock;
     double margin;       /* 0.02 */
     double seconds;      /* of --time */
-    bool bound_only;     /* decided once the interval lies on one side of +margin, whatever it says of 0 (gate) */
+    bool bound_only;     /* gate: decided once B is shown to be within +margin (pbd_pairing_within), or above it */
     size_t first_pairs;  /* at least so many, though an earlier look decided; 0: stop as soon as decided */
     size_t most_pairs;   /* a look's number: 8, 12, 20 or 40 */
     uint64_t seed;       /* of the first arm and the bootstrap */
@@ -102,6 +102,13 @@ typedef struct pbd_pairing {
     char comparison_id[33]; /* "" when not stored */
 } pbd_pairing;
 void pbd_pairing_free(pbd_pairing *pairing);
+
+/* One-sided exact p-value of «B is no slower than margin» (sign 1) or «B is slower than margin» (sign -1) over the
+ * pairs of the last look, multiplied for the share of the error rate which that look has: the smallest over all looks
+ * is then a p-value again. 1 without times. */
+double pbd_pairing_p(const pbd_pairing *pairing, double margin, int sign);
+/* «Slower than margin» is rejected at 5 %. */
+bool pbd_pairing_within(const pbd_pairing *pairing, double margin);
 
 /* Called after each pair. */
 typedef void (*pbd_pairing_observer)(void *context, size_t pairs, size_t most_pairs);

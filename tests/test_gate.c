@@ -206,8 +206,8 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
 
 static void noise_that_hides_everything_is_inconclusive(void **state) {
     (void)state;
-    write_file("old.factor", "1000 0 9000\n");
-    write_file("new.factor", "1000 0 9000\n");
+    write_file("old.factor", "1000 0 31000\n");
+    write_file("new.factor", "1000 0 31000\n");
     told answer = gate();
     expect_code(answer, 4);
     expect_says(answer.out, "undecided");
