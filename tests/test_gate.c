@@ -28,7 +28,7 @@ static const char script[] =
     "  19155 18982 19339 18985 19193 19124 19162 19349 19294 19243 19303 19866 19647 19511 19517 19536 19523 19637\n"
     "shift $((n * 11 % 35)); time=$1\n"
     "[ $mine -lt $from ] || time=$((time * factor / 1000))\n"
-    "[ $wild = 0 ] || time=$((time + n * 7919 % wild))\n"
+    "[ $wild = 0 ] || time=$((time + n * n * n % 9973 * 613 % wild))\n"
     "echo "
     "\"{\\\"run_id\\\":\\\"\\\",\\\"cell_id\\\":\\\"c\\\",\\\"backend\\\":\\\"cpu\\\",\\\"precision\\\":\\\"f64\\\","
     "\\\"threads\\\":1,\\\"state\\\":\\\"$state\\\",\\\"says\\\":\\\"\\\",\\\"metrics\\\":{"
@@ -206,8 +206,8 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
 
 static void noise_that_hides_everything_is_inconclusive(void **state) {
     (void)state;
-    write_file("old.factor", "1000 0 31000\n");
-    write_file("new.factor", "1000 0 31000\n");
+    write_file("old.factor", "1000 0 9000\n");
+    write_file("new.factor", "1000 0 9000\n");
     told answer = gate();
     expect_code(answer, 4);
     expect_says(answer.out, "undecided");
