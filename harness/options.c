@@ -122,32 +122,45 @@ static const pbd_option *row_of(const pbd_option *table, int option) {
 
 static pbd_status unknown_option(const char *verb, const pbd_option *table, const char *word) {
     const char *names[MOST_OPTIONS + 1];
-    size_t count = 0, length = strcspn(word, "=");
+    const bool is_long = strncmp(word, "--", 2) == 0;
+    size_t count = 0, length = is_long ? strcspn(word, "=") : strlen(word);
     char bare[80];
     for (const pbd_option *o = table; o->name && count < MOST_OPTIONS; o++) names[count++] = o->name;
     names[count++] = "help";
     snprintf(bare, sizeof bare, "%.*s", (int)(length < 79 ? length : 79), word);
     const char *plain = bare + strspn(bare, "-");
-    const char *nearest = strncmp(bare, "--", 2) == 0 ? pbd_nearest(plain, names, count) : NULL;
+    const char *nearest = is_long ? pbd_nearest(plain, names, count) : NULL;
     if (nearest)
         return pbd_error(PBD_BAD_INPUT, "%s has no option '%s'; did you mean '--%s'? See `pbdbench %s --help`", verb,
                          bare, nearest, verb);
     return pbd_error(PBD_BAD_INPUT, "%s has no option '%s': see `pbdbench %s --help`", verb, bare, verb);
 }
 
-/* What getopt_long stumbled over: `word` is the word it was in, `letter` the short option, if any. */
-static pbd_status stumbled(const char *verb, const pbd_option *table, int why, const char *word, int letter) {
-    const pbd_option *row = letter ? row_of(table, letter) : NULL;
-    if (why == ':')
-        return pbd_error(PBD_BAD_INPUT, "%s: --%s needs a value: --%s %s", verb, row ? row->name : word,
-                         row ? row->name : word, row ? row->value : "VALUE");
-    if (row && !row->value && strchr(word, '='))
-        return pbd_error(PBD_BAD_INPUT, "%s: --%s takes no value", verb, row->name);
-    if (letter > 0 && letter < FIRST_LONG && strncmp(word, "--", 2) != 0) {
-        const char short_word[3] = {'-', (char)letter, '\0'};
-        return unknown_option(verb, table, short_word);
-    }
+/* A letter that is none of the table's; what is no ASCII is half of something longer and is spelt as a number. */
+static pbd_status unknown_letter(const char *verb, const pbd_option *table, int letter) {
+    char word[8];
+    if (letter > ' ' && letter < 127)
+        snprintf(word, sizeof word, "-%c", letter);
+    else
+        snprintf(word, sizeof word, "-\\x%02x", letter & 0xffu);
     return unknown_option(verb, table, word);
+}
+
+/* What getopt_long stumbled over. `known` is its optopt: a row's number, a letter, or 0 for a long option that it does
+ * not know; only then does `word`, the last one it has finished, hold the culprit: letters are found amid a word. */
+static pbd_status stumbled(const char *verb, const pbd_option *table, int why, const char *word, int known) {
+    if (known == 0) return unknown_option(verb, table, word);
+    const pbd_option *row = row_of(table, known);
+    if (row && why == ':')
+        return pbd_error(PBD_BAD_INPUT, "%s: --%s needs a value: --%s %s", verb, row->name, row->name, row->value);
+    if (row || known == 'h') return pbd_error(PBD_BAD_INPUT, "%s: --%s takes no value", verb, row ? row->name : "help");
+    return unknown_letter(verb, table, known);
+}
+
+static bool asks_for_help(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
 }
 
 pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc, char **argv, void *options,
@@ -170,11 +183,10 @@ pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc
         else
             status = take_value(row_of(table, option), optarg, options);
         /* With --help somewhere on the line a person asks what is right: what is wrong can wait. */
-        for (int i = 1; i < argc && status.code == PBD_BAD_INPUT; i++)
-            if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-                *help = true;
-                return pbd_ok();
-            }
+        if (status.code == PBD_BAD_INPUT && (*help || asks_for_help(argc, argv))) {
+            *help = true;
+            return pbd_ok();
+        }
         PBD_TRY(status);
     }
     for (int i = optind; i < argc; i++) PBD_TRY(add_text(words, argv[i]));

@@ -506,9 +506,8 @@ const pbd_verb pbd_verb_bench = {
     .summary = "time methods by Google Benchmark",
     .usage = "bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]",
     .about =
-        "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same "
-        "state,\n"
-        "again and again. A FILTER is a regular expression on the names, which look like\n"
+        "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same\n"
+        "state, again and again. A FILTER is a regular expression on the names, which look like\n"
         "  pbd_distance/cube_shear/solver:coloured_gs/cells:20/cpu/f32/threads:1\n"
         "Lists are separated by commas; every combination runs, and those that cannot are named with the reason.",
     .more =

@@ -178,13 +178,12 @@ const pbd_verb pbd_verb_gate = {
     .summary = "exits 1 on a regression: for CI",
     .usage = "gate --baseline REF [--max-regression 2%] [--suite FILE] [options]",
     .about =
-        "Holds this program against a baseline over the cells of a suite: errors, counts and claims first, and only "
-        "when\n"
-        "they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
+        "Holds this program against a baseline over the cells of a suite: errors, counts and claims first, and\n"
+        "only when they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
     .more =
-        "Exit 3 when an answer is worse, a count differs or a claim's verdict is not the accepted one; 4 when the "
-        "control\n"
-        "alarms or a cell stays undecided; 1 when a cell is slower than allowed in two separate blocks; else 0.",
+        "Exit 3 when an answer is worse, a count differs or a claim's verdict is not the accepted one; 4 when the\n"
+        "control alarms or a cell stays undecided; 1 when a cell is slower than allowed in two separate blocks;\n"
+        "else 0.",
     .options = table,
     .main = verb_main,
 };

@@ -103,13 +103,10 @@ const pbd_verb pbd_verb_history = {
     .summary = "how errors and times changed from build to build",
     .usage = "history [--case CASE] [-m METHOD] [-s key=value]... [--metric NAME] [options]",
     .about =
-        "One history per cell, metric, machine and build preset: a point is a build (its median over runs), a step is "
-        "where the "
-        "level\n"
-        "changed for good. Levels are the best fit of piecewise constant medians, their number is chosen by BIC, and "
-        "a\n"
-        "permutation test confirms each step (p at most 0.01): five builds on either side can show one, a single one\n"
-        "where nothing is noise.",
+        "One history per cell, metric, machine and build preset: a point is a build (its median over runs), a step is\n"
+        "where the level changed for good. Levels are the best fit of piecewise constant medians, their number is\n"
+        "chosen by BIC, and a permutation test confirms each step (p at most 0.01): five builds on either side can\n"
+        "show one, a single one where nothing is noise.",
     .options = table,
     .main = verb_main,
 };

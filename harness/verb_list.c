@@ -121,7 +121,8 @@ enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
 static const pbd_option table[] = {
     PBD_OPTION_JSON(list_options,
                     "one array of objects {name, summary, source, available, reason}; methods\n"
-                    "also have backends, precisions, params and plugin (its file, or null), cases params; runs are\n"
+                    "also have backends, precisions, params and plugin (its file, or null),\n"
+                    "cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s}"),
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
     PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
