@@ -20,12 +20,19 @@ static const pbd_option table[] = {
 
 /* ---- Words of a kind --------------------------------------------------------------------------------------------- */
 
-/* Prints a word that begins as asked for. */
-static void offer(const char *word, const char *begin) {
-    if (strncmp(word, begin, strlen(begin)) == 0) puts(word);
+/* The word being written. Its first `fixed` letters stand already: `--format=`, `pbd_distance,` of a list. */
+typedef struct begun {
+    const char *text;
+    int fixed;
+} begun;
+
+/* Prints a word that goes on as asked for, with what stands before it. */
+static void offer(const char *word, begun begin) {
+    const char *open = begin.text + begin.fixed;
+    if (strncmp(word, open, strlen(open)) == 0) printf("%.*s%s\n", begin.fixed, begin.text, word);
 }
 
-static void offer_choices(const char *choices, const char *begin) {
+static void offer_choices(const char *choices, begun begin) {
     char word[80];
     while (choices && *choices) {
         const size_t length = strcspn(choices, "|");
@@ -35,11 +42,11 @@ static void offer_choices(const char *choices, const char *begin) {
     }
 }
 
-static void offer_settings(const pbd_param *params, const char *begin) {
+static void offer_settings(const pbd_param *params, begun begin) {
     for (; params && params->name; params++) {
         char word[120];
         snprintf(word, sizeof word, "%s=", params->name);
-        if (strchr(begin, '=') == NULL) {
+        if (strchr(begin.text + begin.fixed, '=') == NULL) {
             offer(word, begin);
             continue;
         }
@@ -50,13 +57,13 @@ static void offer_settings(const pbd_param *params, const char *begin) {
     }
 }
 
-static void offer_all_settings(const char *begin) {
+static void offer_all_settings(begun begin) {
     for (size_t i = 0; i < pbd_case_count(); i++) offer_settings(pbd_case_at(i)->params, begin);
     for (size_t i = 0; i < pbd_method_count(); i++)
         offer_settings(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params, begin);
 }
 
-static void offer_figures(const char *begin) {
+static void offer_figures(begun begin) {
     pbd_figure_list list;
     if (pbd_list_figures(&list).code != PBD_OK) return; /* a broken file must not talk into a command line */
     for (size_t i = 0; i < list.count; i++) {
@@ -69,7 +76,7 @@ static void offer_figures(const char *begin) {
 }
 
 /* Files and folders are the shell's own affair: it is told by a line of its own. */
-static void offer_words(pbd_words words, const char *choices, const char *begin) {
+static void offer_words(pbd_words words, const char *choices, begun begin) {
     switch (words) {
         case PBD_WORDS_FILES:
             puts(":files");
@@ -125,7 +132,7 @@ static const pbd_option *option_before(const pbd_verb *verb, const char *word) {
     return NULL;
 }
 
-static void offer_options(const pbd_verb *verb, const char *begin) {
+static void offer_options(const pbd_verb *verb, begun begin) {
     char word[80];
     for (const pbd_option *o = verb->options; o->name; o++) {
         snprintf(word, sizeof word, "--%s", o->name);
@@ -134,9 +141,27 @@ static void offer_options(const pbd_verb *verb, const char *begin) {
     offer("--help", begin);
 }
 
+/* The value of an option, of which `fixed` letters are the option itself. Of a list, the last part is being written. */
+static void offer_values(const pbd_option *o, begun begin) {
+    const char *comma = strcmp(o->value, "LIST") == 0 ? strrchr(begin.text + begin.fixed, ',') : NULL;
+    if (comma) begin.fixed = (int)(comma + 1 - begin.text);
+    offer_words(o->words, o->choices, begin);
+}
+
+/* «--name=VALUE» in one word: the option, or NULL. */
+static const pbd_option *option_in(const pbd_verb *verb, const char *word, int *fixed) {
+    char name[80];
+    const size_t length = strcspn(word, "=");
+    if (!word[length] || length >= sizeof name || strncmp(word, "--", 2) != 0) return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const pbd_option *found = option_before(verb, name);
+    if (found) *fixed = (int)length + 1;
+    return found;
+}
+
 /* words[0] is the verb; the last one is being written. */
 static void complete(const pbd_texts *words) {
-    const char *last = words->count ? words->item[words->count - 1] : "";
+    begun last = {words->count ? words->item[words->count - 1] : "", 0};
     if (words->count < 2) {
         offer_words(PBD_WORDS_VERBS, NULL, last);
         offer("--help", last);
@@ -146,9 +171,10 @@ static void complete(const pbd_texts *words) {
     const pbd_verb *verb = find_verb(words->item[0]);
     if (!verb) return;
     const pbd_option *before = words->count > 2 ? option_before(verb, words->item[words->count - 2]) : NULL;
+    if (!before) before = option_in(verb, last.text, &last.fixed);
     if (before)
-        offer_words(before->words, before->choices, last);
-    else if (*last == '-')
+        offer_values(before, last);
+    else if (*last.text == '-')
         offer_options(verb, last);
     else
         offer_words(verb->words, verb->choices, last);
@@ -159,22 +185,25 @@ static void complete(const pbd_texts *words) {
 static const char bash_script[] =
     "# Completion of pbdbench for bash: source <(pbdbench completion bash)\n"
     "_pbdbench() {\n"
-    "    local word line program=${COMP_WORDS[0]/#\\~/$HOME} words=() current=${COMP_WORDS[COMP_CWORD]}\n"
+    "    local word line stem='' program=${COMP_WORDS[0]/#\\~/$HOME} words=() current=${COMP_WORDS[COMP_CWORD]}\n"
     "    COMPREPLY=()\n"
-    "    # bash splits at '=' and ':': put settings together again\n"
+    "    # bash splits at '=': put settings together again\n"
     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD}\"; do\n"
-    "        if [[ ${#words[@]} -gt 0 && ( $word == = || ${words[-1]} == *= ) ]]; then words[-1]+=$word; else "
-    "words+=(\"$word\"); fi\n"
+    "        if [[ ${#words[@]} -gt 0 && ( $word == = || ${words[-1]} == *= ) ]]; then\n"
+    "            words[-1]+=$word\n"
+    "        else\n"
+    "            words+=(\"$word\")\n"
+    "        fi\n"
     "    done\n"
+    "    # ... and take off again what it keeps before the last '='\n"
+    "    if [[ ${words[-1]} == *=* && ( $current == = || $current != *=* ) ]]; then stem=${words[-1]%=*}=; fi\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :files) compopt -o default; COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
-    "            :folders) compopt -o default; COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
-    "            *=) compopt -o nospace 2>/dev/null; COMPREPLY+=(\"$line\") ;;\n"
-    "            *=*) if [[ ${words[-1]} == *=* ]]; then COMPREPLY+=(\"${line#*=}\"); else COMPREPLY+=(\"$line\"); fi "
-    ";;\n"
-    "            *) COMPREPLY+=(\"$line\") ;;\n"
+    "            :files) compopt -o default; return ;;\n"
+    "            :folders) compopt -o dirnames; return ;;\n"
+    "            *=) compopt -o nospace ;;\n"
     "        esac\n"
+    "        COMPREPLY+=(\"${line#\"$stem\"}\")\n"
     "    done < <(\"$program\" completion --line -- \"${words[@]}\" 2>/dev/null)\n"
     "}\n"
     "complete -F _pbdbench pbdbench ./pbdbench\n";
@@ -183,12 +212,12 @@ static const char zsh_script[] =
     "#compdef pbdbench\n"
     "# Completion of pbdbench for zsh: pbdbench completion zsh > DIR/_pbdbench, with DIR in fpath\n"
     "_pbdbench() {\n"
-    "    local line program=${~words[1]}\n"
+    "    local line program=${words[1]/#\\~/$HOME}\n"
     "    local -a offers open\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :files) _files; return ;;\n"
-    "            :folders) _files -/; return ;;\n"
+    "            :files) compset -P '--*='; _files; return ;;\n"
+    "            :folders) compset -P '--*='; _files -/; return ;;\n"
     "            *=) open+=(\"$line\") ;;\n"
     "            *) offers+=(\"$line\") ;;\n"
     "        esac\n"

@@ -12,7 +12,8 @@
 static char *offers(const char *words) {
     static const char script[] =
         "source <(\"$PBDBENCH_PROGRAM\" completion bash); COMP_WORDS=(\"$PBDBENCH_PROGRAM\" %s); "
-        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }; _pbdbench; printf '%%s\\n' \"${COMPREPLY[@]}\"";
+        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { printf 'compopt %%s\\n' \"$*\"; }; _pbdbench; printf "
+        "'%%s\\n' \"${COMPREPLY[@]}\"";
     char command[2000], *text = calloc(1, 20000);
     snprintf(command, sizeof command, script, words);
     setenv("PBDBENCH_COMMAND", command, 1);
@@ -91,14 +92,42 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("no_such_verb ''", ""); /* nothing, and no error */
 }
 
+/* Nothing is offered, so that bash goes on with names of files, as it knows them best. */
+static void expect_only(const char *words, const char *text) {
+    char *got = offers(words);
+    if (strcmp(got, text) != 0) fail_msg("at «%s» wanted:%sgot:%s", words, text, got);
+    free(got);
+}
+
 static void files_are_the_shells(void **state) {
     (void)state;
-    char words[PATH_MAX + 400];
-    FILE *file = fopen(in_workplace("some.yaml"), "w");
-    assert_non_null(file);
-    fclose(file);
-    snprintf(words, sizeof words, "sweep %s/so", workplace());
-    expect_offer(words, in_workplace("some.yaml"));
+    static const char only_files[] = "\ncompopt -o default\n\n";
+    expect_only("sweep so", only_files);
+    expect_only("db export --db ''", only_files);
+    expect_only("db export --db =", only_files);
+    expect_only("db export --db = so", only_files);
+    expect_only("reproduce rodero2016-fig3 --out ''", "\ncompopt -o dirnames\n\n");
+    expect_only("run cube_shear --threads ''", "\n\n"); /* a number */
+}
+
+/* «--format=la» is three words for bash, which keeps the first two: only the rest is offered. */
+static void values_in_one_word_with_their_option(void **state) {
+    (void)state;
+    expect_offer("db export --format =", "latex");
+    expect_only("db export --format = la", "\nlatex\n");
+    expect_offer("run cube_shear --set = sol", "solver=");
+    expect_only("run cube_shear --set = solver = ja", "\njacobi\n");
+    expect_only("bench --methods = fem", "\nfem_linear\n");
+    expect_only("list --no-such = ''", "\n\n");
+    expect_only("list --json =", "\n\n"); /* a flag */
+}
+
+static void lists_go_on_behind_a_comma(void **state) {
+    (void)state;
+    expect_only("bench -m pbd_distance,fem", "\npbd_distance,fem_linear\n");
+    expect_offer("bench -p f32,", "f32,f64");
+    expect_only("bench --methods = pbd_distance,fem", "\npbd_distance,fem_linear\n");
+    expect_only("run cube_shear -m pbd_distance,fem", "\n\n"); /* takes one */
 }
 
 static void scripts_are_sound(void **state) {
@@ -128,6 +157,8 @@ int main(void) {
         cmocka_unit_test(every_verb_and_option_is_offered),
         cmocka_unit_test(values_are_of_their_kind),
         cmocka_unit_test(files_are_the_shells),
+        cmocka_unit_test(values_in_one_word_with_their_option),
+        cmocka_unit_test(lists_go_on_behind_a_comma),
         cmocka_unit_test(scripts_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);

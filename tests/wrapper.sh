@@ -87,6 +87,18 @@ check "quiet" silent err
 check "no dpkg-query" never says calls "dpkg-query"
 check "not configured again" never says calls "--preset"
 
+echo "completion, asked at a prompt: the program as it is, and nothing is built"
+run completion --line -- ru
+check "asks the program" says out "<completion><--line><--><ru>"
+check "calls nothing" silent calls
+fresh 0
+run completion --line -- ru
+check "without a program: exit 0" exits 0
+check "offers nothing" silent out
+check "says nothing" silent err
+check "still calls nothing" silent calls
+run list
+
 echo "a longer list of packages: looked for again"
 sed -i 's/^gnuplot-nox .*/libnew-dev new\n&/' "$work/root/pbdbench"
 run list
