@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include <dirent.h>
 #include <grp.h>
@@ -212,18 +213,24 @@ static void a_store_with_a_lost_page_is_refused(void **state) {
     free(whole.byte);
 }
 
-/* What method and case say of themselves is no part of a run. */
+/* What method and case say of themselves is no part of a run. A line that is no JSON stays out as well: it differs. */
 static char *export_of_runs(pbd_store *store) {
-    char *text = NULL;
+    char *text = NULL, *kept = NULL, *rest = NULL;
     size_t bytes = 0, runs;
     FILE *out = need(open_memstream(&text, &bytes));
     const pbd_status status = pbd_store_export(store, out, &runs);
     fclose(out);
-    if (status.code != PBD_OK) text[0] = '\0';
-    for (char *at = text; (at = strstr(at, "\"summary\":\"")) != NULL; at++) {
-        for (char *c = at + 11; *c != '\0' && *c != '}'; c++) *c = '.';
+    out = need(open_memstream(&kept, &bytes));
+    for (char *line = strtok_r(text, "\n", &rest); line && status.code == PBD_OK; line = strtok_r(NULL, "\n", &rest)) {
+        json_t *record = json_loads(line, 0, NULL);
+        json_object_del(record, "case");
+        json_object_del(record, "method");
+        if (record) json_dumpf(record, out, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+        json_decref(record);
     }
-    return text;
+    fclose(out);
+    free(text);
+    return kept;
 }
 
 /* Whether a store is refused, found wrong, or holds what `wanted` holds. */

@@ -177,6 +177,9 @@ static void name_node(element_kind kind, const uint32_t *vertex, int a, node_key
     int count = 0;
     memset(key->corner, 0xFF, sizeof key->corner);
     if (is_tet(kind)) {
+        /* The reference element turns the other way round than method.h's tetrahedra: two corners change places. */
+        const uint32_t turned[4] = {vertex[1], vertex[0], vertex[2], vertex[3]};
+        vertex = turned;
         for (int v = 0; v < 4; v++)
             if (a < 4 ? v == a : v == tet_edge[a - 4][0] || v == tet_edge[a - 4][1]) key->corner[count++] = vertex[v];
     } else {

@@ -232,15 +232,16 @@ static double evaluate(const fem_implicit *fem, const double *u, double *residua
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
         for (int q = 0; q < fem->rule.points; q++) {
-            const double *gradient = gradients_at(fem, e, q), volume = volume_at(fem, e, q);
+            const double *gradient = gradients_at(fem, e, q);
+            const double weight = volume_at(fem, e, q);
             deformation_gradient(fem, u, e, gradient, F);
             const double psi = residual ? material_stress(&fem->material, F, P) : material_energy(&fem->material, F);
             if (!isfinite(psi)) return INFINITY;
-            energy += volume * psi;
+            energy += weight * psi;
             for (int a = 0; residual && a < fem->mesh.corners; a++)
                 for (int i = 0; i < 3; i++)
                     for (int k = 0; k < 3; k++)
-                        residual[3 * node[a] + (size_t)i] -= volume * P[3 * i + k] * gradient[3 * a + k];
+                        residual[3 * node[a] + (size_t)i] -= weight * P[3 * i + k] * gradient[3 * a + k];
         }
     }
     for (size_t i = 0; i < fem->dofs; i++) {
@@ -251,13 +252,12 @@ static double evaluate(const fem_implicit *fem, const double *u, double *residua
 }
 
 /* One point's share of an element's stiffness: K[ai][bj] += V sum_kl dN_a/dX_k dP_ik/dF_jl dN_b/dX_l. */
-static void add_point_stiffness(int corners, const double *gradient, double volume, const double tangent[81],
-                                double *K) {
+static void add_point_stiffness(int corners, const double *gradient, double weight, const double dPdF[81], double *K) {
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++) {
             double row[9] = {0}, *out = K + (3 * a + i) * 3 * corners;
             for (int k = 0; k < 3; k++)
-                for (int jl = 0; jl < 9; jl++) row[jl] += volume * gradient[3 * a + k] * tangent[9 * (3 * i + k) + jl];
+                for (int jl = 0; jl < 9; jl++) row[jl] += weight * gradient[3 * a + k] * dPdF[9 * (3 * i + k) + jl];
             for (int b = 0; b < corners; b++)
                 for (int j = 0; j < 3; j++)
                     for (int l = 0; l < 3; l++) out[3 * b + j] += row[3 * j + l] * gradient[3 * b + l];
@@ -278,14 +278,14 @@ static void scatter(fem_implicit *fem, size_t element, const double *K) {
 
 /* The Hessian of Pi at u; with `definite` each point's tangent is made positive semi-definite first. */
 static void assemble(fem_implicit *fem, const double *u, bool definite) {
-    double K[9 * ELEMENT_MOST_NODES * ELEMENT_MOST_NODES], F[9], tangent[81];
+    double K[9 * ELEMENT_MOST_NODES * ELEMENT_MOST_NODES], F[9], dPdF[81];
     pbd_sparse_clear(&fem->matrix);
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         memset(K, 0, 9 * (size_t)fem->mesh.corners * (size_t)fem->mesh.corners * sizeof *K);
         for (int q = 0; q < fem->rule.points; q++) {
             deformation_gradient(fem, u, e, gradients_at(fem, e, q), F);
-            material_tangent(&fem->material, F, definite, tangent);
-            add_point_stiffness(fem->mesh.corners, gradients_at(fem, e, q), volume_at(fem, e, q), tangent, K);
+            material_tangent(&fem->material, F, definite, dPdF);
+            add_point_stiffness(fem->mesh.corners, gradients_at(fem, e, q), volume_at(fem, e, q), dPdF, K);
         }
         scatter(fem, e, K);
     }
