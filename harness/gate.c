@@ -1,12 +1,16 @@
 /* The gate's order of things; gate.h says why it is so. */
 #include "harness/gate.h"
 
+#include <errno.h>
+#include <ftw.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/child.h"
+#include "harness/cli.h"
 #include "harness/run.h"
 
 static const double FALSE_DISCOVERIES = 0.05;
@@ -99,6 +103,7 @@ static pbd_status judge_cell(const pbd_gate_request *r, const cell_words *words,
         set_line(gate, line, PBD_GATE_NEW, says);
         return pbd_ok();
     }
+    gate->compared = true;
     pbd_status differs = pbd_ok();
     PBD_TRY(pbd_judge_errors(&line->baseline, &line->current, r->db, words->tolerance, words->tolerances, &differs));
     if (differs.code != PBD_OK) set_line(gate, line, PBD_GATE_WRONG, differs.text);
@@ -118,28 +123,73 @@ static void count_verdicts(const json_t *claims, pbd_gate_claims *out) {
     }
 }
 
-/* `reproduce` itself compares verdicts with the accepted ones: its exit code is the answer. */
-static pbd_status judge_claims(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_claims *out) {
-    const char *word[] = {r->current, "reproduce",           out->figure, "--json",
-                          "--quiet",  r->db ? "--db" : NULL, r->db,       NULL};
+/* Where `reproduce` draws, and keeps its runs when nothing is to be stored: a folder that is removed afterwards, so
+ * that a gate leaves pictures and store as they were. */
+static pbd_status make_scratch(char path[PATH_MAX]) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%.3000s/pbdbench-gate-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (mkdtemp(path)) return pbd_ok();
+    const pbd_status status = pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be made: %s", path, strerror(errno));
+    *path = '\0';
+    return status;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void remove_scratch(const char *path) {
+    if (*path) nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* How a figure came out, by how `reproduce` ended: it compares verdicts with the accepted ones itself. */
+static pbd_gate_verdict figure_verdict(const pbd_gate_claims *f, const char *last, char *says, size_t size) {
+    if (f->code == 0) return PBD_GATE_OK;
+    const bool changed = f->code == PBD_EXIT_VALIDATION;
+    if (changed || f->code == PBD_EXIT_RUN_FAILED || f->code < 0) {
+        const char *why = changed ? "a claim's verdict is not the accepted one" : *last ? last : "a run failed";
+        if (f->code < 0)
+            snprintf(says, size, "signal %d ended it", -f->code);
+        else
+            snprintf(says, size, "%s", why);
+        return PBD_GATE_WRONG;
+    }
+    snprintf(says, size, "it could not be judged: %.300s", *last ? last : "reproduce said nothing");
+    return PBD_GATE_UNDECIDED;
+}
+
+static pbd_status judge_claims(const pbd_gate_request *r, const char *scratch, pbd_gate *gate, pbd_gate_claims *out) {
+    char store[PATH_MAX + 16], last[300];
+    snprintf(store, sizeof store, "%s/gate.db", scratch);
+    const char *word[] = {r->current, "reproduce", out->figure,           "--json", "--quiet", "--out",
+                          scratch,    "--db",      r->db ? r->db : store, NULL};
     pbd_child child;
     PBD_TRY(pbd_child_run(word, NULL, -1, &child));
     json_t *answer = json_loads(child.out, 0, NULL);
     count_verdicts(json_object_get(answer, "claims"), out);
     json_decref(answer);
     out->code = child.code;
-    char last[300];
     pbd_last_words(child.err, last, sizeof last);
-    const bool interrupted = pbd_interrupted() || child.code == 130;
+    const bool interrupted = pbd_interrupted() || child.code == PBD_EXIT_INTERRUPTED;
     pbd_child_free(&child);
     if (interrupted) return pbd_error(PBD_INTERRUPTED, "interrupted while %s was reproduced", out->figure);
-    if (out->code == 0) return pbd_ok();
-    gate->wrong++;
-    snprintf(out->says, sizeof out->says, "%s",
-             out->code == 3 ? "a claim's verdict is not the accepted one"
-             : *last        ? last
-                            : "it cannot be reproduced");
+    out->verdict = figure_verdict(out, last, out->says, sizeof out->says);
+    gate->wrong += out->verdict == PBD_GATE_WRONG;
+    gate->undecided += out->verdict == PBD_GATE_UNDECIDED;
     return pbd_ok();
+}
+
+static pbd_status judge_figures(const pbd_gate_request *r, pbd_gate *gate) {
+    char scratch[PATH_MAX] = "";
+    if (gate->figures == 0) return pbd_ok();
+    pbd_status status = make_scratch(scratch);
+    for (size_t i = 0; i < gate->figures && status.code == PBD_OK; i++) {
+        tell(r, gate->figure[i].figure, gate->lines + i, gate->lines + gate->figures);
+        status = judge_claims(r, scratch, gate, &gate->figure[i]);
+    }
+    remove_scratch(scratch);
+    return status;
 }
 
 static pbd_status judge_answers(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate) {
@@ -148,11 +198,7 @@ static pbd_status judge_answers(const pbd_gate_request *r, const cell_words *wor
         tell(r, words[i].name, i, total);
         PBD_TRY(judge_cell(r, &words[i], gate, &gate->line[i]));
     }
-    for (size_t i = 0; i < gate->figures; i++) {
-        tell(r, gate->figure[i].figure, gate->lines + i, total);
-        PBD_TRY(judge_claims(r, gate, &gate->figure[i]));
-    }
-    return pbd_ok();
+    return judge_figures(r, gate);
 }
 
 /* ---- Times ------------------------------------------------------------------------------------------------------- */
@@ -236,13 +282,17 @@ static bool is_timeable(const pbd_gate_request *r, const pbd_gate *gate, size_t 
     return gate->line[cell].verdict == PBD_GATE_OK && !r->suite->cells[cell].untimed;
 }
 
-static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
+static bool wants_times(const pbd_gate_suite *suite) {
+    for (unsigned i = 0; i < suite->cells_count; i++)
+        if (!suite->cells[i].untimed) return true;
+    return false;
+}
+
+/* cell[0..count) are timed, and one of them again as the control, somewhere among them. */
+static pbd_status time_cells(timing *t, const cell_words *words, const size_t *cell, size_t count, pbd_random *random,
+                             pbd_gate *gate) {
     const pbd_gate_request *r = t->request;
-    size_t timeable[1024], count = 0;
-    for (size_t i = 0; i < gate->lines && count < 1024; i++)
-        if (is_timeable(r, gate, i)) timeable[count++] = i;
-    if (count == 0) return pbd_ok();
-    gate->control_cell = timeable[(size_t)(pbd_random_uniform(random) * (double)count)];
+    gate->control_cell = cell[(size_t)(pbd_random_uniform(random) * (double)count)];
     const size_t control_at = (size_t)(pbd_random_uniform(random) * (double)(count + 1));
     t->planned = FIRST_PAIRS * (count + 1);
     for (size_t k = 0; k <= count; k++) {
@@ -250,14 +300,25 @@ static pbd_status time_all(timing *t, const cell_words *words, pbd_random *rando
         if (k == control_at)
             PBD_TRY(time_cell(t, &words[gate->control_cell], true, "control", seed + 1000003, &gate->control));
         if (k == count) break;
-        pbd_gate_line *line = &gate->line[timeable[k]];
-        PBD_TRY(time_cell(t, &words[timeable[k]], false, "gate", seed, &line->pairs));
+        pbd_gate_line *line = &gate->line[cell[k]];
+        PBD_TRY(time_cell(t, &words[cell[k]], false, "gate", seed, &line->pairs));
         if (is_timed(gate, line, &line->pairs)) line->p = pbd_pairing_p(&line->pairs, r->max_regression, 1);
     }
     gate->timed = true;
     const pbd_pairing *c = &gate->control;
     gate->alarm = c->differs.code != PBD_OK || c->judgement.verdict == PBD_FASTER || c->judgement.verdict == PBD_SLOWER;
     return pbd_ok();
+}
+
+static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
+    size_t *cell = malloc((gate->lines + 1) * sizeof *cell), count = 0;
+    if (!cell) return pbd_error(PBD_FAILED, "out of memory for a gate");
+    for (size_t i = 0; i < gate->lines; i++)
+        if (is_timeable(t->request, gate, i)) cell[count++] = i;
+    gate->time_owed = count == 0 && wants_times(t->request->suite);
+    const pbd_status status = count ? time_cells(t, words, cell, count, random, gate) : pbd_ok();
+    free(cell);
+    return status;
 }
 
 static pbd_status judge_times(timing *t, const cell_words *words, pbd_gate *gate) {
@@ -332,8 +393,8 @@ void pbd_gate_free(pbd_gate *gate) {
 }
 
 int pbd_gate_code(const pbd_gate *gate) {
-    if (gate->wrong) return 3;
-    if (gate->alarm) return 4;
-    if (gate->regressions) return 1;
-    return gate->undecided ? 4 : 0;
+    if (gate->wrong) return PBD_EXIT_VALIDATION;
+    if (gate->alarm) return PBD_EXIT_INCONCLUSIVE;
+    if (gate->regressions) return PBD_EXIT_REGRESSION;
+    return gate->undecided || gate->time_owed || !gate->compared ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
 }

@@ -2,7 +2,7 @@
  *
  * Errors and counts: every cell once in each program. An answer that is worse, a count that differs, a run that does
  * not end well, or a claim whose verdict is not the accepted one ends the gate before any time is taken: a wrong
- * program's speed is of no interest.
+ * program's speed is of no interest. A figure that cannot be judged, for want of gnuplot or of disk, is undecided.
  *
  * Times: each cell in interleaved pairs of processes (pairing.h) until the interval of its slowdown lies on one side of
  * the largest allowed one. A cell passes when the exact one-sided test rejects «slower than allowed» at 5 %, its
@@ -12,7 +12,12 @@
  * own, and only what both blocks say is a regression.
  *
  * Control: in every gate one cell, drawn by the seed, is timed baseline against baseline, at a place in the order drawn
- * as well. When the machine makes a program differ from itself, nothing else it says can be believed.
+ * as well. When the machine makes a program differ from itself, nothing else it says can be believed. The control
+ * alarms when its interval excludes 0 and is not wholly within the largest allowed slowdown: a difference too small to
+ * matter is no alarm.
+ *
+ * A gate that compared nothing, or whose suite wants times and got none since the baseline lacks those cells, passes
+ * nobody: it is inconclusive.
  */
 #ifndef PBD_GATE_H
 #define PBD_GATE_H
@@ -39,8 +44,8 @@ typedef struct pbd_gate_suite {
     unsigned figures_count;
 } pbd_gate_suite;
 
-/* Reads a suite and checks every cell against this program's cases and methods. PBD_BAD_INPUT names the file and what
- * is wrong in it. */
+/* Reads a suite and checks every cell against this program's cases and methods, and every figure against those that can
+ * be reproduced. PBD_BAD_INPUT names the file and what is wrong in it. */
 pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out);
 void pbd_gate_suite_free(pbd_gate_suite *suite); /* NULL-safe */
 
@@ -48,6 +53,7 @@ typedef struct pbd_gate_request {
     const pbd_gate_suite *suite;
     const char *baseline, *current; /* programs */
     const char *baseline_name;      /* as the person named it */
+    bool other_program;             /* `current` is not this program */
     const char *db;                 /* NULL: nothing is stored */
     double max_regression;          /* 0.02 */
     double seconds;                 /* of `run --time` */
@@ -63,7 +69,7 @@ typedef enum pbd_gate_verdict {
     PBD_GATE_OK,         /* the slowdown is below the largest allowed one */
     PBD_GATE_WRONG,      /* errors, counts or states differ */
     PBD_GATE_REGRESSION, /* slower than allowed, in both blocks */
-    PBD_GATE_UNDECIDED,  /* the interval holds the largest allowed slowdown */
+    PBD_GATE_UNDECIDED,  /* the interval holds the largest allowed slowdown; of a figure: it cannot be judged */
     PBD_GATE_NEW,        /* the baseline cannot run this cell */
     PBD_GATE_NOT_TIMED   /* something else was wrong before */
 } pbd_gate_verdict;
@@ -79,7 +85,8 @@ typedef struct pbd_gate_line {
 
 typedef struct pbd_gate_claims {
     char *figure;
-    int code; /* exit code of `reproduce` */
+    pbd_gate_verdict verdict; /* ok, wrong or undecided */
+    int code;                 /* exit code of `reproduce` */
     size_t claims, reproduced, partly, not_reproduced;
     char says[420];
 } pbd_gate_claims;
@@ -91,7 +98,8 @@ typedef struct pbd_gate {
     size_t figures;
     pbd_pairing control;
     size_t control_cell;
-    bool timed, alarm; /* alarm: of the control */
+    bool timed, alarm;        /* alarm: of the control */
+    bool compared, time_owed; /* a cell ran in both programs; the suite wants times, and none could be taken */
     size_t wrong, regressions, undecided;
 } pbd_gate;
 
@@ -99,7 +107,8 @@ typedef struct pbd_gate {
 pbd_status pbd_gate_run(const pbd_gate_request *request, pbd_gate *out);
 void pbd_gate_free(pbd_gate *gate);
 
-/* Exit code: 3 wrong, else 4 when the control alarms, else 1 for a regression, else 4 when a cell is undecided. */
+/* Exit code: 3 wrong, else 4 when the control alarms, else 1 for a regression, else 4 when a cell or a figure is
+ * undecided or nothing was compared. */
 int pbd_gate_code(const pbd_gate *gate);
 
 /* What came out: for a terminal, for a pull request, for a machine. */

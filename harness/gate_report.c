@@ -6,6 +6,7 @@
 
 #include "harness/environment.h"
 #include "harness/gate.h"
+#include "harness/run_command.h"
 
 /* ---- Parts of a line --------------------------------------------------------------------------------------------- */
 
@@ -40,10 +41,20 @@ static void error_text(const pbd_gate_line *line, char out[WORDS]) {
     }
 }
 
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median process of the program on trial. */
 static void time_text(const pbd_gate_line *line, char out[WORDS]) {
     const size_t n = line->pairs.pairs;
     snprintf(out, WORDS, "-");
-    if (n > 0 && line->pairs.differs.code == PBD_OK) snprintf(out, WORDS, "%.3g ms", 1e3 * line->pairs.b_s[n / 2]);
+    if (n == 0 || line->pairs.differs.code != PBD_OK) return;
+    double sorted[PBD_MOST_PAIRS];
+    memcpy(sorted, line->pairs.b_s, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_size);
+    snprintf(out, WORDS, "%.3g ms", 1e3 * 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]));
 }
 
 static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
@@ -55,6 +66,12 @@ static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
         snprintf(out, WORDS, "%zu slower than allowed", gate->regressions);
     else if (gate->undecided)
         snprintf(out, WORDS, "inconclusive: %zu undecided", gate->undecided);
+    else if (!gate->compared)
+        snprintf(out, WORDS, "inconclusive: the baseline can run none of the cells");
+    else if (gate->time_owed)
+        snprintf(out, WORDS, "inconclusive: the baseline can run none of the cells that are timed");
+    else if (!gate->timed)
+        snprintf(out, WORDS, "no answer is worse; the suite times nothing");
     else
         snprintf(out, WORDS, "no regression");
     return out;
@@ -93,8 +110,8 @@ void pbd_gate_print(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) 
     for (size_t i = 0; i < gate->figures; i++) {
         const pbd_gate_claims *f = &gate->figure[i];
         fprintf(out, "  %-24s %-11s %zu claims: %zu reproduced, %zu partly, %zu not%s%s\n", f->figure,
-                f->code ? "wrong" : "ok", f->claims, f->reproduced, f->partly, f->not_reproduced, *f->says ? ": " : "",
-                f->says);
+                pbd_gate_verdict_name(f->verdict), f->claims, f->reproduced, f->partly, f->not_reproduced,
+                *f->says ? ": " : "", f->says);
     }
     fprintf(out, "\n%s\n", summary_of(gate, a));
 }
@@ -136,6 +153,17 @@ static void markdown_lines(const pbd_gate *gate, const pbd_gate_request *r, FILE
     markdown_row(out, control, 6);
 }
 
+/* The command line as it was given, with the seed that was drawn when it named none. */
+static void print_again(const pbd_gate_request *r, FILE *out) {
+    bool seeded = false;
+    for (int i = 0; i < r->argc; i++) {
+        fputs(" ", out);
+        pbd_write_word(out, r->argv[i]);
+        seeded = seeded || strncmp(r->argv[i], "--seed", 6) == 0;
+    }
+    if (!seeded) fprintf(out, " --seed %llu", (unsigned long long)r->seed);
+}
+
 void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) {
     char text[WORDS];
     pbd_machine machine;
@@ -149,14 +177,20 @@ void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *ou
         char claims[WORDS];
         snprintf(claims, sizeof claims, "%zu claims: %zu reproduced, %zu partly, %zu not", f->claims, f->reproduced,
                  f->partly, f->not_reproduced);
-        const char *const row[] = {f->figure, f->code ? "wrong" : "ok", "", "", claims, f->says};
+        const char *const row[] = {f->figure, pbd_gate_verdict_name(f->verdict), "", "", claims, f->says};
         markdown_row(out, row, 6);
     }
-    fprintf(out, "\n%s against `%s`, at most %.3g %% slower. ", clock_text(&gate->control), r->baseline_name,
-            100 * r->max_regression);
-    if (pbd_this_machine(&machine).code == PBD_OK) fprintf(out, "%s, %d cores; ", machine.cpu, machine.cores);
-    fprintf(out, "commit %.12s%s, %s. Again: `pbdbench gate --baseline %s --seed %llu`\n", build->git_sha,
-            build->dirty ? " with changes" : "", build->compiler, r->baseline_name, (unsigned long long)r->seed);
+    fputs("\n", out);
+    if (gate->timed) fprintf(out, "%s, ", clock_text(&gate->control));
+    fprintf(out, "against `%s`, at most %.3g %% slower", r->baseline_name, 100 * r->max_regression);
+    if (pbd_this_machine(&machine).code == PBD_OK) fprintf(out, "; %s, %d cores", machine.cpu, machine.cores);
+    if (r->other_program)
+        fprintf(out, "; on trial: `%s`", r->current);
+    else
+        fprintf(out, "; commit %.12s%s, %s", build->git_sha, build->dirty ? " with changes" : "", build->compiler);
+    fputs(". Again: `pbdbench", out);
+    print_again(r, out);
+    fputs("`\n", out);
 }
 
 /* ---- For a machine ----------------------------------------------------------------------------------------------- */
@@ -196,10 +230,11 @@ void pbd_gate_json(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) {
         json_array_append_new(lines, line_json(&gate->line[i], r->suite->cells[i].name));
     for (size_t i = 0; i < gate->figures; i++) {
         const pbd_gate_claims *f = &gate->figure[i];
-        json_array_append_new(figures, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:s}", "figure", f->figure, "exit",
-                                                 f->code, "claims", (json_int_t)f->claims, "reproduced",
-                                                 (json_int_t)f->reproduced, "partly", (json_int_t)f->partly,
-                                                 "not_reproduced", (json_int_t)f->not_reproduced, "says", f->says));
+        json_array_append_new(
+            figures, json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:s}", "figure", f->figure, "verdict",
+                               pbd_gate_verdict_name(f->verdict), "exit", f->code, "claims", (json_int_t)f->claims,
+                               "reproduced", (json_int_t)f->reproduced, "partly", (json_int_t)f->partly,
+                               "not_reproduced", (json_int_t)f->not_reproduced, "says", f->says));
     }
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:{s:b, s:b, s:s, s:o}}", "baseline", r->baseline_name, "exit",

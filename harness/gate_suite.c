@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/figures.h"
 #include "harness/gate.h"
+#include "harness/registry.h"
 #include "harness/run.h"
 #include "harness/yaml_file.h"
 
@@ -70,6 +72,32 @@ static pbd_status check_tolerances(const char *path, unsigned i, const pbd_gate_
     return pbd_ok();
 }
 
+static pbd_status check_figure(const char *path, const char *figure, const pbd_figure_list *list) {
+    const char **names = calloc(list->count + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory for a suite");
+    size_t count = 0;
+    bool known = false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->item[i].available) continue;
+        names[count++] = list->item[i].id;
+        known = known || strcmp(list->item[i].id, figure) == 0;
+    }
+    const pbd_status nearest = pbd_unknown("figure", figure, names, count, "pbdbench list figures");
+    free(names);
+    return known ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%s: figures: %.300s", path, nearest.text);
+}
+
+static pbd_status check_figures(const char *path, const pbd_gate_suite *suite) {
+    if (suite->figures_count == 0) return pbd_ok();
+    pbd_figure_list list;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (unsigned i = 0; i < suite->figures_count && status.code == PBD_OK; i++)
+        status = check_figure(path, suite->figures[i], &list);
+    pbd_figure_list_free(&list);
+    return status;
+}
+
 static pbd_status check_suite(const char *path, const pbd_gate_suite *suite) {
     for (unsigned i = 0; i < suite->cells_count; i++) {
         const pbd_gate_cell *cell = &suite->cells[i];
@@ -83,7 +111,7 @@ static pbd_status check_suite(const char *path, const pbd_gate_suite *suite) {
         PBD_TRY(check_settings(path, i, cell));
         PBD_TRY(check_tolerances(path, i, cell));
     }
-    return pbd_ok();
+    return check_figures(path, suite);
 }
 
 pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out) {

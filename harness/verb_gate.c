@@ -130,6 +130,7 @@ static pbd_status act(const gate_options *o, const pbd_gate_suite *suite, int ar
                                     .baseline = baseline,
                                     .current = current,
                                     .baseline_name = o->baseline,
+                                    .other_program = o->current != NULL,
                                     .db = db,
                                     .max_regression = o->max_regression,
                                     .seconds = o->seconds,
@@ -182,8 +183,8 @@ const pbd_verb pbd_verb_gate = {
         "only when they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
     .more =
         "Exit 3 when an answer is worse, a count differs or a claim's verdict is not the accepted one; 4 when the\n"
-        "control alarms or a cell stays undecided; 1 when a cell is slower than allowed in two separate blocks;\n"
-        "else 0.",
+        "control alarms, a cell or a figure stays undecided, or the baseline has nothing to compare; 1 when a cell is\n"
+        "slower than allowed in two separate blocks; else 0.",
     .options = table,
     .main = verb_main,
 };

@@ -19,6 +19,7 @@ static const char script[] =
     "cd \"${0%/*}\"; me=${0##*/}; me=${me%.sh}\n"
     "read error count state <$me.answer; read factor from wild <$me.factor; read claims <$me.claims\n"
     "if [ \"$1\" = reproduce ]; then\n"
+    "  echo \"$@ \" >$me.words; [ $claims != 2 ] || echo 'pbdbench: gnuplot is missing' >&2\n"
     "  echo \"{\\\"figure\\\":\\\"$2\\\",\\\"claims\\\":[{\\\"verdict\\\":\\\"reproduced\\\"}]}\"; exit $claims\n"
     "fi\n"
     "[ \"$state\" != unknown ] || { echo 'pbdbench: no such case' >&2; exit 2; }\n"
@@ -243,10 +244,60 @@ static void a_cell_that_the_baseline_lacks_is_named(void **state) {
     (void)state;
     write_file("old.answer", "0 0 unknown\n");
     told answer = gate();
-    expect_code(answer, 0);
+    expect_code(answer, 4); /* nothing was compared: nobody passes */
     expect_says(answer.out, "new");
     expect_says(answer.out, "no such case");
+    expect_says(answer.out, "none of the cells");
     forget(&answer);
+}
+
+/* A suite that times nothing says so, and passes by its answers. */
+static void a_suite_without_times_passes_by_its_answers(void **state) {
+    (void)state;
+    write_file("suite.yaml", "cells:\n  - {name: one, case: cube_shear, method: pbd_distance, untimed: true}\n");
+    told answer = gate();
+    expect_code(answer, 0);
+    expect_says(answer.out, "times nothing");
+    assert_null(strstr(answer.out, "control"));
+    forget(&answer);
+    answer = gate_with("--markdown", "-");
+    expect_code(answer, 0);
+    assert_null(strstr(answer.out, "CPU time"));
+    forget(&answer);
+}
+
+/* gnuplot missing, disk full: no verdict on the claims, which is not a changed one. */
+static void a_figure_that_cannot_be_judged_is_undecided(void **state) {
+    (void)state;
+    write_file("new.claims", "2\n");
+    told answer = gate();
+    expect_code(answer, 4);
+    expect_says(answer.out, "could not be judged: gnuplot is missing");
+    expect_says(answer.out, "control"); /* times were taken all the same */
+    forget(&answer);
+    write_file("new.claims", "5\n");
+    answer = gate();
+    expect_code(answer, 3); /* its runs fail: as bad as a wrong answer */
+    forget(&answer);
+}
+
+/* Pictures and, with --no-store, runs of the figures go to a folder that is gone afterwards. */
+static void figures_leave_nothing_behind(void **state) {
+    (void)state;
+    told answer = gate();
+    expect_code(answer, 0);
+    forget(&answer);
+    char words[2048] = "", *out, *db;
+    FILE *file = fopen(in_workplace("new.words"), "r");
+    assert_non_null(file);
+    assert_non_null(fgets(words, sizeof words, file));
+    fclose(file);
+    assert_non_null(out = strstr(words, "--out "));
+    assert_non_null(db = strstr(words, "--db "));
+    char *folder = strtok(out + 6, " ");
+    assert_non_null(folder);
+    assert_int_not_equal(access(folder, F_OK), 0);
+    assert_memory_equal(db + 5, folder, strlen(folder));
 }
 
 /* ---- Input ------------------------------------------------------------------------------------------------------- */
@@ -270,6 +321,8 @@ static void bad_suites_are_refused(void **state) {
         "cells:\n  - {name: one, case: cube_shear, method: pbd_distance}\n"
         "  - {name: one, case: cube_shear, method: pbd_distance}\n",
         "the same name");
+    expect_refused("cells:\n  - {name: one, case: cube_shear, method: pbd_distance}\nfigures: [rodero2016-fig33]\n",
+                   "rodero2016-fig3");
     expect_refused("cells:\n  - {name: one, case: cube_shear, method: pbd_distance, tolerances: [\"x=y\"]}\n", "x=y");
 }
 
@@ -318,7 +371,9 @@ static void markdown_is_a_table(void **state) {
     expect_says(answer.out, "### pbdbench gate: no regression");
     expect_says(answer.out, "| --- | --- | ---: |");
     expect_says(answer.out, "| one | ok |");
-    expect_says(answer.out, "--seed 5`");
+    expect_says(answer.out, "--seed 5");
+    expect_says(answer.out, "--no-store");
+    expect_says(answer.out, "new.sh`. Again");
     forget(&answer);
     answer = gate_with("--markdown", "/nowhere/table.md");
     expect_code(answer, 2);
@@ -362,6 +417,9 @@ int main(void) {
         TEST(noise_that_hides_everything_is_inconclusive),
         TEST(what_a_second_block_does_not_confirm_passes),
         TEST(a_cell_that_the_baseline_lacks_is_named),
+        TEST(a_suite_without_times_passes_by_its_answers),
+        TEST(a_figure_that_cannot_be_judged_is_undecided),
+        TEST(figures_leave_nothing_behind),
         TEST(bad_suites_are_refused),
         TEST(bad_words_are_refused),
         TEST(json_holds_everything),
