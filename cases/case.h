@@ -8,7 +8,7 @@
 
 #include "methods/method.h"
 
-#define PBD_CASE_ABI 1u
+#define PBD_CASE_ABI 2u
 
 typedef struct pbd_case {
     uint32_t abi;
@@ -19,6 +19,9 @@ typedef struct pbd_case {
     pbd_status (*build)(const pbd_values *, pbd_scene *scene);
     /* Reads the solver's state and records metrics and series against the reference. `method` may lack fields. */
     pbd_status (*measure)(const pbd_scene *, const pbd_method *, const void *state, pbd_recorder *);
+    /* Looks at a moving scene at its start and every scene->observe_every seconds, for series over time; may keep what
+     * it sees in scene->detail. Its time is not the solver's. NULL: the end alone counts. */
+    pbd_status (*observe)(const pbd_scene *, const pbd_method *, const void *state, double time, pbd_recorder *);
     void (*free_scene)(pbd_scene *); /* frees what build made; safe on a zeroed scene */
 } pbd_case;
 

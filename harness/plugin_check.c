@@ -8,6 +8,7 @@
 #include "harness/exec/exec.h"
 #include "harness/record.h"
 #include "harness/run.h"
+#include "harness/scene_check.h"
 #include "harness/watch.h"
 
 enum { STEPS = 5 };
@@ -614,6 +615,17 @@ static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pb
     return pbd_ok();
 }
 
+/* Whether the case, as it is by default, asks for nothing that the method does not take. */
+static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
+    const subject of = {entry, c};
+    solver s;
+    pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
+    if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
+    s.method = NULL; /* nothing was created */
+    close_solver(&s);
+    return status.code != PBD_NOT_SUPPORTED;
+}
+
 pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {
     *failed = 0;
     for (size_t m = 0; m < pbd_plugin_methods(plugin); m++) {
@@ -625,6 +637,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
             if (method->needs & ~pbd_case_at(c)->provides) continue;
+            if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));
         }

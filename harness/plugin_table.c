@@ -83,6 +83,8 @@ static pbd_status check_slots(const pbd_method *m) {
 static pbd_status check_masks(const pbd_method *m) {
     const unsigned needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES;
     if (m->needs & ~needs) WRONG("method %s needs what this program does not know of: needs = %#x", m->name, m->needs);
+    const unsigned takes = PBD_TAKES_START | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_FORCES_END;
+    if (m->takes & ~takes) WRONG("method %s takes what this program does not know of: takes = %#x", m->name, m->takes);
     if (!m->backends) WRONG("method %s runs on no backend: backends = 0, say PBD_CPU", m->name);
     if (m->backends & ~(unsigned)(PBD_CPU | PBD_EMU))
         WRONG("method %s asks for a backend that plug-ins cannot have (backends = %#x): PBD_CPU | PBD_EMU at most",
@@ -112,8 +114,8 @@ static pbd_status check_method(const pbd_method *m, const char *plugin) {
 static pbd_status check_pair(const pbd_method *a, const pbd_method *b) {
     if (strcmp(a->name, b->name) != 0)
         WRONG("%s and %s are listed as one method in two precisions, but their names differ", a->name, b->name);
-    if (a->precisions != b->precisions || a->backends != b->backends || a->needs != b->needs)
-        WRONG("method %s says one thing in f32 and another in f64: precisions, backends and needs must be equal",
+    if (a->precisions != b->precisions || a->backends != b->backends || a->needs != b->needs || a->takes != b->takes)
+        WRONG("method %s says one thing in f32 and another in f64: precisions, backends, needs and takes must be equal",
               a->name);
     for (size_t i = 0;; i++) {
         if (!a->params[i].name && !b->params[i].name) return pbd_ok();

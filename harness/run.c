@@ -14,6 +14,7 @@
 #include "harness/exec/exec.h"
 #include "harness/record.h"
 #include "harness/run_apart.h"
+#include "harness/scene_check.h"
 #include "harness/solve_times.h"
 
 /* ---- Ctrl-C
@@ -259,34 +260,54 @@ pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out) {
     return pbd_error(PBD_FAILED, "out of memory for a run");
 }
 
-/* Advances a dynamic scene to its end, or finds rest. */
-static pbd_status drive(const pbd_scene *scene, const pbd_method *m, void *state, const pbd_values *values) {
-    if (scene->duration == 0) {
-        if (m->solve) return m->solve(state);
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium, which this case asks for", m->name);
-    }
-    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, this case moves", m->name);
-    double dt = pbd_real(values, "dt");
-    long steps = lround(scene->duration / dt);
-    for (long i = 0; i < steps; i++) {
-        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
-        PBD_TRY(m->step(state, dt));
-    }
-    return pbd_ok();
-}
-
-/* A solve as a thing to be done again. */
+/* A solve as a thing to be done, and done again. */
 typedef struct drive_context {
     const pbd_scene *scene;
     const pbd_method *method;
     void *state;
     const pbd_values *values;
+    const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
+    pbd_recorder *recorder;
 } drive_context;
+
+/* Lets the case look after `step` steps, when it is time; on a clock of its own. */
+static pbd_status observe(const drive_context *c, long step, double dt) {
+    const double every = c->scene->observe_every, time = (double)step * dt;
+    if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
+    /* Rounding must not lose the step at which a multiple of `every` is reached. */
+    const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
+    if (now <= before) return pbd_ok();
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "observe");
+    const pbd_status status = c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "solve");
+    return status;
+}
+
+/* Advances a dynamic scene to its end, or finds rest. */
+static pbd_status drive(const drive_context *c) {
+    const pbd_method *m = c->method;
+    if (c->scene->duration == 0) {
+        if (m->solve) return m->solve(c->state);
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium, which this case asks for", m->name);
+    }
+    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, this case moves", m->name);
+    double dt = pbd_real(c->values, "dt");
+    long steps = lround(c->scene->duration / dt);
+    PBD_TRY(observe(c, 0, dt));
+    for (long i = 0; i < steps; i++) {
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
+        PBD_TRY(m->step(c->state, dt));
+        PBD_TRY(observe(c, i + 1, dt));
+    }
+    return pbd_ok();
+}
 
 static pbd_status drive_again(void *context) {
     const drive_context *c = context;
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped while it was timed");
-    return drive(c->scene, c->method, c->state, c->values);
+    return drive(c);
 }
 
 /* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
@@ -294,7 +315,7 @@ static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int ti
     pbd_status status = pbd_ok();
     pbd_recorder_mute(recorder, true);
     for (int i = 0; i < times && status.code == PBD_OK; i++) {
-        status = drive(c->scene, c->method, c->state, c->values);
+        status = drive(c);
         if (status.code == PBD_OK) status = c->method->load(c->state, start->blob, start->bytes);
     }
     pbd_recorder_mute(recorder, false);
@@ -337,7 +358,9 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
     pbd_recorder_enter(recorder, "solve");
-    pbd_status status = drive(c->scene, c->method, c->state, c->values);
+    c->observer = item->cell.c;
+    pbd_status status = drive(c);
+    c->observer = NULL;
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
@@ -360,11 +383,13 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     pbd_status status = cell->c->build(&cell->case_values, scene);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
+    PBD_TRY(pbd_check_scene(scene, m));
     pbd_recorder_enter(recorder, "create");
     status = m->create(scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
-    drive_context context = {scene, m, *state, &cell->method_values};
+    drive_context context = {
+        .scene = scene, .method = m, .state = *state, .values = &cell->method_values, .recorder = recorder};
     pbd_saved_state start = {0};
     if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(m, *state, &start));
     status = warm_up(&context, &start, item->warmups, recorder);

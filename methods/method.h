@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PBD_METHOD_ABI 1u
+#define PBD_METHOD_ABI 2u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -120,6 +120,11 @@ typedef struct pbd_material {
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
     pbd_convention convention;
     pbd_law law;
+    double fibre[3];        /* direction at rest, any length; read when fibre_stiffness > 0 */
+    double fibre_stiffness; /* Pa, cao2023 section 4.3 (C-7): adds twice itself to the modulus along the fibre */
+    double yield_strain;    /* of the norm of the elastic Green strain; 0: elastic */
+    double creep;           /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
+    double thickness;       /* m, of triangles; 0: 1 */
 } pbd_material;
 
 /* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
@@ -136,24 +141,27 @@ typedef struct pbd_scene {
     double *positions;  /* particles x 3, m, at rest */
     double *velocities; /* particles x 3, m/s; NULL: at rest */
     double *masses;     /* particles, kg */
-    double *forces;     /* particles x 3, N, constant */
+    double *forces;     /* particles x 3, N, constant while they act */
+    double forces_end;  /* s: forces act in steps that begin before; 0: for good. Gravity always acts */
     size_t hexes;
     uint32_t *hex; /* hexes x 8, order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
     size_t tets;
     uint32_t *tet; /* tets x 4, the fourth on the side to which the first three turn counter-clockwise: det D_m > 0 */
     size_t triangles;
-    uint32_t *triangle; /* triangles x 3: cloth */
-    double gravity[3];  /* m/s^2, on every particle's mass; a dead load */
-    double *start;      /* particles x 3, m: where a body that does not start at rest starts; NULL: positions */
+    uint32_t
+        *triangle;     /* triangles x 3: cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
+    double gravity[3]; /* m/s^2, on every particle's mass; a dead load */
+    double *start;     /* particles x 3, m: where a body that does not start at rest starts; NULL: positions */
     size_t fixed;
-    uint32_t *fixed_particle; /* fixed, ascending */
+    uint32_t *fixed_particle; /* fixed, ascending. Held where they start: a bar is stretched or twisted by `start` */
     pbd_fixing fixing;
     pbd_sharing shared;
     pbd_material material;
-    double extent;     /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
-    double duration;   /* s; 0: the case asks for static equilibrium */
-    pbd_settle settle; /* duration 0, and window > 0: by moving until rest, not by `solve` */
-    void *detail;      /* the case's own, freed by its `free_scene` */
+    double extent;        /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
+    double duration;      /* s; 0: the case asks for static equilibrium */
+    pbd_settle settle;    /* duration 0, and window > 0: by moving until rest, not by `solve` */
+    double observe_every; /* s: how often the case looks at a scene that moves (`observe` of case.h); 0: never */
+    void *detail;         /* the case's own, freed by its `free_scene` */
 } pbd_scene;
 
 /* ---- Recorder: what a method reports while it works --------------------------------------------------------------
@@ -186,6 +194,15 @@ enum { PBD_NEEDS_PARTICLES = 1, PBD_NEEDS_HEXES = 2, PBD_NEEDS_TETS = 4, PBD_NEE
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
 enum { PBD_F32 = 1, PBD_F64 = 2 };
 
+/* What a scene may ask for that a method has to know of to be right. A scene that asks for more than its method takes
+ * is refused: an answer that leaves out the fibre, say, would look like any other. */
+enum {
+    PBD_TAKES_START = 1,      /* `start`: the body and what is held do not start at rest */
+    PBD_TAKES_FIBRES = 2,     /* fibre_stiffness > 0 */
+    PBD_TAKES_PLASTICITY = 4, /* yield_strain > 0 */
+    PBD_TAKES_FORCES_END = 8  /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
+};
+
 typedef enum pbd_field {
     PBD_POSITIONS,  /* particles x 3, m */
     PBD_VELOCITIES, /* particles x 3, m/s */
@@ -196,6 +213,7 @@ typedef struct pbd_method {
     uint32_t abi; /* PBD_METHOD_ABI; a mismatch is refused with both numbers */
     const char *name, *summary, *source;
     unsigned needs;
+    unsigned takes;          /* PBD_TAKES_* */
     const pbd_param *params; /* ends with a NULL name */
     /* Builds the solver's state from a scene (which it does not keep). May record (fitted stiffnesses...). */
     pbd_status (*create)(const pbd_scene *, const pbd_values *, pbd_exec *, pbd_recorder *, void **state);

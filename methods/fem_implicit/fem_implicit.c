@@ -517,6 +517,7 @@ const pbd_method PBD_NAME(fem_implicit) = {
     .summary = "hyperelastic finite elements: static Newton, backward Euler, implicit midpoint",
     .source = "Zienkiewicz, Taylor and Fox 2014; laws as in methods/physics",
     .needs = PBD_NEEDS_PARTICLES,
+    .takes = PBD_TAKES_START,
     .params = params,
     .create = create,
     .backends = PBD_CPU,

@@ -1,0 +1,26 @@
+#include "harness/scene_check.h"
+
+static const struct {
+    unsigned what;
+    const char *says;
+} asked[] = {{PBD_TAKES_START, "bodies that start other than at rest, or are held so"},
+             {PBD_TAKES_FIBRES, "fibres: set fibre_stiffness=0 to run without"},
+             {PBD_TAKES_PLASTICITY, "plastic flow: set yield_strain=0 to run without"},
+             {PBD_TAKES_FORCES_END, "forces that end"}};
+
+static unsigned asks(const pbd_scene *scene) {
+    unsigned mask = 0;
+    if (scene->start) mask |= PBD_TAKES_START;
+    if (scene->material.fibre_stiffness > 0) mask |= PBD_TAKES_FIBRES;
+    if (scene->material.yield_strain > 0) mask |= PBD_TAKES_PLASTICITY;
+    if (scene->forces_end > 0) mask |= PBD_TAKES_FORCES_END;
+    return mask;
+}
+
+pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
+    const unsigned beyond = asks(scene) & ~method->takes;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (beyond & asked[i].what)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s knows nothing of %s", method->name, asked[i].says);
+    return pbd_ok();
+}
