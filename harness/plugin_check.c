@@ -636,7 +636,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
                            "slots, masks and parameters are as they must be"};
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
-            if (method->needs & ~pbd_case_at(c)->provides) continue;
+            if (pbd_missing_needs(method, pbd_case_at(c))) continue;
             if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));

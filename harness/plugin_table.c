@@ -81,7 +81,8 @@ static pbd_status check_slots(const pbd_method *m) {
 }
 
 static pbd_status check_masks(const pbd_method *m) {
-    const unsigned needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES;
+    const unsigned needs =
+        PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES | PBD_NEEDS_TETS_OR_TRIANGLES;
     if (m->needs & ~needs) WRONG("method %s needs what this program does not know of: needs = %#x", m->name, m->needs);
     const unsigned takes = PBD_TAKES_START | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_FORCES_END;
     if (m->takes & ~takes) WRONG("method %s takes what this program does not know of: takes = %#x", m->name, m->takes);

@@ -128,6 +128,12 @@ pbd_status pbd_find_case(const char *name, const pbd_case **out) {
     return pbd_unknown("case", name, names, CASES, "pbdbench list cases");
 }
 
+unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {
+    unsigned provided = c->provides;
+    if (provided & (PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES)) provided |= PBD_NEEDS_TETS_OR_TRIANGLES;
+    return method->needs & ~provided;
+}
+
 pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
         if (strcmp(name, backend_names[i]) != 0) continue;

@@ -41,6 +41,9 @@ pbd_status pbd_find_case(const char *name, const pbd_case **out);
 pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* also refuses one that is not available, with why */
 pbd_status pbd_find_precision(const char *name, pbd_precision *out);
 
+/* PBD_NEEDS_* of the method that the case does not provide; 0: they go together. */
+unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c);
+
 /* The entry of `names` nearest to `word` by edit distance, or NULL when none is near enough to be a slip. */
 const char *pbd_nearest(const char *word, const char *const *names, size_t count);
 /* PBD_BAD_INPUT: «unknown KIND 'WORD'; did you mean 'X'? `HINT` shows them all». */

@@ -190,7 +190,13 @@ bool pbd_stop_requested(const pbd_recorder *);
 
 typedef struct pbd_exec pbd_exec; /* where kernels run: harness/exec/exec.h */
 
-enum { PBD_NEEDS_PARTICLES = 1, PBD_NEEDS_HEXES = 2, PBD_NEEDS_TETS = 4, PBD_NEEDS_TRIANGLES = 8 };
+enum {
+    PBD_NEEDS_PARTICLES = 1,
+    PBD_NEEDS_HEXES = 2,
+    PBD_NEEDS_TETS = 4,
+    PBD_NEEDS_TRIANGLES = 8,
+    PBD_NEEDS_TETS_OR_TRIANGLES = 16 /* of methods only: a case provides the one or the other */
+};
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
 enum { PBD_F32 = 1, PBD_F64 = 2 };
 
@@ -206,7 +212,8 @@ enum {
 typedef enum pbd_field {
     PBD_POSITIONS,  /* particles x 3, m */
     PBD_VELOCITIES, /* particles x 3, m/s */
-    PBD_PREDICTED   /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+    PBD_PREDICTED,  /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+    PBD_MEAN_STRESS /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
 } pbd_field;
 
 typedef struct pbd_method {

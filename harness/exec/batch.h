@@ -153,6 +153,19 @@ PBD_FN void batch_store_rows(float *rows, const uint32_t *index, int stride, int
 #endif
 #endif
 
+/* The counterpart of batch_load. */
+PBD_FN void batch_store(real *values, size_t first, int count, vreal x) {
+#if PBD_BATCH == 1
+    (void)count;
+    values[first] = x;
+#else
+    if (count == PBD_BATCH)
+        __builtin_memcpy(values + first, &x, sizeof x);
+    else
+        for (int l = 0; l < count; l++) values[first + (size_t)l] = x[l];
+#endif
+}
+
 /* Rows at, at + stride, ...: contiguous output, which no index names. */
 PBD_FN void batch_store_strided(real *rows, size_t at, size_t stride, int count, const vreal in[4]) {
 #if PBD_BATCH == 1

@@ -1,0 +1,73 @@
+/* What every position-based method does with particles: prediction, velocities, and the sum of Jacobi's impulses.
+ *
+ * Particles are rows of four reals (x, y, z, w) with w the inverse mass, 1/kg; 0: held. A method's own kernel header
+ * includes this one. */
+#ifndef PBD_PARTICLE_KERNELS_H
+#define PBD_PARTICLE_KERNELS_H
+
+#include "harness/exec/batch.h"
+#include "harness/exec/kernel.h"
+#include "harness/exec/tile.h"
+
+PBD_FN vec3 load3(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
+
+typedef struct predict_args {
+    const real *x, *v, *a; /* positions, velocities, accelerations by the load; rows of 4 */
+    real *p;               /* predicted; w is carried along */
+    real dt;
+} predict_args;
+
+PBD_FN void predict(const predict_args *a, size_t i) {
+    for (size_t d = 4 * i; d < 4 * i + 3; d++) a->p[d] = a->x[d] + a->dt * (a->v[d] + a->dt * a->a[d]);
+    a->p[4 * i + 3] = a->x[4 * i + 3];
+}
+PBD_ITEM_KERNEL(predict, predict_args, 16 * sizeof(real), 12)
+
+typedef struct advance_args {
+    const real *p;
+    real *x, *v;
+    real inverse_dt, keep; /* keep: 1 - damping dt, not below 0 */
+} advance_args;
+
+PBD_FN void advance(const advance_args *a, size_t i) {
+    for (size_t d = 4 * i; d < 4 * i + 3; d++) {
+        a->v[d] = (a->p[d] - a->x[d]) * a->inverse_dt * a->keep;
+        a->x[d] = a->p[d];
+    }
+}
+PBD_ITEM_KERNEL(advance, advance_args, 16 * sizeof(real), 9)
+
+typedef struct clear_args {
+    real *values;
+} clear_args;
+
+PBD_FN void clear_reals(const clear_args *a, size_t i) { a->values[i] = 0; }
+PBD_ITEM_KERNEL(clear_reals, clear_args, sizeof(real), 0)
+
+/* ---- Jacobi: each particle gathers its impulses, in a fixed order
+ * ------------------------------------------------------ */
+
+typedef struct gather_args {
+    const uint32_t *first; /* particles + 1 offsets into slot */
+    const uint32_t *slot;  /* impulse row, times 2, plus 1 where the impulse acts with the other sign */
+    const real *impulse;
+    real *p;
+} gather_args;
+
+PBD_FN void gather_impulses(const gather_args *a, size_t i) {
+    vec3 sum = vec3_make(0, 0, 0);
+    for (uint32_t k = a->first[i] + PBD_LANE; k < a->first[i + 1]; k += PBD_LANES) {
+        vec3 impulse = load3(a->impulse, a->slot[k] >> 1);
+        real sign = a->slot[k] & 1 ? (real)-1 : (real)1;
+        sum = vec3_add(sum, vec3_scale(sign, impulse));
+    }
+    sum = tile_sum3(sum);
+    if (PBD_LANE != 0) return;
+    real *p = a->p + 4 * i;
+    p[0] -= p[3] * sum.x;
+    p[1] -= p[3] * sum.y;
+    p[2] -= p[3] * sum.z;
+}
+PBD_TILE_KERNEL(gather_impulses, gather_args, 30 * (4 * sizeof(real) + 4), 30 * 6)
+
+#endif

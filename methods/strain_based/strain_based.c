@@ -1,0 +1,160 @@
+/* strain_based: stretch and shear of the material axes as constraints of their own (continuum; Mueller et al. 2015), on
+ * tetrahedra or triangles. README.md has the equations. */
+#include "methods/physics/element_solver.h"
+#include "methods/strain_based/strain_based_kernels.h"
+
+static const char *const forms[] = {"pbd", "xpbd", NULL};
+static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
+static const char *const stretches[] = {"length", "squared", NULL};
+static const char *const shears[] = {"normalised", "naive", NULL};
+
+#define FRACTION(name, doc) \
+    { name, "", PBD_REAL, "1", 0, 1, 0, NULL, doc }
+
+static const pbd_param params[] = {
+    {"form", "", PBD_CHOICE, "pbd", 0, 0, 0, forms,
+     "pbd: each constraint takes the fraction k_* of its step; xpbd: stretch has the modulus k_* E, shear k_* E/2"},
+    {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, solvers, "order of projection"},
+    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},
+    {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},
+    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
+    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
+    {"relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,
+     "solver=jacobi: times the share that keeps sums from overshooting"},
+    {"stretch", "", PBD_CHOICE, "length", 0, 0, 0, stretches, "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
+    {"shear", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle alone, or F e_i . F e_j"},
+    FRACTION("k_x", "stretch along the first material axis; 0: none"),
+    FRACTION("k_y", "along the second"),
+    FRACTION("k_z", "along the third"),
+    FRACTION("k_xy", "shear of the first and second axes; 0: none"),
+    FRACTION("k_yz", "of the second and third"),
+    FRACTION("k_zx", "of the third and first"),
+    {0}};
+
+typedef struct strain_based {
+    element_solver solver;
+    real *multiplier;                            /* device: STRAINS x elements; NULL: PBD */
+    double stiffness[STRAINS], modulus[STRAINS]; /* modulus: Pa */
+    double thickness, dt, damping;
+    long iterations, substeps;
+    int squared, naive;
+} strain_based;
+
+static void destroy(void *state) {
+    strain_based *s = state;
+    if (!s) return;
+    pbd_free(s->solver.exec, s->multiplier);
+    element_solver_free(&s->solver);
+    free(s);
+}
+
+/* With these moduli and all k_* at 1, small strains are those of an elastic body of nu = 0. */
+static void take_moduli(strain_based *s, const pbd_scene *scene, const pbd_values *values) {
+    static const char *const names[STRAINS] = {"k_x", "k_y", "k_z", "k_xy", "k_yz", "k_zx"};
+    for (int k = 0; k < STRAINS; k++) {
+        s->stiffness[k] = pbd_real(values, names[k]);
+        s->modulus[k] = s->stiffness[k] * scene->material.E * (k < 3 ? 1 : 0.5);
+    }
+    s->thickness = s->solver.corners == 3 && scene->material.thickness > 0 ? scene->material.thickness : 1;
+}
+
+static pbd_status allocate(strain_based *s, bool xpbd) {
+    void *multiplier = NULL;
+    if (xpbd) PBD_TRY(pbd_alloc(s->solver.exec, STRAINS * s->solver.elements * sizeof(real), &multiplier));
+    s->multiplier = multiplier;
+    return pbd_ok();
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    strain_based *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_based");
+    s->squared = pbd_choice(values, "stretch");
+    s->naive = pbd_choice(values, "shear");
+    s->iterations = pbd_integer(values, "iterations");
+    s->substeps = pbd_integer(values, "substeps");
+    s->damping = pbd_real(values, "damping");
+    pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
+                                              pbd_real(values, "relaxation"), exec, recorder);
+    if (status.code == PBD_OK) {
+        take_moduli(s, scene, values);
+        status = allocate(s, pbd_choice(values, "form") == 1);
+    }
+    if (status.code != PBD_OK) {
+        destroy(s);
+        return status;
+    }
+    pbd_metric(recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1); /* none is ever cut off */
+    *state = s;
+    return status;
+}
+
+static pbd_status project(void *method, size_t first, size_t count) {
+    strain_based *s = method;
+    strain_args args = {.view = element_solver_view(&s->solver, first),
+                        .multiplier = s->multiplier ? s->multiplier + first : NULL,
+                        .squared = s->squared,
+                        .naive = s->naive};
+    for (int k = 0; k < STRAINS; k++) {
+        args.stiffness[k] = (real)s->stiffness[k];
+        if (s->modulus[k] > 0) args.compliance[k] = (real)(1 / (s->modulus[k] * s->dt * s->dt * s->thickness));
+    }
+    const bool tets = s->solver.corners == 4;
+    const pbd_kernel *kernel = s->solver.jacobi
+                                   ? tets ? &PBD_KERNEL(store_tet_impulses) : &PBD_KERNEL(store_triangle_impulses)
+                               : tets ? &PBD_KERNEL(project_tets)
+                                      : &PBD_KERNEL(project_triangles);
+    return pbd_run(s->solver.exec, kernel, count, &args);
+}
+
+static pbd_status step(void *state, double dt) {
+    strain_based *s = state;
+    s->dt = dt / (double)s->substeps;
+    for (long n = 0; n < s->substeps; n++) {
+        PBD_TRY(element_solver_predict(&s->solver, s->dt));
+        if (s->multiplier) {
+            clear_args clear = {s->multiplier};
+            PBD_TRY(pbd_run(s->solver.exec, &PBD_KERNEL(clear_reals), STRAINS * s->solver.elements, &clear));
+        }
+        for (long i = 0; i < s->iterations; i++) PBD_TRY(element_solver_sweep(&s->solver, project, s));
+        PBD_TRY(element_solver_advance(&s->solver, s->dt, s->damping));
+    }
+    pbd_count(s->solver.recorder, "steps", 1);
+    return pbd_ok();
+}
+
+static pbd_status read_field(const void *state, pbd_field field, double *out) {
+    const strain_based *s = state;
+    return element_solver_read(&s->solver, "strain_based", field, out);
+}
+
+static pbd_status save(const void *state, void *blob, size_t *bytes) {
+    const strain_based *s = state;
+    *bytes = element_solver_bytes(&s->solver);
+    return blob ? element_solver_save(&s->solver, blob) : pbd_ok();
+}
+
+static pbd_status load(void *state, const void *blob, size_t bytes) {
+    strain_based *s = state;
+    if (bytes == element_solver_bytes(&s->solver)) return element_solver_load(&s->solver, blob);
+    return pbd_error(PBD_BAD_INPUT, "strain_based: the saved state has %zu bytes, not %zu", bytes,
+                     element_solver_bytes(&s->solver));
+}
+
+const pbd_method PBD_NAME(strain_based) = {
+    .abi = PBD_METHOD_ABI,
+    .name = "strain_based",
+    .summary = "stretch and shear of material axes as constraints, one stiffness each",
+    .source = "continuum (strain-based); Mueller et al. 2015 (T-2)",
+    .needs = PBD_NEEDS_TETS_OR_TRIANGLES,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END,
+    .params = params,
+    .create = create,
+    .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
+    .precisions = PBD_F32 | PBD_F64,
+    .step = step,
+    .read = read_field,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+};

@@ -1,0 +1,249 @@
+/* strain_energy: one constraint per tetrahedron or triangle, made of its strain energy (continuum; cao2023
+ * section 3.2).
+ *
+ * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
+ * flow by a split of Green's strain. README.md has the equations. */
+#include "methods/physics/element_solver.h"
+#include "methods/strain_energy/strain_energy_kernels.h"
+
+static const char *const forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /* in the order of ENERGY_PBD... */
+static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
+static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
+static const char *const flows[] = {"von_mises", "whole", NULL};
+
+static const pbd_param params[] = {
+    {"form", "", PBD_CHOICE, "xpbd_root", 0, 0, 0, forms,
+     "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha = 1/V"},
+    {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, solvers, "order of projection"},
+    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},
+    {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},
+    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
+    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
+    {"relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,
+     "solver=jacobi: times the share that keeps sums from overshooting"},
+    {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what becomes of the law under compression and inversion"},
+    {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"},
+    {"flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
+     "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"},
+    {0}};
+
+typedef struct strain_energy {
+    element_solver solver;
+    hyperelastic law;       /* moduli in units of `unit` */
+    double unit;            /* Pa, a power of two near E */
+    double thickness;       /* m; 1 for tetrahedra */
+    double fibre_stiffness; /* in units of `unit` */
+    vec3 fibre;
+    real *multiplier, *plastic, *idle; /* device; NULL where there are none */
+    int form;
+    bool deviatoric;
+    long iterations, substeps;
+    double damping, yield, creep, dt;
+    uint64_t steps;
+    double looked, idled; /* constraints */
+} strain_energy;
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static void destroy(void *state) {
+    strain_energy *s = state;
+    if (!s) return;
+    real *device[] = {s->multiplier, s->plastic, s->idle};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->solver.exec, device[i]);
+    element_solver_free(&s->solver);
+    free(s);
+}
+
+static pbd_status check_material(const pbd_material *m) {
+    if (m->yield_strain > 0 && m->law != PBD_LAW_STVK)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
+    if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
+    const double *b = m->fibre, length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+    if (m->fibre_stiffness > 0 && !(length > 0 && isfinite(length)))
+        return pbd_error(PBD_BAD_INPUT, "the fibre (%g, %g, %g) has no direction", b[0], b[1], b[2]);
+    return pbd_ok();
+}
+
+/* A membrane carries no stress across itself: with this lambda its small strains are those of plane stress. */
+static double membrane_lambda(const pbd_material *m) { return m->E * m->nu / (1 - m->nu * m->nu); }
+
+/* The fibre of triangles is the first axis of their frames (element_shape.h). */
+static vec3 fibre_of(const pbd_material *m, int corners) {
+    const double *b = m->fibre, length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+    if (corners == 3 || !(length > 0)) return vec3_make(1, 0, 0);
+    return vec3_make((real)(b[0] / length), (real)(b[1] / length), (real)(b[2] / length));
+}
+
+static void take_material(strain_energy *s, const pbd_material *m, const pbd_values *values) {
+    const pbd_join join = (pbd_join)pbd_choice(values, "join");
+    const double asked = pbd_real(values, "threshold");
+    const bool membrane = s->solver.corners == 3;
+    s->unit = ldexp(1, ilogb(m->E));
+    s->law = hyperelastic_make(m->law, join, m->E / s->unit, m->nu,
+                               asked > 0 ? asked : hyperelastic_threshold(m->law, join));
+    if (membrane) s->law.lambda = (real)(membrane_lambda(m) / s->unit);
+    s->thickness = membrane && m->thickness > 0 ? m->thickness : 1;
+    s->fibre = fibre_of(m, s->solver.corners);
+    s->fibre_stiffness = m->fibre_stiffness / s->unit;
+    s->yield = m->yield_strain;
+    s->creep = m->creep;
+}
+
+static pbd_status allocate(strain_energy *s) {
+    const size_t n = s->solver.elements;
+    void *multiplier = NULL, *plastic = NULL, *idle = NULL;
+    pbd_status status = pbd_alloc(s->solver.exec, (n / IDLE_BLOCK + 1) * sizeof(real), &idle);
+    if (status.code == PBD_OK && s->form != ENERGY_PBD)
+        status = pbd_alloc(s->solver.exec, n * sizeof(real), &multiplier);
+    if (status.code == PBD_OK && s->yield > 0)
+        status = pbd_alloc(s->solver.exec, PLASTIC_ENTRIES * n * sizeof(real), &plastic);
+    s->idle = idle;
+    s->multiplier = multiplier;
+    s->plastic = plastic;
+    return status;
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    PBD_TRY(check_material(&scene->material));
+    strain_energy *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_energy");
+    s->form = pbd_choice(values, "form");
+    s->deviatoric = pbd_choice(values, "flow") == 0;
+    s->iterations = pbd_integer(values, "iterations");
+    s->substeps = pbd_integer(values, "substeps");
+    s->damping = pbd_real(values, "damping");
+    pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
+                                              pbd_real(values, "relaxation"), exec, recorder);
+    if (status.code == PBD_OK) {
+        take_material(s, &scene->material, values);
+        status = allocate(s);
+    }
+    if (status.code != PBD_OK)
+        destroy(s);
+    else
+        *state = s;
+    return status;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static energy_args args_from(const strain_energy *s, size_t first) {
+    const double inverse_square = 1 / (s->dt * s->dt * s->unit);
+    return (energy_args){
+        .view = element_solver_view(&s->solver, first),
+        .law = s->law,
+        .fibre_stiffness = (real)s->fibre_stiffness,
+        .fibre = s->fibre,
+        .plastic = s->plastic ? s->plastic + first : NULL,
+        .multiplier = s->multiplier ? s->multiplier + first : NULL,
+        .compliance = (real)(s->form == ENERGY_XPBD ? inverse_square / s->unit : inverse_square / s->thickness),
+        .form = s->form};
+}
+
+static pbd_status project(void *method, size_t first, size_t count) {
+    strain_energy *s = method;
+    const bool tets = s->solver.corners == 4;
+    const energy_args args = args_from(s, first);
+    const pbd_kernel *kernel = s->solver.jacobi
+                                   ? tets ? &PBD_KERNEL(store_tet_impulses) : &PBD_KERNEL(store_triangle_impulses)
+                               : tets ? &PBD_KERNEL(project_tets)
+                                      : &PBD_KERNEL(project_triangles);
+    return pbd_run(s->solver.exec, kernel, count, &args);
+}
+
+static pbd_status substep(strain_energy *s) {
+    element_solver *solver = &s->solver;
+    PBD_TRY(element_solver_predict(solver, s->dt));
+    if (s->multiplier) {
+        clear_args clear = {s->multiplier};
+        PBD_TRY(pbd_run(solver->exec, &PBD_KERNEL(clear_reals), solver->elements, &clear));
+    }
+    for (long i = 0; i < s->iterations; i++) PBD_TRY(element_solver_sweep(solver, project, s));
+    if (s->plastic) {
+        const flow_args flow = {.view = element_solver_view(solver, 0),
+                                .plastic = s->plastic,
+                                .yield = (real)s->yield,
+                                .creep = (real)(1 - exp(-s->creep * s->dt)),
+                                .deviatoric = s->deviatoric};
+        PBD_TRY(pbd_run(solver->exec, solver->corners == 4 ? &PBD_KERNEL(flow_tets) : &PBD_KERNEL(flow_triangles),
+                        solver->elements, &flow));
+    }
+    return element_solver_advance(solver, s->dt, s->damping);
+}
+
+/* Which share of the constraints could act: nothing is cut off, but a state such as StVK's at a point has energy and no
+ * gradient. Looked at in steps 1, 2, 4, ... and then every 64th. */
+static pbd_status look_for_idle(strain_energy *s) {
+    const size_t n = s->solver.elements, blocks = (n + IDLE_BLOCK - 1) / IDLE_BLOCK;
+    const idle_args args = {.energy = args_from(s, 0), .elements = n, .idle = s->idle};
+    PBD_TRY(pbd_run(s->solver.exec,
+                    s->solver.corners == 4 ? &PBD_KERNEL(count_idle_tets) : &PBD_KERNEL(count_idle_triangles), blocks,
+                    &args));
+    real *idle = malloc(blocks * sizeof *idle);
+    if (!idle) return pbd_error(PBD_FAILED, "out of memory for %zu blocks", blocks);
+    const pbd_status status = pbd_download(s->solver.exec, idle, s->idle, blocks * sizeof *idle);
+    for (size_t i = 0; i < blocks && status.code == PBD_OK; i++) s->idled += (double)idle[i];
+    s->looked += (double)n;
+    free(idle);
+    pbd_metric(s->solver.recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
+    return status;
+}
+
+static pbd_status step(void *state, double dt) {
+    strain_energy *s = state;
+    s->dt = dt / (double)s->substeps;
+    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s));
+    pbd_count(s->solver.recorder, "steps", 1);
+    s->steps++;
+    const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
+    return (power_of_two && s->steps < 64) || s->steps % 64 == 0 ? look_for_idle(s) : pbd_ok();
+}
+
+/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
+
+static pbd_status read_field(const void *state, pbd_field field, double *out) {
+    const strain_energy *s = state;
+    return element_solver_read(&s->solver, "strain_energy", field, out);
+}
+
+static size_t plastic_bytes(const strain_energy *s) {
+    return s->plastic ? PLASTIC_ENTRIES * s->solver.elements * sizeof(real) : 0;
+}
+
+static pbd_status save(const void *state, void *blob, size_t *bytes) {
+    const strain_energy *s = state;
+    const size_t own = element_solver_bytes(&s->solver);
+    *bytes = own + plastic_bytes(s);
+    if (!blob) return pbd_ok();
+    PBD_TRY(element_solver_save(&s->solver, blob));
+    return s->plastic ? pbd_download(s->solver.exec, (char *)blob + own, s->plastic, plastic_bytes(s)) : pbd_ok();
+}
+
+static pbd_status load(void *state, const void *blob, size_t bytes) {
+    strain_energy *s = state;
+    const size_t own = element_solver_bytes(&s->solver), wanted = own + plastic_bytes(s);
+    if (bytes != wanted)
+        return pbd_error(PBD_BAD_INPUT, "strain_energy: the saved state has %zu bytes, not %zu", bytes, wanted);
+    PBD_TRY(element_solver_load(&s->solver, blob));
+    return s->plastic ? pbd_upload(s->solver.exec, s->plastic, (const char *)blob + own, plastic_bytes(s)) : pbd_ok();
+}
+
+const pbd_method PBD_NAME(strain_energy) = {
+    .abi = PBD_METHOD_ABI,
+    .name = "strain_energy",
+    .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
+    .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",
+    .needs = PBD_NEEDS_TETS_OR_TRIANGLES,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY,
+    .params = params,
+    .create = create,
+    .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
+    .precisions = PBD_F32 | PBD_F64,
+    .step = step,
+    .read = read_field,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+};

@@ -1,0 +1,236 @@
+/* Kernels of strain_energy: one constraint per element, a function of its energy density psi(F).
+ *
+ * With h_k the gradients of psi by the corners (columns of P B^T) and Q = sum w_k |h_k|^2 the correction is
+ * delta x_k = w_k s h_k, where
+ *
+ *     pbd         C = V psi, no compliance:       s = -psi / Q                               continuum; V cancels
+ *     xpbd        C = psi, alpha = 1:             s = d lambda = -(psi + a lambda)/(Q + a),  a = 1/dt^2
+ *                                                                                             cao2023 Eq. 10, as
+ * printed xpbd_root   C = sqrt(2 psi), alpha = 1/V:   s = d lambda / C, d lambda = -(C + a lambda) C^2/(Q + a C^2),  a
+ * = 1/(V dt^2)                 C-1: the physical one
+ *
+ * The last is the usual d lambda with both sides of its fraction times C^2: grad C = h/C is 0/0 at rest, Q and C are
+ * not. Moduli come divided by a power of two near E (`unit`), which changes no digit and keeps f32 from overflowing;
+ * lambda and the compliances are scaled to match. Nothing is cut off: only where Q is 0 and no compliance is left is
+ * there no direction to move in. NaN stays NaN, so that a state without an energy ends the run and is not passed
+ * over. */
+#ifndef PBD_STRAIN_ENERGY_KERNELS_H
+#define PBD_STRAIN_ENERGY_KERNELS_H
+
+#include "methods/physics/element_kernels.h"
+#include "methods/physics/hyperelastic.h"
+
+enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT };
+enum { PLASTIC_ENTRIES = 6 }; /* xx, yy, zz, xy, yz, zx */
+
+typedef struct energy_args {
+    element_view view;
+    hyperelastic law;     /* moduli in units of `unit` */
+    real fibre_stiffness; /* in units of `unit`; 0: isotropic */
+    vec3 fibre;           /* unit vector at rest; of triangles in the frame of B */
+    const real *plastic;  /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
+    real *multiplier;     /* by element; XPBD */
+    real compliance;      /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
+    int form;
+} energy_args;
+
+/* ---- Energy and stress ------------------------------------------------------------------------------------------- */
+
+typedef struct symmetric {
+    vreal xx, yy, zz, xy, yz, zx;
+} symmetric;
+
+PBD_FN symmetric plastic_load(const energy_args *a, size_t first, int count) {
+    symmetric s;
+    s.xx = element_entry(&a->view, a->plastic, 0, first, count);
+    s.yy = element_entry(&a->view, a->plastic, 1, first, count);
+    s.zz = element_entry(&a->view, a->plastic, 2, first, count);
+    s.xy = element_entry(&a->view, a->plastic, 3, first, count);
+    s.yz = element_entry(&a->view, a->plastic, 4, first, count);
+    s.zx = element_entry(&a->view, a->plastic, 5, first, count);
+    return s;
+}
+
+PBD_FN vreal symmetric_inner(symmetric a, symmetric b) {
+    return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + 2 * (a.xy * b.xy + a.yz * b.yz + a.zx * b.zx);
+}
+
+PBD_FN symmetric symmetric_green(vmat3 f) {
+    const vreal half = vreal_set((real)0.5);
+    symmetric e;
+    e.xx = half * (vvec3_dot(f.x, f.x) - 1);
+    e.yy = half * (vvec3_dot(f.y, f.y) - 1);
+    e.zz = half * (vvec3_dot(f.z, f.z) - 1);
+    e.xy = half * vvec3_dot(f.x, f.y);
+    e.yz = half * vvec3_dot(f.y, f.z);
+    e.zx = half * vvec3_dot(f.z, f.x);
+    return e;
+}
+
+/* StVK of E - E_p: psi(E) - S_p : E + psi(E_p) with S_p the stress of E_p, so P loses F S_p. Written so, it adds to a
+ * joined law as well, and P stays the gradient of psi. */
+PBD_FN void add_plastic(const energy_args *a, symmetric ep, vmat3 f, vstressed *s) {
+    const real mu = a->law.mu, lambda = a->law.lambda;
+    vreal trace = lambda * (ep.xx + ep.yy + ep.zz);
+    symmetric sp;
+    sp.xx = 2 * mu * ep.xx + trace;
+    sp.yy = 2 * mu * ep.yy + trace;
+    sp.zz = 2 * mu * ep.zz + trace;
+    sp.xy = 2 * mu * ep.xy;
+    sp.yz = 2 * mu * ep.yz;
+    sp.zx = 2 * mu * ep.zx;
+    s->psi += (real)0.5 * symmetric_inner(sp, ep) - symmetric_inner(sp, symmetric_green(f));
+    vmat3 stress =
+        vmat3_make(vvec3_make(sp.xx, sp.xy, sp.zx), vvec3_make(sp.xy, sp.yy, sp.yz), vvec3_make(sp.zx, sp.yz, sp.zz));
+    s->p = vmat3_sub(s->p, vmat3_mul(f, stress));
+}
+
+PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int count) {
+    vstressed s = vstress(vhyperelastic_of(a->law), f);
+    if (a->fibre_stiffness > 0) {
+        vvec3 b = vvec3_make(vreal_set(a->fibre.x), vreal_set(a->fibre.y), vreal_set(a->fibre.z));
+        vstressed along = vstress_along(f, b, vreal_set(a->fibre_stiffness));
+        s.psi += along.psi;
+        s.p = vmat3_add(s.p, along.p);
+    }
+    if (a->plastic) add_plastic(a, plastic_load(a, first, count), f, &s);
+    return s;
+}
+
+/* ---- The correction ---------------------------------------------------------------------------------------------- */
+
+/* s of the table above, and the new multiplier. `share`: what of its step the constraint takes. */
+PBD_FN vreal energy_factor(const energy_args *a, vreal psi, vreal q, vreal share, size_t first, int count,
+                           vreal *multiplier) {
+    const vreal none = vreal_set(0);
+    if (a->form == ENERGY_PBD) return vreal_where(q == 0, none, -share * psi / q);
+    vreal lambda = batch_load(a->multiplier, first, count);
+    if (a->form == ENERGY_XPBD) {
+        vreal change = -share * (psi + a->compliance * lambda) / (q + a->compliance);
+        *multiplier = lambda + change;
+        return change;
+    }
+    /* psi is 0 at rest but for rounding, which may make it negative; NaN must stay. */
+    vreal c = vreal_sqrt(vreal_where(psi < 0, none, 2 * psi));
+    vreal alpha = a->compliance / batch_load(a->view.size, first, count), below = q + alpha * c * c;
+    vreal s = vreal_where(below == 0, none, -share * (c + alpha * lambda) * c / below);
+    *multiplier = lambda + s * c;
+    return s;
+}
+
+PBD_FN vreal correction(const energy_args *a, int corners, size_t first, int count, element *e, vvec3 gradient[4]) {
+    element_load(&a->view, corners, first, count, e);
+    vmat3 f = element_deformation_gradient(e, corners);
+    vstressed s = element_stress(a, f, first, count);
+    element_gradients(e, corners, s.p, gradient);
+    vreal share = vreal_set(1), multiplier;
+    if (a->view.share) share = batch_load(a->view.share, first, count);
+    vreal factor = energy_factor(a, s.psi, element_weight(e, corners, gradient), share, first, count, &multiplier);
+    if (a->form != ENERGY_PBD) batch_store(a->multiplier, first, count, multiplier);
+    return factor;
+}
+
+PBD_FN void project_elements(const energy_args *a, int corners, size_t first, int count) {
+    element e;
+    vvec3 gradient[4];
+    vreal s = correction(a, corners, first, count, &e, gradient);
+    element_move(&e, corners, s, gradient);
+    element_store(&a->view, corners, first, count, &e);
+}
+
+PBD_FN void store_impulses(const energy_args *a, int corners, size_t first, int count) {
+    element e;
+    vvec3 gradient[4];
+    vreal s = correction(a, corners, first, count, &e, gradient);
+    element_store_impulse(&a->view, corners, first, count, s, gradient);
+}
+
+PBD_FN void project_tets(const energy_args *a, size_t first, int count) { project_elements(a, 4, first, count); }
+PBD_BATCH_KERNEL(project_tets, energy_args, (32 + 12) * sizeof(real) + 16, 300)
+
+PBD_FN void project_triangles(const energy_args *a, size_t first, int count) { project_elements(a, 3, first, count); }
+PBD_BATCH_KERNEL(project_triangles, energy_args, (24 + 7) * sizeof(real) + 12, 250)
+
+PBD_FN void store_tet_impulses(const energy_args *a, size_t first, int count) { store_impulses(a, 4, first, count); }
+PBD_BATCH_KERNEL(store_tet_impulses, energy_args, (32 + 13) * sizeof(real) + 16, 300)
+
+PBD_FN void store_triangle_impulses(const energy_args *a, size_t first, int count) {
+    store_impulses(a, 3, first, count);
+}
+PBD_BATCH_KERNEL(store_triangle_impulses, energy_args, (24 + 8) * sizeof(real) + 12, 250)
+
+/* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
+
+typedef struct flow_args {
+    element_view view;
+    real *plastic; /* PLASTIC_ENTRIES by element */
+    real yield;    /* of the norm of the elastic Green strain */
+    real creep;    /* share of the strain beyond yield that a step takes over, at most 1 */
+    int deviatoric;
+} flow_args;
+
+/* cao2023 section 4.3: where the norm of the elastic strain exceeds yield, plastic strain takes over what is beyond.
+ * Deviatoric: von Mises, volume stays elastic; else the norm of the whole strain, as the paper's sentence reads (C-9).
+ */
+PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
+    element e;
+    element_load(&a->view, corners, first, count, &e);
+    symmetric g = symmetric_green(element_deformation_gradient(&e, corners));
+    vreal now[PLASTIC_ENTRIES] = {g.xx, g.yy, g.zz, g.xy, g.yz, g.zx}, old[PLASTIC_ENTRIES];
+    for (int k = 0; k < PLASTIC_ENTRIES; k++) {
+        old[k] = element_entry(&a->view, a->plastic, k, first, count);
+        now[k] -= old[k];
+    }
+    if (a->deviatoric) {
+        vreal mean = (now[0] + now[1] + now[2]) / 3;
+        for (int k = 0; k < 3; k++) now[k] -= mean;
+    }
+    vreal square = vreal_set(0);
+    for (int k = 0; k < PLASTIC_ENTRIES; k++) square += (real)(k < 3 ? 1 : 2) * now[k] * now[k];
+    vreal norm = vreal_sqrt(square);
+    vreal share = vreal_where(norm > a->yield, a->creep * (1 - a->yield / norm), vreal_set(0));
+    for (int k = 0; k < PLASTIC_ENTRIES; k++)
+        batch_store(a->plastic + (size_t)k * a->view.stride, first, count, old[k] + share * now[k]);
+}
+
+PBD_FN void flow_tets(const flow_args *a, size_t first, int count) { flow(a, 4, first, count); }
+PBD_BATCH_KERNEL(flow_tets, flow_args, (16 + 21) * sizeof(real) + 16, 120)
+
+PBD_FN void flow_triangles(const flow_args *a, size_t first, int count) { flow(a, 3, first, count); }
+PBD_BATCH_KERNEL(flow_triangles, flow_args, (12 + 16) * sizeof(real) + 12, 110)
+
+/* ---- Constraints that cannot act --------------------------------------------------------------------------------- */
+
+enum { IDLE_BLOCK = 256 };
+
+typedef struct idle_args {
+    energy_args energy;
+    size_t elements;
+    real *idle; /* by block: constraints with energy but no gradient to go down along */
+} idle_args;
+
+PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
+    const size_t end = (block + 1) * IDLE_BLOCK < a->elements ? (block + 1) * IDLE_BLOCK : a->elements;
+    real idle = 0;
+    for (size_t first = block * IDLE_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        element e;
+        vvec3 gradient[4];
+        real psi[PBD_BATCH], q[PBD_BATCH];
+        element_load(&a->energy.view, corners, first, count, &e);
+        vstressed s = element_stress(&a->energy, element_deformation_gradient(&e, corners), first, count);
+        element_gradients(&e, corners, s.p, gradient);
+        batch_store(psi, 0, PBD_BATCH, s.psi);
+        batch_store(q, 0, PBD_BATCH, element_weight(&e, corners, gradient));
+        for (int l = 0; l < count; l++) idle += (real)(psi[l] > 0 && !(q[l] > 0));
+    }
+    a->idle[block] = idle;
+}
+
+PBD_FN void count_idle_tets(const idle_args *a, size_t block) { count_idle(a, 4, block); }
+PBD_ITEM_KERNEL(count_idle_tets, idle_args, IDLE_BLOCK *(28 * sizeof(real) + 16), IDLE_BLOCK * 280)
+
+PBD_FN void count_idle_triangles(const idle_args *a, size_t block) { count_idle(a, 3, block); }
+PBD_ITEM_KERNEL(count_idle_triangles, idle_args, IDLE_BLOCK *(19 * sizeof(real) + 12), IDLE_BLOCK * 230)
+
+#endif

@@ -1,0 +1,289 @@
+/* The rungs that methods with one constraint per element share: scenes of one element and of a small bar or sheet, and
+ * what must hold of any such method. */
+#ifndef PBD_ELEMENT_LADDER_H
+#define PBD_ELEMENT_LADDER_H
+
+#include "methods/physics/element_shape.h"
+#include "tests/ladder.h"
+
+/* ---- Scenes ------------------------------------------------------------------------------------------------------ */
+
+UNUSED static void element_scene_free(pbd_scene *scene) {
+    free(scene->positions);
+    free(scene->start);
+    free(scene->forces);
+    free(scene->masses);
+    free(scene->tet);
+    free(scene->triangle);
+    free(scene->fixed_particle);
+    *scene = (pbd_scene){0};
+}
+
+UNUSED static void allocate_scene(pbd_scene *scene, size_t particles, size_t tets, size_t triangles) {
+    *scene = (pbd_scene){.particles = particles, .tets = tets, .triangles = triangles, .extent = 1};
+    scene->positions = calloc(3 * particles, sizeof(double));
+    scene->start = calloc(3 * particles, sizeof(double));
+    scene->forces = calloc(3 * particles, sizeof(double));
+    scene->masses = calloc(particles, sizeof(double));
+    scene->tet = calloc(4 * tets + 1, sizeof(uint32_t));
+    scene->triangle = calloc(3 * triangles + 1, sizeof(uint32_t));
+    scene->material =
+        (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = PBD_LAW_NEO_HOOKEAN, .thickness = 0.01};
+}
+
+/* One element of uneven shape and masses, without load, that starts stretched, sheared and turned. */
+UNUSED static void make_element(pbd_scene *scene, bool triangle, uint64_t seed) {
+    static const double corner[4][3] = {{0.2, 0.1, -0.1}, {1.1, 0, 0.2}, {0.3, 0.9, 0.1}, {0.1, 0.2, 1.2}};
+    allocate_scene(scene, triangle ? 3 : 4, triangle ? 0 : 1, triangle ? 1 : 0);
+    for (size_t p = 0; p < scene->particles; p++) {
+        memcpy(scene->positions + 3 * p, corner[p], sizeof corner[p]);
+        scene->masses[p] = 1.5 + noise(&seed);
+        for (size_t d = 0; d < 3; d++) {
+            const double *x = scene->positions + 3 * p;
+            static const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
+            scene->start[3 * p + d] =
+                turn[d][0] * x[0] + turn[d][1] * x[1] + turn[d][2] * x[2] + 0.07 * noise(&seed) + 0.5;
+        }
+    }
+    const uint32_t tet[4] = {1, 2, 3, 0}, three[3] = {0, 1, 2};
+    memcpy(triangle ? scene->triangle : scene->tet, triangle ? three : tet, (triangle ? 3 : 4) * sizeof(uint32_t));
+    if (!triangle && element_check_scene(scene).code != PBD_OK) { /* corners in the other order */
+        scene->tet[0] = 2;
+        scene->tet[1] = 1;
+    }
+    check_ok(element_check_scene(scene));
+}
+
+static const int element_cube[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                       {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+
+/* A bar of 3 x 2 x 2 cubes (each six tetrahedra round a diagonal) or a sheet of 6 x 4 squares of two triangles, held at
+ * x = 0, under gravity; nodes a little off their places so that nothing is even. */
+UNUSED static void make_mesh(pbd_scene *scene, bool triangles, double E) {
+    static const int round[7] = {1, 2, 3, 7, 4, 5, 1};
+    const int n[3] = {triangles ? 6 : 3, triangles ? 4 : 2, triangles ? 0 : 2};
+    const int side = n[2] + 1, sheet = side * (n[1] + 1);
+    const size_t cells = (size_t)(n[0] * n[1] * (triangles ? 1 : n[2]));
+    const double edge = 0.1;
+    uint64_t seed = 5;
+    allocate_scene(scene, (size_t)(sheet * (n[0] + 1)), triangles ? 0 : 6 * cells, triangles ? 2 * cells : 0);
+    scene->material.E = E;
+    scene->gravity[2] = -9.81;
+    scene->gravity[1] = 1.5;
+    scene->fixed_particle = calloc((size_t)sheet, sizeof(uint32_t));
+    for (int i = 0; i <= n[0]; i++)
+        for (int j = 0; j <= n[1]; j++)
+            for (int k = 0; k <= n[2]; k++) {
+                const size_t p = (size_t)(i * sheet + j * side + k);
+                const double place[3] = {edge * i, edge * j, edge * k};
+                for (size_t d = 0; d < 3; d++)
+                    scene->positions[3 * p + d] = place[d] + 0.1 * edge * noise(&seed) * (triangles && d == 2 ? 0 : 1);
+                scene->masses[p] = 0.1 * (1.5 + noise(&seed));
+                if (i == 0) scene->fixed_particle[scene->fixed++] = (uint32_t)p;
+            }
+    uint32_t *tet = scene->tet, *triangle = scene->triangle;
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            for (int k = 0; k < (triangles ? 1 : n[2]); k++) {
+                uint32_t node[8];
+                for (int c = 0; c < 8; c++)
+                    node[c] = (uint32_t)((i + element_cube[c][0]) * sheet + (j + element_cube[c][1]) * side + k +
+                                         (triangles ? 0 : element_cube[c][2]));
+                for (int t = 0; t < 6 && !triangles; t++, tet += 4)
+                    memcpy(tet, (uint32_t[4]){node[round[t]], node[round[t + 1]], node[6], node[0]}, 4 * sizeof *tet);
+                if (!triangles) continue;
+                memcpy(triangle, (uint32_t[6]){node[0], node[1], node[2], node[0], node[2], node[3]},
+                       6 * sizeof *triangle);
+                triangle += 6;
+            }
+    for (size_t t = 0; t < scene->tets; t++) { /* the fourth on the side to which the first three turn */
+        element_shape shape;
+        if (element_shape_of(scene, 4, t, &shape).code == PBD_OK) continue;
+        const uint32_t swap = scene->tet[4 * t];
+        scene->tet[4 * t] = scene->tet[4 * t + 1];
+        scene->tet[4 * t + 1] = swap;
+    }
+    check_ok(element_check_scene(scene));
+    free(scene->start);
+    scene->start = NULL;
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+UNUSED static double *march_on(int backend, const char *method, pbd_precision precision, int threads,
+                               const pbd_scene *scene, const char *words, double dt, int steps) {
+    solver s;
+    check_ok(try_open_on(backend, &s, method, precision, threads, scene, words));
+    for (int i = 0; i < steps; i++) check_ok(s.method->step(s.state, dt));
+    double *x = positions_of(&s, scene->particles);
+    for (size_t i = 0; i < 3 * scene->particles; i++)
+        if (!isfinite(x[i])) fail_msg("%s %s: not finite after %d steps", method, words, steps);
+    solver_close(&s);
+    return x;
+}
+
+/* Positions after `steps`, to be freed. */
+UNUSED static double *march(const char *method, pbd_precision precision, int threads, const pbd_scene *scene,
+                            const char *words, double dt, int steps) {
+    return march_on(PBD_CPU, method, precision, threads, scene, words, dt, steps);
+}
+
+UNUSED static double largest_difference(const double *a, const double *b, size_t particles) {
+    double worst = 0;
+    for (size_t i = 0; i < 3 * particles; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+    return worst;
+}
+
+UNUSED static void expect_same_bits(const char *what, const double *a, const double *b, size_t particles) {
+    if (memcmp(a, b, 3 * particles * sizeof *a) != 0)
+        fail_msg("%s: not the same bits, off by %.3g", what, largest_difference(a, b, particles));
+}
+
+/* Green strain of element 0, a tetrahedron: xx, yy, zz, xy, yz, zx. */
+UNUSED static void green_strain(const pbd_scene *scene, const double *x, double e[6]) {
+    double f[3][3] = {{0}};
+    element_shape shape;
+    const uint32_t *c = scene->tet;
+    check_ok(element_shape_of(scene, 4, 0, &shape));
+    for (int column = 0; column < 3; column++)
+        for (int k = 0; k < 3; k++)
+            for (uint32_t i = 0; i < 3; i++)
+                f[column][i] += (x[3 * c[k] + i] - x[3 * c[3] + i]) * shape.inverse[3 * column + k];
+    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
+    for (int k = 0; k < 6; k++) {
+        const double *a = f[pair[k][0]], *b = f[pair[k][1]];
+        e[k] = 0.5 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (k < 3));
+    }
+}
+
+/* ---- Rungs ------------------------------------------------------------------------------------------------------- */
+
+static void turn_rows(double *rows, size_t count) {
+    static const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
+    for (size_t p = 0; p < count; p++) {
+        double was[3];
+        memcpy(was, rows + 3 * p, sizeof was);
+        for (size_t d = 0; d < 3; d++)
+            rows[3 * p + d] = turn[d][0] * was[0] + turn[d][1] * was[1] + turn[d][2] * was[2];
+    }
+}
+
+/* The moving body turned, its load too: the answer turns with it. `at_rest`: the rest shape as well, which only
+ * isotropic methods do not see. A coloured order does not change either: colours come from the mesh alone. */
+UNUSED static void expect_rotation_invariance(const char *method, const char *words, bool at_rest) {
+    double *x[2];
+    size_t particles = 0;
+    for (int turned = 0; turned < 2; turned++) {
+        pbd_scene scene;
+        make_mesh(&scene, false, 1e4);
+        particles = scene.particles;
+        if (turned) {
+            turn_rows(scene.gravity, 1);
+            scene.start = malloc(3 * particles * sizeof(double));
+            memcpy(scene.start, scene.positions, 3 * particles * sizeof(double));
+            turn_rows(scene.start, particles);
+            if (at_rest) memcpy(scene.positions, scene.start, 3 * particles * sizeof(double));
+        }
+        x[turned] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 30);
+        element_scene_free(&scene);
+    }
+    turn_rows(x[0], particles);
+    check_near("turned scene, m", largest_difference(x[0], x[1], particles), 0, 1e-11);
+    free(x[0]);
+    free(x[1]);
+}
+
+UNUSED static void expect_same_on_threads(const char *method, const char *words, bool triangles) {
+    static const int threads[] = {1, 3, 8};
+    for (int precision = 0; precision < 2; precision++) {
+        double *first = NULL;
+        for (int t = 0; t < 3; t++) {
+            pbd_scene scene;
+            make_mesh(&scene, triangles, 1e4);
+            double *x = march(method, (pbd_precision)precision, threads[t], &scene, words, 0.005, 10);
+            if (first) expect_same_bits("threads", first, x, scene.particles);
+            if (first)
+                free(x);
+            else
+                first = x;
+            element_scene_free(&scene);
+        }
+        free(first);
+    }
+}
+
+UNUSED static void expect_precisions_agree(const char *method, const char *words, bool triangles, double limit) {
+    pbd_scene scene;
+    make_mesh(&scene, triangles, 1e4);
+    double *wide = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 10);
+    double *narrow = march(method, PBD_PRECISION_F32, 1, &scene, words, 0.005, 10);
+    check_near("f32 against f64, m", largest_difference(wide, narrow, scene.particles), 0, limit);
+    free(wide);
+    free(narrow);
+    element_scene_free(&scene);
+}
+
+UNUSED static void expect_backends_agree(const char *method, const char *words, bool triangles) {
+    static const double limit[] = {1e-5, 1e-13};
+    for (int precision = 0; precision < 2; precision++) {
+        pbd_scene scene;
+        make_mesh(&scene, triangles, 1e4);
+        double *cpu = march(method, (pbd_precision)precision, 1, &scene, words, 0.005, 3);
+        double *emu = march_on(PBD_EMU, method, (pbd_precision)precision, 1, &scene, words, 0.005, 3);
+        check_near("emu against cpu, m", largest_difference(cpu, emu, scene.particles), 0, limit[precision]);
+        free(cpu);
+        free(emu);
+        element_scene_free(&scene);
+    }
+}
+
+/* Position-based steps are of first order in time: halving the step halves what is left. */
+UNUSED static void expect_first_order(const char *method, const char *words) {
+    double *x[4];
+    pbd_scene scene;
+    make_mesh(&scene, false, 2e4);
+    for (int k = 0; k < 4; k++) x[k] = march(method, PBD_PRECISION_F64, 1, &scene, words, 4e-4 / (1 << k), 50 << k);
+    const double first = largest_difference(x[1], x[2], scene.particles);
+    const double second = largest_difference(x[2], x[3], scene.particles);
+    check_near("order in time: log2 of the ratio", log2(first / second), 1, 0.15);
+    for (int k = 0; k < 4; k++) free(x[k]);
+    element_scene_free(&scene);
+}
+
+/* ---- Bad input --------------------------------------------------------------------------------------------------- */
+
+UNUSED static void expect_refused(const char *method, const pbd_scene *scene, const char *words, pbd_code code,
+                                  const char *says) {
+    solver s;
+    const pbd_status status = try_open(&s, method, PBD_PRECISION_F64, 1, scene, words);
+    if (status.code != code || !strstr(status.text, says))
+        fail_msg("wanted code %d and '%s', got %d: %s", code, says, status.code, status.text);
+    s.state = NULL;
+    solver_close(&s);
+}
+
+UNUSED static void expect_bad_meshes_refused(const char *method) {
+    pbd_scene scene;
+    make_mesh(&scene, false, 1e4);
+    const uint32_t kept = scene.tet[4 * 7];
+    scene.tet[4 * 7] = scene.tet[4 * 7 + 1];
+    expect_refused(method, &scene, "", PBD_BAD_INPUT, "tetrahedron 7 has no volume");
+    scene.tet[4 * 7] = kept;
+    const uint32_t other = scene.tet[4 * 3];
+    scene.tet[4 * 3] = scene.tet[4 * 3 + 1];
+    scene.tet[4 * 3 + 1] = other;
+    expect_refused(method, &scene, "", PBD_BAD_INPUT, "tetrahedron 3 is inverted");
+    scene.tet[4 * 3 + 1] = scene.tet[4 * 3];
+    scene.tet[4 * 3] = other;
+    scene.positions[3 * scene.tet[4 * 5]] = (double)NAN;
+    expect_refused(method, &scene, "", PBD_BAD_INPUT, "is not finite");
+    element_scene_free(&scene);
+    make_mesh(&scene, true, 1e4);
+    scene.triangle[3 * 4] = scene.triangle[3 * 4 + 1];
+    expect_refused(method, &scene, "", PBD_BAD_INPUT, "triangle 4 has no area");
+    scene.triangles = 0;
+    expect_refused(method, &scene, "", PBD_BAD_INPUT, "neither tetrahedra nor triangles");
+    element_scene_free(&scene);
+}
+
+#endif

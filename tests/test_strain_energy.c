@@ -1,0 +1,304 @@
+/* strain_energy on the ladder: corrections against finite differences of the energy, impulses, rotation, units, order,
+ * precision, threads, backends, bad meshes. Mutants of its kernels (tests/mutants.cmake) must fail here. */
+#define REAL double
+#include "methods/physics/hyperelastic.h"
+#include "tests/element_ladder.h"
+
+static const char *const law_names[PBD_LAWS] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky"};
+
+/* ---- The energy, and its gradient by differences ----------------------------------------------------------------- */
+
+/* psi of element 0 of the scene at x, by the plain law in f64 (which test_materials holds to hand-made numbers). */
+static double energy_density(const pbd_scene *scene, const double *x) {
+    const double(*d)[3];
+    double edge[3][3], f[3][3] = {{0}};
+    element_shape shape;
+    const int corners = scene->tets ? 4 : 3;
+    const uint32_t *c = scene->tets ? scene->tet : scene->triangle;
+    check_ok(element_shape_of(scene, corners, 0, &shape));
+    for (int k = 0; k < corners - 1; k++)
+        for (int i = 0; i < 3; i++) edge[k][i] = x[3 * c[k] + (uint32_t)i] - x[3 * c[corners - 1] + (uint32_t)i];
+    d = (const double(*)[3])edge;
+    for (int column = 0; column < corners - 1; column++)
+        for (int k = 0; k < corners - 1; k++)
+            for (int i = 0; i < 3; i++) f[column][i] += d[k][i] * shape.inverse[(corners - 1) * column + k];
+    mat3 F = mat3_make(vec3_make(f[0][0], f[0][1], f[0][2]), vec3_make(f[1][0], f[1][1], f[1][2]),
+                       vec3_make(f[2][0], f[2][1], f[2][2]));
+    const pbd_material *m = &scene->material;
+    hyperelastic law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
+    if (corners == 3) {
+        vec3 n = vec3_cross(F.x, F.y);
+        F.z = vec3_scale(1 / sqrt(vec3_dot(n, n)), n);
+        law.lambda = m->E * m->nu / (1 - m->nu * m->nu);
+    }
+    double psi = stress(law, F).psi;
+    if (m->fibre_stiffness > 0) {
+        vec3 b = corners == 3 ? vec3_make(1, 0, 0) : vec3_make(m->fibre[0], m->fibre[1], m->fibre[2]);
+        b = vec3_scale(1 / sqrt(vec3_dot(b, b)), b);
+        psi += stress_along(F, b, m->fibre_stiffness).psi;
+    }
+    return psi;
+}
+
+/* What one projection must do: the formulas of the kernel's head with differences for gradients. */
+static void expected_move(const pbd_scene *scene, const char *form, double dt, const double *x, double *out) {
+    const int corners = scene->tets ? 4 : 3;
+    double h[12], q = 0;
+    element_shape shape;
+    check_ok(element_shape_of(scene, corners, 0, &shape));
+    for (int i = 0; i < 3 * corners; i++) {
+        double moved[12];
+        const double eps = 1e-5;
+        memcpy(moved, x, sizeof(double) * 3 * (size_t)corners);
+        moved[i] = x[i] + eps;
+        const double up = energy_density(scene, moved);
+        moved[i] = x[i] - eps;
+        h[i] = (up - energy_density(scene, moved)) / (2 * eps);
+        q += h[i] * h[i] / scene->masses[i / 3];
+    }
+    const double psi = energy_density(scene, x), c = sqrt(2 * psi);
+    const double size = shape.size * (corners == 3 ? scene->material.thickness : 1);
+    double s = -psi / q;
+    if (strcmp(form, "xpbd") == 0) s = -psi / (q + 1 / (dt * dt));
+    if (strcmp(form, "xpbd_root") == 0) s = -c / (q / (c * c) + 1 / (size * dt * dt)) / c;
+    for (int i = 0; i < 3 * corners; i++) out[i] = s * h[i] / scene->masses[i / 3];
+}
+
+static void one_projection(bool triangle, double fibre, pbd_law law, const char *form) {
+    pbd_scene scene;
+    double wanted[12], *x, scale = 0;
+    char words[100];
+    const double dt = 0.01;
+    const int n = triangle ? 9 : 12;
+    make_element(&scene, triangle, 7);
+    scene.material.law = law;
+    scene.material.fibre_stiffness = fibre;
+    memcpy(scene.material.fibre, (double[3]){0.6, 0.1, -0.5}, sizeof scene.material.fibre);
+    snprintf(words, sizeof words, "form=%s iterations=1 dt=%g", form, dt);
+    expected_move(&scene, form, dt, scene.start, wanted);
+    solver s;
+    solver_open(&s, "strain_energy", PBD_PRECISION_F64, 1, &scene, words);
+    check_ok(s.method->step(s.state, dt));
+    x = positions_of(&s, scene.particles);
+    for (int i = 0; i < n; i++) scale = fmax(scale, fabs(wanted[i]));
+    double worst = 0, impulse[3] = {0}, angular[3] = {0}, size = 0, rounding = 0;
+    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - scene.start[i] - wanted[i]));
+    for (int p = 0; p < n / 3; p++) {
+        const double *at = scene.start + 3 * p, m = scene.masses[p];
+        double j[3];
+        for (int d = 0; d < 3; d++) j[d] = m * (x[3 * p + d] - at[d]);
+        for (int d = 0; d < 3; d++) {
+            impulse[d] += j[d];
+            angular[d] += at[(d + 1) % 3] * j[(d + 2) % 3] - at[(d + 2) % 3] * j[(d + 1) % 3];
+            size += fabs(j[d]);
+            rounding += 2.3e-16 * m * fabs(at[d]);
+        }
+    }
+    char what[200];
+    snprintf(what, sizeof what, "%s %s %s%s: move against differences, relative", triangle ? "triangle" : "tetrahedron",
+             law_names[law], form, fibre > 0 ? " with fibre" : "");
+    check_near(what, worst / scale, 0, 1e-6);
+    /* A move is the difference of two positions: it carries their rounding. */
+    const double limit = fmax(1e-12, rounding / size);
+    for (int d = 0; d < 3; d++) check_near("linear impulse, relative", impulse[d] / size, 0, limit);
+    for (int d = 0; d < 3; d++) check_near("angular impulse, relative", angular[d] / size, 0, limit);
+    free(x);
+    solver_close(&s);
+    element_scene_free(&scene);
+}
+
+static void test_projections(void **unused) {
+    (void)unused;
+    static const char *const forms[] = {"pbd", "xpbd", "xpbd_root"};
+    for (int triangle = 0; triangle < 2; triangle++)
+        for (int law = 0; law < PBD_LAWS; law++)
+            for (int form = 0; form < 3; form++)
+                for (int fibre = 0; fibre < 2; fibre++)
+                    one_projection(triangle, fibre * 700.0, (pbd_law)law, forms[form]);
+}
+
+/* ---- Stiffness cancels in plain PBD (T-1) ------------------------------------------------------------------------ */
+
+static void test_modulus_cancels_in_plain_pbd(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++)
+        for (int law = 0; law < PBD_LAWS; law++) {
+            double *x[2];
+            size_t particles = 0;
+            for (int stiff = 0; stiff < 2; stiff++) {
+                pbd_scene scene;
+                make_mesh(&scene, false, 100);
+                scene.material.law = (pbd_law)law;
+                if (stiff) scene.material.E *= 1048576; /* 2^20 */
+                particles = scene.particles;
+                x[stiff] = march("strain_energy", (pbd_precision)precision, 1, &scene,
+                                 "form=pbd iterations=3 join=none", 0.01, 25);
+                element_scene_free(&scene);
+            }
+            expect_same_bits(law_names[law], x[0], x[1], particles);
+            free(x[0]);
+            free(x[1]);
+        }
+}
+
+/* The same bar in metres and in centimetres: lengths and gravity x 100, density / 1e6, E / 100. Energies are x 1e4, in
+ * kg cm^2/s^2. */
+static void test_units_do_not_matter(void **unused) {
+    (void)unused;
+    static const char *const words[] = {"form=pbd iterations=5", "form=xpbd_root iterations=5",
+                                        "form=xpbd_root iterations=5 solver=jacobi"};
+    for (int w = 0; w < 3; w++) {
+        double *x[2], worst = 0;
+        size_t particles = 0;
+        for (int small = 0; small < 2; small++) {
+            pbd_scene scene;
+            make_mesh(&scene, false, 1e4);
+            particles = scene.particles;
+            if (small) {
+                for (size_t i = 0; i < 3 * particles; i++) scene.positions[i] *= 100;
+                for (int d = 0; d < 3; d++) scene.gravity[d] *= 100;
+                scene.material.E /= 100;
+            }
+            x[small] = march("strain_energy", PBD_PRECISION_F64, 1, &scene, words[w], 0.005, 40);
+            element_scene_free(&scene);
+        }
+        for (size_t i = 0; i < 3 * particles; i++) worst = fmax(worst, fabs(x[1][i] / 100 - x[0][i]));
+        check_near("metres against centimetres, m", worst, 0, 1e-10);
+        free(x[0]);
+        free(x[1]);
+    }
+}
+
+/* ---- Rest: forces balance ---------------------------------------------------------------------------------------- */
+
+/* A tetrahedron on three held corners with a load on the fourth: at rest the energy's gradient is the load. */
+static void test_rest_balances_the_load(void **unused) {
+    (void)unused;
+    for (int law = 0; law < PBD_LAWS; law++) {
+        pbd_scene scene;
+        uint32_t held[3] = {0, 1, 2};
+        make_element(&scene, false, 3);
+        free(scene.start);
+        scene.start = NULL;
+        scene.material.law = (pbd_law)law;
+        scene.fixed = 3;
+        scene.fixed_particle = held;
+        const double load[3] = {2, -3, 4};
+        memcpy(scene.forces + 9, load, sizeof load);
+        double *x =
+            march("strain_energy", PBD_PRECISION_F64, 1, &scene, "form=xpbd_root iterations=30 damping=60", 1e-3, 4000);
+        element_shape shape;
+        check_ok(element_shape_of(&scene, 4, 0, &shape));
+        for (int d = 0; d < 3; d++) {
+            const double eps = 1e-6, kept = x[9 + d];
+            x[9 + d] = kept + eps;
+            const double up = energy_density(&scene, x);
+            x[9 + d] = kept - eps;
+            const double force = shape.size * (up - energy_density(&scene, x)) / (2 * eps);
+            x[9 + d] = kept;
+            check_near(law_names[law], force, load[d], 5e-3); /* of 5.4 N */
+        }
+        free(x);
+        scene.fixed_particle = NULL;
+        element_scene_free(&scene);
+    }
+}
+
+/* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
+
+/* A stretched tetrahedron let go under heavy damping: elastic, it is undeformed again; plastic by von Mises, it keeps a
+ * strain without a trace; by the whole strain, one with. */
+static void test_plastic_strain_stays(void **unused) {
+    (void)unused;
+    static const char *const words[] = {"flow=von_mises", "flow=von_mises", "flow=whole"};
+    for (int kind = 0; kind < 3; kind++) {
+        pbd_scene scene;
+        make_element(&scene, false, 11);
+        scene.material.law = PBD_LAW_STVK;
+        scene.material.nu = 0.3;
+        scene.material.yield_strain = kind == 0 ? 10 : 0.02;
+        scene.material.creep = 1e6;
+        for (int i = 0; i < 12; i++) scene.start[i] = scene.positions[i] * (i % 3 == 0 ? 1.4 : 1);
+        char text[120];
+        snprintf(text, sizeof text, "%s iterations=20 damping=40", words[kind]);
+        double *x = march("strain_energy", PBD_PRECISION_F64, 1, &scene, text, 1e-3, 6000), e[6];
+        green_strain(&scene, x, e);
+        const double trace = e[0] + e[1] + e[2];
+        double norm = 0;
+        for (int k = 0; k < 6; k++) norm += (k < 3 ? 1 : 2) * e[k] * e[k];
+        norm = sqrt(norm);
+        if (kind == 0) check_near("elastic: strain left", norm, 0, 1e-6);
+        if (kind == 1) check_near("von Mises: trace left", trace, 0, 1e-6);
+        if (kind > 0 && !(norm > 0.05)) fail_msg("plastic: a strain of %g is left of 0.48", norm);
+        if (kind == 2 && !(trace > 0.05)) fail_msg("whole: a trace of %g is left", trace);
+        free(x);
+        element_scene_free(&scene);
+    }
+}
+
+/* ---- What all solvers of elements share -------------------------------------------------------------------------- */
+
+static const char *const variants[] = {"form=pbd iterations=2", "form=xpbd iterations=2", "form=xpbd_root iterations=4",
+                                       "form=xpbd_root iterations=4 solver=jacobi",
+                                       "form=xpbd_root iterations=4 join=continuous"};
+
+static void test_rotation(void **unused) {
+    (void)unused;
+    for (int at_rest = 0; at_rest < 2; at_rest++) {
+        expect_rotation_invariance("strain_energy", "form=xpbd_root iterations=4", at_rest);
+        expect_rotation_invariance("strain_energy", "form=xpbd_root iterations=4 solver=jacobi", at_rest);
+        expect_rotation_invariance("strain_energy", "form=pbd iterations=2", at_rest);
+    }
+}
+static void test_threads(void **unused) {
+    (void)unused;
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+        expect_same_on_threads("strain_energy", variants[v], false);
+    expect_same_on_threads("strain_energy", variants[2], true);
+}
+static void test_precisions_and_backends(void **unused) {
+    (void)unused;
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+        for (int triangles = 0; triangles < 2; triangles++) {
+            expect_precisions_agree("strain_energy", variants[v], triangles, 2e-5);
+            expect_backends_agree("strain_energy", variants[v], triangles);
+        }
+}
+static void test_order_in_time(void **unused) {
+    (void)unused;
+    expect_first_order("strain_energy", "form=xpbd_root iterations=60");
+}
+static void test_bad_meshes(void **unused) {
+    (void)unused;
+    expect_bad_meshes_refused("strain_energy");
+}
+
+static void test_bad_materials(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_element(&scene, false, 1);
+    scene.material.yield_strain = 0.1;
+    expect_refused("strain_energy", &scene, "", PBD_NOT_SUPPORTED, "stvk");
+    scene.material.yield_strain = 0;
+    scene.material.fibre_stiffness = 10;
+    memset(scene.material.fibre, 0, sizeof scene.material.fibre);
+    expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "no direction");
+    element_scene_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_projections),
+        cmocka_unit_test(test_modulus_cancels_in_plain_pbd),
+        cmocka_unit_test(test_units_do_not_matter),
+        cmocka_unit_test(test_rest_balances_the_load),
+        cmocka_unit_test(test_plastic_strain_stays),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_precisions_and_backends),
+        cmocka_unit_test(test_order_in_time),
+        cmocka_unit_test(test_bad_meshes),
+        cmocka_unit_test(test_bad_materials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
