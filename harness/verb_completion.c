@@ -42,25 +42,43 @@ static void offer_choices(const char *choices, begun begin) {
     }
 }
 
-static void offer_settings(const pbd_param *params, begun begin) {
-    for (; params && params->name; params++) {
-        char word[120];
-        snprintf(word, sizeof word, "%s=", params->name);
-        if (strchr(begin.text + begin.fixed, '=') == NULL) {
-            offer(word, begin);
-            continue;
-        }
-        for (size_t i = 0; params->kind == PBD_CHOICE && params->choices[i]; i++) {
-            snprintf(word, sizeof word, "%s=%s", params->name, params->choices[i]);
-            offer(word, begin);
-        }
+/* Parameters of the i-th of all cases and then methods. */
+static const pbd_param *params_at(size_t i) {
+    if (i < pbd_case_count()) return pbd_case_at(i)->params;
+    return pbd_method_at(i - pbd_case_count())->by_precision[PBD_PRECISION_F64]->params;
+}
+
+static bool has_choice(const pbd_param *p, const char *choice) {
+    for (size_t k = 0; p->kind == PBD_CHOICE && p->choices[k]; k++)
+        if (strcmp(p->choices[k], choice) == 0) return true;
+    return false;
+}
+
+/* Whether a table before the i-th has this parameter, with this choice where one is given: many methods have `solver`,
+ * and it is offered once. */
+static bool came_before(size_t i, const char *name, const char *choice) {
+    for (size_t k = 0; k < i; k++)
+        for (const pbd_param *p = params_at(k); p && p->name; p++)
+            if (strcmp(p->name, name) == 0 && (!choice || has_choice(p, choice))) return true;
+    return false;
+}
+
+static void offer_setting(size_t i, const pbd_param *p, begun begin) {
+    char word[120];
+    if (strchr(begin.text + begin.fixed, '=') == NULL) {
+        snprintf(word, sizeof word, "%s=", p->name);
+        if (!came_before(i, p->name, NULL)) offer(word, begin);
+        return;
+    }
+    for (size_t k = 0; p->kind == PBD_CHOICE && p->choices[k]; k++) {
+        snprintf(word, sizeof word, "%s=%s", p->name, p->choices[k]);
+        if (!came_before(i, p->name, p->choices[k])) offer(word, begin);
     }
 }
 
 static void offer_all_settings(begun begin) {
-    for (size_t i = 0; i < pbd_case_count(); i++) offer_settings(pbd_case_at(i)->params, begin);
-    for (size_t i = 0; i < pbd_method_count(); i++)
-        offer_settings(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params, begin);
+    for (size_t i = 0; i < pbd_case_count() + pbd_method_count(); i++)
+        for (const pbd_param *p = params_at(i); p && p->name; p++) offer_setting(i, p, begin);
 }
 
 static void offer_figures(begun begin) {
