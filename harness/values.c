@@ -119,6 +119,15 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
     return pbd_ok();
 }
 
+/* A key that both know has one value in both, also where nobody gives it: the case's default, since it is the case that
+ * asks. */
+static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
+    bool known;
+    for (const pbd_param *p = c->params; p && p->name; p++)
+        PBD_TRY(assign(method_values, &(pbd_setting){p->name, p->preset}, m->name, &known));
+    return pbd_ok();
+}
+
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
     size_t nc = params_of(c->params), nm = params_of(m->params);
     const char **names = malloc((nc + nm + 1) * sizeof *names);
@@ -138,6 +147,7 @@ pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting
     *case_values = *method_values = (pbd_values){0};
     pbd_status status = preset_values(c->params, c->name, case_values);
     if (status.code == PBD_OK) status = preset_values(m->params, m->name, method_values);
+    if (status.code == PBD_OK) status = share_presets(c, m, method_values);
     for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
         bool known = false;
         status = assign(case_values, &settings[i], c->name, &known);

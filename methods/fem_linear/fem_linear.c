@@ -89,6 +89,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_status status = pbd_ok();
     if (!fem->scene.positions || !fem->scene.forces || !fem->scene.hex || !fem->scene.fixed_particle || !fem->u)
         status = pbd_error(PBD_FAILED, "out of memory for fem_linear with %zu nodes", n);
+    for (size_t i = 0; status.code == PBD_OK && i < 3 * n; i++)
+        fem->scene.forces[i] += scene->masses[i / 3] * scene->gravity[i % 3];
     if (status.code == PBD_OK && pbd_choice(values, "spectrum") == 1) status = record_spectrum(scene, recorder);
     if (status.code != PBD_OK)
         destroy(fem);

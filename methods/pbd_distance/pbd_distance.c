@@ -84,7 +84,7 @@ typedef struct pbd_distance {
     pbd_fixing fixing;
     /* Host, f64: for the linear analysis and for reading back. */
     hex_constraints constraints;
-    double *rest, *forces, *masses;
+    double *rest, *forces, *masses; /* forces with the weight */
     bool *is_held;
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
@@ -211,7 +211,7 @@ static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
                 rows[0][4 * i + d] = (real)scene->positions[3 * i + d];
                 if (s->is_held[i]) continue;
                 if (scene->velocities) rows[1][4 * i + d] = (real)scene->velocities[3 * i + d];
-                rows[2][4 * i + d] = (real)(scene->forces[3 * i + d] / scene->masses[i]);
+                rows[2][4 * i + d] = (real)(s->forces[3 * i + d] / s->masses[i]);
             }
             rows[0][4 * i + 3] = weightless ? 0 : (real)(1 / scene->masses[i]);
         }
@@ -241,7 +241,7 @@ static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
     if (!s->rest || !s->forces || !s->masses || !s->is_held)
         return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     memcpy(s->rest, scene->positions, 3 * n * sizeof *s->rest);
-    memcpy(s->forces, scene->forces, 3 * n * sizeof *s->forces);
+    for (size_t i = 0; i < 3 * n; i++) s->forces[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
     memcpy(s->masses, scene->masses, n * sizeof *s->masses);
     for (size_t i = 0; i < scene->fixed; i++) s->is_held[scene->fixed_particle[i]] = true;
     s->particles = n;

@@ -1,5 +1,5 @@
-/* A plug-in with kernels: particles that fall freely under their loads for a given number of steps. After n steps of
- * symplectic Euler from rest x - x0 = a dt^2 n (n + 1) / 2. */
+/* A plug-in with kernels: particles that fall freely under their loads for a given number of steps, but for those that
+ * are held. After n steps of symplectic Euler from rest x - x0 = a dt^2 n (n + 1) / 2. */
 #include <stdlib.h>
 
 #include "falling_kernels.h"
@@ -48,6 +48,7 @@ static pbd_status build(const pbd_scene *scene, falling *s) {
     if (!a) return pbd_error(PBD_FAILED, "out of memory");
     pbd_status status = rows_to_device(s, a, &s->v);
     for (size_t i = 0; i < n; i++) a[i] = scene->forces[i] / scene->masses[i / 3] + scene->gravity[i % 3];
+    for (size_t i = 0; i < 3 * scene->fixed; i++) a[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
     if (status.code == PBD_OK) status = rows_to_device(s, scene->positions, &s->x);
     if (status.code == PBD_OK) status = rows_to_device(s, a, &s->a);
     if (status.code == PBD_OK) status = pbd_alloc(s->exec, scene->particles * sizeof(real), &memory);
