@@ -55,6 +55,7 @@ pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void)) {
 
 void pbd_recorder_destroy(pbd_recorder *recorder) { free(recorder); }
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted) { recorder->muted = muted; }
+const pbd_result *pbd_recorder_result(const pbd_recorder *recorder) { return recorder->result; }
 bool pbd_recorder_failed(const pbd_recorder *recorder) { return recorder->failed; }
 bool pbd_stop_requested(const pbd_recorder *recorder) { return recorder->stop && recorder->stop(); }
 

@@ -12,6 +12,8 @@ void pbd_recorder_mute(pbd_recorder *recorder, bool muted);
 /* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */
 void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
 void pbd_recorder_leave(pbd_recorder *recorder);
+/* What was recorded so far. */
+const pbd_result *pbd_recorder_result(const pbd_recorder *recorder);
 /* True when memory ran out while recording: the run is then failed, not silently incomplete. */
 bool pbd_recorder_failed(const pbd_recorder *recorder);
 

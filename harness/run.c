@@ -15,6 +15,7 @@
 #include "harness/record.h"
 #include "harness/run_apart.h"
 #include "harness/scene_check.h"
+#include "harness/settle.h"
 #include "harness/solve_times.h"
 
 /* ---- Ctrl-C
@@ -267,12 +268,26 @@ typedef struct drive_context {
     const pbd_method *method;
     void *state;
     const pbd_values *values;
+    pbd_precision precision;
     const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
     pbd_recorder *recorder;
 } drive_context;
 
+/* The time step that the method reports to have chosen, else its parameter. */
+static pbd_status time_step(const drive_context *c, double *dt) {
+    const pbd_result *reported = pbd_recorder_result(c->recorder);
+    *dt = 0;
+    for (size_t i = 0; i < c->values->count; i++)
+        if (strcmp(c->values->item[i].param->name, "dt") == 0) *dt = c->values->item[i].number;
+    for (size_t i = 0; i < reported->metrics; i++)
+        if (strcmp(reported->metric[i].name, "dt") == 0) *dt = reported->metric[i].value;
+    if (*dt > 0) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step, and this case moves: set dt", c->method->name);
+}
+
 /* Lets the case look after `step` steps, when it is time; on a clock of its own. */
-static pbd_status observe(const drive_context *c, long step, double dt) {
+static pbd_status observe(const void *context, long step, double dt) {
+    const drive_context *c = context;
     const double every = c->scene->observe_every, time = (double)step * dt;
     if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
@@ -286,23 +301,32 @@ static pbd_status observe(const drive_context *c, long step, double dt) {
     return status;
 }
 
-/* Advances a dynamic scene to its end, or finds rest. */
-static pbd_status drive(const drive_context *c) {
-    const pbd_method *m = c->method;
-    if (c->scene->duration == 0) {
-        if (m->solve) return m->solve(c->state);
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium, which this case asks for", m->name);
-    }
-    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, this case moves", m->name);
-    double dt = pbd_real(c->values, "dt");
-    long steps = lround(c->scene->duration / dt);
+/* Advances a dynamic scene to its end. */
+static pbd_status move(const drive_context *c, double dt) {
+    const long steps = lround(c->scene->duration / dt);
     PBD_TRY(observe(c, 0, dt));
     for (long i = 0; i < steps; i++) {
         if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
-        PBD_TRY(m->step(c->state, dt));
+        PBD_TRY(c->method->step(c->state, dt));
         PBD_TRY(observe(c, i + 1, dt));
     }
     return pbd_ok();
+}
+
+/* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
+static pbd_status drive(const drive_context *c) {
+    const pbd_method *m = c->method;
+    double dt;
+    if (c->scene->duration == 0 && c->scene->settle.window == 0) {
+        if (m->solve) return m->solve(c->state);
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium by itself, which this case asks for",
+                         m->name);
+    }
+    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, and this case moves", m->name);
+    PBD_TRY(time_step(c, &dt));
+    if (c->scene->duration > 0) return move(c, dt);
+    const pbd_settling body = {c->scene, m, c->state, dt, c->precision, observe, c};
+    return pbd_settle_body(&body, c->recorder);
 }
 
 static pbd_status drive_again(void *context) {
@@ -389,8 +413,12 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     status = m->create(scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
-    drive_context context = {
-        .scene = scene, .method = m, .state = *state, .values = &cell->method_values, .recorder = recorder};
+    drive_context context = {.scene = scene,
+                             .method = m,
+                             .state = *state,
+                             .values = &cell->method_values,
+                             .precision = cell->precision,
+                             .recorder = recorder};
     pbd_saved_state start = {0};
     if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(m, *state, &start));
     status = warm_up(&context, &start, item->warmups, recorder);
