@@ -168,11 +168,9 @@ static pbd_status check_file(FILE *file, const char *shown_as) {
     return pbd_ok();
 }
 
-pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
-    *out = (pbd_csv){0};
-    FILE *file = fopen(path, "r");
-    if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
-    reader r = {.shown_as = shown_as, .csv = out, .in_header = true, .status = check_file(file, shown_as)};
+/* Closes the file. */
+static pbd_status read_table(FILE *file, const char *shown_as, pbd_status allowed, pbd_csv *out) {
+    reader r = {.shown_as = shown_as, .csv = out, .in_header = true, .status = allowed};
     if (r.status.code == PBD_OK) parse(file, &r);
     fclose(file);
     if (r.status.code != PBD_OK) {
@@ -180,6 +178,20 @@ pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
         pbd_csv_free(out);
     }
     return r.status;
+}
+
+pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
+    *out = (pbd_csv){0};
+    FILE *file = fopen(path, "r");
+    if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
+    return read_table(file, shown_as, check_file(file, shown_as), out);
+}
+
+pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out) {
+    *out = (pbd_csv){0};
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r"); /* "r": it writes nothing */
+    if (!file) return pbd_error(PBD_FAILED, "%s: cannot be read: %s", shown_as, strerror(errno));
+    return read_table(file, shown_as, pbd_ok(), out);
 }
 
 void pbd_csv_free(pbd_csv *csv) {

@@ -16,6 +16,8 @@ typedef struct pbd_csv {
  * a row with more or fewer fields than the header, a column without a name or named twice, a NUL, a file of no sane
  * size. */
 pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out);
+/* The same of a file's text that was compiled in. */
+pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out);
 void pbd_csv_free(pbd_csv *csv); /* safe on a zeroed one */
 
 /* The index of a column, or `columns` when there is none. */

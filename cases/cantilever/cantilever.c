@@ -5,8 +5,11 @@
  * 0.3 the exact tip lies 1 to 2 % under Timoshenko's, at nu = 0 they agree. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cantilever_reference.h" /* made from reference.csv */
 #include "cases/beam.h"
+#include "harness/csv_file.h"
 
 static const char *const modes[] = {"static", "dynamic", NULL};
 
@@ -24,7 +27,8 @@ enum { SETTLE_WINDOW = 200 };
 
 typedef struct cantilever_detail {
     beam_size size;
-    double timoshenko; /* m, of small deflections; 0 without gravity */
+    double timoshenko;             /* m, of small deflections; 0 without gravity */
+    double reference, uncertainty; /* of reference.csv: tip deflection, m, and relative; 0: no row is of this bar */
 } cantilever_detail;
 
 /* Self-weight q = density g A: bending q L^4 / (8 E I), and shear q L^2 / (2 kappa A G) with Cowper's kappa of a
@@ -33,6 +37,33 @@ static double timoshenko_tip(const pbd_material *m, const beam_size *size, doubl
     const double area = size->width * size->width, second = area * area / 12, q = m->density * gravity * area;
     const double length2 = size->length * size->length, kappa = 10 * (1 + m->nu) / (12 + 11 * m->nu);
     return q * length2 * length2 / (8 * m->E * second) + q * length2 / (2 * kappa * area * m->E / (2 * (1 + m->nu)));
+}
+
+static bool same_number(const char *text, double value) {
+    const double wanted = strtod(text, NULL);
+    return fabs(wanted - value) <= 1e-9 * fabs(wanted);
+}
+
+/* Whether a row is of this bar: all that decides its answer is equal. */
+static bool row_matches(const pbd_csv *table, size_t row, const pbd_values *values) {
+    static const char *const numbers[] = {"E", "nu", "density", "length", "width", "gravity"};
+    char *const *field = table->field + row * table->columns;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!same_number(field[pbd_csv_column(table, numbers[i])], pbd_real(values, numbers[i]))) return false;
+    return strcmp(field[pbd_csv_column(table, "material")], pbd_text(values, "material")) == 0;
+}
+
+static pbd_status look_up_reference(const pbd_values *values, cantilever_detail *detail) {
+    pbd_csv table;
+    PBD_TRY(pbd_csv_parse(pbd_cantilever_reference, "cases/cantilever/reference.csv", &table));
+    for (size_t row = 0; row < table.rows; row++) {
+        if (!row_matches(&table, row, values)) continue;
+        char *const *field = table.field + row * table.columns;
+        detail->reference = strtod(field[pbd_csv_column(&table, "tip_deflection")], NULL);
+        detail->uncertainty = strtod(field[pbd_csv_column(&table, "uncertainty")], NULL);
+    }
+    pbd_csv_free(&table);
+    return pbd_ok();
 }
 
 static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
@@ -53,6 +84,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     detail->size = *size;
     detail->timoshenko = timoshenko_tip(&scene->material, size, gravity);
     scene->gravity[2] = -gravity;
+    PBD_TRY(look_up_reference(values, detail));
     if (pbd_choice(values, "mode") == 1) PBD_TRY(watch_tip(values, size, scene));
     return beam_hold_root(scene, size);
 }
@@ -77,6 +109,10 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         pbd_metric(recorder, "tip_shortening", "m", PBD_NEUTRAL, rest[0] - tip[0]);
         if (detail->timoshenko > 0)
             pbd_metric(recorder, "timoshenko_ratio", "1", PBD_NEUTRAL, (rest[2] - tip[2]) / detail->timoshenko);
+        if (detail->reference > 0) {
+            pbd_metric(recorder, "tip_ratio", "1", PBD_NEUTRAL, (rest[2] - tip[2]) / detail->reference);
+            pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_NEUTRAL, detail->uncertainty);
+        }
     }
     free(x);
     return status;

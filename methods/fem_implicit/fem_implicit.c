@@ -10,7 +10,13 @@
  * inverted anywhere, also where no quadrature point sees it.
  *
  * A load that is too much for one leap is put on in steps; when even the smallest finds nothing, the run ends as
- * no_equilibrium with the fraction that was reached. */
+ * no_equilibrium with the fraction that was reached.
+ *
+ * Newton stops when the residual is small beside the load, or cannot become smaller: forces are sums of stresses, and
+ * those of F = I + grad u are not known better than the modulus times the rounding of F, however small the load. Each
+ * evaluation adds up that rounding. The displacements themselves lose nothing by it: one step from the last that was
+ * above it has all the digits of the linear answer. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +35,8 @@ static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
     {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "at least so many on the way to the full load"},
-    {"newton_tolerance", "", PBD_REAL, "1e-10", 1e-15, 1, PBD_OPEN_MIN, NULL, "residual force over load"},
+    {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL,
+     "residual force over load; 0: until only rounding is left"},
     {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "most in one load or time step"},
     {0}};
 
@@ -40,6 +47,7 @@ typedef struct fem_implicit {
     size_t dofs, particles;
     double *gradient; /* elements x points x corners x 3, 1/m */
     double *volume;   /* elements x points, m^3 */
+    double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
     pbd_sparse matrix;
     double *mass;  /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
     double *load;  /* nodes x 3, N: gravity and forces, a dead load */
@@ -52,11 +60,13 @@ typedef struct fem_implicit {
     double *step;     /* nodes x 3: Newton's, m */
     double *trial, *trial_residual;
     double *work, *packed; /* nodes x 3, and free unknowns */
+    double *middle;        /* nodes x 3, m: what a time step seeks, from where it starts on */
     /* Parameters. */
     bool midpoint;
     double damping, tolerance;
     long load_steps, most_iterations;
-    double scale; /* N: forces below tolerance times this are rounding when there is no load */
+    double modulus;  /* lambda + 2 mu, Pa */
+    double ended[2]; /* the last residual, and its rounding, over the load */
     pbd_recorder *recorder;
 } fem_implicit;
 
@@ -65,8 +75,9 @@ static void destroy(void *state) {
     if (!fem) return;
     element_mesh_free(&fem->mesh);
     pbd_sparse_free(&fem->matrix);
-    double *owned[] = {fem->gradient, fem->volume, fem->mass,  fem->load,           fem->u,    fem->v,     fem->target,
-                       fem->residual, fem->step,   fem->trial, fem->trial_residual, fem->work, fem->packed};
+    double *owned[] = {fem->gradient, fem->volume, fem->pull,     fem->mass, fem->load,  fem->u,
+                       fem->v,        fem->target, fem->residual, fem->step, fem->trial, fem->trial_residual,
+                       fem->work,     fem->packed, fem->middle};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(fem);
 }
@@ -80,17 +91,24 @@ static double volume_at(const fem_implicit *fem, size_t element, int q) {
     return fem->volume[element * (size_t)fem->rule.points + (size_t)q];
 }
 
+static double norm(const double *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
 static pbd_status allocate(fem_implicit *fem) {
     const size_t points = fem->mesh.elements * (size_t)fem->rule.points, n = fem->dofs + 1;
-    double **wanted[] = {&fem->load,     &fem->u,     &fem->v,     &fem->target,
-                         &fem->residual, &fem->step,  &fem->trial, &fem->trial_residual,
-                         &fem->work,     &fem->packed};
+    double **wanted[] = {&fem->load,     &fem->u,      &fem->v,     &fem->target,
+                         &fem->residual, &fem->step,   &fem->trial, &fem->trial_residual,
+                         &fem->work,     &fem->packed, &fem->middle};
     bool fine = true;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         fine = (*wanted[i] = calloc(n, sizeof(double))) != NULL && fine;
     fem->gradient = malloc((3 * points * (size_t)fem->mesh.corners + 1) * sizeof *fem->gradient);
     fem->volume = malloc((points + 1) * sizeof *fem->volume);
-    if (fine && fem->gradient && fem->volume) return pbd_ok();
+    fem->pull = calloc(points + 1, sizeof *fem->pull);
+    if (fine && fem->gradient && fem->volume && fem->pull) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
 }
 
@@ -98,8 +116,9 @@ static void keep_gradients(fem_implicit *fem) {
     double gradient[ELEMENT_MOST_NODES][3];
     for (size_t e = 0; e < fem->mesh.elements; e++)
         for (int q = 0; q < fem->rule.points; q++) {
-            fem->volume[e * (size_t)fem->rule.points + (size_t)q] =
-                element_gradients(&fem->mesh, e, &fem->rule, q, gradient);
+            const size_t point = e * (size_t)fem->rule.points + (size_t)q;
+            fem->volume[point] = element_gradients(&fem->mesh, e, &fem->rule, q, gradient);
+            fem->pull[point] = norm(gradient[0], 3 * (size_t)fem->mesh.corners);
             memcpy(gradients_at(fem, e, q), gradient, 3 * (size_t)fem->mesh.corners * sizeof(double));
         }
 }
@@ -159,8 +178,8 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->tolerance = pbd_real(values, "newton_tolerance");
     fem->load_steps = pbd_integer(values, "load_steps");
     fem->most_iterations = pbd_integer(values, "newton_iterations");
-    fem->scale = 1e-6 * scene->material.E * scene->extent * scene->extent;
     PBD_TRY(material_check(&fem->material));
+    fem->modulus = material_modulus(&fem->material);
     PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
     element_stiffness_rule(kind, &fem->rule);
     fem->dofs = 3 * fem->mesh.nodes;
@@ -207,48 +226,79 @@ static void pack(const fem_implicit *fem, const double *from, double *packed) {
         if (fem->matrix.unknown[i] >= 0) packed[fem->matrix.unknown[i]] = from[i];
 }
 
-/* force = -c M (u - target) on the free unknowns, 0 elsewhere; returns c/2 (u - target)' M (u - target). */
-static double add_inertia(const fem_implicit *fem, const double *u, double *force) {
+/* What is known of Pi at some u, and how well. */
+typedef struct balance {
+    double energy;          /* Pi, J; infinite where the material has no answer */
+    double energy_rounding; /* J */
+    double force_rounding;  /* N: of the norm of the residual */
+} balance;
+
+/* force = -c M (u - target) on the free unknowns, 0 elsewhere; adds c/2 (u - target)' M (u - target). */
+static void add_inertia(const fem_implicit *fem, const double *u, double *force, balance *at) {
     const pbd_sparse *m = &fem->matrix;
-    double energy = 0;
+    double rounding = 0;
     for (size_t i = 0; i < fem->dofs; i++) fem->work[i] = u[i] - fem->target[i];
     pack(fem, fem->work, fem->packed);
     for (size_t i = 0; i < fem->dofs; i++) {
         const int column = m->unknown[i];
-        double sum = 0;
-        for (int k = column < 0 ? 0 : m->column[column]; column >= 0 && k < m->column[column + 1]; k++)
+        double sum = 0, size = 0;
+        for (int k = column < 0 ? 0 : m->column[column]; column >= 0 && k < m->column[column + 1]; k++) {
             sum += fem->mass[k] * fem->packed[m->row[k]];
-        energy += 0.5 * fem->inertia * sum * fem->work[i];
+            size += fabs(fem->mass[k]);
+        }
+        const double lost = DBL_EPSILON * fem->inertia * size * fabs(u[i]);
+        at->energy += 0.5 * fem->inertia * sum * fem->work[i];
+        at->energy_rounding += lost * fabs(fem->work[i]);
+        rounding += lost * lost;
         if (force) force[i] = -fem->inertia * sum;
     }
-    return energy;
+    at->force_rounding = hypot(at->force_rounding, sqrt(rounding));
 }
 
-/* Pi(u), infinite where the material has no answer; with `residual` also -dPi/du there. */
-static double evaluate(const fem_implicit *fem, const double *u, double *residual) {
-    double energy = 0, F[9], P[9];
-    if (residual) memset(residual, 0, fem->dofs * sizeof *residual);
-    if (fem->inertia > 0) energy += add_inertia(fem, u, residual);
+/* What rounding does at one point: F is off by eps (|F| + |u| |grad|), P by eps |P| and the modulus times that. */
+static void add_rounding(const fem_implicit *fem, size_t point, double largest, const double F[9], const double P[9],
+                         balance *at, double *squares) {
+    const double dF = DBL_EPSILON * (norm(F, 9) + largest * fem->pull[point]), stress = norm(P, 9);
+    const double force = fem->volume[point] * fem->pull[point] * (DBL_EPSILON * stress + fem->modulus * dF);
+    at->energy_rounding += fem->volume[point] * (stress + fem->modulus * dF) * dF;
+    *squares += force * force;
+}
+
+static void add_load(const fem_implicit *fem, const double *u, double *residual, balance *at) {
+    for (size_t i = 0; i < fem->dofs; i++) {
+        const double work = fem->fraction * fem->load[i] * u[i];
+        at->energy -= work;
+        at->energy_rounding += DBL_EPSILON * fabs(work);
+        residual[i] = fem->matrix.unknown[i] < 0 ? 0 : residual[i] + fem->fraction * fem->load[i];
+    }
+}
+
+/* Pi at u, and -dPi/du there. */
+static balance evaluate(const fem_implicit *fem, const double *u, double *residual) {
+    balance at = {0};
+    double F[9], P[9], largest = 0, squares = 0;
+    memset(residual, 0, fem->dofs * sizeof *residual);
+    for (size_t i = 0; i < fem->dofs; i++) largest = fmax(largest, fabs(u[i]));
+    if (fem->inertia > 0) add_inertia(fem, u, residual, &at);
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
         for (int q = 0; q < fem->rule.points; q++) {
             const double *gradient = gradients_at(fem, e, q);
             const double weight = volume_at(fem, e, q);
             deformation_gradient(fem, u, e, gradient, F);
-            const double psi = residual ? material_stress(&fem->material, F, P) : material_energy(&fem->material, F);
-            if (!isfinite(psi)) return INFINITY;
-            energy += weight * psi;
-            for (int a = 0; residual && a < fem->mesh.corners; a++)
+            const double psi = material_stress(&fem->material, F, P);
+            if (!isfinite(psi)) return (balance){.energy = INFINITY};
+            at.energy += weight * psi;
+            add_rounding(fem, e * (size_t)fem->rule.points + (size_t)q, largest, F, P, &at, &squares);
+            for (int a = 0; a < fem->mesh.corners; a++)
                 for (int i = 0; i < 3; i++)
                     for (int k = 0; k < 3; k++)
                         residual[3 * node[a] + (size_t)i] -= weight * P[3 * i + k] * gradient[3 * a + k];
         }
     }
-    for (size_t i = 0; i < fem->dofs; i++) {
-        energy -= fem->fraction * fem->load[i] * u[i];
-        if (residual) residual[i] = fem->matrix.unknown[i] < 0 ? 0 : residual[i] + fem->fraction * fem->load[i];
-    }
-    return energy;
+    add_load(fem, u, residual, &at);
+    at.force_rounding = hypot(at.force_rounding, sqrt(squares));
+    return at;
 }
 
 /* One point's share of an element's stiffness: K[ai][bj] += V sum_kl dN_a/dX_k dP_ik/dF_jl dN_b/dX_l. */
@@ -295,20 +345,15 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
 
 /* ---- Newton ------------------------------------------------------------------------------------------------------ */
 
-static double norm(const double *x, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-/* What the residual is measured by: the load and the inertia at the start. */
-static double force_scale(const fem_implicit *fem, double first_residual) {
+/* What the residual is measured by: the load, and in time the inertia at the start. A body without either has only the
+ * size of its stresses. */
+static double force_scale(const fem_implicit *fem, double first_residual, const balance *at) {
     double load = 0;
     for (size_t i = 0; i < fem->dofs; i++)
         if (fem->matrix.unknown[i] >= 0) load += fem->load[i] * fem->load[i];
     load = fem->fraction * sqrt(load);
     if (fem->inertia > 0 && first_residual > load) load = first_residual;
-    return load > fem->scale ? load : fem->scale > 0 && load == 0 ? fem->scale : load;
+    return load > 0 ? load : at->force_rounding / DBL_EPSILON;
 }
 
 /* fem->step = K^-1 residual at u; falls back on the definite tangent where the exact one leads up in energy. *slope is
@@ -330,22 +375,27 @@ static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
         if (definite) pbd_count(fem->recorder, "definite_tangents", 1);
         if (*slope > 0) return pbd_ok();
     }
-    return pbd_error(PBD_NO_EQUILIBRIUM, "no direction leads down in energy: is the body held?");
+    return pbd_error(PBD_NO_EQUILIBRIUM,
+                     "no direction leads down in energy: the body is not held, or its material gives way");
 }
 
 enum { HALVINGS = 30 };
+/* How far sums of rounding may lie above their estimates, which take them for independent: seen are 0.1 to 2.5 times that. */
+static const double MARGIN = 8;
 
 /* Goes along the step as far as energy falls (Armijo). Near the end energy is flat to rounding: there a residual that
- * halves is as good. */
-static bool search_line(fem_implicit *fem, double *u, double energy, double residual, double slope) {
+ * halves, or is itself rounding, is as good. */
+static bool search_line(fem_implicit *fem, double *u, const balance *here, double residual, double slope) {
     double length = 1;
     for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
         for (size_t i = 0; i < fem->dofs; i++) fem->trial[i] = u[i] + length * fem->step[i];
-        const double there = evaluate(fem, fem->trial, fem->trial_residual);
-        const bool flat = fabs(there - energy) <= 1e-10 * (fabs(energy) + slope);
-        if (!isfinite(there)) continue;
-        if (!(there <= energy - 1e-4 * length * slope) &&
-            !(flat && norm(fem->trial_residual, fem->dofs) <= 0.5 * residual))
+        const balance there = evaluate(fem, fem->trial, fem->trial_residual);
+        if (!isfinite(there.energy)) continue;
+        const double change = there.energy - here->energy;
+        const bool flat = fabs(change) <= fmax(1e-10 * (fabs(here->energy) + slope),
+                                               MARGIN * (here->energy_rounding + there.energy_rounding));
+        if (!(change <= -1e-4 * length * slope) &&
+            !(flat && norm(fem->trial_residual, fem->dofs) <= fmax(0.5 * residual, MARGIN * there.force_rounding)))
             continue;
         memcpy(u, fem->trial, fem->dofs * sizeof *u);
         return true;
@@ -353,22 +403,32 @@ static bool search_line(fem_implicit *fem, double *u, double energy, double resi
     return false;
 }
 
-/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM when it does not get there; u is then anywhere. */
+static void record_residual(fem_implicit *fem, double relative) {
+    if (fem->inertia > 0) return; /* of time steps there are too many */
+    pbd_series(fem->recorder, "newton_residual", "value", "1", &relative, 1, 1);
+    pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &fem->fraction, 1, 1);
+}
+
+/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM when it does not get there; u is then anywhere. The residual is called
+ * rounding only after a step: a load may be that small, and one step is what it takes to answer it. */
 static pbd_status minimise(fem_implicit *fem, double *u) {
     double scale = 0;
     for (long iteration = 0; iteration <= fem->most_iterations; iteration++) {
-        const double energy = evaluate(fem, u, fem->residual), residual = norm(fem->residual, fem->dofs);
-        if (!isfinite(energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
-        if (iteration == 0) scale = force_scale(fem, residual);
-        const double relative = residual / scale, at[2] = {relative, fem->fraction};
-        pbd_series(fem->recorder, "newton_residual", "value", "1", &at[0], 1, 1);
-        pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &at[1], 1, 1);
-        if (relative <= fem->tolerance) return pbd_ok();
+        const balance at = evaluate(fem, u, fem->residual);
+        const double residual = norm(fem->residual, fem->dofs);
+        if (!isfinite(at.energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
+        if (iteration == 0) scale = force_scale(fem, residual, &at);
+        const double relative = residual / scale;
+        record_residual(fem, relative);
+        if (relative <= fem->tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
+            fem->ended[0] = relative, fem->ended[1] = at.force_rounding / scale;
+            return pbd_ok();
+        }
         if (iteration == fem->most_iterations) break;
         double slope;
         PBD_TRY(find_step(fem, u, &slope));
         pbd_count(fem->recorder, "newton_iterations", 1);
-        if (!search_line(fem, u, energy, residual, slope))
+        if (!search_line(fem, u, &at, residual, slope))
             return pbd_error(PBD_NO_EQUILIBRIUM, "the line search finds no lower energy at a relative residual of %.1e",
                              relative);
         if (pbd_stop_requested(fem->recorder)) return pbd_error(PBD_INTERRUPTED, "interrupted");
@@ -401,27 +461,31 @@ static double smallest_volume_ratio(const fem_implicit *fem, size_t *where) {
     return smallest;
 }
 
-static pbd_status check_shape(const fem_implicit *fem) {
+static pbd_status check_shape(const fem_implicit *fem, double *smallest) {
     size_t element = 0;
-    const double smallest = smallest_volume_ratio(fem, &element);
-    pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_HIGHER_IS_BETTER, smallest);
-    if (smallest > 0) return pbd_ok();
-    return pbd_error(PBD_NO_EQUILIBRIUM, "the forces balance, but element %zu is inverted (det F = %.3g)", element,
-                     smallest);
+    const double found = smallest_volume_ratio(fem, &element);
+    if (!(found > 0))
+        return pbd_error(PBD_NO_EQUILIBRIUM, "the forces balance, but element %zu is inverted (det F = %.3g)", element,
+                         found);
+    *smallest = found;
+    return pbd_ok();
 }
 
 /* ---- Statics ----------------------------------------------------------------------------------------------------- */
 
 static const double SMALLEST_LOAD_STEP = 1.0 / 4096;
 
-static pbd_status put_load_on(fem_implicit *fem, double *reached) {
+/* From one equilibrium to the next. What balances but is inverted is none: a leap too far, like one that finds nothing.
+ * *reached is the fraction of the last, *smallest its smallest det F; fem->u stays there. */
+static pbd_status put_load_on(fem_implicit *fem, double *reached, double *smallest) {
     double step = 1.0 / (double)fem->load_steps;
     double *u = fem->target; /* statics has no target: the state to return to */
-    *reached = 0;
+    *reached = 0, *smallest = 1;
     memcpy(u, fem->u, fem->dofs * sizeof *u);
     while (*reached < 1) {
         fem->fraction = *reached + step > 1 - 1e-12 ? 1 : *reached + step;
-        const pbd_status status = minimise(fem, fem->u);
+        pbd_status status = minimise(fem, fem->u);
+        if (status.code == PBD_OK) status = check_shape(fem, smallest);
         if (status.code == PBD_OK) {
             *reached = fem->fraction;
             memcpy(u, fem->u, fem->dofs * sizeof *u);
@@ -429,8 +493,8 @@ static pbd_status put_load_on(fem_implicit *fem, double *reached) {
             if (step > 1.0 / (double)fem->load_steps) step = 1.0 / (double)fem->load_steps;
             continue;
         }
-        if (status.code != PBD_NO_EQUILIBRIUM || step <= SMALLEST_LOAD_STEP) return status;
         memcpy(fem->u, u, fem->dofs * sizeof *u);
+        if (status.code != PBD_NO_EQUILIBRIUM || step <= SMALLEST_LOAD_STEP) return status;
         step *= 0.5;
     }
     return pbd_ok();
@@ -438,16 +502,16 @@ static pbd_status put_load_on(fem_implicit *fem, double *reached) {
 
 static pbd_status solve(void *state) {
     fem_implicit *fem = state;
-    double reached;
+    double reached, smallest;
     fem->inertia = 0;
-    pbd_status status = put_load_on(fem, &reached);
+    const pbd_status status = put_load_on(fem, &reached, &smallest);
     pbd_metric(fem->recorder, "load_fraction", "1", PBD_HIGHER_IS_BETTER, reached);
-    if (status.code == PBD_NO_EQUILIBRIUM) {
-        const pbd_status why = status;
-        status = pbd_error(PBD_NO_EQUILIBRIUM, "at %.3g of the load: %s", reached, why.text);
-    }
-    PBD_TRY(status);
-    return check_shape(fem);
+    if (reached > 0) pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_HIGHER_IS_BETTER, smallest);
+    pbd_metric(fem->recorder, "residual", "1", PBD_LOWER_IS_BETTER, fem->ended[0]);
+    pbd_metric(fem->recorder, "residual_rounding", "1", PBD_LOWER_IS_BETTER, fem->ended[1]);
+    if (status.code == PBD_NO_EQUILIBRIUM)
+        return pbd_error(PBD_NO_EQUILIBRIUM, "beyond %.3g of the load: %s", reached, status.text);
+    return status;
 }
 
 /* ---- Dynamics ---------------------------------------------------------------------------------------------------- */
@@ -466,9 +530,7 @@ static void begin_step(fem_implicit *fem, double dt) {
 static pbd_status advance(void *state, double dt) {
     fem_implicit *fem = state;
     begin_step(fem, dt);
-    /* Tried in place, from where inertia leads: the old state is kept packed in no array but `w`. */
-    double *w = malloc((fem->dofs + 1) * sizeof *w);
-    if (!w) return pbd_error(PBD_FAILED, "out of memory for a step of %zu unknowns", fem->dofs);
+    double *w = fem->middle;
     memcpy(w, fem->u, fem->dofs * sizeof *w);
     const pbd_status status = minimise(fem, w);
     for (size_t i = 0; i < fem->dofs && status.code == PBD_OK; i++) {
@@ -476,7 +538,6 @@ static pbd_status advance(void *state, double dt) {
         fem->v[i] = fem->midpoint ? 2 * moved - fem->v[i] : moved;
         fem->u[i] = u;
     }
-    free(w);
     if (status.code == PBD_NO_EQUILIBRIUM) return pbd_error(PBD_DIVERGED, "a time step has no answer: %s", status.text);
     return status;
 }

@@ -16,6 +16,11 @@ static inline hyperelastic material_law(const pbd_material *m) {
     return hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
 }
 
+/* lambda + 2 mu, Pa: the largest of small strain. */
+static inline double material_modulus(const pbd_material *m) {
+    return m->E * (1 - m->nu) / ((1 + m->nu) * (1 - 2 * m->nu));
+}
+
 /* Row by row, as C has it, from and to columns. */
 static inline mat3 material_matrix(const double F[9]) {
     return mat3_make(vec3_make((real)F[0], (real)F[3], (real)F[6]), vec3_make((real)F[1], (real)F[4], (real)F[7]),
@@ -32,10 +37,6 @@ static inline double material_stress(const pbd_material *m, const double F[9], d
         P[6 + j] = (double)column[j].z;
     }
     return (double)s.psi;
-}
-
-static inline double material_energy(const pbd_material *m, const double F[9]) {
-    return (double)stress(material_law(m), material_matrix(F)).psi;
 }
 
 /* out[9 (3i + k) + 3j + l] = dP_ik/dF_jl, Pa; `definite`: the positive semidefinite matrix nearest to it. */
