@@ -429,6 +429,11 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     return status;
 }
 
+/* What was asked for cannot be begun: no run, and nothing to store. */
+static bool is_refused(const pbd_status *ended, const void *state) {
+    return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
+}
+
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_status status = pbd_describe_run(item, out);
     pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
@@ -444,10 +449,15 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
         ended = pbd_error(PBD_FAILED, "out of memory while recording");
+    const bool refused = is_refused(&ended, state);
     method_of(&item->cell)->destroy(state);
     item->cell.c->free_scene(&scene);
     pbd_exec_destroy(exec);
     pbd_recorder_destroy(recorder);
+    if (refused) {
+        pbd_result_free(out);
+        return ended;
+    }
     out->state = strdup(pbd_state_name(ended.code));
     out->says = strdup(ended.text);
     if (out->state && out->says) return pbd_ok();

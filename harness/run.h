@@ -48,7 +48,8 @@ void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
 /* Begins the record of a run: cell, parameters and time of day, nothing yet of what comes of it. */
 pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);
 
-/* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. */
+/* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. PBD_BAD_INPUT or
+ * PBD_NOT_SUPPORTED when the case or the method refuses what it was given. */
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
 
 /* Called after each item (made, or already in the store). */

@@ -63,7 +63,8 @@ static double *bar_solve(bar *b, const char *words) {
 /* Fall of the centre of the end face, m. */
 static double tip_fall(const bar *b, const double *x) {
     const int cells = (int)pbd_integer(&b->values, "cells");
-    const beam_size size = {pbd_real(&b->values, "length"), pbd_real(&b->values, "width"), 5 * cells, cells};
+    const double width = pbd_real(&b->values, "width");
+    const beam_size size = {pbd_real(&b->values, "length"), width, 5 * cells, cells, width, cells};
     double tip[3];
     beam_tip(&size, x, tip);
     return -tip[2];

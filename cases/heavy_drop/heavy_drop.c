@@ -1,0 +1,137 @@
+/* A plate, held at two sides, that heavy objects press down for a time: afterwards an elastic one is flat again, a
+ * plastic one stays bent.
+ *
+ * The objects are their weights alone, forces on patches of the upper face that end when the objects are taken away, so
+ * that no contact is needed. The plate itself has no weight: what is left of its bend at the end is plastic. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/beam.h"
+
+static const pbd_param params[] = {
+    PBD_BOX_PARAMS("2000", "0.4", "100", "stvk", "1", "0.6", "8"),
+    {"thickness", "m", PBD_REAL, "0.15", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate"},
+    {"yield_strain", "", PBD_REAL, "0", 0, 1e6, 0, NULL, "norm of elastic Green strain where flow begins; 0: elastic"},
+    {"creep", "1/s", PBD_REAL, "10", 0, 1e9, 0, NULL, "how fast plastic strain takes over what is beyond that"},
+    {"objects", "", PBD_INTEGER, "3", 1, 100, 0, NULL, "evenly along the middle line of the plate"},
+    {"object_mass", "kg", PBD_REAL, "0.2", 0, 1e9, 0, NULL, "of each"},
+    {"object_radius", "m", PBD_REAL, "0.08", 0, 1e6, PBD_OPEN_MIN, NULL, "of the patch each presses"},
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "on the objects, along -z"},
+    {"load_time", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "when the objects are taken away"},
+    {"duration", "s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct drop_detail {
+    beam_size size;
+    double largest; /* m, deflection seen */
+} drop_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Shares `weight` among the particles of the upper face within `radius` of (x, 0), or gives it to the nearest one. Held
+ * particles bear no part. */
+static void press(const beam_size *size, double x, double radius, double weight, pbd_scene *scene) {
+    size_t count = 0, nearest = 0;
+    double least = INFINITY;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 1; i < size->along; i++)
+            for (int j = 0; j <= size->across; j++) {
+                const size_t p = beam_particle(size, i, j, size->deep);
+                const double off = hypot(scene->positions[3 * p] - x, scene->positions[3 * p + 1]);
+                if (pass == 1 && off <= radius) scene->forces[3 * p + 2] -= weight / (double)count;
+                if (pass == 0 && off <= radius) count++;
+                if (off < least) least = off, nearest = p;
+            }
+    if (count == 0) scene->forces[3 * nearest + 2] -= weight;
+}
+
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
+    drop_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a plate");
+    detail->size = *size;
+    if (size->along < 2)
+        return pbd_error(PBD_BAD_INPUT,
+                         "a plate of length=%g and width=%g with cells=%d is one cube long and all of it "
+                         "held: more cells, or a longer plate",
+                         size->length, size->width, size->across);
+    scene->material.yield_strain = pbd_real(values, "yield_strain");
+    scene->material.creep = pbd_real(values, "creep");
+    scene->duration = pbd_real(values, "duration");
+    scene->forces_end = pbd_real(values, "load_time");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    if (!(scene->forces_end < scene->duration))
+        return pbd_error(PBD_BAD_INPUT,
+                         "load_time=%g is not below duration=%g: the objects must be gone before the end",
+                         scene->forces_end, scene->duration);
+    const long objects = pbd_integer(values, "objects");
+    for (long n = 0; n < objects; n++)
+        press(size, size->length * (double)(n + 1) / (double)(objects + 1), pbd_real(values, "object_radius"),
+              pbd_real(values, "object_mass") * pbd_real(values, "gravity"), scene);
+    return beam_hold_ends(scene, size);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    beam_size size;
+    PBD_TRY(beam_build_plate(values, pbd_real(values, "thickness"), scene, &size));
+    const pbd_status status = fill(values, &size, scene);
+    if (status.code != PBD_OK) beam_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* How far the middle of the plate is down, m: mean over the layer nearest to the middle of the span. */
+static double deflection(const pbd_scene *scene, const double *x) {
+    const drop_detail *detail = scene->detail;
+    double now[3], rest[3];
+    beam_layer_mean(&detail->size, x, detail->size.along / 2, now);
+    beam_layer_mean(&detail->size, scene->positions, detail->size.along / 2, rest);
+    return rest[2] - now[2];
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    drop_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const double down = deflection(scene, x), error = body_shape_error(scene, x);
+    free(x);
+    if (!(fabs(down) <= detail->largest)) detail->largest = fabs(down);
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "deflection", "value", "m", &down, 1, 1);
+    pbd_series(recorder, "rest_shape_error", "value", "1", &error, 1, 1);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const drop_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const double down = deflection(scene, x);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    pbd_metric(recorder, "residual_deflection", "m", PBD_NEUTRAL, down);
+    if (detail->largest > 0) {
+        pbd_metric(recorder, "largest_deflection", "m", PBD_NEUTRAL, detail->largest);
+        pbd_metric(recorder, "kept_deflection", "1", PBD_NEUTRAL, down / detail->largest);
+    }
+    /* The tetrahedra's strain_energy would be that of an elastic body. */
+    const body_strain strain = body_strain_at(scene, x);
+    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_LOWER_IS_BETTER, (double)strain.inverted);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_heavy_drop = {
+    .abi = PBD_CASE_ABI,
+    .name = "heavy_drop",
+    .summary = "a plate pressed by heavy objects for a time: elastic plates return, plastic ones stay bent",
+    .source = "cao2023 Figure 7",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = beam_free,
+};

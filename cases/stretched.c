@@ -1,0 +1,103 @@
+#include "cases/stretched.h"
+
+#include <math.h>
+
+#define REAL double
+#include "methods/physics/uniaxial.h"
+
+/* ---- Given the stretch ------------------------------------------------------------------------------------------- */
+
+static hyperelastic law_of(const pbd_material *m) { return hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0); }
+
+static hyperelastic membrane_law(const pbd_material *m) {
+    hyperelastic law = law_of(m);
+    law.lambda = m->E * m->nu / (1 - m->nu * m->nu);
+    return law;
+}
+
+/* Stress of a membrane with its fibre along x. */
+static stressed membrane_stress(const pbd_material *m, double along, double across) {
+    const mat3 F = mat3_diagonal(vec3_make(along, across, 1));
+    stressed out = stress(membrane_law(m), F);
+    if (!(m->fibre_stiffness > 0)) return out;
+    const stressed fibre = stress_along(F, vec3_make(1, 0, 0), m->fibre_stiffness);
+    out.psi += fibre.psi;
+    out.p = mat3_add(out.p, fibre.p);
+    return out;
+}
+
+/* The stretch across at which the membrane bears `wanted` across, nearest to 1; NaN where there is none. */
+static double membrane_across(const pbd_material *m, double along, double wanted) {
+    const double at_rest = membrane_stress(m, along, 1).p.y.y - wanted, factor = at_rest < 0 ? 1.01 : 1 / 1.01;
+    double inner = 1, outer = 1;
+    for (int n = 0; n < 1000; n++) {
+        inner = outer;
+        outer *= factor;
+        const double there = membrane_stress(m, along, outer).p.y.y - wanted;
+        if (!isfinite(there)) return NAN;
+        if ((there < 0) != (at_rest < 0)) break;
+        if (n == 999) return NAN;
+    }
+    for (int n = 0; n < 100; n++) {
+        const double middle = (inner + outer) / 2;
+        if ((membrane_stress(m, along, middle).p.y.y - wanted < 0) == (at_rest < 0))
+            inner = middle;
+        else
+            outer = middle;
+    }
+    return inner;
+}
+
+/* Nominal stress along, with the state it belongs to; NaN where there is none. */
+static double bar_at(const pbd_material *m, double along, double unused, stretched *out) {
+    (void)unused;
+    const uniaxial u = uniaxial_solve(law_of(m), along);
+    *out = (stretched){u.found, along, u.lateral, u.psi};
+    return u.nominal;
+}
+
+static double membrane_at(const pbd_material *m, double along, double wanted_across, stretched *out) {
+    const double across = membrane_across(m, along, wanted_across);
+    const stressed s = membrane_stress(m, along, across);
+    *out = (stretched){isfinite(across), along, across, s.psi};
+    return s.p.x.x;
+}
+
+/* ---- Given the stress -------------------------------------------------------------------------------------------- */
+
+typedef double (*stress_at)(const pbd_material *, double along, double across, stretched *out);
+
+/* The stretch nearest to 1 that bears `wanted`; below 1 where a pull across alone would make the body shorter. */
+static stretched find(stress_at at, const pbd_material *m, double wanted, double across) {
+    stretched state = {0};
+    const bool above = at(m, 1, across, &state) < wanted;
+    double inner = 1, outer = 1;
+    for (int n = 0; n < 1000; n++) {
+        inner = outer;
+        outer *= above ? 1.005 : 1 / 1.005;
+        const double there = at(m, outer, across, &state);
+        if (!state.found || !isfinite(there) || n == 999) return (stretched){0};
+        if ((there < wanted) != above) break;
+    }
+    for (int n = 0; n < 100; n++) {
+        const double middle = (inner + outer) / 2;
+        if ((at(m, middle, across, &state) < wanted) == above)
+            inner = middle;
+        else
+            outer = middle;
+    }
+    at(m, inner, across, &state);
+    return state;
+}
+
+stretched stretched_bar(const pbd_material *material, double stress_along_bar) {
+    return find(bar_at, material, stress_along_bar, 0);
+}
+
+stretched stretched_membrane(const pbd_material *material, double along, double across) {
+    return find(membrane_at, material, along, across);
+}
+
+double stretched_sag(stretched top, double weight, double length) {
+    return weight > 0 ? ((top.along - 1) * weight * length - top.energy) / weight : 0;
+}

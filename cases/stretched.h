@@ -1,0 +1,29 @@
+/* Answers known without any method: bars with free sides and membranes under a pull. */
+#ifndef PBD_STRETCHED_H
+#define PBD_STRETCHED_H
+
+#include "methods/method.h"
+
+/* A homogeneous state under a nominal stress along one direction. found: 0 where the law has no such state. */
+typedef struct stretched {
+    int found;
+    double along, across; /* stretches */
+    double energy;        /* J/m^3 */
+} stretched;
+
+/* A bar with free sides, pulled (stress >= 0, Pa of the area at rest). */
+stretched stretched_bar(const pbd_material *material, double stress);
+
+/* A membrane (pbd_scene's triangles: no strain across it, lambda of plane stress) pulled along its fibre, if it has
+ * one, by `along` and in its plane perpendicular to that by `across`, Pa, both >= 0. */
+stretched stretched_membrane(const pbd_material *material, double along, double across);
+
+/* How far the lower end of a long body sinks that hangs under its own weight, m: each piece is stretched by the weight
+ * below it, so that with w = density x gravity and P(s) the nominal stress
+ *
+ *     sag = int_0^length (s - 1) dX = int (s - 1) dP / w = ((s1 - 1) w length - psi(s1)) / w,   P(s1) = w length.
+ *
+ * top: the state at the upper end. */
+double stretched_sag(stretched top, double weight, double length);
+
+#endif

@@ -1,0 +1,78 @@
+/* A cloth with stiff fibres at an angle, pulled outward on all four edges, perpendicular to them: it becomes oblique.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/sheet.h"
+#include "cases/stretched.h"
+
+static const pbd_param params[] = {
+    PBD_SHEET_PARAMS("50", "0.4", "100", "500", "45"),
+    {"pull", "N/m", PBD_REAL, "0.2", 0, 1e12, 0, NULL, "on each edge, outward, by its length at rest"},
+    PBD_MOTION_PARAMS("dynamic", "20"),
+    {0}};
+
+typedef struct towel_detail {
+    stretched reference; /* along the fibre and perpendicular to it */
+} towel_detail;
+
+/* A dead load: perpendicular to the edges as they are at rest. */
+static void pull_edges(const sheet_size *size, double pull, pbd_scene *scene) {
+    for (int i = 0; i <= size->along; i++) {
+        const double force = pull * size->length * sheet_edge_share(i, size->along);
+        scene->forces[3 * (size_t)sheet_particle(size, i, 0) + 1] -= force;
+        scene->forces[3 * (size_t)sheet_particle(size, i, size->across) + 1] += force;
+    }
+    for (int j = 0; j <= size->across; j++) {
+        const double force = pull * size->width * sheet_edge_share(j, size->across);
+        scene->forces[3 * (size_t)sheet_particle(size, 0, j)] -= force;
+        scene->forces[3 * (size_t)sheet_particle(size, size->along, j)] += force;
+    }
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    sheet_size size;
+    PBD_TRY(sheet_build(values, scene, &size));
+    towel_detail *detail = calloc(1, sizeof *detail);
+    if (!detail) {
+        body_free(scene);
+        return pbd_error(PBD_FAILED, "out of memory for a towel");
+    }
+    const double pull = pbd_real(values, "pull"), stress = pull / scene->material.thickness;
+    scene->detail = detail;
+    pull_edges(&size, pull, scene);
+    body_set_motion(values, scene);
+    detail->reference = stretched_membrane(&scene->material, stress, stress);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const stretched *reference = &((const towel_detail *)scene->detail)->reference;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const sheet_strain strain = sheet_strain_at(scene, x);
+    free(x);
+    sheet_record(&strain, recorder);
+    pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_NEUTRAL, strain.perpendicular / strain.fibre);
+    if (!reference->found) {
+        pbd_warning(recorder, "no_reference", "this law bears no such pull: there is no stretch to compare with");
+        return pbd_ok();
+    }
+    pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_NEUTRAL, reference->along);
+    pbd_metric(recorder, "stretch_perpendicular_reference", "1", PBD_NEUTRAL, reference->across);
+    pbd_metric(recorder, "stretch_error", "1", PBD_LOWER_IS_BETTER,
+               hypot(strain.fibre - reference->along, strain.perpendicular - reference->across));
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_towel = {
+    .abi = PBD_CASE_ABI,
+    .name = "towel",
+    .summary = "a cloth with stiff fibres at 45 degrees, pulled outward on its edges, against the homogeneous state",
+    .source = "cao2023 Figure 6",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_TRIANGLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .free_scene = body_free,
+};

@@ -1,0 +1,147 @@
+/* A bar one end of which is turned by n revolutions about its axis, both ends held: large rotations with large shear.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/beam.h"
+
+static const double TURN = 6.283185307179586477;
+
+static const pbd_param params[] = {PBD_BEAM_PARAMS("1e5", "100"),
+                                   {"revolutions", "", PBD_REAL, "1", -1000, 1000, 0, NULL, "of the end at x = length"},
+                                   PBD_MOTION_PARAMS("static", "2"),
+                                   {0}};
+
+typedef struct twist_detail {
+    beam_size size;
+    double angle;        /* rad, of the turned end */
+    double saint_venant; /* J, for small angles */
+} twist_detail;
+
+static void turn_about_x(double angle, double x[3]) {
+    const double c = cos(angle), s = sin(angle), y = x[1], z = x[2];
+    x[1] = c * y - s * z;
+    x[2] = s * y + c * z;
+}
+
+/* Saint-Venant's torsion of a square section of edge a: torque = G J angle / length with J = 0.140577 a^4
+ * (Timoshenko and Goodier, section 109); ends that cannot warp make it a little stiffer. */
+static double saint_venant_energy(const pbd_material *m, const beam_size *size, double angle) {
+    const double a2 = size->width * size->width, shear_modulus = m->E / (2 * (1 + m->nu));
+    return shear_modulus * 0.140577 * a2 * a2 * angle * angle / (2 * size->length);
+}
+
+/* The whole bar starts as a helix: a start that a solver can go on from, and held ends that stand where they should.
+ * Positions know turns of a layer up to whole revolutions only: far below that elements cannot follow. */
+static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *scene) {
+    PBD_TRY(body_start_at_rest(scene));
+    for (size_t i = 0; i < scene->particles; i++)
+        turn_about_x(angle * scene->positions[3 * i] / size->length, scene->start + 3 * i);
+    const double step = 360 * angle / TURN / size->along;
+    if (fabs(step) < 90 && body_strain_at(scene, scene->start).inverted == 0) return pbd_ok();
+    return pbd_error(
+        PBD_BAD_INPUT,
+        "revolutions=%g turns each of the %d layers of cubes by %.3g degrees, which inverts elements before "
+        "anything moves: more cells, or fewer revolutions",
+        angle / TURN, size->along, step);
+}
+
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
+    twist_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a twist");
+    detail->size = *size;
+    detail->angle = TURN * pbd_real(values, "revolutions");
+    detail->saint_venant = saint_venant_energy(&scene->material, size, detail->angle);
+    body_set_motion(values, scene);
+    PBD_TRY(turn_start(size, detail->angle, scene));
+    return beam_hold_ends(scene, size);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    beam_size size;
+    PBD_TRY(beam_build(values, scene, &size));
+    const pbd_status status = fill(values, &size, scene);
+    if (status.code != PBD_OK) beam_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* Every particle as its layer sees it, turned back by the layer's share of the angle: along x from the layer's mean,
+ * and across from the axis of the bar. */
+static void unwind(const twist_detail *detail, const double *x, size_t layer, double *out) {
+    double mean[3];
+    for (int i = 0; i <= detail->size.along; i++) {
+        beam_layer_mean(&detail->size, x, i, mean);
+        for (size_t p = layer * (size_t)i; p < layer * ((size_t)i + 1); p++) {
+            out[3 * p] = x[3 * p] - mean[0];
+            out[3 * p + 1] = x[3 * p + 1];
+            out[3 * p + 2] = x[3 * p + 2];
+            turn_about_x(-detail->angle * i / detail->size.along, out + 3 * p);
+        }
+    }
+}
+
+/* In a helix every layer is the one before, turned and moved on. Over the middle half of the bar, away from the ends
+ * that cannot warp: the root mean square distance of the unwound particles from their mean over the layers, over the
+ * width. */
+static double helix_deviation(const twist_detail *detail, const double *unwound, size_t layer) {
+    const size_t first = (size_t)detail->size.along / 4, last = (size_t)detail->size.along - first;
+    const double layers = (double)(last - first + 1);
+    double off = 0;
+    for (size_t c = 0; c < 3 * layer; c++) { /* coordinates of a layer */
+        double mean = 0;
+        for (size_t i = first; i <= last; i++) mean += unwound[3 * layer * i + c] / layers;
+        for (size_t i = first; i <= last; i++) off += pow(unwound[3 * layer * i + c] - mean, 2);
+    }
+    return sqrt(off / (double)layer / layers) / detail->size.width;
+}
+
+static pbd_status record_helix(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    const twist_detail *detail = scene->detail;
+    const size_t layer = scene->particles / ((size_t)detail->size.along + 1);
+    double *unwound = malloc((3 * scene->particles + 1) * sizeof *unwound);
+    if (!unwound) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    unwind(detail, x, layer, unwound);
+    pbd_metric(recorder, "helix_deviation", "1", PBD_LOWER_IS_BETTER, helix_deviation(detail, unwound, layer));
+    free(unwound);
+    return pbd_ok();
+}
+
+/* The largest distance of a layer's middle from the axis, over the width: a bar that buckles leaves it. */
+static double axis_deviation(const twist_detail *detail, const double *x) {
+    double largest = 0, mean[3];
+    for (int i = 0; i <= detail->size.along; i++) {
+        beam_layer_mean(&detail->size, x, i, mean);
+        const double off = hypot(mean[1], mean[2]) / detail->size.width;
+        if (!(off <= largest)) largest = off;
+    }
+    return largest;
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const twist_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    body_record_strain(scene, x, recorder);
+    const pbd_status status = record_helix(scene, x, recorder);
+    pbd_metric(recorder, "axis_deviation", "1", PBD_NEUTRAL, axis_deviation(detail, x));
+    const double energy = body_strain_at(scene, x).energy;
+    if (detail->saint_venant > 0 && isfinite(energy))
+        pbd_metric(recorder, "saint_venant_ratio", "1", PBD_NEUTRAL, energy / detail->saint_venant);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_twist = {
+    .abi = PBD_CASE_ABI,
+    .name = "twist",
+    .summary = "a bar one end of which is turned by n revolutions, both ends held, against Saint-Venant and symmetry",
+    .source = "Timoshenko and Goodier 1951, section 109",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .free_scene = beam_free,
+};
