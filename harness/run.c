@@ -319,8 +319,9 @@ static pbd_status drive(const drive_context *c) {
     double dt;
     if (c->scene->duration == 0 && c->scene->settle.window == 0) {
         if (m->solve) return m->solve(c->state);
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s finds no equilibrium by itself, which this case asks for",
-                         m->name);
+        return pbd_error(
+            PBD_NOT_SUPPORTED,
+            "method %s finds no equilibrium by itself: let it move, with mode=dynamic where the case has it", m->name);
     }
     if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, and this case moves", m->name);
     PBD_TRY(time_step(c, &dt));

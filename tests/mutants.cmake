@@ -38,3 +38,6 @@ mutant(multiplier_sign strain_energy methods/strain_energy/strain_energy_kernels
 mutant(plastic_sign strain_energy methods/strain_energy/strain_energy_kernels.h "s->p = vmat3_sub(s->p, vmat3_mul(f, stress));" "s->p = vmat3_add(s->p, vmat3_mul(f, stress));")
 mutant(shear_sign strain_based methods/strain_based/strain_based_kernels.h "vvec3_sub(uf, vvec3_scale(s.value, ug))" "vvec3_add(uf, vvec3_scale(s.value, ug))")
 mutant(strain_multiplier_sign strain_based methods/strain_based/strain_based_kernels.h "(s->value + alpha * lambda)" "(s->value - alpha * lambda)")
+set(material methods/fem_implicit/material.h)
+mutant(stress_rows fem_implicit ${material} "P[3 + j] = (double)column[j].y;" "P[3 + j] = (double)column[j].z;")
+mutant(tangent_sign fem_implicit ${material} "out[9 * (6 + k) + 3 * j + l] = (double)column[k].z;" "out[9 * (6 + k) + 3 * j + l] = -(double)column[k].z;")
