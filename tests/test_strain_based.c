@@ -51,7 +51,7 @@ static void one_projection(bool triangle, int k, bool squared, bool naive) {
         scene.start[i] = kept;
         q += gradient[i] * gradient[i] / scene.masses[i / 3];
     }
-    only(k, squared ? (naive ? "stretch=squared shear=naive" : "stretch=squared") : (naive ? "shear=naive" : ""),
+    only(k, squared ? (naive ? "stretch_form=squared shear_form=naive" : "stretch_form=squared") : (naive ? "shear_form=naive" : ""),
          words);
     double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
     const double value = value_of(&scene, scene.start, k, squared, naive);
@@ -94,7 +94,7 @@ static void test_stretch_is_met_in_one_step(void **unused) {
                 char words[200];
                 make_element(&scene, triangle, 21);
                 for (int i = 0; i < 9; i++) scene.start[i] *= 1.3;
-                only(k, squared ? "stretch=squared" : "", words);
+                only(k, squared ? "stretch_form=squared" : "", words);
                 double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
                 const double before = value_of(&scene, scene.start, k, false, false);
                 const double after = value_of(&scene, x, k, false, false);
@@ -127,7 +127,7 @@ static void test_shear_and_stretch(void **unused) {
                 scene.fixed = 1;
                 scene.fixed_particle = &fourth;
             }
-            only(3, naive ? "shear=naive" : "", words);
+            only(3, naive ? "shear_form=naive" : "", words);
             double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
             const double longer =
                 fabs(value_of(&scene, x, 0, false, false) - value_of(&scene, scene.start, 0, false, false));
@@ -177,7 +177,7 @@ static void test_rest_of_the_compliant_form(void **unused) {
 
 /* ---- What all solvers of elements share -------------------------------------------------------------------------- */
 
-static const char *const variants[] = {"iterations=2", "iterations=2 k_x=0.3 k_yz=0 shear=naive",
+static const char *const variants[] = {"iterations=2", "iterations=2 k_x=0.3 k_yz=0 shear_form=naive",
                                        "iterations=4 form=xpbd", "iterations=4 solver=jacobi"};
 
 static void test_rotation(void **unused) {

@@ -21,8 +21,8 @@ static const pbd_param params[] = {
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,
      "solver=jacobi: times the share that keeps sums from overshooting"},
-    {"stretch", "", PBD_CHOICE, "length", 0, 0, 0, stretches, "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
-    {"shear", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle alone, or F e_i . F e_j"},
+    {"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches, "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
+    {"shear_form", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle alone, or F e_i . F e_j"},
     FRACTION("k_x", "stretch along the first material axis; 0: none"),
     FRACTION("k_y", "along the second"),
     FRACTION("k_z", "along the third"),
@@ -69,8 +69,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                          void **state) {
     strain_based *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_based");
-    s->squared = pbd_choice(values, "stretch");
-    s->naive = pbd_choice(values, "shear");
+    s->squared = pbd_choice(values, "stretch_form");
+    s->naive = pbd_choice(values, "shear_form");
     s->iterations = pbd_integer(values, "iterations");
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
