@@ -43,10 +43,9 @@ static char *label_of(const json_t *params, const json_t *differ) {
     const char *key, *space = "";
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)params, key, value) {
-        char spelt[40];
+        char number[40];
         if (!json_object_get(differ, key)) continue;
-        pbd_spell_param(value, spelt);
-        fprintf(out, "%s%s=%s", space, key, spelt);
+        fprintf(out, "%s%s=%s", space, key, pbd_spell_param(value, number));
         space = " ";
     }
     if (fclose(out) == 0) return text;

@@ -637,6 +637,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
             if (pbd_missing_needs(method, pbd_case_at(c))) continue;
+            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which only a person has */
             if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));

@@ -37,15 +37,18 @@ static pbd_status check_param(const pbd_param *p, const char *method) {
     if (!p->unit) WRONG("%s: parameter %s has no unit: \"\" is that of a pure number", where, p->name);
     if (!p->preset) WRONG("%s: parameter %s has no default", where, p->name);
     if (!is_one_line(p->doc)) WRONG("%s: parameter %s is not explained: `doc` is one line", where, p->name);
-    if (p->kind != PBD_REAL && p->kind != PBD_INTEGER && p->kind != PBD_CHOICE)
+    const bool number = p->kind == PBD_REAL || p->kind == PBD_INTEGER;
+    if (!number && p->kind != PBD_CHOICE && p->kind != PBD_TEXT && p->kind != PBD_FILE)
         WRONG("%s: parameter %s is of no known kind (%d)", where, p->name, (int)p->kind);
     if (p->kind == PBD_CHOICE && (!p->choices || !p->choices[0]))
         WRONG("%s: parameter %s is a choice of nothing: `choices` is a list of names that ends with NULL", where,
               p->name);
-    if (p->kind != PBD_CHOICE && !(p->min <= p->max))
+    if (number && !(p->min <= p->max))
         WRONG("%s: the range [%g, %g] of parameter %s is none", where, p->min, p->max, p->name);
+    if (pbd_param_is_asked(p)) return pbd_ok();
     pbd_value value;
     const pbd_status status = pbd_parse_value(p, p->preset, where, &value);
+    pbd_value_free(&value);
     if (status.code != PBD_OK) WRONG("the default is wrong: %.300s", status.text);
     return pbd_ok();
 }

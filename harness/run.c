@@ -45,9 +45,19 @@ static int compare_values(const void *a, const void *b) {
     return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
 }
 
+/* The canonical spelling of a number is JSON as it stands, so that 0.3 is 0.3. */
+static void write_json_value(FILE *out, const pbd_value *value) {
+    if (value->param->kind == PBD_REAL || value->param->kind == PBD_INTEGER) {
+        fputs(value->text, out);
+        return;
+    }
+    json_t *word = json_string(pbd_value_text(value));
+    json_dumpf(word, out, JSON_ENCODE_ANY);
+    json_decref(word);
+}
+
 /* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
- * each value's canonical spelling, which is JSON as it stands (names and choices are plain words), so that 0.3 is 0.3.
- */
+ * each value's canonical spelling. */
 static char *params_json(const pbd_cell *cell) {
     size_t count = 0, size = 0;
     const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
@@ -61,8 +71,8 @@ static char *params_json(const pbd_cell *cell) {
         for (size_t i = 0; i < count; i++) {
             /* A key that both know has one value in both. */
             if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
-            const char *quote = sorted[i]->param->kind == PBD_CHOICE ? "\"" : "";
-            fprintf(out, "%s\"%s\":%s%s%s", i ? "," : "", sorted[i]->param->name, quote, sorted[i]->text, quote);
+            fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
+            write_json_value(out, sorted[i]);
         }
         fputc('}', out);
         if (fclose(out) != 0) {
@@ -173,23 +183,15 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     return identify_cell(cell, item->cell_id);
 }
 
-/* A copy with values of its own, for the repeats of one cell. */
-static pbd_status copy_values(const pbd_values *from, pbd_values *to) {
-    pbd_value *item = malloc((from->count + 1) * sizeof *item);
-    if (!item) return pbd_error(PBD_FAILED, "out of memory for a plan");
-    memcpy(item, from->item, from->count * sizeof *item);
-    *to = (pbd_values){item, from->count};
-    return pbd_ok();
-}
-
+/* Repeats of one cell have values of their own. */
 static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int repeat) {
     pbd_plan_item item = *first;
     item.cell.case_values = item.cell.method_values = (pbd_values){0};
     item.label = strdup(first->label);
     item.repeat = repeat;
-    pbd_status status = item.label ? copy_values(&first->cell.case_values, &item.cell.case_values)
+    pbd_status status = item.label ? pbd_values_copy(&first->cell.case_values, &item.cell.case_values)
                                    : pbd_error(PBD_FAILED, "out of memory for a plan");
-    if (status.code == PBD_OK) status = copy_values(&first->cell.method_values, &item.cell.method_values);
+    if (status.code == PBD_OK) status = pbd_values_copy(&first->cell.method_values, &item.cell.method_values);
     if (status.code == PBD_OK) status = append_item(plan, &item);
     if (status.code != PBD_OK) free_item(&item);
     return status;

@@ -21,7 +21,8 @@ static void run_here(void *context, pbd_place *place, FILE *answer) {
     pbd_watch(item.cell.method, place, &watched);
     item.cell.method = &watched.entry;
     const pbd_status status = pbd_run_cell(&item, &result);
-    json_t *told = status.code == PBD_OK ? pbd_reported_json(&result) : json_pack("{s:s}", "trouble", status.text);
+    json_t *told = status.code == PBD_OK ? pbd_reported_json(&result)
+                                         : json_pack("{s:s, s:i}", "trouble", status.text, "code", status.code);
     json_dumpf(told, answer, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(told);
     pbd_result_free(&result);
@@ -32,7 +33,7 @@ static pbd_status take_answer(const char *text, pbd_result *out) {
     const char *trouble = json_string_value(json_object_get(told, "trouble"));
     pbd_status status = pbd_ok();
     if (trouble)
-        status = pbd_error(PBD_FAILED, "%s", trouble);
+        status = pbd_error((pbd_code)json_integer_value(json_object_get(told, "code")), "%s", trouble);
     else if (!told || !pbd_reported_read(told, out))
         status = pbd_error(PBD_FAILED, "out of memory for a run");
     json_decref(told);

@@ -32,14 +32,13 @@ static void spell_number(double value, char text[40]) {
     }
 }
 
-void pbd_spell_param(const json_t *value, char text[40]) {
-    if (json_is_string(value)) {
-        snprintf(text, 40, "%s", json_string_value(value));
-    } else if (json_is_integer(value)) {
-        snprintf(text, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else {
-        spell_number(json_number_value(value), text);
-    }
+const char *pbd_spell_param(const json_t *value, char number[40]) {
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(number, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        spell_number(json_number_value(value), number);
+    return number;
 }
 
 void pbd_write_argv(FILE *out, const char *argv) {
@@ -97,11 +96,11 @@ char *pbd_run_command(const pbd_result *r, const char *argv) {
     json_t *params = json_loads(r->params, 0, NULL), *value;
     const char *key;
     json_object_foreach(params, key, value) {
-        char text[40], word[160];
-        pbd_spell_param(value, text);
-        snprintf(word, sizeof word, "%s=%s", key, text);
+        char number[40], *word = NULL;
+        if (asprintf(&word, "%s=%s", key, pbd_spell_param(value, number)) < 0) word = NULL;
         fputs(" -s ", out);
-        pbd_write_word(out, word);
+        pbd_write_word(out, word ? word : key);
+        free(word);
     }
     json_decref(params);
     fprintf(out, " -b %s -p %s -t %d", r->backend, r->precision, r->threads);

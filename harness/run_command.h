@@ -16,7 +16,8 @@ char *pbd_run_command(const pbd_result *r, const char *argv);
 void pbd_write_argv(FILE *out, const char *argv);
 /* A word for a POSIX shell, quoted where it must be. */
 void pbd_write_word(FILE *out, const char *word);
-/* A parameter's value, a number in the fewest digits that give it back. */
-void pbd_spell_param(const json_t *value, char text[40]);
+/* A parameter's value: its words, which belong to `value`, or a number in the fewest digits that give it back, in
+ * `number`. */
+const char *pbd_spell_param(const json_t *value, char number[40]);
 
 #endif

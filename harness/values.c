@@ -2,10 +2,15 @@
 #include "harness/values.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
 /* More points than this on one axis is a slip (a step in the wrong unit), not a wish. */
 enum { LONGEST_AXIS = 100000 };
@@ -26,7 +31,8 @@ static const pbd_value *value_named(const pbd_values *values, const char *name) 
 double pbd_real(const pbd_values *values, const char *name) { return value_named(values, name)->number; }
 long pbd_integer(const pbd_values *values, const char *name) { return (long)value_named(values, name)->number; }
 int pbd_choice(const pbd_values *values, const char *name) { return (int)value_named(values, name)->number; }
-const char *pbd_text(const pbd_values *values, const char *name) { return value_named(values, name)->text; }
+const char *pbd_value_text(const pbd_value *value) { return value->words ? value->words : value->text; }
+const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(value_named(values, name)); }
 
 /* «[0, 0.5)», «(0, inf)»: how a range is told to a person. */
 static void range_text(const pbd_param *p, char *out, size_t size) {
@@ -59,9 +65,128 @@ static pbd_status parse_choice(const pbd_param *param, const char *text, const c
     return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s", where, param->name, text, all);
 }
 
+/* ---- Words and files --------------------------------------------------------------------------------------------- */
+
+enum { LONGEST_WORDS = 4095, HASH_DIGITS = 16 };
+
+/* Words are stored as JSON and shown on terminals: one line of UTF-8. */
+static pbd_status check_words(const pbd_param *param, const char *text, const char *where) {
+    const size_t length = strlen(text);
+    if (length > LONGEST_WORDS)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s...' has %zu letters; at most %d are allowed", where, param->name,
+                         text, length, LONGEST_WORDS);
+    bool plain = true;
+    for (const char *c = text; *c; c++) plain = plain && (unsigned char)*c >= ' ' && *c != 0x7f;
+    json_t *string = plain ? json_string(text) : NULL; /* NULL where it is no UTF-8 */
+    json_decref(string);
+    if (!string)
+        return pbd_error(PBD_BAD_INPUT, "%s: the value of %s is not one line of UTF-8 text", where, param->name);
+    return pbd_ok();
+}
+
+static pbd_status keep_words(char *words, const char *where, pbd_value *out) {
+    out->words = words;
+    return words ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory while reading parameters of %s", where);
+}
+
+static pbd_status parse_text(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    PBD_TRY(check_words(param, text, where));
+    if (!*text && *param->preset)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
+    return keep_words(strdup(text), where, out);
+}
+
+/* The whole of an open file, with a NUL behind it. */
+static pbd_status read_whole(int file, const char *path, char **text, size_t *bytes) {
+    struct stat about;
+    if (fstat(file, &about) != 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode)) return pbd_error(PBD_BAD_INPUT, "%.200s is not a file with content", path);
+    const size_t size = (size_t)about.st_size;
+    if (!(*text = malloc(size + 1)))
+        return pbd_error(PBD_FAILED, "out of memory for the %zu bytes of %.200s", size, path);
+    for (*bytes = 0; *bytes < size;) {
+        const ssize_t got = read(file, *text + *bytes, size - *bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, got < 0 ? strerror(errno) : "it grew shorter");
+        *bytes += (size_t)got;
+    }
+    (*text)[size] = '\0';
+    return pbd_ok();
+}
+
+static pbd_status read_path(const char *path, pbd_content *out) {
+    *out = (pbd_content){0};
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not keep us waiting */
+    if (file < 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
+    pbd_status status = read_whole(file, path, &out->text, &out->bytes);
+    close(file);
+    if (status.code == PBD_OK && !(out->path = strdup(path))) status = pbd_error(PBD_FAILED, "out of memory");
+    if (status.code != PBD_OK) pbd_content_free(out);
+    return status;
+}
+
+static void hash_content(const pbd_content *content, char hash[HASH_DIGITS + 1]) {
+    snprintf(hash, HASH_DIGITS + 1, "%016llx", (unsigned long long)XXH3_64bits(content->text, content->bytes));
+}
+
+/* Splits «PATH#HASH»; returns the hash, or NULL where there is none. */
+static const char *split_hash(const char *text, size_t *path_length) {
+    *path_length = strlen(text);
+    const char *mark = strrchr(text, '#');
+    if (!mark || strlen(mark + 1) != HASH_DIGITS || strspn(mark + 1, "0123456789abcdef") != HASH_DIGITS) return NULL;
+    *path_length = (size_t)(mark - text);
+    return mark + 1;
+}
+
+/* Reads «PATH» or «PATH#HASH»; with a hash, the content must be that. */
+static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_content *out) {
+    size_t length;
+    const char *wanted = split_hash(text, &length);
+    char *path = strndup(text, length);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
+    pbd_status status = read_path(path, out);
+    free(path);
+    PBD_TRY(status);
+    hash_content(out, hash);
+    if (!wanted || strcmp(wanted, hash) == 0) return pbd_ok();
+    status = pbd_error(PBD_BAD_INPUT, "%.200s has another content (hash %s) than was asked for (%s)", out->path, hash,
+                       wanted);
+    pbd_content_free(out);
+    return status;
+}
+
+static pbd_status parse_file(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    if (!*text) return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
+    PBD_TRY(check_words(param, text, where));
+    char hash[HASH_DIGITS + 1], *words = NULL;
+    pbd_content content;
+    const pbd_status status = read_value(text, hash, &content);
+    if (status.code != PBD_OK) return pbd_error(status.code, "%s: %s: %.300s", where, param->name, status.text);
+    if (asprintf(&words, "%s#%s", content.path, hash) < 0) words = NULL;
+    pbd_content_free(&content);
+    return keep_words(words, where, out);
+}
+
+pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content *out) {
+    char hash[HASH_DIGITS + 1];
+    const pbd_status status = read_value(pbd_text(values, name), hash, out);
+    return status.code == PBD_OK ? status : pbd_error(status.code, "%s: %.300s", name, status.text);
+}
+
+void pbd_content_free(pbd_content *content) {
+    free(content->path);
+    free(content->text);
+    *content = (pbd_content){0};
+}
+
+/* ---- Values of every kind ---------------------------------------------------------------------------------------- */
+
 pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
-    out->param = param;
+    *out = (pbd_value){.param = param};
     if (param->kind == PBD_CHOICE) return parse_choice(param, text, where, out);
+    if (param->kind == PBD_TEXT) return parse_text(param, text, where, out);
+    if (param->kind == PBD_FILE) return parse_file(param, text, where, out);
     char range[80], *end;
     range_text(param, range, sizeof range);
     errno = 0;
@@ -89,6 +214,25 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
     return pbd_ok();
 }
 
+bool pbd_param_is_asked(const pbd_param *param) {
+    return (param->kind == PBD_FILE || param->kind == PBD_TEXT) && !*param->preset;
+}
+
+const pbd_param *pbd_param_asked(const pbd_param *params) {
+    for (; params && params->name; params++)
+        if (pbd_param_is_asked(params)) return params;
+    return NULL;
+}
+
+static pbd_status check_given(const pbd_values *values, const char *where) {
+    for (size_t i = 0; i < values->count; i++) {
+        const pbd_param *param = values->item[i].param;
+        if (pbd_param_is_asked(param) && !values->item[i].words)
+            return pbd_error(PBD_BAD_INPUT, "%s needs %s: -s %s=..., %s", where, param->name, param->name, param->doc);
+    }
+    return pbd_ok();
+}
+
 /* Values at their defaults, in an array of the caller's. A default out of its own range is a programming error. */
 static pbd_status preset_values(const pbd_param *params, const char *where, pbd_values *out) {
     size_t n = params_of(params);
@@ -97,6 +241,8 @@ static pbd_status preset_values(const pbd_param *params, const char *where, pbd_
     out->item = item;
     out->count = n;
     for (size_t i = 0; i < n; i++) {
+        item[i].param = &params[i];
+        if (pbd_param_is_asked(&params[i])) continue; /* check_given finds out whether it came */
         pbd_status status = pbd_parse_value(&params[i], params[i].preset, where, &item[i]);
         if (status.code != PBD_OK) {
             pbd_values_free(out);
@@ -112,9 +258,10 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
         const pbd_param *param = values->item[i].param;
         if (strcmp(param->name, setting->key) != 0) continue;
         *known = true;
-        pbd_value parsed = {0};
+        pbd_value parsed = {0}, *ours = (pbd_value *)(uintptr_t)&values->item[i]; /* made by preset_values */
         PBD_TRY(pbd_parse_value(param, setting->value, where, &parsed));
-        memcpy((void *)(uintptr_t)&values->item[i], &parsed, sizeof parsed); /* ours: made by preset_values */
+        pbd_value_free(ours);
+        *ours = parsed;
     }
     return pbd_ok();
 }
@@ -124,7 +271,7 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
 static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
     bool known;
     for (const pbd_param *p = c->params; p && p->name; p++)
-        PBD_TRY(assign(method_values, &(pbd_setting){p->name, p->preset}, m->name, &known));
+        if (!pbd_param_is_asked(p)) PBD_TRY(assign(method_values, &(pbd_setting){p->name, p->preset}, m->name, &known));
     return pbd_ok();
 }
 
@@ -154,6 +301,8 @@ pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting
         if (status.code == PBD_OK) status = assign(method_values, &settings[i], m->name, &known);
         if (status.code == PBD_OK && !known) status = unknown_key(settings[i].key, c, m);
     }
+    if (status.code == PBD_OK) status = check_given(case_values, c->name);
+    if (status.code == PBD_OK) status = check_given(method_values, m->name);
     if (status.code != PBD_OK) {
         pbd_values_free(case_values);
         pbd_values_free(method_values);
@@ -161,9 +310,29 @@ pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting
     return status;
 }
 
+void pbd_value_free(pbd_value *value) {
+    free(value->words);
+    *value = (pbd_value){0};
+}
+
 void pbd_values_free(pbd_values *values) {
-    free((void *)(uintptr_t)values->item);
+    pbd_value *item = (pbd_value *)(uintptr_t)values->item; /* made by preset_values or pbd_values_copy */
+    for (size_t i = 0; i < values->count; i++) pbd_value_free(&item[i]);
+    free(item);
     *values = (pbd_values){0};
+}
+
+pbd_status pbd_values_copy(const pbd_values *from, pbd_values *to) {
+    pbd_value *item = calloc(from->count + 1, sizeof *item);
+    bool fine = item != NULL;
+    for (size_t i = 0; i < from->count && fine; i++) {
+        item[i] = from->item[i];
+        if (item[i].words) fine = (item[i].words = strdup(item[i].words)) != NULL;
+    }
+    *to = (pbd_values){item, item ? from->count : 0};
+    if (fine) return pbd_ok();
+    pbd_values_free(to);
+    return pbd_error(PBD_FAILED, "out of memory for a plan");
 }
 
 pbd_status pbd_setting_parse(const char *text, pbd_setting *out) {

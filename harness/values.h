@@ -9,9 +9,15 @@ typedef struct pbd_setting {
     const char *key, *value;
 } pbd_setting;
 
-/* Checks one value against its parameter: kind, range, NaN. `where` names the owner in the sentence (case or method).
- */
+/* Checks one value against its parameter: kind, range, NaN; that a file can be read, and what is in it. `where` names
+ * the owner in the sentence (case or method). What *out held before is not freed. */
 pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out);
+void pbd_value_free(pbd_value *value);              /* safe on a zeroed one */
+const char *pbd_value_text(const pbd_value *value); /* its canonical spelling */
+
+/* A parameter that has no default, but must be given; the first of a list, or NULL. */
+bool pbd_param_is_asked(const pbd_param *param);
+const pbd_param *pbd_param_asked(const pbd_param *params);
 
 /* Resolves settings against the parameters of a case and of a method: defaults, then settings in order. A key known to
  * both goes to both, as does the case's default; a key known to neither is PBD_BAD_INPUT with the nearest one. On
@@ -19,6 +25,7 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values);
 void pbd_values_free(pbd_values *values);
+pbd_status pbd_values_copy(const pbd_values *from, pbd_values *to); /* freed likewise */
 
 /* An axis `key=lo:hi:step` (both ends included when hi - lo is a multiple of step to 1e-9) or `key=a,b,c`.
  * `key` and `values` are owned by the axis; values are spelt with up to 12 significant digits. */

@@ -202,7 +202,7 @@ static const char *value_of(const pbd_cell *cell, const char *key) {
     const pbd_values *both[] = {&cell->method_values, &cell->case_values};
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < both[k]->count; i++)
-            if (strcmp(both[k]->item[i].param->name, key) == 0) return both[k]->item[i].text;
+            if (strcmp(both[k]->item[i].param->name, key) == 0) return pbd_value_text(&both[k]->item[i]);
     return "";
 }
 
@@ -281,6 +281,8 @@ static pbd_status add_named(const bench_options *o, bench_plan *b) {
     const size_t methods = o->methods.count ? o->methods.count : pbd_method_count();
     for (size_t m = 0; m < methods; m++)
         for (size_t c = 0; c < cases; c++) {
+            /* A case that asks for a file is run when it is named. */
+            if (!o->cases.count && pbd_param_asked(pbd_case_at(c)->params)) continue;
             pbd_request request = {.setting = o->setting, .settings = o->settings, .axis = o->axis, .axes = o->axes};
             request.method_name =
                 o->methods.count ? o->methods.word[m] : pbd_method_at(m)->by_precision[PBD_PRECISION_F64]->name;

@@ -49,7 +49,7 @@ static const pbd_param *params_at(size_t i) {
 }
 
 static bool has_choice(const pbd_param *p, const char *choice) {
-    for (size_t k = 0; p->kind == PBD_CHOICE && p->choices[k]; k++)
+    for (size_t k = 0; p->choices && p->choices[k]; k++)
         if (strcmp(p->choices[k], choice) == 0) return true;
     return false;
 }
@@ -70,7 +70,12 @@ static void offer_setting(size_t i, const pbd_param *p, begun begin) {
         if (!came_before(i, p->name, NULL)) offer(word, begin);
         return;
     }
-    for (size_t k = 0; p->kind == PBD_CHOICE && p->choices[k]; k++) {
+    if (p->kind == PBD_FILE) {
+        snprintf(word, sizeof word, "%s=", p->name);
+        if (strncmp(begin.text + begin.fixed, word, strlen(word)) == 0 && !came_before(i, p->name, NULL))
+            puts(":files");
+    }
+    for (size_t k = 0; p->choices && p->choices[k]; k++) {
         snprintf(word, sizeof word, "%s=%s", p->name, p->choices[k]);
         if (!came_before(i, p->name, p->choices[k])) offer(word, begin);
     }
@@ -234,7 +239,7 @@ static const char zsh_script[] =
     "    local -a offers open\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :files) compset -P '--*='; _files; return ;;\n"
+    "            :files) compset -P '*='; _files; return ;;\n"
     "            :folders) compset -P '--*='; _files -/; return ;;\n"
     "            *=) open+=(\"$line\") ;;\n"
     "            *) offers+=(\"$line\") ;;\n"

@@ -33,14 +33,20 @@ static void print_params(const char *title, const pbd_param *params) {
     printf("\n%s\n", title);
     for (; params && params->name; params++) {
         char range[160] = "";
-        if (params->kind == PBD_CHOICE)
+        if (params->kind == PBD_TEXT || params->kind == PBD_FILE)
+            snprintf(range, sizeof range, "%s", params->kind == PBD_TEXT ? "text" : "a file");
+        else if (params->kind == PBD_CHOICE)
             for (size_t i = 0; params->choices[i]; i++)
                 snprintf(range + strlen(range), sizeof range - strlen(range), "%s%s", i ? "|" : "", params->choices[i]);
         else
             snprintf(range, sizeof range, "%c%g, %g%c%s%s", params->open & PBD_OPEN_MIN ? '(' : '[', params->min,
                      params->max, params->open & PBD_OPEN_MAX || isinf(params->max) ? ')' : ']',
                      *params->unit ? " " : "", params->unit);
-        printf("  %-20s %s\n  %-20s %s; default %s\n", params->name, params->doc, "", range, params->preset);
+        printf("  %-20s %s\n  %-20s %s; ", params->name, params->doc, "", range);
+        if (pbd_param_is_asked(params))
+            puts("must be given");
+        else
+            printf("default %s\n", params->preset);
     }
 }
 

@@ -86,9 +86,8 @@ static void print_params(const pbd_result *r) {
     const char *key;
     puts("\nparameters");
     json_object_foreach(params, key, value) {
-        char text[40];
-        pbd_spell_param(value, text);
-        printf("  %-30s %14s\n", key, text);
+        char number[40];
+        printf("  %-30s %14s\n", key, pbd_spell_param(value, number));
     }
     json_decref(params);
 }

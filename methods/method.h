@@ -59,7 +59,10 @@ static inline pbd_status pbd_ok(void) {
 /* ---- Parameters -------------------------------------------------------------------------------------------------
  * A method or case lists its parameters once; the harness parses, checks ranges, prints --help and hashes from it. */
 
-typedef enum pbd_param_kind { PBD_REAL, PBD_INTEGER, PBD_CHOICE } pbd_param_kind;
+/* PBD_TEXT: words of the user's, such as the name of a set. PBD_FILE: a path; its value is the path and a hash of what
+ * is in the file, `part.msh#1f2e3d4c5b6a7988`, so that the same path with another content is another run. Without a
+ * preset ("") a PBD_TEXT or PBD_FILE must be given. */
+typedef enum pbd_param_kind { PBD_REAL, PBD_INTEGER, PBD_CHOICE, PBD_TEXT, PBD_FILE } pbd_param_kind;
 
 enum { PBD_OPEN_MIN = 1, PBD_OPEN_MAX = 2 }; /* the bound itself is not allowed */
 
@@ -68,17 +71,20 @@ typedef struct pbd_param {
     const char *unit; /* "" for a pure number */
     pbd_param_kind kind;
     const char *preset; /* the default, as it would be typed */
-    double min, max;    /* closed unless `open` says otherwise; not used by PBD_CHOICE */
+    double min, max;    /* of numbers: closed unless `open` says otherwise */
     unsigned open;
-    const char *const *choices; /* PBD_CHOICE: NULL-terminated names; the value is the index */
+    const char *const *choices; /* NULL-terminated. PBD_CHOICE: names; the value is the index. PBD_TEXT: words that are
+                                   always among the possible ones, or NULL */
     const char *doc;            /* one line */
 } pbd_param;
 
-/* One resolved parameter. `text` is its canonical spelling (what hashes and the store use). */
+/* One resolved parameter. Its canonical spelling (what hashes and the store use) is `text`, or `words` for PBD_TEXT and
+ * PBD_FILE: pbd_text gives either. */
 typedef struct pbd_value {
     const pbd_param *param;
     double number; /* PBD_CHOICE: the index */
     char text[48];
+    char *words; /* owned; NULL for the other kinds */
 } pbd_value;
 
 typedef struct pbd_values {
@@ -91,6 +97,15 @@ double pbd_real(const pbd_values *values, const char *name);
 long pbd_integer(const pbd_values *values, const char *name);
 int pbd_choice(const pbd_values *values, const char *name);
 const char *pbd_text(const pbd_values *values, const char *name);
+
+/* Reads the whole file of a PBD_FILE. PBD_BAD_INPUT when it cannot be read or is no longer what it was when the run was
+ * planned. Both strings end with NUL and are the caller's: pbd_content_free. */
+typedef struct pbd_content {
+    char *path, *text;
+    size_t bytes; /* of text, without the NUL */
+} pbd_content;
+pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content *out);
+void pbd_content_free(pbd_content *content); /* safe on a zeroed one */
 
 /* ---- Scene: what a case hands to a method. Owned by the case; a method copies what it keeps. --------------------- */
 

@@ -155,10 +155,10 @@ char *report_varying_of(report_varying *v, size_t row) {
     const char *kind = json_string_value(json_array_get(v->kind, row)), *key, *between = "";
     json_t *ignored;
     json_object_foreach(json_object_get(v->varies, kind), key, ignored) {
-        char value[40];
-        if (!json_object_get(params, key)) continue;
-        pbd_spell_param(json_object_get(params, key), value);
-        fprintf(out, "%s%s=%s", between, key, value);
+        char number[40];
+        const json_t *value = json_object_get(params, key);
+        if (!value) continue;
+        fprintf(out, "%s%s=%s", between, key, pbd_spell_param(value, number));
         between = " ";
     }
     if (fclose(out) == 0) return text;

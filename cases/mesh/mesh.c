@@ -1,0 +1,358 @@
+/* A body of the user's own: a mesh from a file, held and loaded by its bounding box's faces or by named groups. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/body.h"
+#include "cases/mesh/mesh_file.h"
+#include "cases/surface.h"
+
+static const char *const faces[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
+
+static const pbd_param params[] = {
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a mesh: Gmsh MSH 4.1 (text) or Abaqus/CalculiX INP"},
+    {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
+    {"E", "Pa", PBD_REAL, "1e5", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},
+    {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
+    {"density", "kg/m^3", PBD_REAL, "1000", 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"},
+    {"thickness", "m", PBD_REAL, "0.001", 0, 1e6, PBD_OPEN_MIN, NULL, "of triangles"},
+    {"material", "", PBD_CHOICE, "neo_hookean", 0, 0, 0, body_laws, "strain-energy density"},
+    {"fixed", "", PBD_TEXT, "x_min", 0, 0, 0, faces,
+     "held: a side of the bounding box, a group's name, or several of them with commas between"},
+    {"loaded", "", PBD_TEXT, "x_max", 0, 0, 0, faces, "where the force acts: named like `fixed`"},
+    {"force_x", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "in all, evenly over the surface there; constant"},
+    {"force_y", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "likewise"},
+    {"force_z", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "likewise"},
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"mode", "", PBD_CHOICE, "static", 0, 0, 0, body_modes,
+     "static: the method finds rest itself; dynamic: it moves, for `duration` or until the body rests"},
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: time to move; 0: until rest"},
+    {"settle_tolerance", "", PBD_REAL, "1e-6", 0, 1, PBD_OPEN_MIN, NULL,
+     "at rest when the body's mean moves less than this, relative to its way, in 200 steps"},
+    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic until rest: not_settled after so many"},
+    {0}};
+
+enum { SETTLE_WINDOW = 200 };
+
+static pbd_status no_memory(const mesh_file *mesh) {
+    return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu nodes", mesh->nodes);
+}
+
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t *take_elements(const mesh_file *mesh, mesh_shape shape, size_t *count) {
+    const size_t numbers = mesh->of[shape].count * (size_t)mesh_corners[shape];
+    uint32_t *node = malloc((numbers + 1) * sizeof *node);
+    if (node && numbers > 0) memcpy(node, mesh->of[shape].node, numbers * sizeof *node);
+    *count = node ? mesh->of[shape].count : 0;
+    return node;
+}
+
+/* Files number a tetrahedron's corners the other way round than method.h. */
+static void turn_tets(pbd_scene *scene) {
+    for (size_t t = 0; t < scene->tets; t++) {
+        uint32_t *node = scene->tet + 4 * t, first = node[0];
+        node[0] = node[1];
+        node[1] = first;
+    }
+}
+
+static void measure_extent(pbd_scene *scene, double box[2][3]) {
+    for (int d = 0; d < 3; d++) {
+        box[0][d] = INFINITY;
+        box[1][d] = -INFINITY;
+        for (size_t i = 0; i < scene->particles; i++) {
+            box[0][d] = fmin(box[0][d], scene->positions[3 * i + (size_t)d]);
+            box[1][d] = fmax(box[1][d], scene->positions[3 * i + (size_t)d]);
+        }
+        scene->extent = fmax(scene->extent, box[1][d] - box[0][d]);
+    }
+}
+
+/* Triangles are cloth where there is nothing else; in a solid's file they name parts of its surface. */
+static pbd_status take_mesh(const mesh_file *mesh, double scale, pbd_scene *scene) {
+    const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
+    scene->particles = mesh->nodes;
+    scene->positions = malloc((3 * mesh->nodes + 1) * sizeof *scene->positions);
+    scene->forces = calloc(3 * mesh->nodes + 1, sizeof *scene->forces);
+    scene->masses = calloc(mesh->nodes + 1, sizeof *scene->masses);
+    scene->tet = take_elements(mesh, MESH_TET, &scene->tets);
+    scene->hex = take_elements(mesh, MESH_HEX, &scene->hexes);
+    if (!solid) scene->triangle = take_elements(mesh, MESH_TRIANGLE, &scene->triangles);
+    if (!scene->positions || !scene->forces || !scene->masses || !scene->tet || !scene->hex ||
+        (!solid && !scene->triangle))
+        return no_memory(mesh);
+    for (size_t i = 0; i < 3 * mesh->nodes; i++) scene->positions[i] = scale * mesh->position[i];
+    turn_tets(scene);
+    return pbd_ok();
+}
+
+/* ---- Volumes and masses ------------------------------------------------------------------------------------------ */
+
+static void edge_between(const double *x, uint32_t from, uint32_t to, double out[3]) {
+    for (uint32_t d = 0; d < 3; d++) out[d] = x[3 * to + d] - x[3 * from + d];
+}
+static void cross(const double a[3], const double b[3], double out[3]) {
+    for (int d = 0; d < 3; d++) out[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+}
+
+/* Signed: positive for corners in method.h's order. */
+static double tet_volume(const double *x, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    double p[3], q[3], r[3], n[3];
+    edge_between(x, d, a, p);
+    edge_between(x, d, b, q);
+    edge_between(x, d, c, r);
+    cross(q, r, n);
+    return (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
+}
+
+/* Of the six tetrahedra around the diagonal from corner 0 to 6. */
+static double hex_volume(const double *x, const uint32_t *h) {
+    static const int ring[7] = {1, 2, 3, 7, 4, 5, 1};
+    double volume = 0;
+    for (int i = 0; i < 6; i++) volume += tet_volume(x, h[0], h[ring[i + 1]], h[ring[i]], h[6]);
+    return volume;
+}
+
+static double triangle_area(const double *x, const uint32_t *t) {
+    double a[3], b[3], n[3];
+    edge_between(x, t[0], t[1], a);
+    edge_between(x, t[0], t[2], b);
+    cross(a, b, n);
+    return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
+/* Elements of whatever kind the scene has, with their volumes (areas) at positions x. */
+typedef struct body {
+    size_t elements;
+    const uint32_t *node;
+    int corners;
+} body;
+
+static body body_of(const pbd_scene *scene) {
+    if (scene->tets > 0) return (body){scene->tets, scene->tet, 4};
+    if (scene->hexes > 0) return (body){scene->hexes, scene->hex, 8};
+    return (body){scene->triangles, scene->triangle, 3};
+}
+
+static double content_of(const body *b, const double *x, size_t element) {
+    const uint32_t *n = b->node + element * (size_t)b->corners;
+    if (b->corners == 4) return tet_volume(x, n[0], n[1], n[2], n[3]);
+    return b->corners == 8 ? hex_volume(x, n) : triangle_area(x, n);
+}
+
+static void lump_mass(pbd_scene *scene) {
+    const body b = body_of(scene);
+    const double density = scene->material.density * (b.corners == 3 ? scene->material.thickness : 1);
+    for (size_t e = 0; e < b.elements; e++) {
+        const double share = density * content_of(&b, scene->positions, e) / b.corners;
+        for (int c = 0; c < b.corners; c++) scene->masses[b.node[e * (size_t)b.corners + (size_t)c]] += share;
+    }
+}
+
+/* ---- What is held and loaded ------------------------------------------------------------------------------------- */
+
+/* How far from a side of the bounding box a node may lie and still be on it, relative to the box's largest edge. */
+static const double ON_SIDE = 1e-6;
+
+/* The nodes of one name; false when there is no such name. */
+static bool mark_named(const mesh_file *mesh, const pbd_scene *scene, const double box[2][3], const char *name,
+                       bool *marked) {
+    const mesh_group *group = mesh_find_group(mesh, name);
+    for (size_t i = 0; group && i < group->nodes; i++) marked[group->node[i]] = true;
+    if (group || strcmp(name, "none") == 0) return true;
+    for (size_t f = 1; faces[f]; f++) {
+        if (strcmp(name, faces[f]) != 0) continue;
+        const size_t d = (f - 1) / 2, high = (f - 1) % 2;
+        for (size_t i = 0; i < scene->particles; i++)
+            if (fabs(scene->positions[3 * i + d] - box[high][d]) <= ON_SIDE * scene->extent) marked[i] = true;
+        return true;
+    }
+    return false;
+}
+
+static pbd_status unknown_name(const mesh_file *mesh, const char *param, const char *name) {
+    char known[200] = "";
+    size_t g = 0;
+    for (; g < mesh->groups && strlen(known) < 150; g++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.40s'", g ? ", " : "", mesh->group[g].name);
+    return pbd_error(PBD_BAD_INPUT, "%s=%.60s: the mesh has no such group; there are x_min to z_max, none, %s%s%s",
+                     param, name, mesh->groups ? "and its groups " : "and no groups in the file", known,
+                     g < mesh->groups ? ", ..." : "");
+}
+
+static pbd_status mark_all(const mesh_file *mesh, const pbd_values *values, const char *param, const pbd_scene *scene,
+                           const double box[2][3], bool *marked) {
+    char *names = strdup(pbd_text(values, param)), *rest = names, *name;
+    if (!names) return no_memory(mesh);
+    memset(marked, 0, scene->particles * sizeof *marked);
+    pbd_status status = pbd_ok();
+    while (status.code == PBD_OK && (name = strsep(&rest, ",")) != NULL)
+        if (!mark_named(mesh, scene, box, name, marked)) status = unknown_name(mesh, param, name);
+    free(names);
+    return status;
+}
+
+static pbd_status hold(const mesh_file *mesh, const bool *marked, pbd_scene *scene) {
+    scene->fixed_particle = malloc((scene->particles + 1) * sizeof *scene->fixed_particle);
+    if (!scene->fixed_particle) return no_memory(mesh);
+    for (size_t i = 0; i < scene->particles; i++)
+        if (marked[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
+    if (scene->fixed < scene->particles) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "fixed holds all %zu nodes: nothing could move", scene->particles);
+}
+
+/* Each corner's part of the outside faces whose corners are all marked: a third of a triangle, a quarter of a square,
+ * which comes as two triangles one after the other. */
+static double share_faces(const pbd_scene *scene, const surface *outside, const bool *marked, double *share) {
+    const size_t step = scene->hexes > 0 ? 2 : 1;
+    double total = 0;
+    for (size_t t = 0; t + step <= outside->triangles; t += step) {
+        const uint32_t *node = outside->triangle + 3 * t, corner[4] = {node[0], node[1], node[2], node[3 * step - 1]};
+        const double area =
+            triangle_area(scene->positions, node) + (step == 2 ? triangle_area(scene->positions, node + 3) : 0);
+        if (!marked[corner[0]] || !marked[corner[1]] || !marked[corner[2]] || !marked[corner[3]]) continue;
+        for (size_t c = 0; c < 2 + step; c++) share[corner[c]] += area / (double)(2 + step);
+        total += area;
+    }
+    return total;
+}
+
+/* A uniform traction; where there is no face to take it (a point, an edge, the inside), equal forces on the nodes. */
+static pbd_status load(const bool *marked, const double force[3], pbd_scene *scene) {
+    double *share = calloc(scene->particles + 1, sizeof *share), total = 0;
+    surface outside = {0};
+    pbd_status status = share ? surface_of(scene, &outside) : pbd_error(PBD_FAILED, "out of memory for a load");
+    if (status.code == PBD_OK) total = share_faces(scene, &outside, marked, share);
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK && !(total > 0); i++) share[i] = marked[i];
+    total = 0;
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) total += share[i];
+    if (status.code == PBD_OK && !(total > 0))
+        status = pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` names no node");
+    for (size_t i = 0; i < 3 * scene->particles && status.code == PBD_OK; i++)
+        scene->forces[i] = force[i % 3] * share[i / 3] / total;
+    surface_free(&outside);
+    free(share);
+    return status;
+}
+
+static pbd_status hold_and_load(const mesh_file *mesh, const pbd_values *values, pbd_scene *scene, bool *marked) {
+    double box[2][3];
+    const double force[3] = {pbd_real(values, "force_x"), pbd_real(values, "force_y"), pbd_real(values, "force_z")};
+    measure_extent(scene, box);
+    PBD_TRY(mark_all(mesh, values, "fixed", scene, (const double(*)[3])box, marked));
+    PBD_TRY(hold(mesh, marked, scene));
+    PBD_TRY(mark_all(mesh, values, "loaded", scene, (const double(*)[3])box, marked));
+    return force[0] != 0 || force[1] != 0 || force[2] != 0 ? load(marked, force, scene) : pbd_ok();
+}
+
+/* At rest when the mean of all that may move rests. */
+static pbd_status watch_body(const pbd_values *values, pbd_scene *scene) {
+    size_t held = 0;
+    scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
+                                 .window = SETTLE_WINDOW,
+                                 .most_steps = pbd_integer(values, "max_steps"),
+                                 .watch = malloc((scene->particles + 1) * sizeof(uint32_t))};
+    if (!scene->settle.watch) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) {
+        if (held < scene->fixed && scene->fixed_particle[held] == i)
+            held++;
+        else
+            scene->settle.watch[scene->settle.watched++] = (uint32_t)i;
+    }
+    return pbd_ok();
+}
+
+/* ---- The case ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scene *scene) {
+    scene->material = (pbd_material){.E = pbd_real(values, "E"),
+                                     .nu = pbd_real(values, "nu"),
+                                     .density = pbd_real(values, "density"),
+                                     .convention = PBD_D_STANDARD,
+                                     .law = (pbd_law)pbd_choice(values, "material"),
+                                     .thickness = pbd_real(values, "thickness")};
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    PBD_TRY(take_mesh(mesh, pbd_real(values, "scale"), scene));
+    lump_mass(scene);
+    bool *marked = malloc(scene->particles + 1);
+    if (!marked) return no_memory(mesh);
+    const pbd_status status = hold_and_load(mesh, values, scene, marked);
+    free(marked);
+    PBD_TRY(status);
+    if (pbd_choice(values, "mode") == 0) return pbd_ok();
+    scene->duration = pbd_real(values, "duration");
+    return scene->duration > 0 ? pbd_ok() : watch_body(values, scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    pbd_content content = {0};
+    mesh_file mesh = {0};
+    *scene = (pbd_scene){0};
+    pbd_status status = pbd_read_file(values, "file", &content);
+    if (status.code == PBD_OK) status = mesh_file_read(&content, &mesh);
+    if (status.code == PBD_OK) status = fill(&mesh, values, scene);
+    mesh_file_free(&mesh);
+    pbd_content_free(&content);
+    if (status.code != PBD_OK) body_free(scene);
+    return status;
+}
+
+/* Displacements weighted by mass, so that they do not depend on where the mesh is fine. */
+static void record_displacements(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    double largest = 0, sum = 0, mass = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        double square = 0;
+        for (size_t d = 0; d < 3; d++) {
+            const double u = x[3 * i + d] - scene->positions[3 * i + d];
+            square += u * u;
+        }
+        largest = square > largest || isnan(square) ? square : largest;
+        sum += scene->masses[i] * sqrt(square);
+        mass += scene->masses[i];
+    }
+    pbd_metric(recorder, "largest_displacement", "m", PBD_NEUTRAL, sqrt(largest));
+    pbd_metric(recorder, "mean_displacement", "m", PBD_NEUTRAL, sum / mass);
+}
+
+static void record_contents(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    const body b = body_of(scene);
+    double rest = 0, now = 0, least = INFINITY;
+    uint64_t inverted = 0;
+    for (size_t e = 0; e < b.elements; e++) {
+        const double before = content_of(&b, scene->positions, e), after = content_of(&b, x, e);
+        rest += before;
+        now += after;
+        least = fmin(least, after / before);
+        inverted += !(after > 0);
+    }
+    const bool solid = b.corners > 3;
+    pbd_metric(recorder, solid ? "volume_ratio" : "area_ratio", "1", PBD_NEUTRAL, now / rest);
+    pbd_metric(recorder, solid ? "least_volume_ratio" : "least_area_ratio", "1", PBD_NEUTRAL, least);
+    if (solid) pbd_count(recorder, "inverted_elements", inverted);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    double *x = malloc((3 * scene->particles + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    const pbd_status status = method->read(state, PBD_POSITIONS, x);
+    if (status.code == PBD_OK) {
+        record_displacements(scene, x, recorder);
+        record_contents(scene, x, recorder);
+    }
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_mesh = {
+    .abi = PBD_CASE_ABI,
+    .name = "mesh",
+    .summary = "a mesh of your own (Gmsh MSH 4.1, Abaqus INP), held and loaded as you say",
+    .source = "",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .free_scene = body_free,
+};

@@ -1,0 +1,347 @@
+/* What both formats share: growing lists, labels to numbers, groups to nodes, and the checks of a whole mesh. */
+#include "cases/mesh/mesh_file.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const int mesh_corners[MESH_SHAPES] = {1, 2, 3, 4, 8};
+const char *const mesh_shape_names[MESH_SHAPES] = {"point", "line", "triangle", "tetrahedron", "hexahedron"};
+
+pbd_status mesh_wrong(const mesh_reader *reader, const char *format, ...) {
+    char what[240];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s", reader->path, reader->line, what);
+}
+
+static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for a mesh"); }
+
+/* Room for one more of `bytes` each. */
+static bool grow(void *list, size_t capacity, size_t bytes) {
+    void **at = list, *grown = realloc(*at, capacity * bytes);
+    if (grown) *at = grown;
+    return grown != NULL;
+}
+
+static size_t next_capacity(size_t count) { return count ? 2 * count : 64; }
+
+pbd_status mesh_add_node(mesh_reader *reader, mesh_file *mesh, int64_t label, const double x[3]) {
+    for (int d = 0; d < 3; d++)
+        if (!isfinite(x[d])) return mesh_wrong(reader, "%c of node %lld is %g", "xyz"[d], (long long)label, x[d]);
+    if (mesh->nodes == mesh->capacity) {
+        const size_t capacity = next_capacity(mesh->nodes);
+        if (!grow(&mesh->position, capacity, 3 * sizeof *mesh->position) ||
+            !grow(&mesh->label, capacity, sizeof *mesh->label))
+            return no_memory();
+        mesh->capacity = capacity;
+    }
+    memcpy(mesh->position + 3 * mesh->nodes, x, 3 * sizeof *x);
+    mesh->label[mesh->nodes++] = label;
+    return mesh->nodes < UINT32_MAX ? pbd_ok() : mesh_wrong(reader, "there are more than 4 thousand million nodes");
+}
+
+pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape shape, int64_t label,
+                            const int64_t *nodes) {
+    mesh_elements *e = &mesh->of[shape];
+    const size_t corners = (size_t)mesh_corners[shape];
+    if (e->count == e->capacity) {
+        const size_t capacity = next_capacity(e->count);
+        if (!grow(&e->label, capacity, sizeof *e->label) || !grow(&e->line, capacity, sizeof *e->line) ||
+            !grow(&e->node_label, capacity, corners * sizeof *e->node_label))
+            return no_memory();
+        e->capacity = capacity;
+    }
+    e->label[e->count] = label;
+    e->line[e->count] = reader->line;
+    memcpy(e->node_label + e->count * corners, nodes, corners * sizeof *nodes);
+    e->count++;
+    return pbd_ok();
+}
+
+pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out) {
+    for (size_t g = 0; g < mesh->groups; g++) {
+        *out = &mesh->group[g];
+        if (strcmp(mesh->group[g].name, name) == 0) return pbd_ok();
+    }
+    if (!grow(&mesh->group, mesh->groups + 1, sizeof *mesh->group)) return no_memory();
+    *out = &mesh->group[mesh->groups];
+    **out = (mesh_group){.name = strdup(name)};
+    if (!(*out)->name) return no_memory();
+    mesh->groups++;
+    return pbd_ok();
+}
+
+pbd_status mesh_add_range(mesh_group *group, mesh_range range) {
+    if (group->ranges == group->range_capacity) {
+        const size_t capacity = next_capacity(group->ranges);
+        if (!grow(&group->range, capacity, sizeof *group->range)) return no_memory();
+        group->range_capacity = capacity;
+    }
+    group->range[group->ranges++] = range;
+    return pbd_ok();
+}
+
+const mesh_group *mesh_find_group(const mesh_file *mesh, const char *name) {
+    for (size_t g = 0; g < mesh->groups; g++)
+        if (strcmp(mesh->group[g].name, name) == 0) return &mesh->group[g];
+    for (size_t g = 0; g < mesh->groups; g++)
+        if (strcasecmp(mesh->group[g].name, name) == 0) return &mesh->group[g];
+    return NULL;
+}
+
+void mesh_file_free(mesh_file *mesh) {
+    free(mesh->position);
+    free(mesh->label);
+    for (int s = 0; s < MESH_SHAPES; s++) {
+        free(mesh->of[s].label);
+        free(mesh->of[s].node_label);
+        free(mesh->of[s].line);
+        free(mesh->of[s].node);
+    }
+    for (size_t g = 0; g < mesh->groups; g++) {
+        free(mesh->group[g].name);
+        free(mesh->group[g].range);
+        free(mesh->group[g].node);
+    }
+    free(mesh->group);
+    *mesh = (mesh_file){0};
+}
+
+/* ---- Labels to numbers ------------------------------------------------------------------------------------------- */
+
+typedef struct label_place {
+    int64_t label;
+    uint32_t place; /* number of a node; of an element, within its shape */
+    mesh_shape shape;
+} label_place;
+
+typedef struct label_map {
+    label_place *item; /* by ascending label */
+    size_t count;
+} label_map;
+
+static int compare_labels(const void *a, const void *b) {
+    const int64_t x = ((const label_place *)a)->label, y = ((const label_place *)b)->label;
+    return (x > y) - (x < y);
+}
+
+/* The first entry whose label is not below this one. */
+static size_t lower_bound(const label_map *map, int64_t label) {
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (map->item[middle].label < label)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static pbd_status map_nodes(const mesh_reader *reader, const mesh_file *mesh, label_map *map) {
+    if (!(map->item = malloc((mesh->nodes + 1) * sizeof *map->item))) return no_memory();
+    for (size_t i = 0; i < mesh->nodes; i++)
+        map->item[map->count++] = (label_place){.label = mesh->label[i], .place = (uint32_t)i};
+    qsort(map->item, map->count, sizeof *map->item, compare_labels);
+    for (size_t i = 1; i < map->count; i++)
+        if (map->item[i].label == map->item[i - 1].label)
+            return pbd_error(PBD_BAD_INPUT, "%.110s: node %lld is there twice", reader->path,
+                             (long long)map->item[i].label);
+    return pbd_ok();
+}
+
+static pbd_status map_elements(const mesh_reader *reader, const mesh_file *mesh, label_map *map) {
+    size_t total = 0;
+    for (int s = 0; s < MESH_SHAPES; s++) total += mesh->of[s].count;
+    if (!(map->item = malloc((total + 1) * sizeof *map->item))) return no_memory();
+    for (int s = 0; s < MESH_SHAPES; s++)
+        for (size_t e = 0; e < mesh->of[s].count; e++)
+            map->item[map->count++] = (label_place){mesh->of[s].label[e], (uint32_t)e, (mesh_shape)s};
+    qsort(map->item, map->count, sizeof *map->item, compare_labels);
+    for (size_t i = 1; i < map->count; i++)
+        if (map->item[i].label == map->item[i - 1].label)
+            return pbd_error(PBD_BAD_INPUT, "%.110s: element %lld is there twice", reader->path,
+                             (long long)map->item[i].label);
+    return pbd_ok();
+}
+
+static pbd_status number_elements(const mesh_reader *reader, const label_map *nodes, mesh_shape shape,
+                                  mesh_elements *e) {
+    const size_t corners = (size_t)mesh_corners[shape];
+    if (!(e->node = malloc((e->count * corners + 1) * sizeof *e->node))) return no_memory();
+    for (size_t i = 0; i < e->count * corners; i++) {
+        const size_t at = lower_bound(nodes, e->node_label[i]);
+        if (at == nodes->count || nodes->item[at].label != e->node_label[i])
+            return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s %lld has node %lld, which the file does not define",
+                             reader->path, e->line[i / corners], mesh_shape_names[shape],
+                             (long long)e->label[i / corners], (long long)e->node_label[i]);
+        e->node[i] = nodes->item[at].place;
+    }
+    return pbd_ok();
+}
+
+/* ---- Groups to nodes --------------------------------------------------------------------------------------------- */
+
+/* Marks the nodes of a range. A label that stands alone must be there; one of a range may be missing. */
+static pbd_status mark_range(const mesh_reader *reader, const mesh_file *mesh, const label_map *map,
+                             const mesh_group *group, const mesh_range *range, bool *marked) {
+    size_t found = 0;
+    for (size_t i = lower_bound(map, range->first); i < map->count && map->item[i].label <= range->last; i++) {
+        const label_place *p = &map->item[i];
+        if ((uint64_t)(p->label - range->first) % (uint64_t)range->step != 0) continue;
+        found++;
+        if (!range->of_elements) {
+            marked[p->place] = true;
+            continue;
+        }
+        const size_t corners = (size_t)mesh_corners[p->shape];
+        for (size_t c = 0; c < corners; c++) marked[mesh->of[p->shape].node[p->place * corners + c]] = true;
+    }
+    if (found > 0 || range->first != range->last) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: group '%.60s' names %s %lld, which the file does not define",
+                     reader->path, range->line, group->name, range->of_elements ? "element" : "node",
+                     (long long)range->first);
+}
+
+static pbd_status resolve_group(const mesh_reader *reader, const mesh_file *mesh, const label_map map[2],
+                                mesh_group *group, bool *marked) {
+    memset(marked, 0, mesh->nodes * sizeof *marked);
+    for (size_t r = 0; r < group->ranges; r++)
+        PBD_TRY(mark_range(reader, mesh, &map[group->range[r].of_elements], group, &group->range[r], marked));
+    for (size_t i = 0; i < mesh->nodes; i++) group->nodes += marked[i];
+    if (!(group->node = malloc((group->nodes + 1) * sizeof *group->node))) return no_memory();
+    size_t kept = 0;
+    for (size_t i = 0; i < mesh->nodes; i++)
+        if (marked[i]) group->node[kept++] = (uint32_t)i;
+    return pbd_ok();
+}
+
+static pbd_status number_all(const mesh_reader *reader, mesh_file *mesh, label_map map[2], bool *marked) {
+    PBD_TRY(map_nodes(reader, mesh, &map[0]));
+    PBD_TRY(map_elements(reader, mesh, &map[1]));
+    for (int s = 0; s < MESH_SHAPES; s++) PBD_TRY(number_elements(reader, &map[0], (mesh_shape)s, &mesh->of[s]));
+    for (size_t g = 0; g < mesh->groups; g++) PBD_TRY(resolve_group(reader, mesh, map, &mesh->group[g], marked));
+    return pbd_ok();
+}
+
+/* ---- Checks of the whole ----------------------------------------------------------------------------------------- */
+
+/* Volumes, areas and lengths below this part of what the longest edge would give are rounding. */
+static const double FLAT = 1e-12;
+
+typedef struct edge {
+    double d[3];
+} edge;
+
+static edge between(const mesh_file *mesh, const uint32_t *node, int from, int to) {
+    edge e;
+    for (uint32_t d = 0; d < 3; d++) e.d[d] = mesh->position[3 * node[to] + d] - mesh->position[3 * node[from] + d];
+    return e;
+}
+static edge cross(edge a, edge b) {
+    return (edge){
+        {a.d[1] * b.d[2] - a.d[2] * b.d[1], a.d[2] * b.d[0] - a.d[0] * b.d[2], a.d[0] * b.d[1] - a.d[1] * b.d[0]}};
+}
+static double dot(edge a, edge b) { return a.d[0] * b.d[0] + a.d[1] * b.d[1] + a.d[2] * b.d[2]; }
+
+static double longest(const mesh_file *mesh, const uint32_t *node, int corners) {
+    double most = 0;
+    for (int a = 0; a < corners; a++)
+        for (int b = 0; b < a; b++) {
+            const edge e = between(mesh, node, a, b);
+            most = fmax(most, sqrt(dot(e, e)));
+        }
+    return most;
+}
+
+/* The least volume of the parallelepipeds at an element's corners (a tetrahedron's are all equal); of a triangle, twice
+ * its area. Both formats number corners so that the edges from the first to the next three turn like the axes. */
+static double least_volume(const mesh_file *mesh, mesh_shape shape, const uint32_t *node) {
+    static const int at[8][4] = {{0, 1, 3, 4}, {1, 2, 0, 5}, {2, 3, 1, 6}, {3, 0, 2, 7},
+                                 {4, 7, 5, 0}, {5, 4, 6, 1}, {6, 5, 7, 2}, {7, 6, 4, 3}};
+    static const int tet[4] = {0, 1, 2, 3};
+    if (shape == MESH_TRIANGLE) {
+        const edge n = cross(between(mesh, node, 0, 1), between(mesh, node, 0, 2));
+        return sqrt(dot(n, n));
+    }
+    double least = INFINITY;
+    for (int c = 0; c < (shape == MESH_HEX ? 8 : 1); c++) {
+        const int *k = shape == MESH_HEX ? at[c] : tet;
+        const edge n = cross(between(mesh, node, k[0], k[1]), between(mesh, node, k[0], k[2]));
+        least = fmin(least, dot(n, between(mesh, node, k[0], k[3])));
+    }
+    return least;
+}
+
+static pbd_status check_element(const mesh_reader *reader, const mesh_file *mesh, mesh_shape shape, size_t e) {
+    const mesh_elements *of = &mesh->of[shape];
+    const uint32_t *node = of->node + e * (size_t)mesh_corners[shape];
+    const double edge_length = longest(mesh, node, mesh_corners[shape]), volume = least_volume(mesh, shape, node);
+    const double flat = FLAT * pow(edge_length, shape == MESH_TRIANGLE ? 2 : 3);
+    if (volume > flat) return pbd_ok();
+    const char *what = volume >= -flat ? "has no volume" : "is inside out";
+    if (shape == MESH_TRIANGLE) what = "has no area";
+    if (shape == MESH_HEX && volume < -flat) what = "is inside out, or bent in at a corner";
+    return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s %lld %s", reader->path, of->line[e], mesh_shape_names[shape],
+                     (long long)of->label[e], what);
+}
+
+/* Points, lines and, where there are volumes, triangles do but name parts of the body. */
+static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh, bool *used) {
+    const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
+    memset(used, 0, mesh->nodes * sizeof *used);
+    for (int s = solid ? MESH_TET : MESH_TRIANGLE; s < MESH_SHAPES; s++)
+        for (size_t i = 0; i < mesh->of[s].count * (size_t)mesh_corners[s]; i++) used[mesh->of[s].node[i]] = true;
+    for (size_t i = 0; i < mesh->nodes; i++)
+        if (!used[i])
+            return pbd_error(PBD_BAD_INPUT,
+                             "%.110s: node %lld belongs to no %s; take it out (Gmsh writes only what physical groups "
+                             "hold, where there are any)",
+                             reader->path, (long long)mesh->label[i], solid ? "volume element" : "element");
+    return pbd_ok();
+}
+
+static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh, bool *marked) {
+    if (mesh->nodes == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no nodes", reader->path);
+    if (mesh->of[MESH_TRIANGLE].count + mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count == 0)
+        return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no tetrahedra, hexahedra or triangles",
+                         reader->path);
+    if (mesh->of[MESH_TET].count > 0 && mesh->of[MESH_HEX].count > 0)
+        return pbd_error(PBD_BAD_INPUT, "%.110s has both tetrahedra and hexahedra; methods take one of them",
+                         reader->path);
+    for (int s = MESH_TRIANGLE; s < MESH_SHAPES; s++)
+        for (size_t e = 0; e < mesh->of[s].count; e++) PBD_TRY(check_element(reader, mesh, (mesh_shape)s, e));
+    return check_nodes(reader, mesh, marked);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status read_format(mesh_reader *reader, mesh_file *out) {
+    const char *text = reader->at + strspn(reader->at, " \t\r\n");
+    if (strncmp(text, "$MeshFormat", 11) == 0 || strncmp(text, "$Comments", 9) == 0) return mesh_read_gmsh(reader, out);
+    if (memchr(reader->at, '\0', reader->bytes)) return mesh_wrong(reader, "this is no text");
+    if (*text == '*') return mesh_read_inp(reader, out);
+    return mesh_wrong(reader, "neither a Gmsh file ($MeshFormat) nor an Abaqus one (*NODE) begins so: '%.20s'", text);
+}
+
+pbd_status mesh_file_read(const pbd_content *content, mesh_file *out) {
+    *out = (mesh_file){0};
+    mesh_reader reader = {content->path, content->text, 1, content->bytes};
+    label_map map[2] = {{0}};
+    bool *marked = NULL;
+    pbd_status status = read_format(&reader, out);
+    if (status.code == PBD_OK && !(marked = calloc(out->nodes + 1, sizeof *marked))) status = no_memory();
+    if (status.code == PBD_OK) status = number_all(&reader, out, map, marked);
+    if (status.code == PBD_OK) status = check_whole(&reader, out, marked);
+    free(map[0].item);
+    free(map[1].item);
+    free(marked);
+    if (status.code != PBD_OK) mesh_file_free(out);
+    return status;
+}
