@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <lapacke.h>
 #include <nlopt.h>
+#include <png.h>
 #include <slu_ddefs.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static void version_sqlite(char *out, size_t size) { snprintf(out, size, "%s", s
 static void version_jansson(char *out, size_t size) { snprintf(out, size, "%s", jansson_version_str()); }
 static void version_cyaml(char *out, size_t size) { snprintf(out, size, "%s", cyaml_version_str); }
 static void version_csv(char *out, size_t size) { snprintf(out, size, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE); }
+static void version_png(char *out, size_t size) { snprintf(out, size, "%s", png_get_libpng_ver(NULL)); }
 static void version_openmp(char *out, size_t size) { snprintf(out, size, "OpenMP %d", _OPENMP); }
 
 static void version_superlu(char *out, size_t size) {
@@ -87,6 +89,7 @@ const pbd_library pbd_libraries[PBD_LIBRARIES] = {
     {"SuperLU", "BSD-3-Clause", "sparse solves of the FEM references", version_superlu},
     {"LAPACK", "BSD-3-Clause", "dense solves", version_lapack},
     {"xxHash", "BSD-2-Clause", "content hashes", version_xxhash},
+    {"libpng", "libpng-2.0", "pictures of states", version_png},
     {"Google Benchmark", "Apache-2.0", "`bench`", pbd_bench_version},
     {"libgomp", "GPL-3.0-or-later with GCC-exception-3.1", "threads", version_openmp},
     {"gnuplot", "gnuplot; run as a program, not linked", "pictures", version_gnuplot},

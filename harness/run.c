@@ -125,6 +125,7 @@ static pbd_status check_cell(const pbd_cell *cell) {
 static void free_item(pbd_plan_item *item) {
     pbd_values_free(&item->cell.case_values);
     pbd_values_free(&item->cell.method_values);
+    free(item->snapshot_folder);
     free(item->label);
 }
 
@@ -178,9 +179,21 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     item->warmups = request->warmups;
     item->seconds = request->seconds;
     item->turns = request->turns;
+    item->snapshots = request->snapshots;
     item->label = label_of(request, index);
     if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
     return identify_cell(cell, item->cell_id);
+}
+
+/* FOLDER/cantilever-xpbd-1f2e3d4c: by the cell, so that a run made again finds its own folder. */
+static pbd_status name_snapshots(pbd_plan_item *item) {
+    if (item->repeat > 0) item->snapshots.count = 0;
+    if (item->snapshots.count == 0) return pbd_ok();
+    if (asprintf(&item->snapshot_folder, "%s/%s-%s-%.8s", item->snapshots.folder, item->cell.c->name,
+                 method_of(&item->cell)->name, item->cell_id) < 0)
+        item->snapshot_folder = NULL;
+    item->snapshots.folder = item->snapshot_folder;
+    return item->snapshot_folder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a plan");
 }
 
 /* Repeats of one cell have values of their own. */
@@ -189,9 +202,11 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
     item.cell.case_values = item.cell.method_values = (pbd_values){0};
     item.label = strdup(first->label);
     item.repeat = repeat;
+    item.snapshot_folder = NULL;
     pbd_status status = item.label ? pbd_values_copy(&first->cell.case_values, &item.cell.case_values)
                                    : pbd_error(PBD_FAILED, "out of memory for a plan");
     if (status.code == PBD_OK) status = pbd_values_copy(&first->cell.method_values, &item.cell.method_values);
+    if (status.code == PBD_OK) status = name_snapshots(&item);
     if (status.code == PBD_OK) status = append_item(plan, &item);
     if (status.code != PBD_OK) free_item(&item);
     return status;
@@ -273,6 +288,7 @@ typedef struct drive_context {
     pbd_precision precision;
     const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
     pbd_recorder *recorder;
+    pbd_snapshots *snapshots; /* likewise */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -287,10 +303,22 @@ static pbd_status time_step(const drive_context *c, double *dt) {
     return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step, and this case moves: set dt", c->method->name);
 }
 
-/* Lets the case look after `step` steps, when it is time; on a clock of its own. */
+/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: nobody knows. */
+static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
+    if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "snapshots");
+    const pbd_status status = pbd_snapshots_keep(c->snapshots, c->state);
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "solve");
+    return status;
+}
+
+/* Lets the case look after `step` steps, when it is time; on a clock of its own. Snapshots are taken here, too. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->scene->observe_every, time = (double)step * dt;
+    PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
     const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
@@ -320,6 +348,7 @@ static pbd_status drive(const drive_context *c) {
     const pbd_method *m = c->method;
     double dt;
     if (c->scene->duration == 0 && c->scene->settle.window == 0) {
+        PBD_TRY(keep_snapshot(c, 0, 0, 0));
         if (m->solve) return m->solve(c->state);
         return pbd_error(
             PBD_NOT_SUPPORTED,
@@ -333,9 +362,8 @@ static pbd_status drive(const drive_context *c) {
 }
 
 static pbd_status drive_again(void *context) {
-    const drive_context *c = context;
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped while it was timed");
-    return drive(c);
+    return drive(context);
 }
 
 /* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
@@ -382,6 +410,15 @@ static pbd_status check_metrics(const pbd_result *r) {
     return pbd_ok();
 }
 
+/* The run stands as it is, whatever becomes of its pictures. */
+static void write_snapshots(drive_context *c) {
+    pbd_recorder_enter(c->recorder, "snapshots");
+    pbd_status status = pbd_snapshots_end(c->snapshots, c->state);
+    if (status.code == PBD_OK) status = pbd_snapshots_write(c->snapshots);
+    pbd_recorder_leave(c->recorder);
+    if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
+}
+
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
@@ -393,6 +430,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
     record_totals(exec, recorder);
+    if (c->snapshots) write_snapshots(c);
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->scene->duration);
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
@@ -403,32 +441,42 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     return status.code != PBD_OK ? status : measured;
 }
 
+/* Solves, looks and measures; then, where times were asked for, solves again and again. */
+static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_snapshots *snapshots, pbd_exec *exec) {
+    pbd_saved_state start = {0};
+    if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(c->method, c->state, &start));
+    pbd_status status = warm_up(c, &start, item->warmups, c->recorder);
+    c->snapshots = snapshots;
+    if (status.code == PBD_OK) status = solve_and_measure(item, c, exec, c->recorder);
+    c->snapshots = NULL;
+    if (status.code == PBD_OK && item->seconds > 0)
+        status = sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);
+    free(start.blob);
+    return status;
+}
+
 static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
                              pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = method_of(cell);
+    pbd_snapshots *snapshots = NULL;
     pbd_recorder_enter(recorder, "build");
     pbd_status status = cell->c->build(&cell->case_values, scene);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
     PBD_TRY(pbd_check_scene(scene, m));
+    if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
     pbd_recorder_enter(recorder, "create");
     status = m->create(scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
-    PBD_TRY(status);
     drive_context context = {.scene = scene,
                              .method = m,
                              .state = *state,
                              .values = &cell->method_values,
                              .precision = cell->precision,
                              .recorder = recorder};
-    pbd_saved_state start = {0};
-    if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(m, *state, &start));
-    status = warm_up(&context, &start, item->warmups, recorder);
-    if (status.code == PBD_OK) status = solve_and_measure(item, &context, exec, recorder);
-    if (status.code == PBD_OK && item->seconds > 0)
-        status = sample_times(&context, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, recorder);
-    free(start.blob);
+    if (status.code == PBD_OK) status = run_solver(item, &context, snapshots, exec);
+    pbd_snapshots_close(snapshots);
     return status;
 }
 
@@ -490,7 +538,8 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
 }
 
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
-    const bool once = !again && item->seconds == 0; /* the store's run may have no times: they were asked for now */
+    /* The store's run may have no times and no pictures: they were asked for now. */
+    const bool once = !again && item->seconds == 0 && item->snapshots.count == 0;
     *made = false;
     if (once && store) {
         bool found = false;

@@ -3,6 +3,7 @@
 #define PBD_RUN_H
 
 #include "harness/result.h"
+#include "harness/snapshots.h"
 #include "harness/store/store.h"
 #include "harness/values.h"
 
@@ -16,11 +17,15 @@ typedef struct pbd_request {
     double seconds; /* of samples of the time of a solve, after the run proper; 0: none. Such a run is made anew */
     bool turns;     /* another process says when to take one (solve_times.h) */
     uint64_t seed;
+    pbd_snapshot_plan snapshots; /* folder: where each run makes one of its own */
     const pbd_setting *setting;
     size_t settings;
     const pbd_axis *axis;
     size_t axes;
 } pbd_request;
+
+/* The warning of a run whose snapshots could not be written. */
+#define PBD_SNAPSHOTS_MISSING "snapshots_missing"
 
 /* A list of runs to make, in order, all checked. */
 typedef struct pbd_plan_item {
@@ -30,6 +35,8 @@ typedef struct pbd_plan_item {
     int repeat, warmups;
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
+    pbd_snapshot_plan snapshots; /* of the first repeat; such a run is made anew */
+    char *snapshot_folder;       /* snapshots.folder */
     uint64_t seed;
     size_t group;    /* which request it came from */
     char run_id[33]; /* "" until there is a run */

@@ -12,8 +12,12 @@ typedef struct run_options {
     long long threads, repeats, warmups, seed;
     double seconds;
     bool turns;
+    long long snapshots;
+    const char *out, *colour;
+    double strain_scale;
     pbd_texts sets, axes, plugins;
     bool json, quiet, again, no_store;
+    char *folder; /* of snapshots */
     pbd_request request;
     pbd_setting *setting;
     pbd_axis *axis;
@@ -23,6 +27,7 @@ static void free_options(run_options *o) {
     for (size_t i = 0; i < o->request.axes; i++) pbd_axis_free(&o->axis[i]);
     for (size_t i = 0; i < o->request.settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->axis);
+    free(o->folder);
     free(o->setting);
     pbd_texts_free(&o->sets);
     pbd_texts_free(&o->axes);
@@ -78,6 +83,16 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(run_options, turns, "turns", 0,
                  "with --time: another process says when to take a sample, over a\nsocket on standard input (`compare` "
                  "and `gate` do)"),
+    PBD_OPT_INTEGER(run_options, snapshots, "snapshots", 0, 1, PBD_MOST_SNAPSHOTS,
+                    "write so many states, evenly spread (of a static solve: start and\nend), as VTK files and "
+                    "pictures; implies --again"),
+    PBD_OPT_TEXT(run_options, out, "out", 0, "DIR", PBD_WORDS_FOLDERS,
+                 "with --snapshots: where each run makes a folder; default\nresults/snapshots"),
+    PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", "strain|body",
+                   "with --snapshots: what colours tell; default strain"),
+    PBD_OPT_REAL(run_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
+                 "with --snapshots: strain of the darkest colour, so that runs can be\ncompared; default the largest "
+                 "there is, rounded up"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
     PBD_OPTION_PLUGIN(run_options),
     PBD_OPTION_DB(run_options),
@@ -124,6 +139,8 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->seconds = o->seconds;
     r->turns = o->turns;
     r->seed = (uint64_t)o->seed;
+    r->snapshots =
+        (pbd_snapshot_plan){(int)o->snapshots, o->folder, o->colour ? o->colour : "strain", o->strain_scale, 0};
     for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
     for (size_t i = 0; i < o->axes.count; i++) PBD_TRY(add_axis(o, o->axes.item[i]));
     if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` shows them all");
@@ -131,6 +148,9 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
         return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is one word too many", words->item[1]);
     if (!o->method)
         return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` shows them all");
+    if (o->snapshots == 0 && (o->out || o->colour || o->strain_scale > 0))
+        return pbd_error(PBD_BAD_INPUT,
+                         "--out, --colour and --strain-scale belong to --snapshots N, which is not there");
     return pbd_ok();
 }
 
@@ -164,6 +184,21 @@ typedef struct run_context {
     size_t failed;
 } run_context;
 
+static bool lacks_snapshots(const pbd_result *r) {
+    for (size_t i = 0; i < r->warnings; i++)
+        if (strcmp(r->warning[i].name, PBD_SNAPSHOTS_MISSING) == 0) return true;
+    return false;
+}
+
+/* On standard error with --json: standard output is one object a line. */
+static void tell_snapshots(const run_context *c, const pbd_plan_item *item, const pbd_result *r) {
+    if (item->snapshots.count == 0 || lacks_snapshots(r)) return;
+    if (!c->options->json)
+        printf("  snapshots in %s\n", item->snapshots.folder);
+    else if (!c->options->quiet)
+        fprintf(stderr, "pbdbench: snapshots in %s\n", item->snapshots.folder);
+}
+
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
     run_context *c = context;
     pbd_result stored = {0};
@@ -173,7 +208,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         if (c->trouble.code != PBD_OK) return;
         r = &stored;
     }
-    if (strcmp(r->state, "ok") != 0) c->failed++;
+    if (strcmp(r->state, "ok") != 0 || lacks_snapshots(r)) c->failed++;
     if (c->progress.on) fputs("\r\033[K", stderr);
     if (c->options->json) {
         char *line = pbd_result_json(r);
@@ -183,6 +218,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         print_result(r, item->label);
         if (!made) puts("  (already in the store; --again runs it anew)");
     }
+    tell_snapshots(c, item, r);
     fflush(stdout);
     pbd_progress_show(&c->progress, done, total, made != NULL, item->label);
     if (!made) pbd_result_free(&stored);
@@ -225,6 +261,8 @@ static int verb_main(int argc, char **argv) {
     if (status.code == PBD_OK && help)
         code = print_help(&o);
     else {
+        o.folder = o.out ? strdup(o.out) : pbd_root_path("results/snapshots");
+        if (status.code == PBD_OK && !o.folder) status = pbd_error(PBD_FAILED, "out of memory");
         if (status.code == PBD_OK) status = take_words(&words, &o);
         pbd_catch_interrupts();
         if (status.code == PBD_OK) status = execute(&o, argc, argv, &context);
@@ -242,7 +280,10 @@ const pbd_verb pbd_verb_run = {
     .about = "Runs a method on a case, prints its errors and its timings, and stores the run.",
     .more =
         "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
-        "Exit 5 when a run failed or diverged, 2 for bad input (nothing is stored then).",
+        "Snapshots come as state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
+        "all methods on one scene are seen from the same place.\n"
+        "Exit 5 when a run failed or diverged or its snapshots could not be written, 2 for bad input\n"
+        "(nothing is stored then).",
     .options = table,
     .words = PBD_WORDS_CASES,
     .main = verb_main,

@@ -1,0 +1,16 @@
+/* Pictures as PNG files. */
+#ifndef PBD_PNG_FILE_H
+#define PBD_PNG_FILE_H
+
+#include "methods/method.h"
+
+typedef struct pbd_image {
+    int width, height;
+    unsigned char *pixel; /* rows from the top, red, green, blue, sRGB */
+} pbd_image;
+
+void pbd_image_free(pbd_image *image); /* safe on a zeroed one */
+
+pbd_status pbd_png_write(const char *path, const pbd_image *image);
+
+#endif
