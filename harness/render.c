@@ -72,6 +72,8 @@ render_camera render_look_at(const double low[3], const double high[3], double *
     static const double MARGIN = 1.06;
     render_camera c = {.towards = {0.38, -1, 0.42}, .has_ground = true, .ground = low[2]};
     const double z[3] = {0, 0, 1};
+    if (high[0] - low[0] < 0.5 * (high[1] - low[1]))
+        c.towards[0] = 1, c.towards[1] = -0.38; /* a sheet, from its face */
     double size = 0, diagonal = 0;
     unit_double(c.towards);
     cross_double(z, c.towards, c.right);

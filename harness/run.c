@@ -430,10 +430,10 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
     record_totals(exec, recorder);
-    if (c->snapshots) write_snapshots(c);
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->scene->duration);
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
+    if (c->snapshots) write_snapshots(c);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
     pbd_status measured = item->cell.c->measure(c->scene, c->method, c->state, recorder);

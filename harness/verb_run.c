@@ -192,7 +192,7 @@ static bool lacks_snapshots(const pbd_result *r) {
 
 /* On standard error with --json: standard output is one object a line. */
 static void tell_snapshots(const run_context *c, const pbd_plan_item *item, const pbd_result *r) {
-    if (item->snapshots.count == 0 || lacks_snapshots(r)) return;
+    if (item->snapshots.count == 0 || lacks_snapshots(r) || strcmp(r->state, "failed") == 0) return;
     if (!c->options->json)
         printf("  snapshots in %s\n", item->snapshots.folder);
     else if (!c->options->quiet)

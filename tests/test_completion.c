@@ -82,6 +82,7 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("run cube_shear -p ''", "f32");
     expect_offer("run cube_shear -s sol", "solver=");
     expect_offer("run cube_shear -s solver = ja", "jacobi");
+    expect_offer("run mesh -s fixed = z_", "z_max");
     expect_offer("reproduce ''", "rodero2016-fig3");
     expect_offer("reproduce ''", "rodero2016");
     expect_offer("reproduce ''", "all");
@@ -106,6 +107,8 @@ static void files_are_the_shells(void **state) {
     expect_only("db export --db ''", only_files);
     expect_only("db export --db =", only_files);
     expect_only("db export --db = so", only_files);
+    expect_only("run mesh -s file = pa", only_files); /* a setting that is a file */
+    expect_only("run mesh --set = file = pa", only_files);
     expect_only("reproduce rodero2016-fig3 --out ''", "\ncompopt -o dirnames\n\n");
     expect_only("run cube_shear --threads ''", "\n\n"); /* a number */
 }

@@ -72,6 +72,43 @@ static void test_both_formats_say_the_same(void **state) {
     mesh_file_free(&inp);
 }
 
+/* Meshes that Gmsh 4.15.2 wrote; counted, and their volume added up, with meshio 5.3.5 and numpy. */
+static void test_meshes_of_gmsh(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *root;
+    } written[] = {{"meshes/plate.msh", "clamped root"}, {"meshes/plate.inp", "clamped_root"}};
+    char path[PATH_MAX + 40];
+    for (size_t i = 0; i < 2; i++) {
+        mesh_file mesh;
+        double volume = 0;
+        snprintf(path, sizeof path, "%s/%s", PBD_TEST_FOLDER, written[i].file);
+        const int file = open(path, O_RDONLY);
+        if (file < 0) fail_msg("%s: %s", path, strerror(errno));
+        char *text = slurp(file);
+        check_ok(read_text(text, strlen(text), &mesh));
+        free(text);
+        assert_int_equal(mesh.nodes, 119);
+        assert_int_equal(mesh.of[MESH_TET].count, 290);
+        assert_int_equal(mesh_find_group(&mesh, written[i].root)->nodes, 11);
+        assert_int_equal(mesh_find_group(&mesh, "hole")->nodes, 21);
+        assert_int_equal(mesh_find_group(&mesh, "plate")->nodes, 119);
+        for (size_t t = 0; t < 290; t++) {
+            const uint32_t *node = mesh.of[MESH_TET].node + 4 * t;
+            double d[3][3];
+            for (uint32_t c = 0; c < 3; c++)
+                for (uint32_t k = 0; k < 3; k++)
+                    d[c][k] = mesh.position[3 * node[c + 1] + k] - mesh.position[3 * node[0] + k];
+            volume +=
+                (d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
+                 d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0])) /
+                6;
+        }
+        check_near("volume, m^3", volume, 0.0371436528551817, 1e-15);
+        mesh_file_free(&mesh);
+    }
+}
+
 /* ---- Bad files --------------------------------------------------------------------------------------------------- */
 
 /* The text with the first `old` replaced. */
@@ -409,11 +446,12 @@ static void test_bad_meshes_leave_no_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_formats_say_the_same),    cmocka_unit_test(test_bad_files_are_explained),
-        cmocka_unit_test(test_damaged_files_do_no_harm),     cmocka_unit_test(test_masses_and_loads),
-        cmocka_unit_test(test_a_traction_is_uniform),        cmocka_unit_test(test_an_outside_is_closed),
-        cmocka_unit_test(test_bad_settings_are_explained),   cmocka_unit_test(test_a_bar_is_drawn_out),
-        cmocka_unit_test(test_a_run_is_tied_to_the_content), cmocka_unit_test(test_bad_meshes_leave_no_run),
+        cmocka_unit_test(test_both_formats_say_the_same), cmocka_unit_test(test_meshes_of_gmsh),
+        cmocka_unit_test(test_bad_files_are_explained),   cmocka_unit_test(test_damaged_files_do_no_harm),
+        cmocka_unit_test(test_masses_and_loads),          cmocka_unit_test(test_a_traction_is_uniform),
+        cmocka_unit_test(test_an_outside_is_closed),      cmocka_unit_test(test_bad_settings_are_explained),
+        cmocka_unit_test(test_a_bar_is_drawn_out),        cmocka_unit_test(test_a_run_is_tied_to_the_content),
+        cmocka_unit_test(test_bad_meshes_leave_no_run),
     };
     return cmocka_run_group_tests_name("mesh", tests, NULL, remove_workplace);
 }

@@ -140,6 +140,23 @@ static void test_the_scale_reads_in_grey(void **state) {
     assert_true(before < 30);
 }
 
+/* A sheet in the plane of y and z would be a line from the front. */
+static void test_a_sheet_shows_its_face(void **state) {
+    (void)state;
+    double aspect;
+    const render_camera front = render_look_at((const double[]){-1, -1, -1}, (const double[]){1, 1, 1}, &aspect);
+    const render_camera side = render_look_at((const double[]){0, -1, -1}, (const double[]){0.1, 1, 1}, &aspect);
+    assert_true(front.towards[1] < -0.8 && side.towards[0] > 0.8);
+    for (int c = 0; c < 2; c++) { /* right-handed, of length 1, and upright */
+        const render_camera *k = c ? &side : &front;
+        for (int d = 0; d < 3; d++) {
+            const int a = (d + 1) % 3, b = (d + 2) % 3;
+            check_near("right x up", k->right[a] * k->up[b] - k->right[b] * k->up[a], k->towards[d], 1e-14);
+        }
+        assert_true(k->right[2] == 0 && k->up[2] > 0.8);
+    }
+}
+
 static void test_a_body_throws_a_shadow(void **state) {
     (void)state;
     double aspect;
@@ -369,17 +386,12 @@ static void test_bad_wishes_are_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sphere_has_its_size),
-        cmocka_unit_test(test_a_cube_has_its_size),
-        cmocka_unit_test(test_the_nearer_one_is_seen),
-        cmocka_unit_test(test_crossing_triangles_hide_each_other),
-        cmocka_unit_test(test_the_scale_reads_in_grey),
-        cmocka_unit_test(test_a_body_throws_a_shadow),
-        cmocka_unit_test(test_what_is_no_number_is_left_out),
-        cmocka_unit_test(test_strain_by_hand),
-        cmocka_unit_test(test_bodies_are_told_apart),
-        cmocka_unit_test(test_states_are_spread_evenly),
-        cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
+        cmocka_unit_test(test_a_sphere_has_its_size),    cmocka_unit_test(test_a_cube_has_its_size),
+        cmocka_unit_test(test_the_nearer_one_is_seen),   cmocka_unit_test(test_crossing_triangles_hide_each_other),
+        cmocka_unit_test(test_the_scale_reads_in_grey),  cmocka_unit_test(test_a_sheet_shows_its_face),
+        cmocka_unit_test(test_a_body_throws_a_shadow),   cmocka_unit_test(test_what_is_no_number_is_left_out),
+        cmocka_unit_test(test_strain_by_hand),           cmocka_unit_test(test_bodies_are_told_apart),
+        cmocka_unit_test(test_states_are_spread_evenly), cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
         cmocka_unit_test(test_bad_wishes_are_explained),
     };
     return cmocka_run_group_tests_name("snapshots", tests, NULL, remove_workplace);

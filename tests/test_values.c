@@ -1,10 +1,15 @@
 /* Parameters and axes: what is accepted, how it is spelt, what is refused and in which words. */
+#include <unistd.h>
+
 #include "tests/ladder.h"
 
 static const char *const colours[] = {"red", "green", NULL};
 static const pbd_param real_param = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, ""};
 static const pbd_param whole_param = {"cells", "", PBD_INTEGER, "1", 1, 200, 0, NULL, ""};
 static const pbd_param choice_param = {"colour", "", PBD_CHOICE, "red", 0, 0, 0, colours, ""};
+
+static const pbd_param text_param = {"fixed", "", PBD_TEXT, "x_min", 0, 0, 0, NULL, "a group"};
+static const pbd_param file_param = {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a mesh"};
 
 static void expect_refused(const pbd_param *param, const char *text, const char *part) {
     pbd_value value;
@@ -39,8 +44,55 @@ static void test_canonical_spelling(void **unused) {
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         pbd_value value;
         check_ok(pbd_parse_value(same[i].param, same[i].typed, "case x", &value));
-        assert_string_equal(value.text, same[i].spelt);
+        assert_string_equal(pbd_value_text(&value), same[i].spelt);
     }
+}
+
+static void test_words(void **unused) {
+    (void)unused;
+    pbd_value value;
+    check_ok(pbd_parse_value(&text_param, "Kante \"ä\" \\ 1", "case x", &value));
+    assert_string_equal(pbd_value_text(&value), "Kante \"ä\" \\ 1");
+    pbd_value_free(&value);
+    static const char *const bad[] = {"a\nb", "\x1b[2J", "\xff\xfe", "half \xc3"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_refused(&text_param, bad[i], "UTF-8");
+    expect_refused(&text_param, "", "is empty");
+    char longest[5000];
+    memset(longest, 'c', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    expect_refused(&text_param, longest, "4999 letters");
+    assert_false(pbd_param_is_asked(&text_param));
+    assert_true(pbd_param_is_asked(&file_param));
+}
+
+static void test_files(void **unused) {
+    (void)unused;
+    char path[] = "/tmp/pbdbench-values-XXXXXX", pinned[100];
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, "abc", 3) == 3);
+    pbd_value value, again;
+    check_ok(pbd_parse_value(&file_param, path, "case x", &value));
+    snprintf(pinned, sizeof pinned, "%s#78af5f94892f3950", path); /* `printf abc | xxhsum -H3` */
+    assert_string_equal(pbd_value_text(&value), pinned);
+    check_ok(pbd_parse_value(&file_param, pinned, "case x", &again));
+    assert_string_equal(pbd_value_text(&again), pinned);
+    pbd_value_free(&again);
+    pbd_content content;
+    const pbd_values values = {&value, 1};
+    check_ok(pbd_read_file(&values, "file", &content));
+    assert_string_equal(content.path, path);
+    assert_string_equal(content.text, "abc");
+    assert_int_equal(content.bytes, 3);
+    pbd_content_free(&content);
+    assert_true(write(file, "d", 1) == 1); /* another content from here on */
+    assert_int_equal(pbd_read_file(&values, "file", &content).code, PBD_BAD_INPUT);
+    expect_refused(&file_param, pinned, "another content");
+    close(file);
+    unlink(path);
+    expect_refused(&file_param, path, "No such file");
+    expect_refused(&file_param, "/", "is not a file with content");
+    expect_refused(&file_param, "", "is empty");
+    pbd_value_free(&value);
 }
 
 static void test_axes(void **unused) {
@@ -105,6 +157,7 @@ static void test_resolve(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_canonical_spelling),
+        cmocka_unit_test(test_words),    cmocka_unit_test(test_files),
         cmocka_unit_test(test_axes),     cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_resolve),
     };
