@@ -1,0 +1,122 @@
+/* A free bar that spins end over end: no method may turn it faster or slower, and none but a dissipative one may take
+ * energy from it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/beam.h"
+
+static const pbd_param params[] = {
+    PBD_BOX_PARAMS("1e5", "0.3", "100", "neo_hookean", "1", "0.2", "2"),
+    {"spin", "rad/s", PBD_REAL, "6.2831853071795862", 0, 1e6, PBD_OPEN_MIN, NULL, "about z, at the start"},
+    {"duration", "s", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct motion {
+    double linear[3], angular[3]; /* kg m/s, about the origin kg m^2/s */
+    double energy;                /* J: kinetic and elastic; NaN where the law has no value */
+} motion;
+
+typedef struct spin_detail {
+    motion first;
+    double highest; /* J */
+} spin_detail;
+
+static motion motion_of(const pbd_scene *scene, const double *x, const double *v) {
+    motion m = {.energy = body_strain_at(scene, x).energy};
+    for (size_t p = 0; p < scene->particles; p++)
+        for (size_t d = 0; d < 3; d++) {
+            const size_t e = (d + 1) % 3, f = (d + 2) % 3;
+            const double *at = x + 3 * p, *speed = v + 3 * p;
+            m.linear[d] += scene->masses[p] * speed[d];
+            m.angular[d] += scene->masses[p] * (at[e] * speed[f] - at[f] * speed[e]);
+            m.energy += 0.5 * scene->masses[p] * speed[d] * speed[d];
+        }
+    return m;
+}
+
+static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
+    const double spin = pbd_real(values, "spin");
+    double centre[3] = {0}, mass = 0;
+    spin_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
+    if (!detail || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
+    for (size_t p = 0; p < scene->particles; p++) {
+        mass += scene->masses[p];
+        for (size_t d = 0; d < 3; d++) centre[d] += scene->masses[p] * scene->positions[3 * p + d];
+    }
+    for (size_t p = 0; p < scene->particles; p++) {
+        const double *x = scene->positions + 3 * p;
+        scene->velocities[3 * p] = -spin * (x[1] - centre[1] / mass);
+        scene->velocities[3 * p + 1] = spin * (x[0] - centre[0] / mass);
+    }
+    detail->first = motion_of(scene, scene->positions, scene->velocities);
+    detail->highest = detail->first.energy;
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    return pbd_ok();
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    beam_size size;
+    PBD_TRY(beam_build(values, scene, &size));
+    const pbd_status status = spin_up(values, scene);
+    if (status.code != PBD_OK) beam_free(scene);
+    return status;
+}
+
+static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, motion *out) {
+    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    pbd_status status = body_positions(scene, method, state, &x);
+    if (status.code == PBD_OK) {
+        status = method->read(state, PBD_VELOCITIES, v);
+        if (status.code == PBD_OK) *out = motion_of(scene, x, v);
+        free(x);
+    }
+    free(v);
+    return status;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    spin_detail *detail = scene->detail;
+    motion now;
+    PBD_TRY(look(scene, method, state, &now));
+    const double turning = now.angular[2] / detail->first.angular[2], energy = now.energy / detail->first.energy;
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "angular_momentum", "value", "1", &turning, 1, 1);
+    pbd_series(recorder, "energy", "value", "1", &energy, 1, 1);
+    if (now.energy > detail->highest) detail->highest = now.energy;
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const spin_detail *detail = scene->detail;
+    const motion *first = &detail->first;
+    motion now;
+    PBD_TRY(look(scene, method, state, &now));
+    double mass = 0, drift = 0, tilt = 0;
+    for (size_t p = 0; p < scene->particles; p++) mass += scene->masses[p];
+    for (int d = 0; d < 3; d++) drift += now.linear[d] * now.linear[d];
+    for (int d = 0; d < 2; d++) tilt += now.angular[d] * now.angular[d];
+    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.angular[2] / first->angular[2]);
+    pbd_metric(recorder, "angular_momentum_tilt", "1", PBD_LOWER_IS_BETTER, sqrt(tilt) / fabs(first->angular[2]));
+    pbd_metric(recorder, "drift_speed", "m/s", PBD_LOWER_IS_BETTER, sqrt(drift) / mass);
+    pbd_metric(recorder, "energy_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.energy / first->energy);
+    pbd_metric(recorder, "energy_rise", "1", PBD_LOWER_IS_BETTER, detail->highest / first->energy - 1);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_spinning_bar = {
+    .abi = PBD_CASE_ABI,
+    .name = "spinning_bar",
+    .summary = "a free bar that spins end over end: angular momentum and energy that a method loses",
+    .source = "conservation of momentum and energy",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = beam_free,
+};

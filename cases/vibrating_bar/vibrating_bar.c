@@ -1,0 +1,163 @@
+/* A clamped bar that swings in its first bending mode: its frequency, and how fast a method lets it die. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/beam.h"
+
+static const pbd_param params[] = {
+    PBD_BOX_PARAMS("1e5", "0.3", "100", "neo_hookean", "1", "0.2", "2"),
+    {"amplitude", "", PBD_REAL, "0.02", 0, 1, PBD_OPEN_MIN, NULL, "of the tip, over the length"},
+    {"periods", "", PBD_REAL, "8", 3, 1e4, 0, NULL, "simulated time, in periods of the slender beam"},
+    {0}};
+
+enum { LOOKS_A_PERIOD = 400 }; /* plain PBD swings ten times as fast */
+
+/* First root of cos a cosh a = -1. */
+static const double FIRST_MODE = 1.8751040687119611;
+
+typedef struct vibration_detail {
+    beam_size size;
+    double frequency; /* Hz, of the slender beam (Euler-Bernoulli) */
+    size_t looks, room;
+    double *time, *tip; /* s, m */
+} vibration_detail;
+
+static void free_scene(pbd_scene *scene) {
+    vibration_detail *d = scene->detail;
+    if (d) {
+        free(d->time);
+        free(d->tip);
+    }
+    beam_free(scene);
+}
+
+/* Shape of the first mode at s in [0, 1], 1 at the tip. */
+static double mode_shape(double s) {
+    const double a = FIRST_MODE, sigma = (sinh(a) - sin(a)) / (cosh(a) + cos(a));
+    const double at = cosh(a * s) - cos(a * s) - sigma * (sinh(a * s) - sin(a * s));
+    const double tip = cosh(a) - cos(a) - sigma * (sinh(a) - sin(a));
+    return at / tip;
+}
+
+/* a^2/(2 pi) sqrt(E I/(rho A L^4)) with I/A = w^2/12. */
+static double slender_frequency(const pbd_material *m, const beam_size *size) {
+    const double a = FIRST_MODE / size->length;
+    return a * a * size->width * sqrt(m->E / (12 * m->density)) / (2 * acos(-1));
+}
+
+static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
+    vibration_detail *d = calloc(1, sizeof *d);
+    scene->detail = d;
+    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
+    if (!d || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    const double periods = pbd_real(values, "periods");
+    *d = (vibration_detail){.size = *size,
+                            .frequency = slender_frequency(&scene->material, size),
+                            .room = (size_t)(periods * LOOKS_A_PERIOD) + 16};
+    d->time = malloc(d->room * sizeof *d->time);
+    d->tip = malloc(d->room * sizeof *d->tip);
+    if (!d->time || !d->tip) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    const double speed = pbd_real(values, "amplitude") * size->length * 2 * acos(-1) * d->frequency;
+    for (size_t p = 0; p < scene->particles; p++)
+        scene->velocities[3 * p + 2] = speed * mode_shape(scene->positions[3 * p] / size->length);
+    scene->duration = periods / d->frequency;
+    scene->observe_every = 1 / (d->frequency * LOOKS_A_PERIOD);
+    return beam_hold_root(scene, size);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    beam_size size;
+    PBD_TRY(beam_build(values, scene, &size));
+    const pbd_status status = swing(values, &size, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    vibration_detail *d = scene->detail;
+    double *x, tip[3];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    beam_tip(&d->size, x, tip);
+    free(x);
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "tip", "value", "m", &tip[2], 1, 1);
+    if (time == 0) d->looks = 0; /* a solve that is done again */
+    if (d->looks < d->room) {
+        d->time[d->looks] = time;
+        d->tip[d->looks++] = tip[2];
+    }
+    return pbd_ok();
+}
+
+/* Times at which the tip passes 0, between two looks, and the largest swing between two passages. */
+typedef struct swings {
+    size_t passages, peaks;
+    double first, last;                  /* s: of the passages */
+    double sum_i, sum_ii, sum_y, sum_iy; /* of the line through log(peak) over its number */
+} swings;
+
+static void add_peak(swings *s, double peak) {
+    const double i = (double)s->peaks++, y = log(peak);
+    s->sum_i += i;
+    s->sum_ii += i * i;
+    s->sum_y += y;
+    s->sum_iy += i * y;
+}
+
+/* A peak lies between looks: by the parabola through three of them. */
+static double peak_at(const double *tip, size_t i) {
+    const double a = fabs(tip[i - 1]), b = fabs(tip[i]), c = fabs(tip[i + 1]), curve = a - 2 * b + c;
+    return curve < 0 ? b - (a - c) * (a - c) / (8 * curve) : b;
+}
+
+static swings find_swings(const vibration_detail *d) {
+    swings s = {0};
+    double peak = 0;
+    for (size_t i = 1; i + 1 < d->looks; i++) {
+        const double before = d->tip[i - 1], now = d->tip[i];
+        if (i > 1 && before * now <= 0 && before != now && before != 0) {
+            const double at = d->time[i - 1] + (d->time[i] - d->time[i - 1]) * before / (before - now);
+            if (s.passages++ == 0) s.first = at;
+            s.last = at;
+            if (peak > 0) add_peak(&s, peak);
+            peak = 0;
+        }
+        if (fabs(now) >= fabs(before) && fabs(now) > fabs(d->tip[i + 1])) peak = fmax(peak, peak_at(d->tip, i));
+    }
+    return s;
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const vibration_detail *d = scene->detail;
+    (void)method, (void)state;
+    const swings s = find_swings(d);
+    pbd_metric(recorder, "slender_frequency", "Hz", PBD_NEUTRAL, d->frequency);
+    pbd_metric(recorder, "half_swings", "1", PBD_NEUTRAL, (double)s.peaks);
+    if (s.passages >= 3) {
+        const double frequency = (double)(s.passages - 1) / (2 * (s.last - s.first));
+        pbd_metric(recorder, "first_frequency", "Hz", PBD_NEUTRAL, frequency);
+        pbd_metric(recorder, "slender_frequency_ratio", "1", PBD_NEUTRAL, frequency / d->frequency);
+    }
+    if (s.peaks < 3) return pbd_ok();
+    const double n = (double)s.peaks;
+    const double half = -(n * s.sum_iy - s.sum_i * s.sum_y) / (n * s.sum_ii - s.sum_i * s.sum_i);
+    const double decrement = 2 * half, pi = acos(-1); /* a period is two swings */
+    pbd_metric(recorder, "damping_ratio", "1", PBD_LOWER_IS_BETTER,
+               decrement / sqrt(4 * pi * pi + decrement * decrement));
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_vibrating_bar = {
+    .abi = PBD_CASE_ABI,
+    .name = "vibrating_bar",
+    .summary = "a clamped bar in its first bending mode: frequency and damping ratio of a method",
+    .source = "Euler-Bernoulli beam; logarithmic decrement",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};
