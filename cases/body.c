@@ -57,6 +57,15 @@ void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *r
     if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_NEUTRAL, strain.energy);
 }
 
+enum { LARGEST_SHAPE = 2000 };
+
+void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    if (scene->particles > LARGEST_SHAPE) return;
+    pbd_series(recorder, "position", "x", "m", x, scene->particles, 3);
+    pbd_series(recorder, "position", "y", "m", x + 1, scene->particles, 3);
+    pbd_series(recorder, "position", "z", "m", x + 2, scene->particles, 3);
+}
+
 /* ---- The best rigid fit ------------------------------------------------------------------------------------------ */
 
 static vec3 centre(const pbd_scene *scene, const double *rows) {

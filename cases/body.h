@@ -40,6 +40,9 @@ body_strain body_strain_at(const pbd_scene *scene, const double *x);
 /* Records smallest_det_F_of_tets, inverted_tets and, where the law has a value, strain_energy. */
 void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
+/* Records x as the series `position`, where a picture of so many particles can be read: 2000 at most. */
+void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
+
 /* How far x is from the shape at rest, moved and turned as a whole to where it fits best: the root of the mean square
  * distance by mass, over the same mean of the distances from the centre at rest. A body at one point has 1. */
 double body_shape_error(const pbd_scene *scene, const double *x);

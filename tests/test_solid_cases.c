@@ -635,7 +635,9 @@ static void test_plate(void **unused) {
     check_metric(&t, "largest_deflection", 0.2 * there, 1e-14);
     check_metric(&t, "residual_deflection", 0.03 * there, 1e-14);
     check_metric(&t, "kept_deflection", 0.15, 1e-13);
-    assert_int_equal(t.result.series_count, 3);
+    assert_int_equal(t.result.series_count, 3 + 3); /* looks; and the shape at the end */
+    check_near("z of the last particle", t.result.series[5].values[t.scene.particles - 1],
+               t.x[3 * t.scene.particles - 1], 0);
     close_case(&t);
     open_case(&t, "heavy_drop", "cells=4");
     apply(&t, anywhere());

@@ -81,6 +81,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     const sheet_strain strain = sheet_strain_at(scene, x);
     lower_edge(scene, x, &sag, &drift);
+    body_record_shape(scene, x, recorder);
     free(x);
     pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, sag);
     pbd_metric(recorder, "drift", "m", PBD_NEUTRAL, drift);

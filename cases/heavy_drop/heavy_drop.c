@@ -115,6 +115,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         pbd_metric(recorder, "largest_deflection", "m", PBD_NEUTRAL, detail->largest);
         pbd_metric(recorder, "kept_deflection", "1", PBD_NEUTRAL, down / detail->largest);
     }
+    body_record_shape(scene, x, recorder);
     /* The tetrahedra's strain_energy would be that of an elastic body. */
     const body_strain strain = body_strain_at(scene, x);
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);

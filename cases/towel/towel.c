@@ -51,6 +51,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     const sheet_strain strain = sheet_strain_at(scene, x);
+    body_record_shape(scene, x, recorder);
     free(x);
     sheet_record(&strain, recorder);
     pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_NEUTRAL, strain.perpendicular / strain.fibre);
