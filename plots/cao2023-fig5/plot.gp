@@ -1,0 +1,24 @@
+load style
+set output out . '/cao2023-fig5.png'
+set terminal pngcairo size 1400,1000 font 'DejaVu Sans,14'
+set multiplot layout 2,2 margins 0.075,0.985,0.07,0.95 spacing 0.08,0.13
+set logscale y
+set format y '10^{%L}'
+set xrange [0:42]
+set yrange [1e-4:20]
+set xlabel 'time, sound crossings'
+set ylabel 'distance from the shape at rest'
+set arrow 1 from 0,0.01 to 42,0.01 nohead lc rgb 'gray40' lw 1 dt 3
+set label 1 'back: 1 %' at 9,0.0073 textcolor rgb 'gray40'
+set key top right
+file = data . '/errors.tsv'
+array panel[4] = ['printed', 'switched', 'shifted', 'stvk']
+array said[4] = ['(a) C = Ψ, Neo-Hookean, switched: as printed', '(b) C = √(2Ψ), Neo-Hookean, switched', '(c) C = √(2Ψ), Neo-Hookean, corotated slope', '(d) C = √(2Ψ), StVK, corotated slope']
+array start[4] = ['plane', 'line', 'point', 'inside_out']
+array name[4] = ['from a plane', 'a line', 'a point', 'inside out']
+do for [p = 1:4] {
+    set title said[p] . quick
+    plot for [s = 1:4] file using 2:(strcol(1) eq panel[p] . ' ' . start[s] ? $3 : NaN) with lines ls s title name[s]
+    unset key
+}
+unset multiplot
