@@ -13,6 +13,8 @@ static const pbd_param params[] = {
 
 enum { LOOKS_A_PERIOD = 400 }; /* plain PBD swings ten times as fast */
 
+static const double STILL = 1e-4;
+
 /* First root of cos a cosh a = -1. */
 static const double FIRST_MODE = 1.8751040687119611;
 
@@ -114,7 +116,7 @@ static double peak_at(const double *tip, size_t i) {
 
 static swings find_swings(const vibration_detail *d) {
     swings s = {0};
-    double peak = 0;
+    double peak = 0, largest = 0;
     for (size_t i = 1; i + 1 < d->looks; i++) {
         const double before = d->tip[i - 1], now = d->tip[i];
         if (i > 1 && before * now <= 0 && before != now && before != 0) {
@@ -122,6 +124,8 @@ static swings find_swings(const vibration_detail *d) {
             if (s.passages++ == 0) s.first = at;
             s.last = at;
             if (peak > 0) add_peak(&s, peak);
+            largest = fmax(largest, peak);
+            if (peak > 0 && peak < STILL * largest) break; /* the rest would be rounding */
             peak = 0;
         }
         if (fabs(now) >= fabs(before) && fabs(now) > fabs(d->tip[i + 1])) peak = fmax(peak, peak_at(d->tip, i));
