@@ -82,7 +82,8 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
                           pbd_recorder *recorder) {
     spin_detail *detail = scene->detail;
     motion now;
-    PBD_TRY(look(scene, method, state, &now));
+    const pbd_status status = look(scene, method, state, &now);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status; /* it tells no velocities */
     const double turning = now.angular[2] / detail->first.angular[2], energy = now.energy / detail->first.energy;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "angular_momentum", "value", "1", &turning, 1, 1);
@@ -95,7 +96,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const spin_detail *detail = scene->detail;
     const motion *first = &detail->first;
     motion now;
-    PBD_TRY(look(scene, method, state, &now));
+    const pbd_status status = look(scene, method, state, &now);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     double mass = 0, drift = 0, tilt = 0;
     for (size_t p = 0; p < scene->particles; p++) mass += scene->masses[p];
     for (int d = 0; d < 3; d++) drift += now.linear[d] * now.linear[d];

@@ -46,6 +46,8 @@ static pbd_status build(const pbd_scene *scene, falling *s) {
     void *memory;
     double *a = calloc(n + 1, sizeof *a);
     if (!a) return pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i < n && scene->velocities; i++) a[i] = scene->velocities[i];
+    for (size_t i = 0; i < 3 * scene->fixed; i++) a[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
     pbd_status status = rows_to_device(s, a, &s->v);
     for (size_t i = 0; i < n; i++) a[i] = scene->forces[i] / scene->masses[i / 3] + scene->gravity[i % 3];
     for (size_t i = 0; i < 3 * scene->fixed; i++) a[3 * scene->fixed_particle[i / 3] + i % 3] = 0;

@@ -88,6 +88,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     }
     memcpy(s->x, scene->positions, n * sizeof *s->x);
     for (size_t i = 0; i < n; i++) s->load[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
+    for (size_t i = 0; i < n && scene->velocities; i++) s->load[i] += scene->velocities[i]; /* it only has to move */
     for (size_t i = 0; i < 3 * scene->fixed; i++) s->load[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
     *state = s;
     return pbd_ok();
