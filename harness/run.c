@@ -419,6 +419,20 @@ static void write_snapshots(drive_context *c) {
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
 
+/* A scene that moved has an end somewhere: said here, so that no metric's NaN has to say it. */
+static pbd_status check_positions(const drive_context *c) {
+    const size_t n = 3 * c->scene->particles;
+    double *x = malloc((n + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles);
+    pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        if (!isfinite(x[i]))
+            status = pbd_error(PBD_DIVERGED, "particle %zu is nowhere at the end of %g s: its position is not finite",
+                               i / 3, c->scene->duration);
+    free(x);
+    return status;
+}
+
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
@@ -429,6 +443,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
+    if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
     record_totals(exec, recorder);
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->scene->duration);
     /* A run that diverged or did not settle is measured too, as far as it came. */
