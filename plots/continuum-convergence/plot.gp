@@ -5,7 +5,7 @@ set multiplot layout 1,2 margins 0.07,0.985,0.12,0.93 spacing 0.08,0.1
 set logscale xy
 set format y '10^{%T}'
 set ylabel '|tip / tip of hex27 on a fine mesh − 1|'
-set yrange [1e-4:100]
+set yrange [1e-4:3000]
 uncertain = 0.001
 
 set title '(a) mesh'
