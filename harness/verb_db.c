@@ -158,9 +158,10 @@ static pbd_status write_export(pbd_store *store, const db_options *o, const pbd_
     pbd_status status = pbd_export_write(store, request, out, &rows);
     if (o->out != NULL && fclose(out) != 0 && status.code == PBD_OK)
         status = pbd_error(PBD_BAD_INPUT, "'%s' cannot be written: %s", o->out, strerror(errno));
-    const char *what = request->what != NULL && request->select.kind == NULL ? request->what : "run";
+    const bool of_runs = request->what == NULL || request->select.kind != NULL;
     if (status.code == PBD_OK && o->out != NULL && !o->quiet)
-        fprintf(stderr, "pbdbench: %zu %s%s to '%s'\n", rows, what, rows == 1 ? "" : "s", o->out);
+        fprintf(stderr, "pbdbench: %zu %s%s%s%s to '%s'\n", rows, of_runs ? "run" : "row", rows == 1 ? "" : "s",
+                of_runs ? "" : " of ", of_runs ? "" : request->what, o->out);
     return status;
 }
 
