@@ -193,6 +193,29 @@ UNUSED static void expect_rotation_invariance(const char *method, const char *wo
     free(x[1]);
 }
 
+/* The same bar in metres and in centimetres: lengths and gravity x 100, E / 100. Energies are then x 1e4, in kg
+ * cm^2/s^2. */
+UNUSED static void expect_units_do_not_matter(const char *method, const char *words) {
+    double *x[2], worst = 0;
+    size_t particles = 0;
+    for (int small = 0; small < 2; small++) {
+        pbd_scene scene;
+        make_mesh(&scene, false, 1e4);
+        particles = scene.particles;
+        if (small) {
+            for (size_t i = 0; i < 3 * particles; i++) scene.positions[i] *= 100;
+            for (int d = 0; d < 3; d++) scene.gravity[d] *= 100;
+            scene.material.E /= 100;
+        }
+        x[small] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 40);
+        element_scene_free(&scene);
+    }
+    for (size_t i = 0; i < 3 * particles; i++) worst = fmax(worst, fabs(x[1][i] / 100 - x[0][i]));
+    check_near("metres against centimetres, m", worst, 0, 1e-10);
+    free(x[0]);
+    free(x[1]);
+}
+
 UNUSED static void expect_same_on_threads(const char *method, const char *words, bool triangles) {
     static const int threads[] = {1, 3, 8};
     for (int precision = 0; precision < 2; precision++) {

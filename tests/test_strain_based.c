@@ -51,7 +51,9 @@ static void one_projection(bool triangle, int k, bool squared, bool naive) {
         scene.start[i] = kept;
         q += gradient[i] * gradient[i] / scene.masses[i / 3];
     }
-    only(k, squared ? (naive ? "stretch_form=squared shear_form=naive" : "stretch_form=squared") : (naive ? "shear_form=naive" : ""),
+    only(k,
+         squared ? (naive ? "stretch_form=squared shear_form=naive" : "stretch_form=squared")
+                 : (naive ? "shear_form=naive" : ""),
          words);
     double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
     const double value = value_of(&scene, scene.start, k, squared, naive);
@@ -185,6 +187,11 @@ static void test_rotation(void **unused) {
     expect_rotation_invariance("strain_based", "iterations=4", false);
     expect_rotation_invariance("strain_based", "iterations=4 solver=jacobi", false);
 }
+static void test_units_do_not_matter(void **unused) {
+    (void)unused;
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+        expect_units_do_not_matter("strain_based", variants[v]);
+}
 static void test_threads(void **unused) {
     (void)unused;
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
@@ -210,15 +217,11 @@ static void test_bad_meshes(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_projections),
-        cmocka_unit_test(test_stretch_is_met_in_one_step),
-        cmocka_unit_test(test_shear_and_stretch),
-        cmocka_unit_test(test_rest_of_the_compliant_form),
-        cmocka_unit_test(test_rotation),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_precisions_and_backends),
-        cmocka_unit_test(test_order_in_time),
-        cmocka_unit_test(test_bad_meshes),
+        cmocka_unit_test(test_projections),       cmocka_unit_test(test_stretch_is_met_in_one_step),
+        cmocka_unit_test(test_shear_and_stretch), cmocka_unit_test(test_rest_of_the_compliant_form),
+        cmocka_unit_test(test_rotation),          cmocka_unit_test(test_units_do_not_matter),
+        cmocka_unit_test(test_threads),           cmocka_unit_test(test_precisions_and_backends),
+        cmocka_unit_test(test_order_in_time),     cmocka_unit_test(test_bad_meshes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
