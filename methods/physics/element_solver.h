@@ -15,6 +15,18 @@
 
 #define ELEMENT_HOST static inline __attribute__((unused))
 
+/* Parameters that every method of this kind has, after its `form`. */
+static const char *const element_solver_orders[] = {"coloured_gs", "jacobi", NULL};
+#define ELEMENT_SOLVER_PARAMS                                                                                      \
+    {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, element_solver_orders, "order of projection"},              \
+        {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"}, \
+        {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},                                        \
+        {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},                                   \
+        {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"}, {         \
+        "relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,                                                \
+            "solver=jacobi: times the share that keeps sums from overshooting"                                     \
+    }
+
 typedef struct element_solver {
     pbd_exec *exec;
     pbd_recorder *recorder;

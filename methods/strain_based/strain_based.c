@@ -4,7 +4,6 @@
 #include "methods/strain_based/strain_based_kernels.h"
 
 static const char *const forms[] = {"pbd", "xpbd", NULL};
-static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
 static const char *const stretches[] = {"length", "squared", NULL};
 static const char *const shears[] = {"normalised", "naive", NULL};
 
@@ -14,14 +13,9 @@ static const char *const shears[] = {"normalised", "naive", NULL};
 static const pbd_param params[] = {
     {"form", "", PBD_CHOICE, "pbd", 0, 0, 0, forms,
      "pbd: each constraint takes the fraction k_* of its step; xpbd: stretch has the modulus k_* E, shear k_* E/2"},
-    {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, solvers, "order of projection"},
-    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},
-    {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},
-    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
-    {"relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,
-     "solver=jacobi: times the share that keeps sums from overshooting"},
-    {"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches, "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
+    ELEMENT_SOLVER_PARAMS,
+    {"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches,
+     "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
     {"shear_form", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle alone, or F e_i . F e_j"},
     FRACTION("k_x", "stretch along the first material axis; 0: none"),
     FRACTION("k_y", "along the second"),

@@ -7,20 +7,13 @@
 #include "methods/strain_energy/strain_energy_kernels.h"
 
 static const char *const forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /* in the order of ENERGY_PBD... */
-static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
 static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
 static const char *const flows[] = {"von_mises", "whole", NULL};
 
 static const pbd_param params[] = {
     {"form", "", PBD_CHOICE, "xpbd_root", 0, 0, 0, forms,
      "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha = 1/V"},
-    {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, solvers, "order of projection"},
-    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},
-    {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},
-    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
-    {"relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,
-     "solver=jacobi: times the share that keeps sums from overshooting"},
+    ELEMENT_SOLVER_PARAMS,
     {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what becomes of the law under compression and inversion"},
     {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"},
     {"flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
