@@ -96,6 +96,7 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
     scene->hexes = (size_t)size->along * (size_t)size->across * (size_t)size->deep;
     scene->tets = 5 * scene->hexes;
     scene->extent = fmax(fmax(size->length, size->width), thickness);
+    scene->spacing = size->width / size->across;
     scene->material = (pbd_material){.E = pbd_real(values, "E"),
                                      .nu = pbd_real(values, "nu"),
                                      .density = pbd_real(values, "density"),

@@ -103,10 +103,10 @@ static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
 
 static pbd_status check_cell(const pbd_cell *cell) {
     const pbd_method *m = method_of(cell);
-    static const char *const needed[] = {"particles", "hexahedra", "tetrahedra", "triangles",
-                                         "tetrahedra or triangles"};
+    static const char *const needed[] = {
+        "particles", "hexahedra", "tetrahedra", "triangles", "tetrahedra or triangles", "particles that sample a body"};
     const unsigned missing = pbd_missing_needs(m, cell->c);
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (missing & 1u << i)
             return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i],
                              cell->c->name);

@@ -6,7 +6,10 @@ static const struct {
 } asked[] = {{PBD_TAKES_START, "bodies that start other than at rest, or are held so"},
              {PBD_TAKES_FIBRES, "fibres: set fibre_stiffness=0 to run without"},
              {PBD_TAKES_PLASTICITY, "plastic flow: set yield_strain=0 to run without"},
-             {PBD_TAKES_FORCES_END, "forces that end"}};
+             {PBD_TAKES_FORCES_END, "forces that end"},
+             {PBD_TAKES_COLLIDERS, "colliders: floors, walls and tools"},
+             {PBD_TAKES_CONTACT, "contact between particles"},
+             {PBD_TAKES_CUTS, "cutting"}};
 
 static unsigned asks(const pbd_scene *scene) {
     unsigned mask = 0;
@@ -14,6 +17,10 @@ static unsigned asks(const pbd_scene *scene) {
     if (scene->material.fibre_stiffness > 0) mask |= PBD_TAKES_FIBRES;
     if (scene->material.yield_strain > 0) mask |= PBD_TAKES_PLASTICITY;
     if (scene->forces_end > 0) mask |= PBD_TAKES_FORCES_END;
+    if (scene->colliders > 0) mask |= PBD_TAKES_COLLIDERS;
+    if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
+        mask |= PBD_TAKES_CONTACT;
+    if (scene->blades > 0) mask |= PBD_TAKES_CUTS;
     return mask;
 }
 

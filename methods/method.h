@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PBD_METHOD_ABI 2u
+#define PBD_METHOD_ABI 3u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -151,6 +151,46 @@ typedef struct pbd_settle {
     uint32_t *watch;
 } pbd_settle;
 
+/* ---- What a body may meet ---- */
+
+typedef enum pbd_collider_shape {
+    PBD_PLANE,    /* z = 0 of its frame; outside is z > 0 */
+    PBD_BOX,      /* |x|, |y|, |z| <= half */
+    PBD_SPHERE,   /* of radius half[0] */
+    PBD_CAPSULE,  /* of radius half[0] about the stretch |z| <= half[2] of its axis */
+    PBD_CYLINDER, /* the same with flat ends */
+    PBD_COLLIDER_SHAPES
+} pbd_collider_shape;
+
+/* A rigid thing that moves as it is told and that particles stay outside of, or inside. */
+typedef struct pbd_collider {
+    pbd_collider_shape shape;
+    bool container;              /* particles are kept inside */
+    double centre[3];            /* m, at time 0 */
+    double axis[3][3];           /* its frame at time 0: unit vectors x, y, z, each a row */
+    double half[3];              /* m */
+    double velocity[3], spin[3]; /* m/s; rad/s about its centre */
+    double begin, end;           /* s: moves in between and stands still before and after; end 0: for good */
+    double friction;             /* Coulomb's coefficient */
+} pbd_collider;
+
+/* Contact of particles with each other (cao2023 section 4.2, Eq. 12): a pair nearer than the sum of its radii is moved
+ * apart when it is of two bodies, or of one and farther than self_distance apart at rest. */
+typedef struct pbd_contact {
+    double *radius; /* particles, m, for this and for colliders; 0: takes no part. NULL: points, and no pairs */
+    bool between_bodies;
+    double self_distance; /* m; 0: not within a body */
+    double friction;      /* Coulomb's coefficient */
+} pbd_contact;
+
+/* A flat knife: the parallelogram corner + a edge[0] + b edge[1], 0 <= a, b <= 1, that moves with `velocity` between
+ * begin and end and is not there else. What it crosses is cut (cao2023 section 4.4). */
+typedef struct pbd_blade {
+    double corner[3], edge[2][3]; /* m, at `begin` */
+    double velocity[3];           /* m/s */
+    double begin, end;            /* s */
+} pbd_blade;
+
 typedef struct pbd_scene {
     size_t particles;
     double *positions;  /* particles x 3, m, at rest */
@@ -164,7 +204,15 @@ typedef struct pbd_scene {
     uint32_t *tet; /* tets x 4, the fourth on the side to which the first three turn counter-clockwise: det D_m > 0 */
     size_t triangles;
     uint32_t
-        *triangle;     /* triangles x 3: cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
+        *triangle;   /* triangles x 3: cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
+    double spacing;  /* m: the distance of neighbours in a body that particles sample; 0: they sample none */
+    double *volumes; /* particles, m^3, at rest: the share of the body that each stands for; NULL: mass / density */
+    size_t bodies;   /* 0: one */
+    uint32_t *body;  /* particles: which each is of; NULL: all of one */
+    size_t colliders, blades;
+    pbd_collider *collider;
+    pbd_contact contact;
+    pbd_blade *blade;
     double gravity[3]; /* m/s^2, on every particle's mass; a dead load */
     double *start;     /* particles x 3, m: where a body that does not start at rest starts; NULL: positions */
     size_t fixed;
@@ -210,7 +258,8 @@ enum {
     PBD_NEEDS_HEXES = 2,
     PBD_NEEDS_TETS = 4,
     PBD_NEEDS_TRIANGLES = 8,
-    PBD_NEEDS_TETS_OR_TRIANGLES = 16 /* of methods only: a case provides the one or the other */
+    PBD_NEEDS_TETS_OR_TRIANGLES = 16, /* of methods only: a case provides the one or the other */
+    PBD_NEEDS_SAMPLES = 32            /* particles that sample a body: `spacing` is set */
 };
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
 enum { PBD_F32 = 1, PBD_F64 = 2 };
@@ -221,7 +270,10 @@ enum {
     PBD_TAKES_START = 1,      /* `start`: the body and what is held do not start at rest */
     PBD_TAKES_FIBRES = 2,     /* fibre_stiffness > 0 */
     PBD_TAKES_PLASTICITY = 4, /* yield_strain > 0 */
-    PBD_TAKES_FORCES_END = 8  /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
+    PBD_TAKES_FORCES_END = 8, /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
+    PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */
+    PBD_TAKES_CONTACT = 32,   /* contact.radius set, and pairs between bodies or within one */
+    PBD_TAKES_CUTS = 64       /* blades > 0 */
 };
 
 typedef enum pbd_field {
