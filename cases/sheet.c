@@ -47,8 +47,8 @@ static void set_material(const pbd_values *values, pbd_material *out) {
                           .density = pbd_real(values, "density"),
                           .convention = PBD_D_STANDARD,
                           .law = (pbd_law)pbd_choice(values, "material"),
-                          .fibre_stiffness = pbd_real(values, "fibre_stiffness"),
-                          .fibre = {cos(angle), sin(angle), 0},
+                          .fibre_stiffness = {pbd_real(values, "fibre_stiffness")},
+                          .fibre = {{cos(angle), sin(angle), 0}},
                           .thickness = pbd_real(values, "thickness")};
 }
 
@@ -110,8 +110,8 @@ static sheet_axes axes_of(const pbd_scene *scene) {
     for (int d = 0; d < 3; d++) axes.x[d] = first[d] / length_of(first);
     for (int d = 0; d < 3; d++) second[d] = normal[d] / length_of(normal);
     cross(second, axes.x, axes.y);
-    const double *b = scene->material.fibre;
-    const bool fibrous = scene->material.fibre_stiffness > 0;
+    const double *b = scene->material.fibre[0];
+    const bool fibrous = pbd_has_fibres(&scene->material);
     for (int d = 0; d < 3; d++) axes.fibre[d] = fibrous ? b[d] / length_of(b) : axes.x[d];
     cross(second, axes.fibre, axes.perpendicular);
     return axes;

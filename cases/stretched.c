@@ -15,14 +15,12 @@ static hyperelastic membrane_law(const pbd_material *m) {
     return law;
 }
 
-/* Stress of a membrane with its fibre along x. */
+/* Stress of a membrane with its first fibre along x and its second along y. */
 static stressed membrane_stress(const pbd_material *m, double along, double across) {
     const mat3 F = mat3_diagonal(vec3_make(along, across, 1));
     stressed out = stress(membrane_law(m), F);
-    if (!(m->fibre_stiffness > 0)) return out;
-    const stressed fibre = stress_along(F, vec3_make(1, 0, 0), m->fibre_stiffness);
-    out.psi += fibre.psi;
-    out.p = mat3_add(out.p, fibre.p);
+    if (m->fibre_stiffness[0] > 0) add_fibre(&out, F, vec3_make(1, 0, 0), m->fibre_stiffness[0]);
+    if (m->fibre_stiffness[1] > 0) add_fibre(&out, F, vec3_make(0, 1, 0), m->fibre_stiffness[1]);
     return out;
 }
 

@@ -14,8 +14,9 @@ typedef struct stretched {
 /* A bar with free sides, pulled (stress >= 0, Pa of the area at rest). */
 stretched stretched_bar(const pbd_material *material, double stress);
 
-/* A membrane (pbd_scene's triangles: no strain across it, lambda of plane stress) pulled along its fibre, if it has
- * one, by `along` and in its plane perpendicular to that by `across`, Pa, both >= 0. */
+/* A membrane (pbd_scene's triangles: no strain across it, lambda of plane stress) pulled along its first fibre, if it
+ * has one, by `along` and in its plane perpendicular to that by `across`, Pa, both >= 0. A second fibre is taken to be
+ * perpendicular to the first, whatever its direction; a third is not looked at. */
 stretched stretched_membrane(const pbd_material *material, double along, double across);
 
 /* How far the lower end of a long body sinks that hangs under its own weight, m: each piece is stretched by the weight

@@ -14,7 +14,7 @@ static const struct {
 static unsigned asks(const pbd_scene *scene) {
     unsigned mask = 0;
     if (scene->start) mask |= PBD_TAKES_START;
-    if (scene->material.fibre_stiffness > 0) mask |= PBD_TAKES_FIBRES;
+    if (pbd_has_fibres(&scene->material)) mask |= PBD_TAKES_FIBRES;
     if (scene->material.yield_strain > 0) mask |= PBD_TAKES_PLASTICITY;
     if (scene->forces_end > 0) mask |= PBD_TAKES_FORCES_END;
     if (scene->colliders > 0) mask |= PBD_TAKES_COLLIDERS;

@@ -129,18 +129,27 @@ typedef enum pbd_law {
     PBD_LAW_HENCKY
 } pbd_law;
 
+enum { PBD_MOST_FIBRES = 3 }; /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
+
 typedef struct pbd_material {
     double E;       /* Young's modulus, Pa */
     double nu;      /* Poisson's ratio */
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
     pbd_convention convention;
     pbd_law law;
-    double fibre[3];        /* direction at rest, any length; read when fibre_stiffness > 0 */
-    double fibre_stiffness; /* Pa, cao2023 section 4.3 (C-7): adds twice itself to the modulus along the fibre */
-    double yield_strain;    /* of the norm of the elastic Green strain; 0: elastic */
-    double creep;           /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
-    double thickness;       /* m, of triangles; 0: 1 */
+    double fibre[PBD_MOST_FIBRES][3];        /* directions at rest, any length; each read when its stiffness > 0 */
+    double fibre_stiffness[PBD_MOST_FIBRES]; /* Pa, cao2023 section 4.3 (C-7): each adds twice itself to the modulus
+                                                along its fibre; 0: no such fibre */
+    double yield_strain;                     /* of the norm of the elastic Green strain; 0: elastic */
+    double creep;                            /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
+    double thickness;                        /* m, of triangles; 0: 1 */
 } pbd_material;
+
+static inline bool pbd_has_fibres(const pbd_material *material) {
+    for (int k = 0; k < PBD_MOST_FIBRES; k++)
+        if (material->fibre_stiffness[k] > 0) return true;
+    return false;
+}
 
 /* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
  * times its distance from its place at rest, over `window` steps. */
@@ -268,7 +277,7 @@ enum { PBD_F32 = 1, PBD_F64 = 2 };
  * is refused: an answer that leaves out the fibre, say, would look like any other. */
 enum {
     PBD_TAKES_START = 1,      /* `start`: the body and what is held do not start at rest */
-    PBD_TAKES_FIBRES = 2,     /* fibre_stiffness > 0 */
+    PBD_TAKES_FIBRES = 2,     /* any fibre_stiffness > 0: all of them */
     PBD_TAKES_PLASTICITY = 4, /* yield_strain > 0 */
     PBD_TAKES_FORCES_END = 8, /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
     PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */

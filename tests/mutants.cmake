@@ -36,6 +36,7 @@ mutant(element_gradient_sign strain_energy ${elements} "vmat3_apply(p, vvec3_mak
 mutant(element_closing_sign strain_energy ${elements} "out[3] = vvec3_make(-sum.x, -sum.y, -sum.z);" "out[3] = vvec3_make(-sum.x, -sum.y, sum.z);")
 mutant(multiplier_sign strain_energy methods/strain_energy/strain_energy_kernels.h "(c + alpha * lambda)" "(c - alpha * lambda)")
 mutant(plastic_sign strain_energy methods/strain_energy/strain_energy_kernels.h "s->p = vmat3_sub(s->p, vmat3_mul(f, stress));" "s->p = vmat3_add(s->p, vmat3_mul(f, stress));")
+mutant(second_fibre_sign strain_energy methods/strain_energy/strain_energy_kernels.h "element_entry(&a->view, a->lying, 2 * k - 1, first, count)" "-element_entry(&a->view, a->lying, 2 * k - 1, first, count)")
 mutant(shear_sign strain_based methods/strain_based/strain_based_kernels.h "vvec3_sub(uf, vvec3_scale(s.value, ug))" "vvec3_add(uf, vvec3_scale(s.value, ug))")
 mutant(strain_multiplier_sign strain_based methods/strain_based/strain_based_kernels.h "(s->value + alpha * lambda)" "(s->value - alpha * lambda)")
 set(material methods/fem_implicit/material.h)

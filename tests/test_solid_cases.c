@@ -823,7 +823,7 @@ static void test_takes(void **unused) {
     static const char *const words[] = {"start other than at rest", "fibre_stiffness=0", "yield_strain=0", "forces"};
     for (int i = 0; i < 4; i++) {
         pbd_scene scene = {.start = i == 0 ? start : NULL, .forces_end = i == 3 ? 1 : 0};
-        scene.material.fibre_stiffness = i == 1 ? 5 : 0;
+        scene.material.fibre_stiffness[2] = i == 1 ? 5 : 0;
         scene.material.yield_strain = i == 2 ? 0.1 : 0;
         pbd_method method = {.name = "some", .takes = masks[i]};
         check_ok(pbd_check_scene(&scene, &method));

@@ -8,6 +8,34 @@ static const char *const law_names[PBD_LAWS] = {"corotated", "stvk", "neo_hookea
 
 /* ---- The energy, and its gradient by differences ----------------------------------------------------------------- */
 
+/* |F b| / |b|. */
+static double stretch_of(mat3 F, const double b[3]) {
+    const vec3 image = mat3_apply(F, vec3_make(b[0], b[1], b[2]));
+    return sqrt(vec3_dot(image, image) / (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
+}
+
+/* Of triangle 0: p a + q b of its edges a and b at rest is the direction as it lies in the plane, the nearest to it
+ * there; how much longer the same p and q are of the edges now. Without any frame. */
+static double lying_stretch(const pbd_scene *scene, const double *x, const double direction[3]) {
+    const uint32_t *c = scene->triangle;
+    const double *rest = scene->positions;
+    double aa = 0, ab = 0, bb = 0, af = 0, bf = 0, before = 0, after = 0;
+    for (uint32_t d = 0; d < 3; d++) {
+        const double a = rest[3 * c[0] + d] - rest[3 * c[2] + d], b = rest[3 * c[1] + d] - rest[3 * c[2] + d];
+        aa += a * a, ab += a * b, bb += b * b, af += a * direction[d], bf += b * direction[d];
+    }
+    const double det = aa * bb - ab * ab, p = (bb * af - ab * bf) / det, q = (aa * bf - ab * af) / det;
+    for (uint32_t d = 0; d < 3; d++) {
+        const double *at[2] = {rest + d, x + d};
+        double length[2];
+        for (int now = 0; now < 2; now++)
+            length[now] = p * (at[now][3 * c[0]] - at[now][3 * c[2]]) + q * (at[now][3 * c[1]] - at[now][3 * c[2]]);
+        before += length[0] * length[0];
+        after += length[1] * length[1];
+    }
+    return sqrt(after / before);
+}
+
 /* psi of element 0 of the scene at x, by the plain law in f64 (which test_materials holds to hand-made numbers). */
 static double energy_density(const pbd_scene *scene, const double *x) {
     const double(*d)[3];
@@ -32,10 +60,10 @@ static double energy_density(const pbd_scene *scene, const double *x) {
         law.lambda = m->E * m->nu / (1 - m->nu * m->nu);
     }
     double psi = stress(law, F).psi;
-    if (m->fibre_stiffness > 0) {
-        vec3 b = corners == 3 ? vec3_make(1, 0, 0) : vec3_make(m->fibre[0], m->fibre[1], m->fibre[2]);
-        b = vec3_scale(1 / sqrt(vec3_dot(b, b)), b);
-        psi += stress_along(F, b, m->fibre_stiffness).psi;
+    for (int k = 0; k < PBD_MOST_FIBRES; k++) {
+        if (!(m->fibre_stiffness[k] > 0)) continue;
+        const double xi = corners == 3 ? lying_stretch(scene, x, m->fibre[k]) : stretch_of(F, m->fibre[k]);
+        psi += m->fibre_stiffness[k] * ((xi * xi - 1) / 2 - log(xi));
     }
     return psi;
 }
@@ -64,7 +92,12 @@ static void expected_move(const pbd_scene *scene, const char *form, double dt, c
     for (int i = 0; i < 3 * corners; i++) out[i] = s * h[i] / scene->masses[i / 3];
 }
 
-static void one_projection(bool triangle, double fibre, pbd_law law, const char *form) {
+/* None, one, and several of which not all have a stiffness. */
+static const double fibre[3][3] = {{0.6, 0.1, -0.5}, {-0.3, 2, 0.4}, {0.5, 0.2, 0.9}};
+static const double fibre_stiffness[4][3] = {{0}, {700}, {0, 700, 300}, {700, 200, 400}};
+static const char *const fibre_names[4] = {"no fibre", "a fibre", "the second and third fibre", "three fibres"};
+
+static void one_projection(bool triangle, int fibres, pbd_law law, const char *form) {
     pbd_scene scene;
     double wanted[12], *x, scale = 0;
     char words[100];
@@ -72,8 +105,8 @@ static void one_projection(bool triangle, double fibre, pbd_law law, const char 
     const int n = triangle ? 9 : 12;
     make_element(&scene, triangle, 7);
     scene.material.law = law;
-    scene.material.fibre_stiffness = fibre;
-    memcpy(scene.material.fibre, (double[3]){0.6, 0.1, -0.5}, sizeof scene.material.fibre);
+    memcpy(scene.material.fibre_stiffness, fibre_stiffness[fibres], sizeof scene.material.fibre_stiffness);
+    memcpy(scene.material.fibre, fibre, sizeof fibre);
     snprintf(words, sizeof words, "form=%s iterations=1 dt=%g", form, dt);
     expected_move(&scene, form, dt, scene.start, wanted);
     solver s;
@@ -95,8 +128,8 @@ static void one_projection(bool triangle, double fibre, pbd_law law, const char 
         }
     }
     char what[200];
-    snprintf(what, sizeof what, "%s %s %s%s: move against differences, relative", triangle ? "triangle" : "tetrahedron",
-             law_names[law], form, fibre > 0 ? " with fibre" : "");
+    snprintf(what, sizeof what, "%s %s %s, %s: move against differences, relative",
+             triangle ? "triangle" : "tetrahedron", law_names[law], form, fibre_names[fibres]);
     check_near(what, worst / scale, 0, 1e-6);
     /* A move is the difference of two positions: it carries their rounding. */
     const double limit = fmax(1e-12, rounding / size);
@@ -113,8 +146,7 @@ static void test_projections(void **unused) {
     for (int triangle = 0; triangle < 2; triangle++)
         for (int law = 0; law < PBD_LAWS; law++)
             for (int form = 0; form < 3; form++)
-                for (int fibre = 0; fibre < 2; fibre++)
-                    one_projection(triangle, fibre * 700.0, (pbd_law)law, forms[form]);
+                for (int fibres = 0; fibres < 4; fibres++) one_projection(triangle, fibres, (pbd_law)law, forms[form]);
 }
 
 /* ---- Stiffness cancels in plain PBD (T-1) ------------------------------------------------------------------------ */
@@ -259,9 +291,19 @@ static void test_bad_materials(void **unused) {
     scene.material.yield_strain = 0.1;
     expect_refused("strain_energy", &scene, "", PBD_NOT_SUPPORTED, "stvk");
     scene.material.yield_strain = 0;
-    scene.material.fibre_stiffness = 10;
+    scene.material.fibre_stiffness[1] = 10;
     memset(scene.material.fibre, 0, sizeof scene.material.fibre);
     expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "no direction");
+    element_scene_free(&scene);
+    make_element(&scene, true, 1);
+    double normal[3], a[3], b[3];
+    for (int d = 0; d < 3; d++) a[d] = scene.positions[3 + d] - scene.positions[d];
+    for (int d = 0; d < 3; d++) b[d] = scene.positions[6 + d] - scene.positions[d];
+    for (int d = 0; d < 3; d++) normal[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+    memcpy(scene.material.fibre[0], a, sizeof a);
+    memcpy(scene.material.fibre[2], normal, sizeof normal);
+    scene.material.fibre_stiffness[0] = scene.material.fibre_stiffness[2] = 10;
+    expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "perpendicular to triangle 0");
     element_scene_free(&scene);
 }
 

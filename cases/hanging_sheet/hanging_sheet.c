@@ -28,8 +28,8 @@ static void hang(double *rows, size_t count) {
  * reference then. */
 static double sag_of(const pbd_material *m, double angle, double weight, double length) {
     pbd_material plain = *m;
-    if (fmod(fabs(angle), 180) != 0) plain.fibre_stiffness = 0;
-    if (m->fibre_stiffness > 0 && plain.fibre_stiffness == 0) return 0;
+    if (fmod(fabs(angle), 180) != 0) plain.fibre_stiffness[0] = 0;
+    if (m->fibre_stiffness[0] > 0 && plain.fibre_stiffness[0] == 0) return 0;
     const stretched top = stretched_membrane(&plain, weight * length, 0);
     return top.found ? stretched_sag(top, weight, length) : 0;
 }
@@ -45,7 +45,7 @@ static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_sce
         detail->sag =
             sag_of(&scene->material, pbd_real(values, "fibre_angle"), scene->material.density * gravity, size->length);
         hang(scene->positions, scene->particles);
-        hang(scene->material.fibre, 1);
+        hang(scene->material.fibre[0], 1);
         scene->gravity[2] = -gravity;
         body_set_motion(values, scene);
         for (int j = 0; j <= size->across; j++) mark[sheet_particle(size, 0, j)] = 1;

@@ -43,28 +43,34 @@ static pbd_status tet_shape(size_t e, const double edge[3][3], element_shape *ou
     return pbd_ok();
 }
 
-/* First axis of the frame in a plane with this unit normal. */
-static pbd_status plane_axis(const pbd_scene *scene, size_t e, const double normal[3], const double edge[3],
-                             double axis[3]) {
+/* `wish` as it lies in the plane with this unit normal, of length 1; false where it is perpendicular to the plane. */
+static bool lay_down(const double wish[3], const double normal[3], double out[3]) {
+    const double away = dot(wish, normal);
+    for (int d = 0; d < 3; d++) out[d] = wish[d] - away * normal[d];
+    const double length = sqrt(dot(out, out));
+    for (int d = 0; d < 3; d++) out[d] /= length;
+    return length > 1e-6 * sqrt(dot(wish, wish));
+}
+
+/* The fibres that have a stiffness, as they lie in a plane with this unit normal, and the first axis of its frame. */
+static pbd_status lay_fibres(const pbd_material *m, size_t e, const double normal[3], const double edge[3],
+                             double fibre[PBD_MOST_FIBRES][3], double axis[3]) {
     static const double x_axis[3] = {1, 0, 0};
-    const bool fibre = scene->material.fibre_stiffness > 0;
-    const double *wish = fibre ? scene->material.fibre : x_axis;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        const double away = dot(wish, normal);
-        for (int d = 0; d < 3; d++) axis[d] = wish[d] - away * normal[d];
-        const double length = sqrt(dot(axis, axis));
-        if (length > 1e-6 * sqrt(dot(wish, wish))) {
-            for (int d = 0; d < 3; d++) axis[d] /= length;
-            return pbd_ok();
-        }
-        if (fibre) return pbd_error(PBD_BAD_INPUT, "the fibre is perpendicular to triangle %zu, or has no length", e);
-        wish = edge;
+    const double *first = NULL;
+    for (int k = 0; k < PBD_MOST_FIBRES; k++) {
+        if (!(m->fibre_stiffness[k] > 0)) continue;
+        if (!lay_down(m->fibre[k], normal, fibre[k]))
+            return pbd_error(PBD_BAD_INPUT, "the fibre (%g, %g, %g) is perpendicular to triangle %zu, or has no length",
+                             m->fibre[k][0], m->fibre[k][1], m->fibre[k][2], e);
+        if (!first) first = memcpy(axis, fibre[k], sizeof fibre[k]);
     }
-    return pbd_error(PBD_BAD_INPUT, "triangle %zu has no first edge", e);
+    return first || lay_down(x_axis, normal, axis) || lay_down(edge, normal, axis)
+               ? pbd_ok()
+               : pbd_error(PBD_BAD_INPUT, "triangle %zu has no first edge", e);
 }
 
 static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double edge[2][3], element_shape *out) {
-    double normal[3], axis[3], other[3];
+    double normal[3], axis[3], other[3], fibre[PBD_MOST_FIBRES][3] = {{0}};
     cross(edge[0], edge[1], normal);
     const double twice = sqrt(dot(normal, normal)), scale = pow(longest(edge, 2), 2);
     if (!isfinite(twice)) return pbd_error(PBD_BAD_INPUT, "triangle %zu has a corner that is not finite", e);
@@ -72,8 +78,12 @@ static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double 
         return pbd_error(PBD_BAD_INPUT, "triangle %zu has no area: 2 A = %.3g m^2 with an edge of %.3g m", e, twice,
                          sqrt(scale));
     for (int d = 0; d < 3; d++) normal[d] /= twice;
-    PBD_TRY(plane_axis(scene, e, normal, edge[0], axis));
+    PBD_TRY(lay_fibres(&scene->material, e, normal, edge[0], fibre, axis));
     cross(normal, axis, other);
+    for (int k = 0; k < PBD_MOST_FIBRES; k++) {
+        out->fibre[k][0] = dot(fibre[k], axis);
+        out->fibre[k][1] = dot(fibre[k], other);
+    }
     const double a = dot(edge[0], axis), b = dot(edge[1], axis), c = dot(edge[0], other), d = dot(edge[1], other);
     const double det = a * d - b * c; /* twice the area: the frame is right-handed */
     out->inverse[0] = d / det;

@@ -44,6 +44,13 @@ typedef enum pbd_join {
 } pbd_join;
 enum { PBD_JOINS = 5 };
 
+/* The fibres of a material that have a stiffness, one material for all lanes. */
+typedef struct fibre_set {
+    int count;
+    vec3 direction[PBD_MOST_FIBRES]; /* unit vectors at rest */
+    real stiffness[PBD_MOST_FIBRES]; /* Pa, or what they were divided by */
+} fibre_set;
+
 #define PBD_BODY "methods/physics/hyperelastic.h"
 #include "methods/physics/twice.h"
 
@@ -409,6 +416,21 @@ PBD_FN V(stressed) V(stress_along)(V(mat3) f, V(vec3) b, V(real) beta) {
     out.psi = HALF * beta * V(log_of)(square, square - 1).excess;
     out.p = V(mat3_outer)(V(vec3_scale)(beta * (1 - 1 / square), image), b);
     return out;
+}
+
+/* Adds the fibres to what another law gives. */
+PBD_FN void V(add_fibre)(V(stressed) * s, V(mat3) f, V(vec3) b, V(real) beta) {
+    V(stressed) along = V(stress_along)(f, b, beta);
+    s->psi += along.psi;
+    s->p = V(mat3_add)(s->p, along.p);
+}
+
+PBD_FN V(vec3) V(fibre_direction)(const fibre_set *a, int k) {
+    return V(vec3_make)(V(real_set)(a->direction[k].x), V(real_set)(a->direction[k].y), V(real_set)(a->direction[k].z));
+}
+
+PBD_FN void V(add_fibres)(V(stressed) * s, V(mat3) f, const fibre_set *a) {
+    for (int k = 0; k < a->count; k++) V(add_fibre)(s, f, V(fibre_direction)(a, k), V(real_set)(a->stiffness[k]));
 }
 
 #undef HALF

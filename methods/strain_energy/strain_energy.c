@@ -4,6 +4,7 @@
  * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
 #include "methods/physics/element_solver.h"
+#include "methods/physics/fibres.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
 static const char *const forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /* in the order of ENERGY_PBD... */
@@ -22,12 +23,11 @@ static const pbd_param params[] = {
 
 typedef struct strain_energy {
     element_solver solver;
-    hyperelastic law;       /* moduli in units of `unit` */
-    double unit;            /* Pa, a power of two near E */
-    double thickness;       /* m; 1 for tetrahedra */
-    double fibre_stiffness; /* in units of `unit` */
-    vec3 fibre;
-    real *multiplier, *plastic, *idle; /* device; NULL where there are none */
+    hyperelastic law; /* moduli in units of `unit` */
+    double unit;      /* Pa, a power of two near E */
+    double thickness; /* m; 1 for tetrahedra */
+    fibre_set fibre;  /* stiffnesses in units of `unit`; the first of triangles is the first axis of their frames */
+    real *multiplier, *plastic, *idle, *lying; /* device; NULL where there are none */
     int form;
     bool deviatoric;
     long iterations, substeps;
@@ -41,7 +41,7 @@ typedef struct strain_energy {
 static void destroy(void *state) {
     strain_energy *s = state;
     if (!s) return;
-    real *device[] = {s->multiplier, s->plastic, s->idle};
+    real *device[] = {s->multiplier, s->plastic, s->idle, s->lying};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->solver.exec, device[i]);
     element_solver_free(&s->solver);
     free(s);
@@ -52,23 +52,13 @@ static pbd_status check_material(const pbd_material *m) {
         return pbd_error(PBD_NOT_SUPPORTED,
                          "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
     if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
-    const double *b = m->fibre, length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-    if (m->fibre_stiffness > 0 && !(length > 0 && isfinite(length)))
-        return pbd_error(PBD_BAD_INPUT, "the fibre (%g, %g, %g) has no direction", b[0], b[1], b[2]);
     return pbd_ok();
 }
 
 /* A membrane carries no stress across itself: with this lambda its small strains are those of plane stress. */
 static double membrane_lambda(const pbd_material *m) { return m->E * m->nu / (1 - m->nu * m->nu); }
 
-/* The fibre of triangles is the first axis of their frames (element_shape.h). */
-static vec3 fibre_of(const pbd_material *m, int corners) {
-    const double *b = m->fibre, length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-    if (corners == 3 || !(length > 0)) return vec3_make(1, 0, 0);
-    return vec3_make((real)(b[0] / length), (real)(b[1] / length), (real)(b[2] / length));
-}
-
-static void take_material(strain_energy *s, const pbd_material *m, const pbd_values *values) {
+static pbd_status take_material(strain_energy *s, const pbd_material *m, const pbd_values *values) {
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
     const bool membrane = s->solver.corners == 3;
@@ -77,10 +67,11 @@ static void take_material(strain_energy *s, const pbd_material *m, const pbd_val
                                asked > 0 ? asked : hyperelastic_threshold(m->law, join));
     if (membrane) s->law.lambda = (real)(membrane_lambda(m) / s->unit);
     s->thickness = membrane && m->thickness > 0 ? m->thickness : 1;
-    s->fibre = fibre_of(m, s->solver.corners);
-    s->fibre_stiffness = m->fibre_stiffness / s->unit;
     s->yield = m->yield_strain;
     s->creep = m->creep;
+    PBD_TRY(fibres_make(m, s->unit, &s->fibre));
+    if (membrane) s->fibre.direction[0] = vec3_make(1, 0, 0);
+    return pbd_ok();
 }
 
 static pbd_status allocate(strain_energy *s) {
@@ -97,6 +88,26 @@ static pbd_status allocate(strain_energy *s) {
     return status;
 }
 
+/* Where the second and third fibre lie in the frames of triangles: the first is their first axis (element_shape.h). */
+static pbd_status lay_fibres(strain_energy *s, const pbd_scene *scene) {
+    const size_t n = s->solver.elements, rows = 2 * (size_t)(s->fibre.count - 1);
+    real *lying = malloc((rows * n + 1) * sizeof *lying);
+    if (!lying) return pbd_error(PBD_FAILED, "out of memory for %zu triangles", n);
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+        element_shape shape;
+        status = element_shape_of(scene, 3, s->solver.order[i], &shape);
+        size_t row = 0;
+        for (int k = 0, seen = 0; k < PBD_MOST_FIBRES; k++) {
+            if (!(scene->material.fibre_stiffness[k] > 0) || seen++ == 0) continue;
+            for (int d = 0; d < 2; d++) lying[row++ * n + i] = (real)shape.fibre[k][d];
+        }
+    }
+    if (status.code == PBD_OK) status = element_solver_upload(&s->solver, lying, rows * n * sizeof *lying, &s->lying);
+    free(lying);
+    return status;
+}
+
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     PBD_TRY(check_material(&scene->material));
@@ -110,9 +121,10 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
                                               pbd_real(values, "relaxation"), exec, recorder);
     if (status.code == PBD_OK) {
-        take_material(s, &scene->material, values);
-        status = allocate(s);
+        status = take_material(s, &scene->material, values);
+        if (status.code == PBD_OK) status = allocate(s);
     }
+    if (status.code == PBD_OK && s->solver.corners == 3 && s->fibre.count > 1) status = lay_fibres(s, scene);
     if (status.code != PBD_OK)
         destroy(s);
     else
@@ -127,8 +139,8 @@ static energy_args args_from(const strain_energy *s, size_t first) {
     return (energy_args){
         .view = element_solver_view(&s->solver, first),
         .law = s->law,
-        .fibre_stiffness = (real)s->fibre_stiffness,
         .fibre = s->fibre,
+        .lying = s->lying ? s->lying + first : NULL,
         .plastic = s->plastic ? s->plastic + first : NULL,
         .multiplier = s->multiplier ? s->multiplier + first : NULL,
         .compliance = (real)(s->form == ENERGY_XPBD ? inverse_square / s->unit : inverse_square / s->thickness),

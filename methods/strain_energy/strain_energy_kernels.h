@@ -25,12 +25,13 @@ enum { PLASTIC_ENTRIES = 6 }; /* xx, yy, zz, xy, yz, zx */
 
 typedef struct energy_args {
     element_view view;
-    hyperelastic law;     /* moduli in units of `unit` */
-    real fibre_stiffness; /* in units of `unit`; 0: isotropic */
-    vec3 fibre;           /* unit vector at rest; of triangles in the frame of B */
-    const real *plastic;  /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
-    real *multiplier;     /* by element; XPBD */
-    real compliance;      /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
+    hyperelastic law;    /* moduli in units of `unit` */
+    fibre_set fibre;     /* stiffnesses in units of `unit`; of triangles in the frame of B */
+    const real *lying;   /* triangles with several fibres: where all but the first lie in that frame, 2 each by
+                            element; NULL: as `fibre` says */
+    const real *plastic; /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
+    real *multiplier;    /* by element; XPBD */
+    real compliance;     /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
     int form;
 } energy_args;
 
@@ -85,14 +86,17 @@ PBD_FN void add_plastic(const energy_args *a, symmetric ep, vmat3 f, vstressed *
     s->p = vmat3_sub(s->p, vmat3_mul(f, stress));
 }
 
+/* Only the first fibre has the same place in the frames of all triangles. */
+PBD_FN vvec3 fibre_at(const energy_args *a, int k, size_t first, int count) {
+    if (k == 0 || !a->lying) return vfibre_direction(&a->fibre, k);
+    return vvec3_make(element_entry(&a->view, a->lying, 2 * k - 2, first, count),
+                      element_entry(&a->view, a->lying, 2 * k - 1, first, count), vreal_set(0));
+}
+
 PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int count) {
     vstressed s = vstress(vhyperelastic_of(a->law), f);
-    if (a->fibre_stiffness > 0) {
-        vvec3 b = vvec3_make(vreal_set(a->fibre.x), vreal_set(a->fibre.y), vreal_set(a->fibre.z));
-        vstressed along = vstress_along(f, b, vreal_set(a->fibre_stiffness));
-        s.psi += along.psi;
-        s.p = vmat3_add(s.p, along.p);
-    }
+    for (int k = 0; k < a->fibre.count; k++)
+        vadd_fibre(&s, f, fibre_at(a, k, first, count), vreal_set(a->fibre.stiffness[k]));
     if (a->plastic) add_plastic(a, plastic_load(a, first, count), f, &s);
     return s;
 }
