@@ -41,7 +41,18 @@ static void test_tuned_moves_equal_plain_ones(void **unused) {
         }
 }
 
+static void test_tuned_bits_equal_plain_ones(void **unused) {
+    (void)unused;
+    for (uint32_t wanted = 0; wanted < 1u << PBD_BATCH; wanted += 1 + wanted / 3) {
+        vreal lane;
+        for (int l = 0; l < PBD_BATCH; l++) lane[l] = wanted >> l & 1 ? 1 : -1;
+        assert_int_equal(batch_bits(lane > 0), wanted);
+        assert_int_equal(batch_bits_plain(lane > 0), wanted);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuned_moves_equal_plain_ones)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuned_moves_equal_plain_ones),
+                                       cmocka_unit_test(test_tuned_bits_equal_plain_ones)};
     return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
 }

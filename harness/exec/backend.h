@@ -16,6 +16,10 @@ typedef struct pbd_backend_ops {
     pbd_status (*upload)(void *self, void *device, const void *host, size_t bytes);
     pbd_status (*download)(void *self, void *host, const void *device, size_t bytes);
     pbd_status (*run)(void *self, const pbd_kernel *kernel, size_t n, const void *args);
+    /* As in exec.h, over `scratch` of the device; NULL: only say how many bytes of it they need. */
+    pbd_status (*sort_pairs)(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
+                             size_t *bytes);
+    pbd_status (*scan)(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes);
     pbd_status (*wait)(void *self);
     /* NULL: the host's clock is right. Else marks the start on the device, and waits and says how long it was, s. */
     pbd_status (*timer_begin)(void *self);

@@ -22,6 +22,9 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     return values[first];
 }
 
+/* Bit l is set where the mask holds in lane l. */
+PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
+
 /* Four reals of row index[0]: x, y, z, w. */
 PBD_FN void batch_load_rows(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     (void)stride;
@@ -58,6 +61,12 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     else
         for (int l = 0; l < PBD_BATCH; l++) out[l] = values[first + (size_t)(l < count ? l : count - 1)];
     return out;
+}
+
+PBD_FN uint32_t batch_bits_plain(vmask m) {
+    uint32_t bits = 0;
+    for (int l = 0; l < PBD_BATCH; l++) bits |= (uint32_t)(m[l] & 1) << l;
+    return bits;
 }
 
 /* The plain way: what any processor and any precision can do, and the oracle of the tuned one. */
@@ -150,6 +159,22 @@ PBD_FN void batch_store_rows(float *rows, const uint32_t *index, int stride, int
 #else
 #define batch_load_rows batch_load_rows_plain
 #define batch_store_rows batch_store_rows_plain
+#endif
+
+/* Bit l is set where the mask holds in lane l. */
+#if defined(__AVX512F__)
+#include <immintrin.h>
+PBD_FN uint32_t batch_bits(vmask m) {
+    const __m512i v = (__m512i)m;
+    return sizeof(real) == sizeof(float) ? _mm512_test_epi32_mask(v, v) : _mm512_test_epi64_mask(v, v);
+}
+#elif defined(__AVX2__)
+#include <immintrin.h>
+PBD_FN uint32_t batch_bits(vmask m) {
+    return (uint32_t)(sizeof(real) == sizeof(float) ? _mm256_movemask_ps((__m256)m) : _mm256_movemask_pd((__m256d)m));
+}
+#else
+#define batch_bits batch_bits_plain
 #endif
 #endif
 

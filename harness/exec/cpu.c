@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/exec/backend.h"
+#include "harness/exec/host_sort.h"
 
 enum {
     CHUNK = 64,           /* PBD_CHUNK of kernel.h */
@@ -70,8 +71,8 @@ static pbd_status cpu_wait(void *self) {
  * those of the others are handed out in whole batches and cache lines. */
 static size_t chunk_of(const pbd_kernel *kernel) { return kernel->shape == PBD_SHAPE_TILE ? 1 : CHUNK; }
 
-TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, size_t n, const void *args) {
-    size_t chunk = chunk_of(kernel), chunks = (n + chunk - 1) / chunk;
+TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n, size_t chunk, const void *args) {
+    size_t chunks = (n + chunk - 1) / chunk;
     char fork_point, join_point;
     TSAN_RELEASE(&fork_point);
 #pragma omp parallel num_threads(threads)
@@ -80,7 +81,7 @@ TSAN_LEFT_OUT static void run_threads(int threads, const pbd_kernel *kernel, siz
         size_t thread = (size_t)omp_get_thread_num(), team = (size_t)omp_get_num_threads();
         size_t begin = chunks * thread / team * chunk, end = chunks * (thread + 1) / team * chunk;
         if (end > n) end = n;
-        if (begin < end) kernel->cpu(args, begin, end);
+        if (begin < end) body(args, begin, end);
         TSAN_RELEASE(&join_point);
     }
     TSAN_ACQUIRE(&join_point);
@@ -92,9 +93,31 @@ static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     if (c->threads == 1 || work < SMALL_LAUNCH)
         kernel->cpu(args, 0, n);
     else
-        run_threads(c->threads, kernel, n, args);
+        run_threads(c->threads, kernel->cpu, n, chunk_of(kernel), args);
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,    cpu_alloc, cpu_release, cpu_copy,
-                                     cpu_copy, cpu_run, cpu_wait,  NULL,        NULL};
+static void run_parts(int threads, pbd_host_body body, size_t parts, const void *args) {
+    if (parts > 1)
+        run_threads(threads, body, parts, 1, args);
+    else
+        body(args, 0, parts);
+}
+
+static pbd_status cpu_sort_pairs(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
+                                 size_t *bytes) {
+    const cpu *c = self;
+    *bytes = pbd_host_sort_bytes(n, c->threads);
+    if (scratch) pbd_host_sort_pairs(keys, values, n, bits, scratch, c->threads, run_parts);
+    return pbd_ok();
+}
+
+static pbd_status cpu_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
+    const cpu *c = self;
+    *bytes = pbd_host_scan_bytes(c->threads);
+    if (scratch) *total = pbd_host_scan(values, n, scratch, c->threads, run_parts);
+    return pbd_ok();
+}
+
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,           cpu_alloc, cpu_release, cpu_copy, cpu_copy,
+                                     cpu_run,  cpu_sort_pairs, cpu_scan,  cpu_wait,    NULL,     NULL};

@@ -2,6 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+
 #include "harness/exec/backend.h"
 
 namespace {
@@ -117,6 +121,54 @@ pbd_status cuda_wait(void *self) {
     return error == cudaSuccess ? pbd_ok() : failed(error, "a kernel");
 }
 
+/* ---- Sort and scan, by CUB ----------------------------------------------------------------------------------------
+ */
+
+size_t rounded_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* scratch: the pairs once more, then what CUB asks for. */
+pbd_status cuda_sort_pairs(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
+                           size_t *bytes) {
+    cudaStream_t stream = ((cuda *)self)->stream;
+    const size_t column = rounded_up(n * sizeof *keys);
+    uint32_t *other_keys = (uint32_t *)scratch, *other_values = (uint32_t *)((char *)scratch + column);
+    size_t own = 0;
+    cudaError_t error =
+        cub::DeviceRadixSort::SortPairs(nullptr, own, keys, other_keys, values, other_values, (int)n, 0, bits, stream);
+    *bytes = 2 * column + own;
+    if (!scratch || error != cudaSuccess) return error == cudaSuccess ? pbd_ok() : failed(error, "asking for a sort");
+    error = cub::DeviceRadixSort::SortPairs((char *)scratch + 2 * column, own, keys, other_keys, values, other_values,
+                                            (int)n, 0, bits, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(keys, other_keys, n * sizeof *keys, cudaMemcpyDeviceToDevice, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(values, other_values, n * sizeof *values, cudaMemcpyDeviceToDevice, stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "a sort");
+}
+
+struct sum_in_full {
+    __host__ __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
+};
+
+/* scratch: the total, then what CUB asks for. values[n] is set to 0 first, so that the scan leaves the total there. */
+pbd_status cuda_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
+    cudaStream_t stream = ((cuda *)self)->stream;
+    const size_t head = rounded_up(sizeof *total);
+    uint64_t *sum = (uint64_t *)scratch;
+    void *rest = scratch ? (char *)scratch + head : nullptr;
+    size_t sum_bytes = 0, scan_bytes = 0;
+    cudaError_t error = cub::DeviceReduce::Reduce(nullptr, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0);
+    if (error == cudaSuccess) error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, values, values, (int)n + 1);
+    *bytes = head + (sum_bytes > scan_bytes ? sum_bytes : scan_bytes);
+    if (!scratch || error != cudaSuccess) return error == cudaSuccess ? pbd_ok() : failed(error, "asking for a scan");
+    error = cub::DeviceReduce::Reduce(rest, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0, stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(values + n, 0, sizeof *values, stream);
+    if (error == cudaSuccess)
+        error = cub::DeviceScan::ExclusiveSum(rest, scan_bytes, values, values, (int)n + 1, stream);
+    if (error != cudaSuccess) return failed(error, "a scan");
+    return copy(self, total, sum, sizeof *total, cudaMemcpyDeviceToHost);
+}
+
 pbd_status cuda_timer_begin(void *self) {
     cuda *c = (cuda *)self;
     cudaError_t error = cudaEventRecord(c->begun, c->stream);
@@ -138,6 +190,7 @@ pbd_status cuda_timer_end(void *self, double *seconds) {
 extern "C" {
 const char *pbd_cuda_missing(void) { return device().missing; }
 const char *pbd_cuda_device(void) { return device().name; }
-extern const pbd_backend_ops pbd_cuda_ops = {cuda_open,     cuda_close, cuda_alloc, cuda_release,     cuda_upload,
-                                             cuda_download, cuda_run,   cuda_wait,  cuda_timer_begin, cuda_timer_end};
+extern const pbd_backend_ops pbd_cuda_ops = {cuda_open,   cuda_close,    cuda_alloc,       cuda_release,
+                                             cuda_upload, cuda_download, cuda_run,         cuda_sort_pairs,
+                                             cuda_scan,   cuda_wait,     cuda_timer_begin, cuda_timer_end};
 }

@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include "harness/exec/backend.h"
+#include "harness/exec/host_sort.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define EMU_PTHREADS 1
@@ -365,5 +366,25 @@ static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     return e->total <= LARGEST_CHECKED ? run_checked(e, blocks) : run_blocks(e, blocks, false);
 }
 
-const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc, emu_release, emu_copy,
-                                     emu_copy, emu_run,   emu_wait,  NULL,        NULL};
+static void run_alone(int threads, pbd_host_body body, size_t parts, const void *args) {
+    (void)threads;
+    body(args, 0, parts);
+}
+
+static pbd_status emu_sort_pairs(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
+                                 size_t *bytes) {
+    (void)self;
+    *bytes = pbd_host_sort_bytes(n, 1);
+    if (scratch) pbd_host_sort_pairs(keys, values, n, bits, scratch, 1, run_alone);
+    return pbd_ok();
+}
+
+static pbd_status emu_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
+    (void)self;
+    *bytes = pbd_host_scan_bytes(1);
+    if (scratch) *total = pbd_host_scan(values, n, scratch, 1, run_alone);
+    return pbd_ok();
+}
+
+const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close,      emu_alloc, emu_release, emu_copy, emu_copy,
+                                     emu_run,  emu_sort_pairs, emu_scan,  emu_wait,    NULL,     NULL};

@@ -19,6 +19,8 @@ struct pbd_exec {
         size_t bytes;
     } * block;
     size_t blocks;
+    void *scratch; /* device: what sort and scan need besides; grows */
+    size_t scratch_bytes;
 };
 
 #if !PBD_HAVE_CUDA
@@ -60,6 +62,7 @@ pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
 
 void pbd_exec_destroy(pbd_exec *exec) {
     if (!exec) return;
+    pbd_free(exec, exec->scratch);
     exec->ops->close(exec->self);
     free(exec->block);
     free(exec);
@@ -138,5 +141,46 @@ pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const voi
     exec->totals.items += n;
     exec->totals.bytes += kernel->bytes * (double)n;
     exec->totals.flops += kernel->flops * (double)n;
+    return pbd_ok();
+}
+
+/* ---- Sort and scan ----------------------------------------------------------------------------------------------- */
+
+static pbd_status grow_scratch(pbd_exec *exec, size_t bytes) {
+    if (bytes <= exec->scratch_bytes) return pbd_ok();
+    pbd_free(exec, exec->scratch);
+    exec->scratch = NULL;
+    exec->scratch_bytes = 0;
+    PBD_TRY(pbd_alloc(exec, bytes + bytes / 4, &exec->scratch));
+    exec->scratch_bytes = bytes + bytes / 4;
+    return pbd_ok();
+}
+
+static void count_pass(pbd_exec *exec, size_t n, double bytes) {
+    exec->totals.launches++;
+    exec->totals.items += n;
+    exec->totals.bytes += bytes * (double)n;
+}
+
+pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size_t n, int bits) {
+    if (bits < 0 || bits > 32) return pbd_error(PBD_BAD_INPUT, "a sort by %d bits of keys of 32", bits);
+    if (n >= INT32_MAX) return pbd_error(PBD_FAILED, "a sort of %zu pairs: 2147483646 at most", n);
+    if (n < 2 || bits == 0) return pbd_ok();
+    size_t bytes = 0;
+    PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, NULL, &bytes));
+    PBD_TRY(grow_scratch(exec, bytes));
+    PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, exec->scratch, &bytes));
+    count_pass(exec, n, 4 * sizeof(uint32_t));
+    return pbd_ok();
+}
+
+pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total) {
+    *total = 0;
+    if (n >= INT32_MAX) return pbd_error(PBD_FAILED, "a sum over %zu numbers: 2147483646 at most", n);
+    size_t bytes = 0;
+    PBD_TRY(exec->ops->scan(exec->self, values, n, total, NULL, &bytes));
+    PBD_TRY(grow_scratch(exec, bytes));
+    PBD_TRY(exec->ops->scan(exec->self, values, n, total, exec->scratch, &bytes));
+    count_pass(exec, n, 2 * sizeof(uint32_t));
     return pbd_ok();
 }

@@ -61,6 +61,13 @@ pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t b
 /* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
 pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args);
 
+/* Sorts pairs on the device by the lowest `bits` bits of their keys (0 to 32); equal keys keep their order, so that
+ * there is one answer. What it needs besides is kept by `exec` until it is destroyed. */
+pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size_t n, int bits);
+/* Turns values[0 .. n) on the device into the sum of all before each, and values[n] into the sum of all. *total is that
+ * sum in full: where it does not fit 32 bits the values are of no use. Waits. */
+pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,3 @@
+/* The sorted grid in f64: neighbours_checks.h. */
+#define REAL double
+#include "tests/neighbours_checks.h"
