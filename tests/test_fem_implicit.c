@@ -2,7 +2,7 @@
  * Timoshenko's beam, conservation laws, scaling; and what it must refuse. One material point of each kind, one idea a
  * test. */
 #define REAL double
-#include "ladder.h"
+#include "element_ladder.h"
 
 #include <float.h>
 
@@ -504,6 +504,164 @@ static void energy_is_bounded_or_lost(void **state) {
     free(m);
 }
 
+/* ---- Fibres ------------------------------------------------------------------------------------------------------ */
+
+/* A bar of tet4 with three fibres under dead loads: Newton's equilibrium against where strain_energy comes to rest.
+ * They share the formulas of the material (test_materials holds those to differences) and nothing of the way. */
+static void fibres_bend_as_strain_energy_says(void **state) {
+    (void)state;
+    pbd_scene scene;
+    make_mesh(&scene, false, 1e4);
+    memset(scene.gravity, 0, sizeof scene.gravity);
+    const double stiffness[3] = {5e4, 2e4, 1e4}, fibre[3][3] = {{1, 0.5, 0.3}, {0, 1, -1}, {0.2, 0, 3}};
+    memcpy(scene.material.fibre, fibre, sizeof fibre);
+    for (size_t p = 0; p < scene.particles; p++)
+        if (scene.positions[3 * p] > 0.25) scene.forces[3 * p + 2] = -0.5, scene.forces[3 * p] = 2;
+    double *x[3];
+    for (int fibrous = 0; fibrous < 2; fibrous++) {
+        solver s;
+        if (fibrous) memcpy(scene.material.fibre_stiffness, stiffness, sizeof stiffness);
+        solver_open(&s, "fem_implicit", PBD_PRECISION_F64, 1, &scene, "element=tet4");
+        check_ok(s.method->solve(s.state));
+        x[fibrous] = positions_of(&s, scene.particles);
+        solver_close(&s);
+    }
+    x[2] =
+        march("strain_energy", PBD_PRECISION_F64, 1, &scene, "form=xpbd_root iterations=20 damping=20", 2.5e-4, 6000);
+    const double plain = largest_difference(x[0], scene.positions, scene.particles);
+    const double moved = largest_difference(x[1], scene.positions, scene.particles);
+    print_message("    largest displacement %.3g m with fibres, %.3g m without\n", moved, plain);
+    assert_true(moved < 0.8 * plain);
+    check_near("strain_energy off, of the displacement", largest_difference(x[1], x[2], scene.particles) / moved, 0,
+               1e-3);
+    for (int i = 0; i < 3; i++) free(x[i]);
+    element_scene_free(&scene);
+}
+
+/* ---- Plastic flow, and forces that end --------------------------------------------------------------------------- */
+
+/* The plastic strain of a point: the last of what a state saves. */
+static void plastic_of(const solver *s, double out[6]) {
+    size_t bytes = 0;
+    check_ok(s->method->save(s->state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    check_ok(s->method->save(s->state, blob, &bytes));
+    memcpy(out, blob + bytes - 6 * sizeof *out, 6 * sizeof *out);
+    free(blob);
+}
+
+/* A tetrahedron held in a stretched state: each step takes over the same share of what is beyond yield, so that
+ *     n_k = yield + (n_0 - yield) exp(-creep k dt),   E_p = (1 - n_k/n_0) times the strain that flows. */
+static void flow_of_a_held_stretch(const char *method, const char *element, const char *kind) {
+    static const double stretched[3] = {0.28, -0.095, 0.155}; /* Green's strain: (stretch^2 - 1)/2 */
+    const double stretch[3] = {sqrt(1.56), 0.9, sqrt(1.31)}, creep = 30, dt = 0.01, yield = 0.05;
+    pbd_scene scene;
+    solver s;
+    char words[100];
+    uint32_t all[4] = {0, 1, 2, 3};
+    make_element(&scene, false, 11);
+    scene.material.law = PBD_LAW_STVK;
+    scene.material.yield_strain = yield;
+    scene.material.creep = creep;
+    scene.duration = 1;
+    scene.fixed = 4;
+    scene.fixed_particle = all;
+    for (int i = 0; i < 12; i++) scene.start[i] = scene.positions[i] * stretch[i % 3];
+    snprintf(words, sizeof words, "%s flow=%s", element, kind);
+    solver_open(&s, method, PBD_PRECISION_F64, 1, &scene, words);
+    const double mean = strcmp(kind, "whole") == 0 ? 0 : (stretched[0] + stretched[1] + stretched[2]) / 3;
+    double norm = 0, got[6];
+    for (int d = 0; d < 3; d++) norm += (stretched[d] - mean) * (stretched[d] - mean);
+    norm = sqrt(norm);
+    for (int k = 1; k <= 3; k++) {
+        check_ok(s.method->step(s.state, dt));
+        plastic_of(&s, got);
+        const double left = yield + (norm - yield) * exp(-creep * k * dt);
+        for (int d = 0; d < 6; d++)
+            check_near(method, got[d], d < 3 ? (1 - left / norm) * (stretched[d] - mean) : 0, 1e-14);
+    }
+    solver_close(&s);
+    scene.fixed_particle = NULL;
+    element_scene_free(&scene);
+}
+
+static void plastic_strain_flows_as_by_hand(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"von_mises", "whole"};
+    for (int k = 0; k < 2; k++) {
+        flow_of_a_held_stretch("strain_energy", "", kinds[k]);
+        flow_of_a_held_stretch("fem_implicit", "element=tet4", kinds[k]);
+        flow_of_a_held_stretch("fem_implicit", "element=tet10", kinds[k]);
+    }
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    pbd_scene scene;
+    make_element(&scene, false, 11);
+    scene.material.yield_strain = 0.1;
+    expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "stvk");
+    scene.material.law = PBD_LAW_STVK;
+    expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "mode=dynamic");
+    scene.material.yield_strain = 0;
+    scene.material.fibre_stiffness[2] = 10;
+    expect_refused("fem_implicit", &scene, "element=tet4", PBD_BAD_INPUT, "no direction");
+    element_scene_free(&scene);
+}
+
+/* A tetrahedron that nothing holds, pushed evenly for 5 of 12 steps under gravity: it moves as one point does, by hand.
+ * A state that was saved and loaded goes on as it would have. */
+static void forces_end(const char *integrator) {
+    pbd_scene scene;
+    solver s;
+    element_shape shape;
+    char words[100];
+    make_element(&scene, false, 11);
+    memcpy(scene.start, scene.positions, 12 * sizeof(double));
+    check_ok(element_shape_of(&scene, 4, 0, &shape));
+    const double push = 3, g = 9.81, dt = 0.01;
+    for (int p = 0; p < 4; p++) scene.forces[3 * p] = push * scene.material.density * shape.size / 4;
+    scene.gravity[2] = -g;
+    scene.forces_end = 5 * dt;
+    scene.duration = 1;
+    snprintf(words, sizeof words, "element=tet4 integrator=%s", integrator);
+    solver_open(&s, "fem_implicit", PBD_PRECISION_F64, 1, &scene, words);
+    const bool midpoint = strcmp(integrator, "implicit_midpoint") == 0;
+    double vx = 0, x = 0, vz = 0, z = 0;
+    size_t bytes = 0;
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    for (int n = 0; n < 12; n++) {
+        if (n == 4) check_ok(s.method->save(s.state, blob, &bytes));
+        check_ok(s.method->step(s.state, dt));
+        const double ax = n < 5 ? push : 0;
+        x += dt * (midpoint ? vx + 0.5 * dt * ax : vx + dt * ax);
+        z -= dt * (midpoint ? vz + 0.5 * dt * g : vz + dt * g);
+        vx += dt * ax;
+        vz += dt * g;
+    }
+    double *at = positions_of(&s, 4);
+    for (int p = 0; p < 4; p++) {
+        check_near("along the push, m", at[3 * p] - scene.positions[3 * p], x, 1e-10);
+        check_near("down, m", at[3 * p + 2] - scene.positions[3 * p + 2], z, 1e-10);
+    }
+    check_ok(s.method->load(s.state, blob, bytes));
+    for (int n = 4; n < 12; n++) check_ok(s.method->step(s.state, dt));
+    double *again = positions_of(&s, 4);
+    expect_same_bits("saved and loaded", at, again, 4);
+    free(at);
+    free(again);
+    free(blob);
+    solver_close(&s);
+    element_scene_free(&scene);
+}
+
+static void forces_act_until_they_end(void **state) {
+    (void)state;
+    forces_end("backward_euler");
+    forces_end("implicit_midpoint");
+}
+
 /* ---- Rest by moving ---------------------------------------------------------------------------------------------- */
 
 static void run_cantilever(const char *const *words, size_t count, pbd_result *result) {
@@ -579,6 +737,10 @@ int main(void) {
         cmocka_unit_test(laws_run_on_all_elements),
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(energy_is_bounded_or_lost),
+        cmocka_unit_test(fibres_bend_as_strain_energy_says),
+        cmocka_unit_test(plastic_strain_flows_as_by_hand),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(forces_act_until_they_end),
         cmocka_unit_test(moving_ends_at_the_static_answer),
         cmocka_unit_test(tip_ratio_is_to_the_table),
     };

@@ -286,6 +286,55 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
     }
 }
 
+/* Of a fibre's term and of stvk with a held plastic strain, exact and projected. */
+static mat3 other_stress(int plastic, hyperelastic m, mat3 f, vec3 b, symmetric ep) {
+    if (!plastic) return stress_along(f, b, E_MODULUS).p;
+    stressed s = stress(m, f);
+    add_plastic(&s, f, m.mu, m.lambda, ep);
+    return s.p;
+}
+
+static mat3 other_slope(int plastic, hyperelastic m, mat3 f, vec3 b, symmetric ep, int project, mat3 d) {
+    if (plastic) {
+        plastic_tangent t = plastic_tangent_make(m, f, ep, project);
+        return plastic_tangent_apply(&t, d);
+    }
+    fibre_tangent t = fibre_tangent_make(f, b, E_MODULUS, project);
+    return fibre_tangent_apply(&t, d);
+}
+
+static void test_tangents_of_fibres_and_plastic_strain(void **state) {
+    (void)state;
+    for (int plastic = 0; plastic < 2; plastic++) {
+        uint64_t seed = 27;
+        double most = 0, least = 0, plain_least = 0;
+        hyperelastic m = material_of(PBD_LAW_STVK, PBD_JOIN_NONE);
+        for (int n = 0; n < 200; n++) {
+            vec3 b = to_mat3(random_rotation(&seed)).y;
+            mat3 f = random_f(&seed, 1.2 + 0.3 * noise(&seed), 0.8, n % 2 ? 0.5 : -0.5), d;
+            symmetric ep = {0.2 * noise(&seed), 0.2 * noise(&seed), 0.2 * noise(&seed),
+                            0.2 * noise(&seed), 0.2 * noise(&seed), 0.2 * noise(&seed)};
+            const double h = 1e-5;
+            for (int k = 0; k < 20; k++) {
+                for (int i = 0; i < 9; i++) *entry(&d, i) = noise(&seed);
+                mat3 more = other_stress(plastic, m, mat3_add(f, mat3_scale(h, d)), b, ep);
+                mat3 less = other_stress(plastic, m, mat3_sub(f, mat3_scale(h, d)), b, ep);
+                mat3 slope = mat3_scale(1 / (2 * h), mat3_sub(more, less));
+                mat3 got = other_slope(plastic, m, f, b, ep, 0, d);
+                keep(&most, (double)(difference(from_mat3(got), from_mat3(slope)) / E_MODULUS));
+                const double size = mat3_inner(d, d) * E_MODULUS, exact = mat3_inner(d, got);
+                const double projected = mat3_inner(d, other_slope(plastic, m, f, b, ep, 1, d));
+                plain_least = fmin(plain_least, exact / size);
+                least = fmin(least, projected / size);
+                assert_true(projected >= exact - 1e-10 * size); /* clamping only ever adds */
+            }
+        }
+        print_message("    %s: dP/dF off by %.2g, least quotient %.2g (exact %.2g)\n", plastic ? "plastic" : "fibre",
+                      most, least, plain_least);
+        assert_true(most <= 1e-6 && least >= -1e-12 && plain_least < -1e-3);
+    }
+}
+
 static double quadratic(const tangent *t, mat3 d) { return mat3_inner(d, tangent_apply(t, d)); }
 
 static void test_projected_tangent(void **state) {
@@ -340,6 +389,7 @@ int main(void) {
         cmocka_unit_test(test_clamp),
         cmocka_unit_test(test_fibres),
         cmocka_unit_test(test_tangent_is_the_slope_of_stress),
+        cmocka_unit_test(test_tangents_of_fibres_and_plastic_strain),
         cmocka_unit_test(test_projected_tangent),
     };
     return cmocka_run_group_tests_name("materials f64", tests, NULL, NULL);

@@ -29,11 +29,15 @@
 static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
 static const char *const integrators[] = {"backward_euler", "implicit_midpoint", NULL};
 
+static const char *const flows[] = {"von_mises", "whole", NULL};
+
 static const pbd_param params[] = {
     {"element", "", PBD_CHOICE, "hex27", 0, 0, 0, element_names, "finite element; the quadratic ones do not lock"},
     {"integrator", "", PBD_CHOICE, "backward_euler", 0, 0, 0, integrators, "of moving scenes"},
     {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
+    {"flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
+     "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"},
     {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "at least so many on the way to the full load"},
     {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL,
      "residual force over load; 0: until only rounding is left"},
@@ -43,29 +47,33 @@ static const pbd_param params[] = {
 typedef struct fem_implicit {
     element_mesh mesh;
     element_rule rule;
-    pbd_material material;
+    material material;
     size_t dofs, particles;
     double *gradient; /* elements x points x corners x 3, 1/m */
     double *volume;   /* elements x points, m^3 */
     double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
     pbd_sparse matrix;
-    double *mass;  /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
-    double *load;  /* nodes x 3, N: gravity and forces, a dead load */
-    double *u, *v; /* nodes x 3: displacement, m, and velocity, m/s */
+    double *mass;    /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
+    double *load;    /* nodes x 3, N: gravity and forces, a dead load */
+    double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act for good */
+    double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
+    double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
+    double time;     /* s */
     /* Of the step that is being solved. */
-    double inertia;   /* c, 1/s^2 */
-    double *target;   /* m */
-    double fraction;  /* of the load */
-    double *residual; /* nodes x 3: -dPi/du at u, N; 0 where held */
-    double *step;     /* nodes x 3: Newton's, m */
+    const double *acting; /* load or later */
+    double inertia;       /* c, 1/s^2 */
+    double *target;       /* m */
+    double fraction;      /* of the load */
+    double *residual;     /* nodes x 3: -dPi/du at u, N; 0 where held */
+    double *step;         /* nodes x 3: Newton's, m */
     double *trial, *trial_residual;
     double *work, *packed; /* nodes x 3, and free unknowns */
     double *middle;        /* nodes x 3, m: what a time step seeks, from where it starts on */
     /* Parameters. */
     bool midpoint;
-    double damping, tolerance;
+    bool deviatoric;
+    double damping, tolerance, yield, creep, forces_end;
     long load_steps, most_iterations;
-    double modulus;  /* lambda + 2 mu, Pa */
     double ended[2]; /* the last residual, and its rounding, over the load */
     pbd_recorder *recorder;
 } fem_implicit;
@@ -75,9 +83,9 @@ static void destroy(void *state) {
     if (!fem) return;
     element_mesh_free(&fem->mesh);
     pbd_sparse_free(&fem->matrix);
-    double *owned[] = {fem->gradient, fem->volume, fem->pull,     fem->mass, fem->load,  fem->u,
-                       fem->v,        fem->target, fem->residual, fem->step, fem->trial, fem->trial_residual,
-                       fem->work,     fem->packed, fem->middle};
+    double *owned[] = {fem->gradient, fem->volume, fem->pull,     fem->mass,  fem->load,   fem->u,
+                       fem->v,        fem->target, fem->residual, fem->step,  fem->trial,  fem->trial_residual,
+                       fem->work,     fem->packed, fem->middle,   fem->later, fem->plastic};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(fem);
 }
@@ -89,6 +97,13 @@ static double *gradients_at(const fem_implicit *fem, size_t element, int q) {
 }
 static double volume_at(const fem_implicit *fem, size_t element, int q) {
     return fem->volume[element * (size_t)fem->rule.points + (size_t)q];
+}
+
+static size_t plastic_entries(const fem_implicit *fem) {
+    return PLASTIC_ENTRIES * fem->mesh.elements * (size_t)fem->rule.points;
+}
+static double *plastic_at(const fem_implicit *fem, size_t element, int q) {
+    return fem->plastic ? fem->plastic + PLASTIC_ENTRIES * (element * (size_t)fem->rule.points + (size_t)q) : NULL;
 }
 
 static double norm(const double *x, size_t n) {
@@ -108,6 +123,8 @@ static pbd_status allocate(fem_implicit *fem) {
     fem->gradient = malloc((3 * points * (size_t)fem->mesh.corners + 1) * sizeof *fem->gradient);
     fem->volume = malloc((points + 1) * sizeof *fem->volume);
     fem->pull = calloc(points + 1, sizeof *fem->pull);
+    if (fem->forces_end > 0) fine = (fem->later = calloc(n, sizeof *fem->later)) != NULL && fine;
+    if (fem->yield > 0) fine = (fem->plastic = calloc(plastic_entries(fem), sizeof *fem->plastic)) != NULL && fine;
     if (fine && fem->gradient && fem->volume && fem->pull) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
 }
@@ -133,7 +150,7 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
         for (int q = 0; q < rule.points; q++) {
-            const double mass = fem->material.density * element_gradients(&fem->mesh, e, &rule, q, gradient);
+            const double mass = scene->material.density * element_gradients(&fem->mesh, e, &rule, q, gradient);
             for (int a = 0; a < rule.nodes; a++) {
                 for (int d = 0; d < 3; d++)
                     fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->gravity[d];
@@ -171,15 +188,19 @@ static void take_start(fem_implicit *fem, const pbd_scene *scene) {
 
 static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_values *values) {
     const element_kind kind = (element_kind)pbd_choice(values, "element");
-    fem->material = scene->material;
     fem->particles = scene->particles;
     fem->midpoint = pbd_choice(values, "integrator") == 1;
     fem->damping = pbd_real(values, "damping");
     fem->tolerance = pbd_real(values, "newton_tolerance");
     fem->load_steps = pbd_integer(values, "load_steps");
     fem->most_iterations = pbd_integer(values, "newton_iterations");
-    PBD_TRY(material_check(&fem->material));
-    fem->modulus = material_modulus(&fem->material);
+    fem->deviatoric = pbd_choice(values, "flow") == 0;
+    fem->yield = scene->material.yield_strain;
+    fem->creep = scene->material.creep;
+    fem->forces_end = scene->forces_end;
+    PBD_TRY(material_make(&scene->material, &fem->material));
+    if (fem->yield > 0 && scene->duration == 0 && scene->settle.window == 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and a static scene has none: set mode=dynamic");
     PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
     element_stiffness_rule(kind, &fem->rule);
     fem->dofs = 3 * fem->mesh.nodes;
@@ -188,7 +209,9 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     PBD_TRY(pbd_sparse_create(fem->mesh.nodes, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, fem->mesh.held,
                               &fem->matrix));
     PBD_TRY(add_mass_and_gravity(fem, scene));
+    if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
     for (size_t i = 0; i < 3 * scene->particles; i++) fem->load[i] += scene->forces[i];
+    fem->acting = fem->load;
     take_start(fem, scene);
     pbd_metric(fem->recorder, "unknowns", "1", PBD_NEUTRAL, fem->matrix.n);
     pbd_count(fem->recorder, "elements", fem->mesh.elements);
@@ -259,17 +282,17 @@ static void add_inertia(const fem_implicit *fem, const double *u, double *force,
 static void add_rounding(const fem_implicit *fem, size_t point, double largest, const double F[9], const double P[9],
                          balance *at, double *squares) {
     const double dF = DBL_EPSILON * (norm(F, 9) + largest * fem->pull[point]), stress = norm(P, 9);
-    const double force = fem->volume[point] * fem->pull[point] * (DBL_EPSILON * stress + fem->modulus * dF);
-    at->energy_rounding += fem->volume[point] * (stress + fem->modulus * dF) * dF;
+    const double force = fem->volume[point] * fem->pull[point] * (DBL_EPSILON * stress + fem->material.modulus * dF);
+    at->energy_rounding += fem->volume[point] * (stress + fem->material.modulus * dF) * dF;
     *squares += force * force;
 }
 
 static void add_load(const fem_implicit *fem, const double *u, double *residual, balance *at) {
     for (size_t i = 0; i < fem->dofs; i++) {
-        const double work = fem->fraction * fem->load[i] * u[i];
+        const double work = fem->fraction * fem->acting[i] * u[i];
         at->energy -= work;
         at->energy_rounding += DBL_EPSILON * fabs(work);
-        residual[i] = fem->matrix.unknown[i] < 0 ? 0 : residual[i] + fem->fraction * fem->load[i];
+        residual[i] = fem->matrix.unknown[i] < 0 ? 0 : residual[i] + fem->fraction * fem->acting[i];
     }
 }
 
@@ -286,7 +309,7 @@ static balance evaluate(const fem_implicit *fem, const double *u, double *residu
             const double *gradient = gradients_at(fem, e, q);
             const double weight = volume_at(fem, e, q);
             deformation_gradient(fem, u, e, gradient, F);
-            const double psi = material_stress(&fem->material, F, P);
+            const double psi = material_stress(&fem->material, plastic_at(fem, e, q), F, P);
             if (!isfinite(psi)) return (balance){.energy = INFINITY};
             at.energy += weight * psi;
             add_rounding(fem, e * (size_t)fem->rule.points + (size_t)q, largest, F, P, &at, &squares);
@@ -334,7 +357,7 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
         memset(K, 0, 9 * (size_t)fem->mesh.corners * (size_t)fem->mesh.corners * sizeof *K);
         for (int q = 0; q < fem->rule.points; q++) {
             deformation_gradient(fem, u, e, gradients_at(fem, e, q), F);
-            material_tangent(&fem->material, F, definite, dPdF);
+            material_tangent(&fem->material, plastic_at(fem, e, q), F, definite, dPdF);
             add_point_stiffness(fem->mesh.corners, gradients_at(fem, e, q), volume_at(fem, e, q), dPdF, K);
         }
         scatter(fem, e, K);
@@ -350,7 +373,7 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
 static double force_scale(const fem_implicit *fem, double first_residual, const balance *at) {
     double load = 0;
     for (size_t i = 0; i < fem->dofs; i++)
-        if (fem->matrix.unknown[i] >= 0) load += fem->load[i] * fem->load[i];
+        if (fem->matrix.unknown[i] >= 0) load += fem->acting[i] * fem->acting[i];
     load = fem->fraction * sqrt(load);
     if (fem->inertia > 0 && first_residual > load) load = first_residual;
     return load > 0 ? load : at->force_rounding / DBL_EPSILON;
@@ -380,7 +403,8 @@ static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
 }
 
 enum { HALVINGS = 30 };
-/* How far sums of rounding may lie above their estimates, which take them for independent: seen are 0.1 to 2.5 times that. */
+/* How far sums of rounding may lie above their estimates, which take them for independent: seen are 0.1 to 2.5 times
+ * that. */
 static const double MARGIN = 8;
 
 /* Goes along the step as far as energy falls (Armijo). Near the end energy is flat to rounding: there a residual that
@@ -525,6 +549,19 @@ static void begin_step(fem_implicit *fem, double dt) {
     fem->inertia = m * m / (dt * dt) + from_rest;
     for (size_t i = 0; i < fem->dofs; i++) fem->target[i] = fem->u[i] + m / dt * fem->v[i] / fem->inertia;
     fem->fraction = 1;
+    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
+    fem->acting = fem->later && fem->time > fem->forces_end - 0.5 * dt ? fem->later : fem->load;
+}
+
+/* Plastic strain is held while a step is solved for, and flows by where the step ends. */
+static void flow(fem_implicit *fem, double dt) {
+    const double share = 1 - exp(-fem->creep * dt);
+    double F[9];
+    for (size_t e = 0; e < fem->mesh.elements; e++)
+        for (int q = 0; q < fem->rule.points; q++) {
+            deformation_gradient(fem, fem->u, e, gradients_at(fem, e, q), F);
+            material_flow(plastic_at(fem, e, q), F, fem->yield, share, fem->deviatoric);
+        }
 }
 
 static pbd_status advance(void *state, double dt) {
@@ -538,6 +575,8 @@ static pbd_status advance(void *state, double dt) {
         fem->v[i] = fem->midpoint ? 2 * moved - fem->v[i] : moved;
         fem->u[i] = u;
     }
+    if (status.code == PBD_OK && fem->plastic) flow(fem, dt);
+    if (status.code == PBD_OK) fem->time += dt;
     if (status.code == PBD_NO_EQUILIBRIUM) return pbd_error(PBD_DIVERGED, "a time step has no answer: %s", status.text);
     return status;
 }
@@ -552,23 +591,34 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_ok();
 }
 
+/* u, v, the time, then the plastic strain: all that a step starts from. */
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const fem_implicit *fem = state;
     const size_t half = fem->dofs * sizeof *fem->u;
-    *bytes = 2 * half;
+    const size_t plastic = fem->plastic ? plastic_entries(fem) * sizeof *fem->plastic : 0;
+    *bytes = 2 * half + sizeof fem->time + plastic;
     if (!blob) return pbd_ok();
-    memcpy(blob, fem->u, half);
-    memcpy((char *)blob + half, fem->v, half);
+    char *at = blob;
+    memcpy(at, fem->u, half);
+    memcpy(at + half, fem->v, half);
+    memcpy(at + 2 * half, &fem->time, sizeof fem->time);
+    if (plastic) memcpy(at + 2 * half + sizeof fem->time, fem->plastic, plastic);
     return pbd_ok();
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     fem_implicit *fem = state;
     const size_t half = fem->dofs * sizeof *fem->u;
-    if (bytes != 2 * half)
+    size_t wanted;
+    PBD_TRY(save(fem, NULL, &wanted));
+    if (bytes != wanted)
         return pbd_error(PBD_BAD_INPUT, "fem_implicit: the saved state has %zu bytes, not this mesh's", bytes);
-    memcpy(fem->u, blob, half);
-    memcpy(fem->v, (const char *)blob + half, half);
+    const char *at = blob;
+    memcpy(fem->u, at, half);
+    memcpy(fem->v, at + half, half);
+    memcpy(&fem->time, at + 2 * half, sizeof fem->time);
+    if (fem->plastic)
+        memcpy(fem->plastic, at + 2 * half + sizeof fem->time, plastic_entries(fem) * sizeof *fem->plastic);
     return pbd_ok();
 }
 
@@ -578,7 +628,7 @@ const pbd_method PBD_NAME(fem_implicit) = {
     .summary = "hyperelastic finite elements: static Newton, backward Euler, implicit midpoint",
     .source = "Zienkiewicz, Taylor and Fox 2014; laws as in methods/physics",
     .needs = PBD_NEEDS_PARTICLES,
-    .takes = PBD_TAKES_START,
+    .takes = PBD_TAKES_START | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_FORCES_END,
     .params = params,
     .create = create,
     .backends = PBD_CPU,

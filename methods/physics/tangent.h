@@ -1,4 +1,5 @@
-/* dP/dF of the elastic laws, exactly, for implicit finite elements: plain laws (no joins), one real at a time.
+/* dP/dF of the elastic laws, of fibres and of held plastic strain, exactly, for implicit finite elements: plain laws
+ * (no joins), one real at a time.
  *
  * With F = U diag(s) V^T and dM = U^T dF V the change of stress is dP = U dN V^T, where
  *     dN_kk = sum_l H_kl dM_ll,                              H = d2 psi/ds ds
@@ -11,7 +12,7 @@
 #ifndef PBD_TANGENT_H
 #define PBD_TANGENT_H
 
-#include "methods/physics/hyperelastic.h"
+#include "methods/physics/plasticity.h"
 
 typedef struct tangent {
     svd3 f;
@@ -153,6 +154,69 @@ PBD_FN mat3 tangent_apply(const tangent *t, mat3 df) {
     n.x.y = even - odd;
     return mat3_mul_transposed(mat3_mul(t->f.u, n), t->f.v);
 }
+
+/* ---- Fibres ------------------------------------------------------------------------------------------------------ */
+
+/* dP of one fibre's term (stress_along): dP = (A dF b) b^T with a = F b, q = |a|^2 and
+ *     A = beta ((1 - 1/q) I + (2/q^2) a a^T),
+ * whose eigenvalues are `along` for a and `across`, twice, perpendicular to it: negative where the fibre is short. */
+typedef struct fibre_tangent {
+    vec3 b, image; /* unit vector at rest, and that of F b */
+    real along, across;
+} fibre_tangent;
+
+PBD_FN fibre_tangent fibre_tangent_make(mat3 f, vec3 b, real beta, int project) {
+    fibre_tangent t;
+    vec3 image = mat3_apply(f, b);
+    real square = vec3_dot(image, image);
+    t.b = b;
+    t.image = vec3_scale(1 / real_sqrt(square), image);
+    t.along = beta * (1 + 1 / square);
+    t.across = beta * (1 - 1 / square);
+    if (project) t.across = real_max(t.across, 0);
+    return t;
+}
+
+PBD_FN mat3 fibre_tangent_apply(const fibre_tangent *t, mat3 df) {
+    vec3 d = mat3_apply(df, t->b);
+    vec3 along = vec3_scale((t->along - t->across) * vec3_dot(t->image, d), t->image);
+    return mat3_outer(vec3_add(vec3_scale(t->across, d), along), t->b);
+}
+
+/* ---- Plastic strain, held ------------------------------------------------------------------------------------------
+ */
+
+/* dP of stvk with a plastic strain E_p (add_plastic): dP = dF S + F (2 mu dE + lambda tr dE I), S the stress of E -
+ * E_p. The second part is definite; the first has the eigenvalues of S, each three times. Projected, those are clamped
+ * at 0: semidefinite, though not the nearest such matrix. */
+typedef struct plastic_tangent {
+    mat3 f, s;
+    real mu, lambda;
+} plastic_tangent;
+
+PBD_FN plastic_tangent plastic_tangent_make(hyperelastic m, mat3 f, symmetric ep, int project) {
+    plastic_tangent t;
+    const real minus = -1;
+    t.f = f;
+    t.mu = m.mu;
+    t.lambda = m.lambda;
+    t.s = symmetric_matrix(symmetric_hooke(m.mu, m.lambda, symmetric_plus(symmetric_green(f), minus, ep)));
+    if (!project) return t;
+    real s[3][3] = {{t.s.x.x, t.s.y.x, t.s.z.x}, {t.s.x.y, t.s.y.y, t.s.z.y}, {t.s.x.z, t.s.y.z, t.s.z.z}};
+    symmetric_clamp(s);
+    t.s = mat3_make(vec3_make(s[0][0], s[1][0], s[2][0]), vec3_make(s[0][1], s[1][1], s[2][1]),
+                    vec3_make(s[0][2], s[1][2], s[2][2]));
+    return t;
+}
+
+PBD_FN mat3 plastic_tangent_apply(const plastic_tangent *t, mat3 df) {
+    const real half = (real)0.5;
+    mat3 product = mat3_transposed_mul(t->f, df), de = mat3_scale(half, mat3_add(product, mat3_transpose(product)));
+    mat3 ds = mat3_add(mat3_scale(2 * t->mu, de), mat3_scale(t->lambda * mat3_trace(de), mat3_identity()));
+    return mat3_add(mat3_mul(df, t->s), mat3_mul(t->f, ds));
+}
+
+/* ---- As a matrix ------------------------------------------------------------------------------------------------- */
 
 /* As a matrix: out[i][j] is d P_i/d F_j with entries numbered column by column, as mat3 holds them. */
 PBD_FN void tangent_matrix(const tangent *t, real out[9][9]) {

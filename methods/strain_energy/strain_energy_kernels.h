@@ -18,10 +18,9 @@
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
 #include "methods/physics/element_kernels.h"
-#include "methods/physics/hyperelastic.h"
+#include "methods/physics/plasticity.h"
 
 enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT };
-enum { PLASTIC_ENTRIES = 6 }; /* xx, yy, zz, xy, yz, zx */
 
 typedef struct energy_args {
     element_view view;
@@ -37,53 +36,15 @@ typedef struct energy_args {
 
 /* ---- Energy and stress ------------------------------------------------------------------------------------------- */
 
-typedef struct symmetric {
-    vreal xx, yy, zz, xy, yz, zx;
-} symmetric;
-
-PBD_FN symmetric plastic_load(const energy_args *a, size_t first, int count) {
-    symmetric s;
-    s.xx = element_entry(&a->view, a->plastic, 0, first, count);
-    s.yy = element_entry(&a->view, a->plastic, 1, first, count);
-    s.zz = element_entry(&a->view, a->plastic, 2, first, count);
-    s.xy = element_entry(&a->view, a->plastic, 3, first, count);
-    s.yz = element_entry(&a->view, a->plastic, 4, first, count);
-    s.zx = element_entry(&a->view, a->plastic, 5, first, count);
+PBD_FN vsymmetric plastic_load(const element_view *v, const real *plastic, size_t first, int count) {
+    vsymmetric s;
+    s.xx = element_entry(v, plastic, 0, first, count);
+    s.yy = element_entry(v, plastic, 1, first, count);
+    s.zz = element_entry(v, plastic, 2, first, count);
+    s.xy = element_entry(v, plastic, 3, first, count);
+    s.yz = element_entry(v, plastic, 4, first, count);
+    s.zx = element_entry(v, plastic, 5, first, count);
     return s;
-}
-
-PBD_FN vreal symmetric_inner(symmetric a, symmetric b) {
-    return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + 2 * (a.xy * b.xy + a.yz * b.yz + a.zx * b.zx);
-}
-
-PBD_FN symmetric symmetric_green(vmat3 f) {
-    const vreal half = vreal_set((real)0.5);
-    symmetric e;
-    e.xx = half * (vvec3_dot(f.x, f.x) - 1);
-    e.yy = half * (vvec3_dot(f.y, f.y) - 1);
-    e.zz = half * (vvec3_dot(f.z, f.z) - 1);
-    e.xy = half * vvec3_dot(f.x, f.y);
-    e.yz = half * vvec3_dot(f.y, f.z);
-    e.zx = half * vvec3_dot(f.z, f.x);
-    return e;
-}
-
-/* StVK of E - E_p: psi(E) - S_p : E + psi(E_p) with S_p the stress of E_p, so P loses F S_p. Written so, it adds to a
- * joined law as well, and P stays the gradient of psi. */
-PBD_FN void add_plastic(const energy_args *a, symmetric ep, vmat3 f, vstressed *s) {
-    const real mu = a->law.mu, lambda = a->law.lambda;
-    vreal trace = lambda * (ep.xx + ep.yy + ep.zz);
-    symmetric sp;
-    sp.xx = 2 * mu * ep.xx + trace;
-    sp.yy = 2 * mu * ep.yy + trace;
-    sp.zz = 2 * mu * ep.zz + trace;
-    sp.xy = 2 * mu * ep.xy;
-    sp.yz = 2 * mu * ep.yz;
-    sp.zx = 2 * mu * ep.zx;
-    s->psi += (real)0.5 * symmetric_inner(sp, ep) - symmetric_inner(sp, symmetric_green(f));
-    vmat3 stress =
-        vmat3_make(vvec3_make(sp.xx, sp.xy, sp.zx), vvec3_make(sp.xy, sp.yy, sp.yz), vvec3_make(sp.zx, sp.yz, sp.zz));
-    s->p = vmat3_sub(s->p, vmat3_mul(f, stress));
 }
 
 /* Only the first fibre has the same place in the frames of all triangles. */
@@ -97,7 +58,9 @@ PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int
     vstressed s = vstress(vhyperelastic_of(a->law), f);
     for (int k = 0; k < a->fibre.count; k++)
         vadd_fibre(&s, f, fibre_at(a, k, first, count), vreal_set(a->fibre.stiffness[k]));
-    if (a->plastic) add_plastic(a, plastic_load(a, first, count), f, &s);
+    if (a->plastic)
+        vadd_plastic(&s, f, vreal_set(a->law.mu), vreal_set(a->law.lambda),
+                     plastic_load(&a->view, a->plastic, first, count));
     return s;
 }
 
@@ -173,28 +136,14 @@ typedef struct flow_args {
     int deviatoric;
 } flow_args;
 
-/* cao2023 section 4.3: where the norm of the elastic strain exceeds yield, plastic strain takes over what is beyond.
- * Deviatoric: von Mises, volume stays elastic; else the norm of the whole strain, as the paper's sentence reads (C-9).
- */
 PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
     element e;
     element_load(&a->view, corners, first, count, &e);
-    symmetric g = symmetric_green(element_deformation_gradient(&e, corners));
-    vreal now[PLASTIC_ENTRIES] = {g.xx, g.yy, g.zz, g.xy, g.yz, g.zx}, old[PLASTIC_ENTRIES];
-    for (int k = 0; k < PLASTIC_ENTRIES; k++) {
-        old[k] = element_entry(&a->view, a->plastic, k, first, count);
-        now[k] -= old[k];
-    }
-    if (a->deviatoric) {
-        vreal mean = (now[0] + now[1] + now[2]) / 3;
-        for (int k = 0; k < 3; k++) now[k] -= mean;
-    }
-    vreal square = vreal_set(0);
-    for (int k = 0; k < PLASTIC_ENTRIES; k++) square += (real)(k < 3 ? 1 : 2) * now[k] * now[k];
-    vreal norm = vreal_sqrt(square);
-    vreal share = vreal_where(norm > a->yield, a->creep * (1 - a->yield / norm), vreal_set(0));
+    vsymmetric s = vplastic_flow(element_deformation_gradient(&e, corners),
+                                 plastic_load(&a->view, a->plastic, first, count), a->yield, a->creep, a->deviatoric);
+    const vreal entry[PLASTIC_ENTRIES] = {s.xx, s.yy, s.zz, s.xy, s.yz, s.zx};
     for (int k = 0; k < PLASTIC_ENTRIES; k++)
-        batch_store(a->plastic + (size_t)k * a->view.stride, first, count, old[k] + share * now[k]);
+        batch_store(a->plastic + (size_t)k * a->view.stride, first, count, entry[k]);
 }
 
 PBD_FN void flow_tets(const flow_args *a, size_t first, int count) { flow(a, 4, first, count); }
