@@ -574,6 +574,13 @@ static void test_towel_references(void **unused) {
     const double s = (E + stress + sqrt((E + stress) * (E + stress) + 4 * beta * (E + beta))) / (2 * (E + beta));
     check_near("fibre", reference("towel", stiff, "stretch_fibre_reference"), s, 1e-12);
     check_near("across it", reference("towel", stiff, "stretch_perpendicular_reference"), 1.2, 1e-12);
+    /* A second fibre across the first: each direction for itself, at nu = 0. */
+    const char *woven =
+        "material=corotated fibre_stiffness=300 second_stiffness=100 E=200 nu=0 thickness=0.01 pull=0.4";
+    const double beta2 = 100,
+                 s2 = (E + stress + sqrt((E + stress) * (E + stress) + 4 * beta2 * (E + beta2))) / (2 * (E + beta2));
+    check_near("the first of two fibres", reference("towel", woven, "stretch_fibre_reference"), s, 1e-12);
+    check_near("the second", reference("towel", woven, "stretch_perpendicular_reference"), s2, 1e-12);
     /* The sheet that is in that state has no error, at whatever angle the fibre lies. */
     trial t;
     open_case(&t, "towel", stiff);
@@ -795,6 +802,19 @@ static void test_against_a_method(void **unused) {
                0, 1e-3);
     check_near("hanging sheet",
                metric_of_run("hanging_sheet", "damping=3 cells=4 nu=0 dt=0.001 duration=4", "sag_ratio"), 1, 5e-3);
+    check_near("towel with a second fibre across the first",
+               metric_of_run("towel",
+                             "damping=3 cells=4 duration=10 dt=0.005 iterations=20 fibre_angle=20 length=1.5 "
+                             "second_stiffness=100",
+                             "stretch_error"),
+               0, 1e-3);
+    /* Two equal fibres that cross at 60 degrees have their bisector and its perpendicular as axes. */
+    check_near("towel with fibres at -30 and 30 degrees: stretched most along y, degrees",
+               fabs(metric_of_run("towel",
+                                  "damping=3 cells=4 duration=10 dt=0.005 iterations=20 fibre_angle=-30 "
+                                  "second_angle=60 second_stiffness=500",
+                                  "principal_angle")),
+               90, 0.1);
     check_near(
         "hanging sheet, fibre down",
         metric_of_run("hanging_sheet", "damping=3 cells=4 nu=0 dt=0.001 duration=4 fibre_stiffness=1e4 fibre_angle=0",
@@ -860,6 +880,8 @@ static void test_bad_input(void **unused) {
                 {"twist", "length=1e6 width=1e-3", "length=1e+06"},
                 {"towel", "fibre_angle=181", "fibre_angle"},
                 {"towel", "fibre_stiffness=-1", "fibre_stiffness"},
+                {"towel", "second_stiffness=-1", "second_stiffness"},
+                {"towel", "second_angle=200", "second_angle"},
                 {"towel", "length=1e6 width=1e-3", "length=1e+06"},
                 {"hanging_sheet", "thickness=0", "thickness"},
                 {"heavy_drop", "load_time=4", "load_time=4 is not below duration=4"},
