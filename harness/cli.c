@@ -114,3 +114,10 @@ void pbd_progress_end(pbd_progress *progress) {
     if (progress->on) fputs("\r\033[K", stderr);
     progress->on = false;
 }
+
+void pbd_tell_refusal(const pbd_progress *progress, const pbd_plan_item *item, size_t total) {
+    fflush(stdout);
+    if (progress->on) fputs("\r\033[K", stderr);
+    if (total > 1) fprintf(stderr, "pbdbench: run refused: %s: %s\n", item->label, item->refusal.text);
+    if (total <= 1) fprintf(stderr, "pbdbench: %s\n", item->refusal.text);
+}

@@ -63,6 +63,9 @@ void pbd_progress_begin(pbd_progress *progress, bool quiet);
 void pbd_progress_show(pbd_progress *progress, size_t done, size_t total, bool made, const char *label);
 void pbd_progress_end(pbd_progress *progress);
 
+/* Says on standard error which run was refused and why; its name only where there are several. */
+void pbd_tell_refusal(const pbd_progress *progress, const pbd_plan_item *item, size_t total);
+
 #define VERB(name) extern const pbd_verb pbd_verb_##name;
 #include "harness/verbs.def"
 #undef VERB

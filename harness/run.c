@@ -349,12 +349,8 @@ static pbd_status drive(const drive_context *c) {
     double dt;
     if (c->scene->duration == 0 && c->scene->settle.window == 0) {
         PBD_TRY(keep_snapshot(c, 0, 0, 0));
-        if (m->solve) return m->solve(c->state);
-        return pbd_error(
-            PBD_NOT_SUPPORTED,
-            "method %s finds no equilibrium by itself: let it move, with mode=dynamic where the case has it", m->name);
+        return m->solve(c->state);
     }
-    if (!m->step) return pbd_error(PBD_NOT_SUPPORTED, "method %s is static, and this case moves", m->name);
     PBD_TRY(time_step(c, &dt));
     if (c->scene->duration > 0) return move(c, dt);
     const pbd_settling body = {c->scene, m, c->state, dt, c->precision, observe, c};
@@ -470,6 +466,20 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_sn
     return status;
 }
 
+/* Rest found by the method itself, or motion: only what it can do is begun. */
+static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
+    const pbd_method *m = method_of(cell);
+    const bool rests = scene->duration == 0 && scene->settle.window == 0;
+    if (rests ? m->solve != NULL : m->step != NULL) return pbd_ok();
+    const char *cannot = rests ? "finds no equilibrium by itself" : "finds equilibrium only";
+    for (const pbd_param *p = cell->c->params; p->name; p++)
+        if (strcmp(p->name, "mode") == 0)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s %s: set mode=%s", m->name, cannot,
+                             rests ? "dynamic" : "static");
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s %s, and case %s %s: choose another method", m->name, cannot,
+                     cell->c->name, rests ? "asks for nothing else" : "moves");
+}
+
 static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
                              pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
@@ -480,6 +490,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
     PBD_TRY(pbd_check_scene(scene, m));
+    PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
     pbd_recorder_enter(recorder, "create");
     status = m->create(scene, &cell->method_values, exec, recorder, state);
@@ -538,7 +549,12 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
 static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
     pbd_machine_sample before, after;
     pbd_sample_machine(&before);
-    PBD_TRY(pbd_runs_apart(item) ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result));
+    const pbd_status ran = pbd_runs_apart(item) ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result);
+    if (ran.code == PBD_BAD_INPUT || ran.code == PBD_NOT_SUPPORTED) {
+        item->refusal = ran;
+        return pbd_ok();
+    }
+    PBD_TRY(ran);
     *made = true;
     pbd_sample_machine(&after);
     if (!store) return pbd_ok();
@@ -556,6 +572,7 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
     /* The store's run may have no times and no pictures: they were asked for now. */
     const bool once = !again && item->seconds == 0 && item->snapshots.count == 0;
     *made = false;
+    item->refusal = pbd_ok();
     if (once && store) {
         bool found = false;
         PBD_TRY(pbd_store_find(store, method_of(&item->cell)->name, item->cell_id, item->seed, item->repeat, &found,

@@ -38,8 +38,9 @@ typedef struct pbd_plan_item {
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is made anew */
     char *snapshot_folder;       /* snapshots.folder */
     uint64_t seed;
-    size_t group;    /* which request it came from */
-    char run_id[33]; /* "" until there is a run */
+    size_t group;       /* which request it came from */
+    char run_id[33];    /* "" until there is a run */
+    pbd_status refusal; /* what the case or the method said against it when it was to be begun; else PBD_OK */
 } pbd_plan_item;
 
 typedef struct pbd_plan {
@@ -59,12 +60,13 @@ pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);
  * PBD_NOT_SUPPORTED when the case or the method refuses what it was given. */
 pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
 
-/* Called after each item (made, or already in the store). */
+/* Called after each item: made, already in the store, or refused (item->refusal). */
 typedef void (*pbd_plan_observer)(void *context, const pbd_plan_item *item, const pbd_result *result_or_null,
                                   size_t done, size_t total);
 
 /* Makes every run of the plan that the store lacks (`again`: all of them), storing each as it ends, and fills in the
- * items' run_id. Stops between runs after Ctrl-C with PBD_INTERRUPTED. */
+ * items' run_id. An item that the case or the method refuses has its refusal, nothing stored, and the rest goes on.
+ * Stops between runs after Ctrl-C with PBD_INTERRUPTED. */
 pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context);
 
 /* Ctrl-C: installs the handler (first signal asks, second kills) and tells whether it came. */

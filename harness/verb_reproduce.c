@@ -36,7 +36,8 @@ typedef struct session {
     pbd_progress progress;
     size_t failed;    /* runs */
     size_t differing; /* verdicts */
-    int trouble;      /* exit code of what went wrong with a figure's files, the disk or memory; 0: nothing */
+    int trouble;      /* exit code of what went wrong with a figure's files or a run it asks for, the disk or memory; 0:
+                         nothing */
 } session;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -155,6 +156,10 @@ static pbd_status forecast_all(session *s, const char *db) {
 
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
     session *s = context;
+    if (item->refusal.code != PBD_OK) {
+        s->trouble = PBD_EXIT_USAGE;
+        pbd_tell_refusal(&s->progress, item, total);
+    }
     if (made && strcmp(made->state, "failed") == 0) {
         s->failed++;
         if (s->progress.on) fputs("\r\033[K", stderr);

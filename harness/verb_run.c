@@ -181,7 +181,7 @@ typedef struct run_context {
     pbd_store *store;
     pbd_progress progress;
     pbd_status trouble;
-    size_t failed;
+    size_t failed, refused;
 } run_context;
 
 static bool lacks_snapshots(const pbd_result *r) {
@@ -203,6 +203,11 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
     run_context *c = context;
     pbd_result stored = {0};
     const pbd_result *r = made;
+    if (item->refusal.code != PBD_OK) {
+        c->refused++;
+        pbd_tell_refusal(&c->progress, item, total);
+        return;
+    }
     if (!r) {
         c->trouble = pbd_store_get(c->store, item->run_id, &stored);
         if (c->trouble.code != PBD_OK) return;
@@ -266,7 +271,9 @@ static int verb_main(int argc, char **argv) {
         if (status.code == PBD_OK) status = take_words(&words, &o);
         pbd_catch_interrupts();
         if (status.code == PBD_OK) status = execute(&o, argc, argv, &context);
-        code = status.code != PBD_OK ? pbd_complain(status) : context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+        code = context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+        if (context.refused) code = PBD_EXIT_USAGE;
+        if (status.code != PBD_OK) code = pbd_complain(status);
     }
     pbd_texts_free(&words);
     free_options(&o);
@@ -283,7 +290,7 @@ const pbd_verb pbd_verb_run = {
         "Snapshots come as state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
         "all methods on one scene are seen from the same place.\n"
         "Exit 5 when a run failed or diverged or its snapshots could not be written, 2 for bad input\n"
-        "(nothing is stored then).",
+        "(nothing is stored then; of several runs those that are refused are named, and the rest is made).",
     .options = table,
     .words = PBD_WORDS_CASES,
     .main = verb_main,

@@ -18,7 +18,7 @@ typedef struct sweep {
     pbd_plan plan;
     pbd_store *store;
     pbd_progress progress;
-    size_t made, stored, unwell; /* unwell: failed or diverged */
+    size_t made, stored, refused, unwell; /* unwell: failed or diverged */
     pbd_status trouble;
 } sweep;
 
@@ -56,6 +56,11 @@ static void print_run(const sweep *s, const pbd_plan_item *item, const pbd_resul
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
     sweep *s = context;
     pbd_result stored = {0};
+    if (item->refusal.code != PBD_OK) {
+        s->refused++;
+        pbd_tell_refusal(&s->progress, item, total);
+        return;
+    }
     if (!made && s->trouble.code == PBD_OK) s->trouble = pbd_store_get(s->store, item->run_id, &stored);
     if (s->trouble.code != PBD_OK) return;
     const pbd_result *r = made ? made : &stored;
@@ -82,8 +87,9 @@ static pbd_status execute(sweep *s, const char *db, int argc, char **argv) {
     pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->again, observe, s);
     pbd_progress_end(&s->progress);
     if (!s->style.json)
-        printf("%s: %zu runs made, %zu already stored, %zu failed or diverged\n", s->path, s->made, s->stored,
-               s->unwell);
+        printf("%s: %zu runs made, %zu already stored, %zu failed or diverged", s->path, s->made, s->stored, s->unwell);
+    if (!s->style.json && s->refused > 0) printf(", %zu refused", s->refused);
+    if (!s->style.json) putchar('\n');
     return status.code != PBD_OK ? status : s->trouble;
 }
 
@@ -113,6 +119,7 @@ static int verb_main(int argc, char **argv) {
     pbd_figure_file_free(s.file);
     if (status.code != PBD_OK) return pbd_complain(status);
     if (help) return pbd_verb_help(&pbd_verb_sweep);
+    if (s.refused) return PBD_EXIT_USAGE;
     return s.unwell ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
 }
 
@@ -129,7 +136,9 @@ const pbd_verb pbd_verb_sweep = {
         "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
         "      set: [\"cells=5\"]\n"
         "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]",
-    .more = "Exit 5 when a run failed or diverged, 2 for bad input (nothing is run then), 130 after Ctrl-C.",
+    .more =
+        "Exit 5 when a run failed or diverged, 130 after Ctrl-C, 2 for bad input: of the file (nothing is run then),\n"
+        "or of a run that its case or method refuses. Such a run is named with the reason, and the rest is made.",
     .options = table,
     .words = PBD_WORDS_FILES,
     .main = verb_main,

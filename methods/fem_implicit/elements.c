@@ -260,12 +260,19 @@ static pbd_status check_elements(const element_mesh *m) {
     return pbd_ok();
 }
 
+static pbd_status has_none(const pbd_scene *scene, bool tets) {
+    const char *wanted = tets ? "tetrahedra" : "hexahedra";
+    if ((tets ? scene->hexes : scene->tets) > 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "this case has no %s, which the element asks for: set element=%s", wanted,
+                         tets ? "hex27" : "tet10");
+    return pbd_error(PBD_NOT_SUPPORTED,
+                     "this case has neither tetrahedra nor hexahedra, which fem_implicit is made of");
+}
+
 pbd_status element_mesh_create(element_kind kind, const pbd_scene *scene, element_mesh *out) {
     const bool tets = is_tet(kind);
     *out = (element_mesh){.kind = kind, .corners = element_nodes(kind), .elements = tets ? scene->tets : scene->hexes};
-    if (out->elements == 0)
-        return pbd_error(PBD_NOT_SUPPORTED, "this case has no %s, which the element asks for",
-                         tets ? "tetrahedra" : "hexahedra");
+    if (out->elements == 0) return has_none(scene, tets);
     pbd_status status = number_nodes(scene, tets ? scene->tet : scene->hex, out);
     if (status.code == PBD_OK) status = place_nodes(scene, out);
     if (status.code == PBD_OK) status = check_elements(out);
