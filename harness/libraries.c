@@ -1,6 +1,7 @@
 /* The libraries, with what they say of their version. */
 #include "harness/libraries.h"
 
+#include <assimp/version.h>
 #include <cyaml/cyaml.h>
 #include <dlfcn.h>
 #include <hwloc.h>
@@ -36,6 +37,10 @@ static void version_yaml(char *out, size_t size) {
     const char *(*version)(void);
     *(void **)&version = dlsym(RTLD_DEFAULT, "yaml_get_version_string");
     snprintf(out, size, "%s", version ? version() : "unknown");
+}
+
+static void version_assimp(char *out, size_t size) {
+    snprintf(out, size, "%u.%u.%u", aiGetVersionMajor(), aiGetVersionMinor(), aiGetVersionPatch());
 }
 
 static void version_hwloc(char *out, size_t size) {
@@ -90,6 +95,7 @@ const pbd_library pbd_libraries[PBD_LIBRARIES] = {
     {"LAPACK", "BSD-3-Clause", "dense solves", version_lapack},
     {"xxHash", "BSD-2-Clause", "content hashes", version_xxhash},
     {"libpng", "libpng-2.0", "pictures of states", version_png},
+    {"assimp", "BSD-3-Clause", "triangle meshes", version_assimp},
     {"Google Benchmark", "Apache-2.0", "`bench`", pbd_bench_version},
     {"libgomp", "GPL-3.0-or-later with GCC-exception-3.1", "threads", version_openmp},
     {"gnuplot", "gnuplot; run as a program, not linked", "pictures", version_gnuplot},

@@ -1,0 +1,39 @@
+/* A body of the user's own, told by its surface: a closed triangle mesh, filled with particles. */
+#include <math.h>
+
+#include "cases/sampled.h"
+#include "cases/triangle_mesh.h"
+
+static const pbd_param params[] = {
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .ply or .stl"},
+    {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
+    PBD_SAMPLED_PARAMS,
+    {0}};
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    pbd_content content = {0};
+    triangle_mesh mesh = {0};
+    *scene = (pbd_scene){0};
+    pbd_status status = pbd_read_file(values, "file", &content);
+    if (status.code == PBD_OK) status = triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh);
+    if (status.code == PBD_OK) {
+        const solid body = triangle_mesh_solid(&mesh);
+        status = sampled_build(values, &body, scene);
+    }
+    triangle_mesh_free(&mesh);
+    pbd_content_free(&content);
+    return status;
+}
+
+const pbd_case pbd_case_sampled_mesh = {
+    .abi = PBD_CASE_ABI,
+    .name = "sampled_mesh",
+    .summary = "your own closed triangle mesh filled with particles: it hangs, or falls to a floor",
+    .source = "",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = sampled_measure,
+    .observe = sampled_observe,
+    .free_scene = sampled_free,
+};
