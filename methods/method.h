@@ -186,7 +186,7 @@ typedef struct pbd_collider {
 /* Contact of particles with each other (cao2023 section 4.2, Eq. 12): a pair nearer than the sum of its radii is moved
  * apart when it is of two bodies, or of one and farther than self_distance apart at rest. */
 typedef struct pbd_contact {
-    double *radius; /* particles, m, for this and for colliders; 0: takes no part. NULL: points, and no pairs */
+    double *radius; /* particles, m, for this and for colliders; 0: in no pair, a point. NULL: all are */
     bool between_bodies;
     double self_distance; /* m; 0: not within a body */
     double friction;      /* Coulomb's coefficient */

@@ -1,0 +1,111 @@
+/* How far a point is from a rigid thing, and which way out: by closed formulas that hold everywhere, inside too. */
+#ifndef PBD_COLLIDER_SHAPES_H
+#define PBD_COLLIDER_SHAPES_H
+
+#include "methods/method.h"
+#include "methods/physics/vec.h"
+
+/* A collider over one substep. Frames: unit vectors x, y, z, each a row. */
+typedef struct collider_pose {
+    real axis[9], centre[3];               /* at its end */
+    real axis_before[9], centre_before[3]; /* at its start */
+    real half[3];
+    real friction;
+    int shape, container;
+} collider_pose;
+
+/* Distance from the surface, below 0 inside, and the direction in which it grows fastest. Where that is every direction
+ * (the centre of a sphere) it is one of them. */
+typedef struct collider_gap {
+    real distance;
+    vec3 normal;
+} collider_gap;
+
+PBD_FN real real_least(real a, real b) { return a < b ? a : b; }
+PBD_FN real real_most(real a, real b) { return a > b ? a : b; }
+PBD_FN real real_size(real a) { return a < 0 ? -a : a; }
+PBD_FN real real_sign(real a) { return a < 0 ? (real)-1 : (real)1; }
+PBD_FN real real_clamp(real a, real size) { return real_most(-size, real_least(a, size)); }
+
+/* From a point, a line's stretch, a ball's middle: rounded by `radius`. */
+PBD_FN collider_gap gap_from_middle(vec3 off, real radius, vec3 fallback) {
+    const real length = real_sqrt(vec3_dot(off, off));
+    collider_gap gap;
+    gap.distance = length - radius;
+    gap.normal = length > 0 ? vec3_scale(1 / length, off) : fallback;
+    return gap;
+}
+
+/* `q`: how far beyond each pair of faces, below 0 between them; `sign`: on which side. Outside, the nearest point is on
+ * the faces that it is beyond; inside, on the face that is nearest. */
+PBD_FN collider_gap gap_of_faces(vec3 q, vec3 sign) {
+    const vec3 beyond = vec3_make(real_most(q.x, 0), real_most(q.y, 0), real_most(q.z, 0));
+    const real length = real_sqrt(vec3_dot(beyond, beyond)), nearest = real_most(q.x, real_most(q.y, q.z));
+    const int x = q.x >= nearest, y = !x && q.y >= nearest, z = !x && !y;
+    const vec3 face = vec3_make((real)x, (real)y, (real)z);
+    const vec3 out = length > 0 ? vec3_scale(1 / length, beyond) : face;
+    collider_gap gap;
+    gap.distance = length > 0 ? length : nearest;
+    gap.normal = vec3_make(sign.x * out.x, sign.y * out.y, sign.z * out.z);
+    return gap;
+}
+
+/* In the collider's frame. */
+PBD_FN collider_gap shape_gap(int shape, const real half[3], vec3 x) {
+    if (shape == PBD_SPHERE) return gap_from_middle(x, half[0], vec3_make(0, 0, 1));
+    if (shape == PBD_CAPSULE)
+        return gap_from_middle(vec3_make(x.x, x.y, x.z - real_clamp(x.z, half[2])), half[0], vec3_make(1, 0, 0));
+    if (shape == PBD_BOX)
+        return gap_of_faces(vec3_make(real_size(x.x) - half[0], real_size(x.y) - half[1], real_size(x.z) - half[2]),
+                            vec3_make(real_sign(x.x), real_sign(x.y), real_sign(x.z)));
+    if (shape == PBD_CYLINDER) { /* a rectangle in (distance from the axis, z) */
+        const real radial = real_sqrt(x.x * x.x + x.y * x.y);
+        const vec3 away = radial > 0 ? vec3_make(x.x / radial, x.y / radial, 0) : vec3_make(1, 0, 0);
+        collider_gap gap = gap_of_faces(vec3_make(radial - half[0], -half[0] - half[2], real_size(x.z) - half[2]),
+                                        vec3_make(1, 1, real_sign(x.z)));
+        gap.normal = vec3_make(gap.normal.x * away.x, gap.normal.x * away.y, gap.normal.z);
+        return gap;
+    }
+    collider_gap plane;
+    plane.distance = x.z;
+    plane.normal = vec3_make(0, 0, 1);
+    return plane;
+}
+
+PBD_FN vec3 to_frame(const real axis[9], const real centre[3], vec3 x) {
+    const vec3 off = vec3_make(x.x - centre[0], x.y - centre[1], x.z - centre[2]);
+    return vec3_make(axis[0] * off.x + axis[1] * off.y + axis[2] * off.z,
+                     axis[3] * off.x + axis[4] * off.y + axis[5] * off.z,
+                     axis[6] * off.x + axis[7] * off.y + axis[8] * off.z);
+}
+
+PBD_FN vec3 turn_from_frame(const real axis[9], vec3 x) {
+    return vec3_make(axis[0] * x.x + axis[3] * x.y + axis[6] * x.z, axis[1] * x.x + axis[4] * x.y + axis[7] * x.z,
+                     axis[2] * x.x + axis[5] * x.y + axis[8] * x.z);
+}
+
+/* From the side where particles may be: inside a container, outside of anything else. Below 0 on the wrong one. */
+PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) {
+    collider_gap gap = shape_gap(c->shape, c->half, to_frame(c->axis, c->centre, x));
+    const real side = c->container ? (real)-1 : (real)1;
+    gap.distance *= side;
+    gap.normal = vec3_scale(side, turn_from_frame(c->axis, gap.normal));
+    return gap;
+}
+
+/* How far the point of the collider that is at x now has moved since the substep began. */
+PBD_FN vec3 collider_carried(const collider_pose *c, vec3 x) {
+    const vec3 before = turn_from_frame(c->axis_before, to_frame(c->axis, c->centre, x));
+    return vec3_make(x.x - c->centre_before[0] - before.x, x.y - c->centre_before[1] - before.y,
+                     x.z - c->centre_before[2] - before.z);
+}
+
+/* Coulomb's law for a step: of a motion along the surface, friction takes back all, or what `most` (its coefficient
+ * times the depth that was pushed out) allows. Source: Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
+PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
+    const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, normal), normal));
+    const real length = real_sqrt(vec3_dot(along, along));
+    return vec3_scale(length > most ? most / length : (real)1, along);
+}
+
+#endif

@@ -1,0 +1,285 @@
+#include "methods/physics/contact.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/colliders.h"
+#include "methods/physics/contact_kernels.h"
+
+static const double NEVER = 1e30; /* m: of a distance that was not seen */
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+void contact_free(contact *c) {
+    void *device[] = {c->radius, c->rest,  c->first, c->list,   c->touching, c->overlaps,
+                      c->push,   c->depth, c->near,  c->beyond, c->block,    c->device_pose};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
+    grid_free(&c->grid);
+    free(c->collider);
+    free(c->pose);
+    free(c->sent);
+    *c = (contact){0};
+}
+
+static pbd_status check_contact(const pbd_scene *scene, double *largest) {
+    const pbd_contact *k = &scene->contact;
+    *largest = 0;
+    for (size_t i = 0; k->radius && i < scene->particles; i++) {
+        if (!(k->radius[i] >= 0 && isfinite(k->radius[i])))
+            return pbd_error(PBD_BAD_INPUT, "particle %zu has the contact radius %g m: at least 0, please", i,
+                             k->radius[i]);
+        *largest = fmax(*largest, k->radius[i]);
+    }
+    if (!(k->friction >= 0 && isfinite(k->friction)))
+        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: at least 0, please", k->friction);
+    if (!(k->self_distance >= 0))
+        return pbd_error(PBD_BAD_INPUT, "contact has self_distance=%g m: at least 0, please", k->self_distance);
+    if (k->self_distance > 0 && k->self_distance < 2 * *largest * (1 - 1e-9))
+        return pbd_error(PBD_BAD_INPUT,
+                         "contact within a body begins at self_distance=%g m at rest, which is below the sum of two "
+                         "radii, %g m: the body would push itself apart at rest",
+                         k->self_distance, 2 * *largest);
+    return pbd_ok();
+}
+
+/* A copy on the device, of `count` things of `size` bytes. */
+static pbd_status place(contact *c, const void *host, size_t count, size_t size, void *device) {
+    void **out = device;
+    PBD_TRY(pbd_alloc(c->exec, count * size, out));
+    return host ? pbd_upload(c->exec, *out, host, count * size) : pbd_ok();
+}
+
+static size_t scene_number(const uint32_t *particle, size_t i) { return particle ? particle[i] : i; }
+
+static pbd_status place_radii(contact *c, const pbd_scene *scene, const uint32_t *particle) {
+    if (!scene->contact.radius) return pbd_ok();
+    real *radius = malloc((c->particles + 1) * sizeof *radius);
+    if (!radius) return pbd_error(PBD_FAILED, "out of memory for the radii of %zu particles", c->particles);
+    for (size_t i = 0; i < c->particles; i++) radius[i] = (real)scene->contact.radius[scene_number(particle, i)];
+    const pbd_status status = place(c, radius, c->particles, sizeof *radius, &c->radius);
+    free(radius);
+    return status;
+}
+
+static pbd_status place_rest(contact *c, const pbd_scene *scene, const uint32_t *particle) {
+    real *rest = malloc((4 * c->particles + 1) * sizeof *rest);
+    if (!rest) return pbd_error(PBD_FAILED, "out of memory for %zu particles at rest", c->particles);
+    for (size_t i = 0; i < c->particles; i++) {
+        const size_t n = scene_number(particle, i);
+        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = (real)scene->positions[3 * n + d];
+        rest[4 * i + 3] = (real)(scene->body ? scene->body[n] : 0);
+    }
+    const pbd_status status = place(c, rest, 4 * c->particles, sizeof *rest, &c->rest);
+    free(rest);
+    return status;
+}
+
+static pbd_status place_grid(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
+    uint32_t *member = malloc((c->particles + 1) * sizeof *member);
+    if (!member) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->particles);
+    for (size_t i = 0; i < c->particles; i++)
+        if (scene->contact.radius[scene_number(particle, i)] > 0) member[c->members++] = (uint32_t)i;
+    const pbd_status status = grid_create(&c->grid, c->exec, c->members, member, 2 * largest + c->margin, true);
+    free(member);
+    return status;
+}
+
+static pbd_status place_watch(contact *c) {
+    real *near = malloc((c->members + 1) * sizeof *near);
+    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->members);
+    for (size_t i = 0; i < c->members; i++) near[i] = (real)-NEVER;
+    const pbd_status status = place(c, near, c->members, sizeof *near, &c->near);
+    free(near);
+    PBD_TRY(status);
+    PBD_TRY(place(c, NULL, c->members, sizeof *c->overlaps, &c->overlaps));
+    return place(c, NULL, c->members, sizeof *c->depth, &c->depth);
+}
+
+static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
+    PBD_TRY(place_rest(c, scene, particle));
+    PBD_TRY(place_grid(c, scene, particle, largest));
+    PBD_TRY(place(c, NULL, c->members + 1, sizeof *c->first, &c->first));
+    PBD_TRY(place(c, NULL, 4 * c->members, sizeof *c->push, &c->push));
+    if (c->shared) PBD_TRY(place(c, NULL, c->particles, sizeof *c->touching, &c->touching));
+    return place_watch(c);
+}
+
+static pbd_status create_walls(contact *c, const pbd_scene *scene) {
+    const size_t n = c->colliders;
+    c->collider = malloc(n * sizeof *c->collider);
+    c->pose = calloc(n, sizeof *c->pose);
+    c->sent = calloc(n, sizeof *c->sent);
+    if (!c->collider || !c->pose || !c->sent) return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
+    memcpy(c->collider, scene->collider, n * sizeof *c->collider);
+    PBD_TRY(place(c, NULL, c->particles, sizeof *c->beyond, &c->beyond));
+    return place(c, NULL, n, sizeof *c->device_pose, &c->device_pose);
+}
+
+pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
+                          pbd_recorder *recorder, const pbd_values *values) {
+    double largest;
+    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles, .colliders = scene->colliders};
+    PBD_TRY(colliders_check(scene));
+    PBD_TRY(check_contact(scene, &largest));
+    c->walled = scene->colliders > 0;
+    c->between = scene->contact.between_bodies && scene->body;
+    c->self_distance = scene->contact.self_distance;
+    c->pairs = largest > 0 && (c->between || c->self_distance > 0);
+    if (!c->pairs && !c->walled) return pbd_ok();
+    c->shared = pbd_choice(values, "contact_sum") == 0;
+    c->margin = pbd_real(values, "contact_margin") * 2 * largest;
+    c->friction = scene->contact.friction;
+    c->tolerance = 1e-5 * scene->extent;
+    const size_t blocks = c->particles / CONTACT_BLOCK + 1;
+    PBD_TRY(place(c, NULL, CONTACT_SUMS * blocks, sizeof *c->block, &c->block));
+    PBD_TRY(place_radii(c, scene, particle));
+    if (c->pairs) PBD_TRY(create_pairs(c, scene, particle, largest));
+    return c->walled ? create_walls(c, scene) : pbd_ok();
+}
+
+/* ---- A substep --------------------------------------------------------------------------------------------------- */
+
+static pbd_status search(contact *c, const real *p) {
+    double moved;
+    PBD_TRY(grid_largest_move(&c->grid, p, &moved));
+    if (moved <= 0.25 * c->margin) return pbd_ok();
+    PBD_TRY(grid_build(&c->grid, p, c->radius));
+    contact_search_args args = {.grid = grid_view_of(&c->grid),
+                                .rest = c->rest,
+                                .margin = (real)c->margin,
+                                .self_square = (real)(c->self_distance > 0 ? c->self_distance * c->self_distance : -1),
+                                .between = c->between,
+                                .first = c->first};
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_contacts), c->members, &args));
+    PBD_TRY(pbd_scan(c->exec, c->first, c->members, &c->entries));
+    PBD_TRY(neighbours_room(c->exec, c->members, c->entries, &c->list, &c->capacity));
+    args.list = c->list;
+    pbd_count(c->recorder, "contact_searches", 1);
+    return pbd_run(c->exec, &PBD_KERNEL(fill_contacts), c->members, &args);
+}
+
+static void pose_of(const pbd_collider *from, double time, double dt, collider_pose *out) {
+    double centre[3], axis[3][3];
+    *out = (collider_pose){.friction = (real)from->friction, .shape = (int)from->shape, .container = from->container};
+    for (int d = 0; d < 3; d++) out->half[d] = (real)from->half[d];
+    collider_at(from, time, centre, axis);
+    for (int d = 0; d < 3; d++) out->centre_before[d] = (real)centre[d];
+    for (int k = 0; k < 9; k++) out->axis_before[k] = (real)axis[k / 3][k % 3];
+    collider_at(from, time + dt, centre, axis);
+    for (int d = 0; d < 3; d++) out->centre[d] = (real)centre[d];
+    for (int k = 0; k < 9; k++) out->axis[k] = (real)axis[k / 3][k % 3];
+}
+
+/* Sends only what is not there already. */
+static pbd_status move_colliders(contact *c, double time, double dt) {
+    const size_t bytes = c->colliders * sizeof *c->pose;
+    for (size_t i = 0; i < c->colliders; i++) pose_of(&c->collider[i], time, dt, &c->pose[i]);
+    if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
+    memcpy(c->sent, c->pose, bytes);
+    return pbd_upload(c->exec, c->device_pose, c->pose, bytes);
+}
+
+pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
+    if (c->walled) PBD_TRY(move_colliders(c, time, dt));
+    if (!c->pairs) return pbd_ok();
+    pbd_phase_begin(c->recorder, "contact_search");
+    const pbd_status status = search(c, p);
+    pbd_phase_end(c->recorder);
+    return status;
+}
+
+/* `p` is written to by the kernels that move particles alone. */
+static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
+    return (contact_pass_args){.member = c->grid.member,
+                               .first = c->first,
+                               .list = c->list,
+                               .radius = c->radius,
+                               .x = x,
+                               .p = p,
+                               .touching = c->touching,
+                               .push = c->push,
+                               .friction = (real)c->friction};
+}
+
+static pbd_status push_pairs(contact *c, const real *x, real *p) {
+    const contact_pass_args args = pass_of(c, x, p);
+    if (c->shared) PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_touching), c->members, &args));
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_pushes), c->members, &args));
+    return pbd_run(c->exec, &PBD_KERNEL(apply_pushes), c->members, &args);
+}
+
+static pbd_status push_out(contact *c, const real *x, real *p) {
+    const collide_args args = {c->device_pose, (int)c->colliders, c->radius, x, p};
+    return pbd_run(c->exec, &PBD_KERNEL(collide), c->particles, &args);
+}
+
+/* Colliders last: what they say holds to rounding, however few the iterations. */
+pbd_status contact_iterate(contact *c, const real *x, real *p) {
+    const bool near = c->pairs && c->entries > 0;
+    if (!near && !c->walled) return pbd_ok();
+    pbd_phase_begin(c->recorder, "contact");
+    pbd_status status = near ? push_pairs(c, x, p) : pbd_ok();
+    if (status.code == PBD_OK && c->walled) status = push_out(c, x, p);
+    pbd_phase_end(c->recorder);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+pbd_status contact_end(contact *c, const real *p) {
+    if (c->pairs) {
+        const contact_watch_args args = {.pass = pass_of(c, NULL, NULL),
+                                         .rest = c->rest,
+                                         .p = p,
+                                         .pairs = c->overlaps,
+                                         .depth = c->depth,
+                                         .near = c->near};
+        PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(watch_pairs), c->members, &args));
+    }
+    if (!c->walled) return pbd_ok();
+    const wall_watch_args args = {c->device_pose, (int)c->colliders, p, c->beyond};
+    return pbd_run(c->exec, &PBD_KERNEL(watch_walls), c->particles, &args);
+}
+
+static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
+    const contact_sum_args args = {.pairs = c->overlaps,
+                                   .depth = c->depth,
+                                   .near = c->near,
+                                   .beyond = c->beyond,
+                                   .slots = c->members,
+                                   .particles = c->particles,
+                                   .tolerance = (real)c->tolerance,
+                                   .out = c->block};
+    const size_t blocks = c->particles / CONTACT_BLOCK + 1, count = CONTACT_SUMS * blocks;
+    real *block = malloc(count * sizeof *block);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
+    pbd_status status = pbd_run(c->exec, &PBD_KERNEL(sum_contacts), blocks, &args);
+    if (status.code == PBD_OK) status = pbd_download(c->exec, block, c->block, count * sizeof *block);
+    sum[0] = sum[1] = sum[3] = 0;
+    sum[2] = -NEVER;
+    for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) {
+        const real *one = block + CONTACT_SUMS * b;
+        sum[0] += (double)one[0];
+        sum[1] = fmax(sum[1], (double)one[1]);
+        sum[2] = fmax(sum[2], (double)one[2]);
+        sum[3] += (double)one[3];
+    }
+    free(block);
+    return status;
+}
+
+pbd_status contact_record(contact *c) {
+    if (!c->pairs && !c->walled) return pbd_ok();
+    double sum[CONTACT_SUMS] = {0, 0, -NEVER, 0};
+    PBD_TRY(sum_blocks(c, sum));
+    if (c->pairs) {
+        c->most_pairs = fmax(c->most_pairs, sum[0] / 2);
+        pbd_metric(c->recorder, "deepest_penetration", "m", PBD_LOWER_IS_BETTER, sum[1]);
+        pbd_metric(c->recorder, "contact_pairs", "1", PBD_NEUTRAL, sum[0] / 2);
+        pbd_metric(c->recorder, "most_contact_pairs", "1", PBD_NEUTRAL, c->most_pairs);
+        if (sum[2] > -0.5 * NEVER) pbd_metric(c->recorder, "smallest_far_distance", "m", PBD_HIGHER_IS_BETTER, -sum[2]);
+    }
+    if (c->walled) pbd_metric(c->recorder, "particles_outside", "1", PBD_LOWER_IS_BETTER, sum[3]);
+    return pbd_ok();
+}

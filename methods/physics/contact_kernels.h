@@ -1,0 +1,254 @@
+/* Kernels of contact: between particles, and of particles with colliders. contact.h says what they make up. */
+#ifndef PBD_CONTACT_KERNELS_H
+#define PBD_CONTACT_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/collider_shapes.h"
+#include "methods/physics/grid_search.h"
+
+PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
+
+/* ---- Who may meet whom ------------------------------------------------------------------------------------------- */
+
+typedef struct contact_search_args {
+    grid_view grid;   /* its fourth column: radii */
+    const real *rest; /* rows by particle: place at rest, and the number of its body */
+    real margin;
+    real self_square; /* m^2: of one body are pairs that were farther apart at rest; below 0: none are */
+    int between;
+    uint32_t *first; /* by slot: how many, then (after a scan) where they begin */
+    uint32_t *list;  /* particles, ascending */
+} contact_search_args;
+
+PBD_FN int contact_wanted(const contact_search_args *a, uint32_t i, uint32_t j) {
+    const real *one = a->rest + 4 * (size_t)i, *other = a->rest + 4 * (size_t)j;
+    if (one[3] != other[3]) return a->between;
+    const real x = one[0] - other[0], y = one[1] - other[1], z = one[2] - other[2];
+    return a->self_square >= 0 && x * x + y * y + z * z > a->self_square;
+}
+
+/* Goes through those near place k whom it may meet; writes them down, in ascending order, where there is a list. */
+PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uint32_t *list) {
+    const grid_view *g = &a->grid;
+    const vec3 x = grid_position(g, k);
+    const real reach = g->w[k] + a->margin;
+    const uint32_t particle = g->particle[k];
+    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+    const int step = grid_stretch_step(g, cell);
+    uint32_t found = 0;
+    for (int s = 0; s < GRID_STRETCHES; s += step) {
+        const grid_stretch places = grid_stretch_of(g, cell, s);
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            const vreal sum = batch_load(g->w, at, PBD_BATCH) + reach;
+            uint32_t near = batch_bits(grid_squares(g, x, at) < sum * sum) & grid_lanes(at, places.end, k);
+            for (; near; near &= near - 1) {
+                const uint32_t other = g->particle[at + (uint32_t)lowest_bit(near)];
+                if (!contact_wanted(a, particle, other)) continue;
+                uint32_t to = found++;
+                if (!list) continue;
+                for (; to > 0 && list[to - 1] > other; to--) list[to] = list[to - 1];
+                list[to] = other;
+            }
+        }
+    }
+    return found;
+}
+
+PBD_FN void count_contacts(const contact_search_args *a, size_t k) {
+    a->first[a->grid.slot[k]] = contact_candidates(a, (uint32_t)k, NULL);
+}
+PBD_ITEM_KERNEL(count_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
+
+PBD_FN void fill_contacts(const contact_search_args *a, size_t k) {
+    contact_candidates(a, (uint32_t)k, a->list + a->first[a->grid.slot[k]]);
+}
+PBD_ITEM_KERNEL(fill_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
+
+/* ---- One pass of Eq. 12 ------------------------------------------------------------------------------------------ */
+
+typedef struct contact_pass_args {
+    const uint32_t *member; /* by slot: the particle */
+    const uint32_t *first, *list;
+    const real *radius; /* by particle, m */
+    const real *x;      /* rows by particle, where the substep began */
+    real *p;            /* where they are now; the fourth is the inverse mass */
+    uint32_t *touching; /* by particle: pairs that overlap now; NULL: sums as printed */
+    real *push;         /* rows by slot, m */
+    real friction;
+} contact_pass_args;
+
+/* How deep particles i and j are in each other, below 0: apart; and the unit vector from j to i. */
+typedef struct contact_pair {
+    real depth;
+    vec3 normal;
+} contact_pair;
+
+/* Two particles at one place part along x, the one of the higher number forwards: as good as any other way, and the
+ * same from both sides. */
+PBD_FN contact_pair contact_pair_of(const real *p, const real *radius, uint32_t i, uint32_t j) {
+    const vec3 off = vec3_sub(contact_row(p, i), contact_row(p, j));
+    const real square = vec3_dot(off, off), length = real_sqrt(square);
+    contact_pair pair;
+    pair.depth = radius[i] + radius[j] - length;
+    pair.normal = length > 0 ? vec3_scale(1 / length, off) : vec3_make(i > j ? (real)1 : (real)-1, 0, 0);
+    return pair;
+}
+
+PBD_FN void count_touching(const contact_pass_args *a, size_t slot) {
+    const uint32_t i = a->member[slot];
+    uint32_t count = 0;
+    for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++)
+        count += contact_pair_of(a->p, a->radius, i, a->list[k]).depth > 0;
+    a->touching[i] = count;
+}
+PBD_ITEM_KERNEL(count_touching, contact_pass_args, 4 * (4 * sizeof(real) + 4), 4 * 12)
+
+/* What each particle is to be moved by, from both sides of every pair the same numbers, so that m times them sum to
+ * zero. Each pair takes the share 1/(the larger number of pairs that one of its two is in), without which pushes that
+ * meet overshoot: one number for each pair, since one for each particle would lose momentum. */
+PBD_FN void find_pushes(const contact_pass_args *a, size_t slot) {
+    const uint32_t i = a->member[slot];
+    const real w = a->p[4 * (size_t)i + 3];
+    const vec3 moved = vec3_sub(contact_row(a->p, i), contact_row(a->x, i));
+    vec3 sum = vec3_make(0, 0, 0);
+    for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++) {
+        const uint32_t j = a->list[k];
+        const contact_pair pair = contact_pair_of(a->p, a->radius, i, j);
+        const real both = w + a->p[4 * (size_t)j + 3];
+        if (!(pair.depth > 0) || !(both > 0)) continue;
+        vec3 away = vec3_scale(pair.depth, pair.normal);
+        if (a->friction > 0) {
+            const vec3 slip = vec3_sub(moved, vec3_sub(contact_row(a->p, j), contact_row(a->x, j)));
+            away = vec3_sub(away, friction_of(slip, pair.normal, a->friction * pair.depth));
+        }
+        real share = w / both;
+        if (a->touching) share /= (real)(a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j]);
+        sum = vec3_add(sum, vec3_scale(share, away));
+    }
+    real *push = a->push + 4 * slot;
+    push[0] = sum.x;
+    push[1] = sum.y;
+    push[2] = sum.z;
+}
+PBD_ITEM_KERNEL(find_pushes, contact_pass_args, 4 * (8 * sizeof(real) + 8), 4 * 40)
+
+PBD_FN void apply_pushes(const contact_pass_args *a, size_t slot) {
+    real *p = a->p + 4 * (size_t)a->member[slot];
+    for (size_t d = 0; d < 3; d++) p[d] += a->push[4 * slot + d];
+}
+PBD_ITEM_KERNEL(apply_pushes, contact_pass_args, 12 * sizeof(real), 3)
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+typedef struct collide_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *radius; /* by particle; NULL: points */
+    const real *x;
+    real *p;
+} collide_args;
+
+/* Out of each collider in turn, then back along its surface by friction. */
+PBD_FN void collide(const collide_args *a, size_t i) {
+    real *row = a->p + 4 * i;
+    if (!(row[3] > 0)) return; /* held */
+    const real radius = a->radius ? a->radius[i] : 0;
+    const vec3 start = contact_row(a->x, i);
+    vec3 p = contact_row(a->p, i);
+    for (int c = 0; c < a->colliders; c++) {
+        const collider_pose *collider = a->collider + c;
+        const collider_gap gap = collider_gap_at(collider, p);
+        const real depth = radius - gap.distance;
+        if (!(depth > 0)) continue;
+        p = vec3_add(p, vec3_scale(depth, gap.normal));
+        if (!(collider->friction > 0)) continue;
+        const vec3 carried = collider_carried(collider, vec3_sub(p, vec3_scale(radius, gap.normal)));
+        const vec3 slip = vec3_sub(vec3_sub(p, start), carried);
+        p = vec3_sub(p, friction_of(slip, gap.normal, collider->friction * depth));
+    }
+    row[0] = p.x;
+    row[1] = p.y;
+    row[2] = p.z;
+}
+PBD_ITEM_KERNEL(collide, collide_args, 12 * sizeof(real), 60)
+
+/* ---- What is measured after a substep ---------------------------------------------------------------------------- */
+
+/* Each number is the worst that its particle ever saw, but for `pairs`, which is of now. */
+typedef struct contact_watch_args {
+    contact_pass_args pass; /* its x and p are not looked at */
+    const real *rest, *p;
+    uint32_t *pairs; /* by slot: overlapping pairs */
+    real *depth;     /* by slot: of a pair, m */
+    real *near;      /* by slot: minus the distance of a pair of one body, m */
+} contact_watch_args;
+
+PBD_FN void watch_pairs(const contact_watch_args *a, size_t slot) {
+    const contact_pass_args *pass = &a->pass;
+    const uint32_t i = pass->member[slot];
+    uint32_t pairs = 0;
+    real depth = a->depth[slot], near = a->near[slot];
+    for (uint32_t k = pass->first[slot]; k < pass->first[slot + 1]; k++) {
+        const uint32_t j = pass->list[k];
+        if (!(a->p[4 * (size_t)i + 3] + a->p[4 * (size_t)j + 3] > 0)) continue; /* both held: nothing to be done */
+        const real now = contact_pair_of(a->p, pass->radius, i, j).depth;
+        const real minus_distance = now - pass->radius[i] - pass->radius[j];
+        pairs += now > 0;
+        depth = now > depth ? now : depth;
+        near =
+            a->rest[4 * (size_t)i + 3] == a->rest[4 * (size_t)j + 3] && minus_distance > near ? minus_distance : near;
+    }
+    a->pairs[slot] = pairs;
+    a->depth[slot] = depth;
+    a->near[slot] = near;
+}
+PBD_ITEM_KERNEL(watch_pairs, contact_watch_args, 4 * (5 * sizeof(real) + 4), 4 * 15)
+
+typedef struct wall_watch_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *p;
+    real *beyond; /* by particle: how far its centre was inside a collider, m; below 0: never */
+} wall_watch_args;
+
+PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
+    if (!(a->p[4 * i + 3] > 0)) return;
+    real most = a->beyond[i];
+    for (int c = 0; c < a->colliders; c++) {
+        const real now = -collider_gap_at(a->collider + c, contact_row(a->p, i)).distance;
+        most = now > most ? now : most;
+    }
+    a->beyond[i] = most;
+}
+PBD_ITEM_KERNEL(watch_walls, wall_watch_args, 6 * sizeof(real), 30)
+
+/* By block of CONTACT_BLOCK slots or particles, so that the host reads little. */
+enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 4 };
+
+typedef struct contact_sum_args {
+    const uint32_t *pairs;
+    const real *depth, *near, *beyond; /* NULL: none */
+    size_t slots, particles;
+    real tolerance; /* m: beyond a collider by more */
+    real *out;      /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond */
+} contact_sum_args;
+
+PBD_FN void sum_contacts(const contact_sum_args *a, size_t block) {
+    real pairs = 0, depth = 0, near = -(real)1e30, beyond = 0;
+    const size_t first = block * CONTACT_BLOCK;
+    for (size_t s = first; a->pairs && s < first + CONTACT_BLOCK && s < a->slots; s++) {
+        pairs += (real)a->pairs[s];
+        depth = a->depth[s] > depth ? a->depth[s] : depth;
+        near = a->near[s] > near ? a->near[s] : near;
+    }
+    for (size_t i = first; a->beyond && i < first + CONTACT_BLOCK && i < a->particles; i++)
+        beyond += (real)(a->beyond[i] > a->tolerance);
+    real *out = a->out + CONTACT_SUMS * block;
+    out[0] = pairs;
+    out[1] = depth;
+    out[2] = near;
+    out[3] = beyond;
+}
+PBD_ITEM_KERNEL(sum_contacts, contact_sum_args, CONTACT_BLOCK *(3 * sizeof(real) + 4), CONTACT_BLOCK * 4)
+
+#endif

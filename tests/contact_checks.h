@@ -1,0 +1,557 @@
+/* Contact for the precision REAL: included by test_contact.c (f64) and test_contact_f32.c. Free particles, without
+ * constraints of their own, so that there is an answer by hand. */
+#define PBD_UNIT contact
+#include "methods/physics/contact.h"
+
+#include "tests/ladder.h"
+
+static const double rounding = sizeof(real) == sizeof(float) ? 1.2e-7 : 2.3e-16;
+
+/* ---- A world of free particles ----------------------------------------------------------------------------------- */
+
+enum { MOST = 2000 };
+
+typedef struct world {
+    pbd_scene scene;
+    double positions[3 * MOST], radius[MOST];
+    uint32_t body[MOST];
+    pbd_collider collider[4];
+    real x[4 * MOST], v[4 * MOST]; /* host; x[3]: inverse mass */
+    double time;
+    const char *sum; /* contact_sum */
+    double margin;
+    pbd_exec *exec;
+    pbd_result result;
+    pbd_recorder *recorder;
+    contact contact;
+    void *device_x, *device_p;
+} world;
+
+static void world_begin(world *w) {
+    memset(w, 0, sizeof *w);
+    w->sum = "shared";
+    w->margin = 0.5;
+    w->scene.extent = 1;
+}
+
+static size_t put(world *w, double x, double y, double z, double mass, double radius, uint32_t body) {
+    const size_t i = w->scene.particles++;
+    const double at[3] = {x, y, z};
+    for (size_t d = 0; d < 3; d++) w->x[4 * i + d] = (real)(w->positions[3 * i + d] = at[d]);
+    w->x[4 * i + 3] = mass > 0 ? (real)(1 / mass) : 0;
+    w->radius[i] = radius;
+    w->body[i] = body;
+    return i;
+}
+
+static pbd_collider plane_at(double angle, double friction) {
+    const double c = cos(angle), s = sin(angle);
+    return (pbd_collider){
+        .shape = PBD_PLANE, .axis = {{c, 0, -s}, {0, 1, 0}, {s, 0, c}}, .friction = friction}; /* falls along +x */
+}
+
+static pbd_status try_world_open(world *w, int backend, int threads) {
+    static const pbd_param params[] = {CONTACT_PARAMS};
+    pbd_value value[2] = {{.param = &params[0], .number = strcmp(w->sum, "printed") == 0},
+                          {.param = &params[1], .number = w->margin}};
+    const pbd_values values = {value, 2};
+    w->scene.positions = w->positions;
+    w->scene.contact.radius = w->radius;
+    w->scene.body = w->body;
+    w->scene.collider = w->collider;
+    check_ok(pbd_exec_create(backend, threads, &w->exec));
+    w->recorder = pbd_recorder_create(&w->result, NULL);
+    check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_x));
+    check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_p));
+    return contact_create(&w->contact, &w->scene, NULL, w->exec, w->recorder, &values);
+}
+
+static void world_open(world *w, int backend, int threads) { check_ok(try_world_open(w, backend, threads)); }
+
+static void world_close(world *w) {
+    contact_free(&w->contact);
+    pbd_free(w->exec, w->device_x);
+    pbd_free(w->exec, w->device_p);
+    pbd_exec_destroy(w->exec);
+    pbd_recorder_destroy(w->recorder);
+    pbd_result_free(&w->result);
+}
+
+static double recorded(world *w, const char *name) {
+    check_ok(contact_record(&w->contact));
+    for (size_t i = 0; i < w->result.metrics; i++)
+        if (strcmp(w->result.metric[i].name, name) == 0) return w->result.metric[i].value;
+    fail_msg("no metric %s", name);
+    return NAN;
+}
+
+/* `passes` of contact from predicted rows p, which come back. */
+static void passes_from(world *w, real *p, double dt, int passes) {
+    const size_t bytes = 4 * w->scene.particles * sizeof(real);
+    check_ok(pbd_upload(w->exec, w->device_x, w->x, bytes));
+    check_ok(pbd_upload(w->exec, w->device_p, p, bytes));
+    check_ok(contact_begin(&w->contact, w->device_p, w->time, dt));
+    for (int i = 0; i < passes; i++) check_ok(contact_iterate(&w->contact, w->device_x, w->device_p));
+    check_ok(contact_end(&w->contact, w->device_p));
+    check_ok(pbd_download(w->exec, p, w->device_p, bytes));
+}
+
+static void step(world *w, double dt, int passes, const double gravity[3]) {
+    static real p[4 * MOST];
+    const size_t n = w->scene.particles;
+    for (size_t i = 0; i < 4 * n; i++) {
+        const size_t d = i % 4;
+        p[i] = w->x[i];
+        if (d < 3 && w->x[i - d + 3] > 0)
+            p[i] = (real)((double)w->x[i] + dt * ((double)w->v[i] + dt * (gravity ? gravity[d] : 0)));
+    }
+    passes_from(w, p, dt, passes);
+    for (size_t i = 0; i < 4 * n; i++) {
+        if (i % 4 == 3) continue;
+        w->v[i] = (real)(((double)p[i] - (double)w->x[i]) / dt);
+        w->x[i] = p[i];
+    }
+    w->time += dt;
+}
+
+static world one, other; /* too large for a stack */
+
+/* ---- Colliders and friction -------------------------------------------------------------------------------------- */
+
+static const double down[3] = {0, 0, -9.81};
+
+/* How far a particle slides down a plane in 1 s of steps of dt. */
+static double slide(double angle, double friction, double dt, double radius) {
+    world_begin(&one);
+    one.collider[0] = plane_at(angle, friction);
+    one.scene.colliders = 1;
+    put(&one, radius * sin(angle), 0, radius * cos(angle), 2.5, radius, 0);
+    world_open(&one, PBD_CPU, 1);
+    const double x0 = (double)one.x[0], z0 = (double)one.x[2];
+    for (int i = 0; i < (int)lround(1 / dt); i++) step(&one, dt, 3, down);
+    const double far = ((double)one.x[0] - x0) * cos(angle) - ((double)one.x[2] - z0) * sin(angle);
+    const double off = ((double)one.x[0] - x0) * sin(angle) + ((double)one.x[2] - z0) * cos(angle);
+    check_near("off the plane, m", off, 0, 40 * rounding);
+    check_near("particles outside", recorded(&one, "particles_outside"), 0, 0);
+    world_close(&one);
+    return far;
+}
+
+/* Below atan(mu) it sticks; above, it slides with g (sin - mu cos), of which steps of dt make
+ * a dt^2 n (n + 1)/2 after n. */
+static void test_inclined_plane(void **unused) {
+    (void)unused;
+    const double dt = 0.002, most = sizeof(real) == sizeof(float) ? 2e-3 : 1e-9; /* m; f32: 500 roundings of x */
+    for (int degrees = 10; degrees <= 60; degrees += 10)
+        for (int k = 0; k <= 3; k++) {
+            const double angle = degrees * M_PI / 180, mu = 0.3 * k;
+            const double a = 9.81 * (sin(angle) - mu * cos(angle)), n = lround(1 / dt);
+            char what[100];
+            snprintf(what, sizeof what, "%d degrees, mu = %g, m", degrees, mu);
+            check_near(what, slide(angle, mu, dt, k % 2 ? 0.1 : 0), a > 0 ? a * dt * dt * n * (n + 1) / 2 : 0, most);
+        }
+    const double critical = atan(0.5);
+    assert_true(fabs(slide(critical * 0.99, 0.5, dt, 0.05)) < 1e-4);
+    assert_true(slide(critical * 1.01, 0.5, dt, 0.05) > 0.02); /* 9.81 * 0.0045 / 2 */
+}
+
+/* On a belt that runs at u a particle gains mu g until it is as fast. */
+static void test_belt(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    one.collider[0] = plane_at(0, 0.4);
+    one.collider[0].velocity[0] = 2;
+    one.collider[0].end = 1; /* s: then the belt stops, and so does the particle in time */
+    one.scene.colliders = 1;
+    put(&one, 0, 0, 0, 1, 0, 0);
+    world_open(&one, PBD_CPU, 1);
+    const double dt = 0.001, close = sizeof(real) == sizeof(float) ? 2e-2 : 1e-9;
+    for (int i = 1; i <= 1400; i++) {
+        step(&one, dt, 1, down);
+        const double gain = 0.4 * 9.81 * dt, t = i <= 1000 ? i : i - 1000;
+        const double wanted = i <= 1000 ? fmin(t * gain, 2) : fmax(2 - t * gain, 0);
+        if (i % 200 == 0) check_near("speed on the belt, m/s", (double)one.v[0], wanted, close);
+    }
+    world_close(&one);
+}
+
+/* On a slow turntable a particle stays where it is on the table: after a quarter turn, a quarter round. */
+static void test_turntable(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    one.collider[0] = plane_at(0, 0.8);
+    one.collider[0].spin[2] = 0.5; /* omega^2 R = 0.25 m/s^2, far below mu g */
+    one.scene.colliders = 1;
+    put(&one, 1, 0, 0, 1, 0, 0);
+    one.v[1] = (real)0.5;
+    world_open(&one, PBD_CPU, 1);
+    const int steps = 2000;
+    for (int i = 0; i < steps; i++) step(&one, M_PI / steps, 2, down);
+    check_near("x after a quarter turn, m", (double)one.x[0], 0, 2e-3); /* first order in the step, 1.6e-3 rad */
+    check_near("y after a quarter turn, m", (double)one.x[1], 1, 2e-3);
+    world_close(&one);
+}
+
+/* A moving piston takes along what it meets, and a container keeps what it holds. */
+static void test_container_and_piston(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    one.collider[0] = (pbd_collider){
+        .shape = PBD_BOX, .container = true, .axis = {{0.8, 0.6, 0}, {-0.6, 0.8, 0}, {0, 0, 1}}, .half = {1, 1, 1}};
+    one.collider[1] = (pbd_collider){.shape = PBD_SPHERE,
+                                     .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                     .half = {0.4},
+                                     .centre = {0, 0, -2},
+                                     .velocity = {0, 0, 2},
+                                     .end = 1};
+    one.scene.colliders = 2;
+    uint64_t seed = 5;
+    for (int i = 0; i < 300; i++) {
+        const double x = noise(&seed), y = noise(&seed), z = noise(&seed);
+        const size_t k = put(&one, 0.6 * x, 0.6 * y, 0.6 * z, 1, 0.05, 0);
+        for (size_t d = 0; d < 3; d++) one.v[4 * k + d] = (real)(20 * noise(&seed));
+    }
+    world_open(&one, PBD_CPU, 2);
+    for (int i = 0; i < 400; i++) step(&one, 0.0025, 4, down);
+    double nearest = INFINITY, farthest = 0;
+    for (size_t i = 0; i < one.scene.particles; i++) {
+        const real *x = one.x + 4 * i;
+        nearest = fmin(nearest, sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])));
+        farthest = fmax(farthest, fabs(0.8 * (double)x[0] + 0.6 * (double)x[1]));
+        farthest = fmax(farthest, fabs(0.8 * (double)x[1] - 0.6 * (double)x[0]));
+        farthest = fmax(farthest, fabs((double)x[2]));
+    }
+    assert_true(nearest > 0.45 - 1e-5);
+    assert_true(farthest < 0.95 + 1e-5);
+    check_near("particles outside", recorded(&one, "particles_outside"), 0, 0);
+    world_close(&one);
+}
+
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
+
+/* Masses 1 and 3 that overlap by 0.1: they part by 0.1 in the ratio 3 to 1, along the line between them. */
+static void test_pair_by_hand(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, 0.5, 0);
+    put(&one, 0.54, 0.72, 0, 3, 0.5, 1); /* 0.9 away */
+    one.scene.contact.between_bodies = true;
+    world_open(&one, PBD_CPU, 1);
+    real p[8];
+    memcpy(p, one.x, sizeof p);
+    passes_from(&one, p, 1, 1);
+    check_near("the light one, x, m", (double)p[0], -0.075 * 0.6, 4 * rounding);
+    check_near("the light one, y, m", (double)p[1], -0.075 * 0.8, 4 * rounding);
+    check_near("the heavy one, x, m", (double)p[4], 0.54 + 0.025 * 0.6, 4 * rounding);
+    check_near("the heavy one, y, m", (double)p[5], 0.72 + 0.025 * 0.8, 4 * rounding);
+    world_close(&one);
+}
+
+/* Three in a row, 0.1 too near each: the plain sum parts each pair at once, for the middle one is pushed by both; with
+ * shares each pair takes half. */
+static void test_sums(void **unused) {
+    (void)unused;
+    for (int printed = 0; printed < 2; printed++) {
+        world_begin(&one);
+        one.sum = printed ? "printed" : "shared";
+        put(&one, 0, 0, 0, 1, 0.5, 0);
+        put(&one, 0, 0.9, 0, 1, 0.5, 1);
+        put(&one, 0, 1.8, 0, 1, 0.5, 2);
+        one.scene.contact.between_bodies = true;
+        world_open(&one, PBD_CPU, 1);
+        real p[12];
+        memcpy(p, one.x, sizeof p);
+        passes_from(&one, p, 1, 1);
+        const double push = printed ? 0.05 : 0.025;
+        check_near("the first, m", (double)p[1], -push, 4 * rounding);
+        check_near("the middle, m", (double)p[5], 0.9, 4 * rounding);
+        check_near("the last, m", (double)p[9], 1.8 + push, 8 * rounding);
+        world_close(&one);
+    }
+}
+
+/* A dense lump, each particle a body: sixty push on each. Plain sums throw it apart; shares let it grow to rest. */
+static void test_crowd(void **unused) {
+    (void)unused;
+    double spread[2];
+    for (int printed = 0; printed < 2; printed++) {
+        world_begin(&one);
+        one.sum = printed ? "printed" : "shared";
+        one.scene.contact.between_bodies = true;
+        uint64_t seed = 21;
+        for (uint32_t i = 0; i < 216; i++)
+            put(&one, 0.05 * (i % 6) + 1e-3 * noise(&seed), 0.05 * (i / 6 % 6), 0.05 * (i / 36), 1, 0.1, i);
+        world_open(&one, PBD_CPU, 1);
+        static real p[4 * MOST];
+        memcpy(p, one.x, sizeof p);
+        passes_from(&one, p, 1, 1);
+        spread[printed] = 0;
+        for (size_t i = 0; i < 216; i++)
+            for (size_t d = 0; d < 3; d++)
+                spread[printed] = fmax(spread[printed], fabs((double)p[4 * i + d] - one.positions[3 * i + d]));
+        world_close(&one);
+    }
+    print_message("    farthest push of the first pass: %.3f m with shares, %.3f m as printed; diameters are 0.2 m\n",
+                  spread[0], spread[1]);
+    assert_true(spread[0] < 0.1); /* no farther than one pair alone would push: half its depth */
+    assert_true(spread[1] > 1);
+}
+
+/* A crowd of unlike masses and radii, some held, that move: momentum is what it was, to rounding; held ones stay. */
+static void check_momentum(double friction, const char *sum) {
+    world_begin(&one);
+    one.sum = sum;
+    one.scene.contact = (pbd_contact){.between_bodies = true, .friction = friction};
+    uint64_t seed = 33;
+    for (uint32_t i = 0; i < 600; i++) {
+        const double x = noise(&seed), y = noise(&seed), z = noise(&seed), m = noise(&seed), r = noise(&seed);
+        put(&one, x, y, z, 1.1 + m, 0.12 + 0.04 * r, i / 3);
+    }
+    world_open(&one, PBD_CPU, 1);
+    static real p[4 * MOST];
+    memcpy(p, one.x, sizeof p);
+    for (size_t i = 0; i < 600; i++)
+        for (size_t d = 0; d < 3; d++) p[4 * i + d] += (real)(0.05 * noise(&seed));
+    static real before[4 * MOST];
+    memcpy(before, p, sizeof p);
+    passes_from(&one, p, 0.01, 1);
+    double linear[3] = {0}, angular[3] = {0}, size = 0;
+    for (size_t i = 0; i < 600; i++) {
+        const real *q = before + 4 * i;
+        double j[3];
+        for (size_t d = 0; d < 3; d++) {
+            j[d] = ((double)p[4 * i + d] - (double)q[d]) / (double)q[3];
+            linear[d] += j[d];
+            size += fabs(j[d]);
+        }
+        for (size_t d = 0; d < 3; d++)
+            angular[d] += (double)q[(d + 1) % 3] * j[(d + 2) % 3] - (double)q[(d + 2) % 3] * j[(d + 1) % 3];
+    }
+    assert_true(size > 1); /* something was pushed */
+    const double limit = 20 * rounding * size;
+    for (int d = 0; d < 3; d++) {
+        check_near("linear impulse, kg m", linear[d], 0, limit);
+        if (friction == 0) check_near("angular impulse, kg m^2", angular[d], 0, limit);
+    }
+    world_close(&one);
+}
+
+static void test_momentum(void **unused) {
+    (void)unused;
+    check_momentum(0, "shared");
+    check_momentum(0.5, "shared");
+    check_momentum(0, "printed");
+}
+
+/* A particle pressed by its weight on one that is held and slides over it... by hand: of a step along the tangent of
+ * s, friction takes back min(s, mu depth) of the light one's share. */
+static void test_pair_friction_by_hand(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        world_begin(&one);
+        one.scene.contact = (pbd_contact){.between_bodies = true, .friction = k ? 0.5 : 3};
+        put(&one, 0, 0, 0, 0, 0.5, 0); /* held */
+        put(&one, 0.02, 0, 1, 1, 0.5, 1);
+        one.x[4] = 0; /* it came from above the other one, 0.02 along x */
+        world_open(&one, PBD_CPU, 1);
+        real p[8] = {0, 0, 0, 0, (real)0.02, 0, (real)0.98, 1};
+        passes_from(&one, p, 1, 1);
+        const double length = hypot(0.02, 0.98), depth = 1 - length, n[2] = {0.02 / length, 0.98 / length};
+        const double slip[2] = {0.02, -0.02}, normal = slip[0] * n[0] + slip[1] * n[1];
+        const double along[2] = {slip[0] - normal * n[0], slip[1] - normal * n[1]}, t = hypot(along[0], along[1]);
+        const double back = fmin(1, (k ? 0.5 : 3) * depth / t);
+        check_near("x, m", (double)p[4], 0.02 + depth * n[0] - back * along[0], 4 * rounding);
+        check_near("z, m", (double)p[6], 0.98 + depth * n[1] - back * along[1], 4 * rounding);
+        check_near("the held one, m", (double)(p[0] + p[1] + p[2]), 0, 0);
+        world_close(&one);
+    }
+}
+
+/* Two particles head on, at all speeds below a diameter a step: they never change sides, and come to rest together. */
+static void test_head_on(void **unused) {
+    (void)unused;
+    for (int k = 1; k <= 19; k++) {
+        world_begin(&one);
+        one.scene.contact.between_bodies = true;
+        put(&one, -1, 0, 0, 1, 0.05, 0);
+        put(&one, 1.013, 0, 0, 1, 0.05, 1);
+        one.v[0] = (real)(0.025 * 0.1 * k / 0.01);
+        one.v[4] = -one.v[0]; /* together 0.05 k diameters a step */
+        world_open(&one, PBD_CPU, 1);
+        for (int i = 0; i < 1000; i++) {
+            step(&one, 0.01, 3, NULL);
+            if (!(one.x[4] - one.x[0] > (real)0.0999))
+                fail_msg("%g diameters a step: passed: %g apart in step %d", 0.05 * k, (double)(one.x[4] - one.x[0]),
+                         i);
+        }
+        assert_true(recorded(&one, "deepest_penetration") < 1e-6);
+        world_close(&one);
+    }
+}
+
+/* One body: particles meet where they were far apart at rest, and let each other be where they were near. */
+static void test_self_contact(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    one.scene.contact.self_distance = 0.3;
+    for (int i = 0; i < 10; i++) put(&one, 0.15 * i, 0, 0, 1, 0.1, 0);
+    one.x[4 * 9] = 0;
+    one.x[4 * 9 + 2] = (real)0.05; /* the last onto the first: 0.05 apart, and 0.158 from the second */
+    world_open(&one, PBD_CPU, 1);
+    static real p[4 * MOST];
+    memcpy(p, one.x, sizeof p);
+    passes_from(&one, p, 1, 100);
+    check_near("last to first, m", hypot((double)(p[36] - p[0]), (double)(p[38] - p[2])), 0.2, 1e-4);
+    check_near("the sixth, x, m", (double)p[4 * 5], 0.75, 2 * rounding); /* 0.15 from its own, and let be */
+    check_near("smallest distance of far ones, m", recorded(&one, "smallest_far_distance"), 0.2, 1e-4);
+    world_close(&one);
+}
+
+/* ---- What must not matter ---------------------------------------------------------------------------------------- */
+
+static void make_shower(world *w) {
+    world_begin(w);
+    w->scene.contact = (pbd_contact){.between_bodies = true, .friction = 0.3};
+    w->collider[0] = (pbd_collider){.shape = PBD_CYLINDER,
+                                    .container = true,
+                                    .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                    .half = {0.5, 0, 1},
+                                    .spin = {0, 0, 3},
+                                    .friction = 0.5};
+    w->scene.colliders = 1;
+    uint64_t seed = 8;
+    for (uint32_t i = 0; i < 500; i++) {
+        const double x = noise(&seed), y = noise(&seed), z = noise(&seed);
+        const size_t k = put(w, 0.3 * x, 0.3 * y, 0.5 * z - 0.4, 1 + 0.5 * noise(&seed), i % 9 ? 0.04 : 0, i / 2);
+        for (size_t d = 0; d < 3; d++) w->v[4 * k + d] = (real)noise(&seed);
+    }
+}
+
+static void run_shower(world *w, int backend, int threads, double margin, int steps) {
+    make_shower(w);
+    w->margin = margin;
+    world_open(w, backend, threads);
+    for (int i = 0; i < steps; i++) step(w, 0.004, 4, down);
+}
+
+static double farthest_apart(const world *a, const world *b) {
+    double most = 0;
+    for (size_t i = 0; i < 4 * a->scene.particles; i++) {
+        const double off = fabs((double)a->x[i] - (double)b->x[i]);
+        if (!(off <= most)) most = off;
+    }
+    return most;
+}
+
+static void test_threads_and_margins_change_nothing(void **unused) {
+    (void)unused;
+    static const struct {
+        int threads;
+        double margin;
+    } given[] = {{3, 0.5}, {8, 0.5}, {1, 1}, {1, 3}};
+    run_shower(&one, PBD_CPU, 1, 0.5, 60);
+    assert_true(recorded(&one, "most_contact_pairs") > 100);
+    check_near("particles outside", recorded(&one, "particles_outside"), 0, 0);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        run_shower(&other, PBD_CPU, given[i].threads, given[i].margin, 60);
+        char what[100];
+        snprintf(what, sizeof what, "%d threads, margin %g, m", given[i].threads, given[i].margin);
+        check_near(what, farthest_apart(&one, &other), 0, 0);
+        world_close(&other);
+    }
+    world_close(&one);
+}
+
+static void test_emulation(void **unused) {
+    (void)unused;
+#if defined(__SANITIZE_THREAD__) /* a pthread for each thread takes its time */
+    const int steps = 1;
+#else
+    const int steps = 5;
+#endif
+    run_shower(&one, PBD_CPU, 1, 0.5, steps);
+    run_shower(&other, PBD_EMU, 1, 0.5, steps);
+    check_near("emu against cpu, m", farthest_apart(&one, &other), 0, 2000 * rounding);
+    world_close(&one);
+    world_close(&other);
+}
+
+/* A run that goes wrong: NaN and infinity among sound ones. Nothing hangs or crashes, and sound ones stay so. */
+static void test_broken_positions(void **unused) {
+    (void)unused;
+    make_shower(&one);
+    world_open(&one, PBD_CPU, 2);
+    one.x[4 * 20] = (real)NAN;
+    one.x[4 * 21 + 1] = (real)INFINITY;
+    one.x[4 * 22 + 2] = (real)-1e30;
+    for (int i = 0; i < 5; i++) step(&one, 0.004, 4, down);
+    size_t sound = 0;
+    for (size_t i = 0; i < 500; i++) sound += isfinite(one.x[4 * i] + one.x[4 * i + 1] + one.x[4 * i + 2]);
+    assert_true(sound >= 497);
+    world_close(&one);
+}
+
+/* ---- Where there is nothing to do, and bad input ------------------------------------------------------------------
+ */
+
+static void test_nothing_to_do_costs_nothing(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, 0.5, 0);
+    put(&one, 0.1, 0, 0, 1, 0.5, 1); /* radii, but neither between bodies nor within one */
+    world_open(&one, PBD_CPU, 1);
+    const uint64_t launches = pbd_exec_read_totals(one.exec).launches;
+    const size_t allocated = pbd_exec_read_totals(one.exec).allocated;
+    step(&one, 0.1, 5, down);
+    assert_true(pbd_exec_read_totals(one.exec).launches == launches);
+    check_near("device memory besides the test's own, bytes", (double)allocated, 2.0 * sizeof one.x, 0);
+    check_ok(contact_record(&one.contact));
+    assert_int_equal(one.result.metrics, 0);
+    world_close(&one);
+}
+
+static void refuse(const char *word) {
+    const pbd_status status = try_world_open(&one, PBD_CPU, 1);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    if (!strstr(status.text, word)) fail_msg("'%s' does not speak of '%s'", status.text, word);
+    world_close(&one);
+}
+
+static void test_bad_input(void **unused) {
+    (void)unused;
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, -0.5, 0);
+    refuse("contact radius -0.5");
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, 0.5, 0);
+    one.scene.contact.self_distance = 0.9;
+    refuse("self_distance=0.9");
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, 0.5, 0);
+    one.scene.contact.friction = NAN;
+    refuse("friction");
+    world_begin(&one);
+    put(&one, 0, 0, 0, 1, 0, 0);
+    one.scene.colliders = 1; /* all zero */
+    refuse("no direction");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inclined_plane),
+                                       cmocka_unit_test(test_belt),
+                                       cmocka_unit_test(test_turntable),
+                                       cmocka_unit_test(test_container_and_piston),
+                                       cmocka_unit_test(test_pair_by_hand),
+                                       cmocka_unit_test(test_sums),
+                                       cmocka_unit_test(test_crowd),
+                                       cmocka_unit_test(test_momentum),
+                                       cmocka_unit_test(test_pair_friction_by_hand),
+                                       cmocka_unit_test(test_head_on),
+                                       cmocka_unit_test(test_self_contact),
+                                       cmocka_unit_test(test_threads_and_margins_change_nothing),
+                                       cmocka_unit_test(test_emulation),
+                                       cmocka_unit_test(test_broken_positions),
+                                       cmocka_unit_test(test_nothing_to_do_costs_nothing),
+                                       cmocka_unit_test(test_bad_input)};
+    return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
+}
