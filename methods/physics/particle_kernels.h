@@ -9,8 +9,6 @@
 #include "harness/exec/kernel.h"
 #include "harness/exec/tile.h"
 
-PBD_FN vec3 load3(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
-
 typedef struct predict_args {
     const real *x, *v, *a; /* positions, velocities, accelerations by the load; rows of 4 */
     real *p;               /* predicted; w is carried along */

@@ -26,4 +26,7 @@
 
 PBD_DEFINE_VEC3(vec3, real)
 
+/* The first three of row i of an array of rows of four. */
+PBD_FN vec3 load3(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
+
 #endif

@@ -1,0 +1,69 @@
+#include "methods/physics/shape_gradients.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define REAL double
+#include "methods/physics/shape_kernels.h"
+
+static int flags_of(const shape_choice *choice) {
+    if (choice->linear) return SHAPE_LINEAR;
+    return (choice->kernel_correction ? SHAPE_KERNEL_CORRECTION : 0) |
+           (choice->gradient_correction ? SHAPE_GRADIENT_CORRECTION : 0);
+}
+
+/* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and the gradient reproduces it. */
+static void offset_at(const rest_neighbours *near, const double *positions, const double *gradient, size_t i,
+                      double *out) {
+    for (int e = 0; e < 9; e++) out[e] = e % 4 == 0;
+    for (size_t k = near->first[i]; k < near->first[i + 1]; k++) {
+        const double *other = positions + 3 * (size_t)near->particle[k];
+        for (size_t e = 0; e < 9; e++) out[e] -= (other[e / 3] - positions[3 * i + e / 3]) * gradient[3 * k + e % 3];
+    }
+}
+
+static void find_offsets(const rest_neighbours *near, const double *positions, const shape_choice *choice,
+                         const uint32_t *deficient, shape_gradients *out) {
+    const bool reproduces = choice->linear || choice->gradient_correction;
+    for (size_t i = 0; i < near->particles; i++) {
+        if (near->first[i + 1] - near->first[i] < 4) out->few++;
+        out->deficient += deficient[i] > 0;
+        if (!(deficient[i] > 0 || (choice->displacement && !reproduces))) continue;
+        out->has_offset = true;
+        offset_at(near, positions, out->gradient, i, out->offset + 9 * i);
+    }
+}
+
+pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
+                                const shape_choice *choice, shape_gradients *out) {
+    const size_t n = near->particles, pairs = near->first[n];
+    *out = (shape_gradients){.gradient = malloc((3 * pairs + 1) * sizeof(double)),
+                             .offset = calloc(9 * n + 1, sizeof(double))};
+    double *rest = malloc((4 * n + 1) * sizeof *rest);
+    uint32_t *first = malloc((n + 1) * sizeof *first), *deficient = calloc(n + 1, sizeof *deficient);
+    pbd_status status = out->gradient && out->offset && rest && first && deficient
+                            ? pbd_ok()
+                            : pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
+    if (status.code == PBD_OK) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t d = 0; d < 3; d++) rest[4 * i + d] = positions[3 * i + d];
+            rest[4 * i + 3] = volumes[i];
+        }
+        for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
+        const shape_args args = {rest,      first,          near->particle, out->gradient,
+                                 deficient, choice->radius, choice->kernel, flags_of(choice)};
+        for (size_t i = 0; i < n; i++) shape_at(&args, i);
+        find_offsets(near, positions, choice, deficient, out);
+    }
+    free(rest);
+    free(first);
+    free(deficient);
+    if (status.code != PBD_OK) shape_gradients_free(out);
+    return status;
+}
+
+void shape_gradients_free(shape_gradients *s) {
+    free(s->gradient);
+    free(s->offset);
+    *s = (shape_gradients){0};
+}
