@@ -8,6 +8,7 @@ pbd_body pbd_body_of(const pbd_scene *scene, const pbd_method *method) {
     const pbd_body hexes = {scene->particles, scene->hexes, scene->hex, 8};
     const pbd_body tets = {scene->particles, scene->tets, scene->tet, 4};
     const bool on_tets = (method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) != 0;
+    if (method->needs & PBD_NEEDS_SAMPLES) return (pbd_body){scene->particles, scene->particles, NULL, 1};
     if (scene->tets > 0 && (on_tets || scene->hexes == 0)) return tets;
     if (scene->hexes > 0) return hexes;
     if (scene->triangles > 0) return (pbd_body){scene->particles, scene->triangles, scene->triangle, 3};

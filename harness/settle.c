@@ -91,9 +91,26 @@ static pbd_status check_tets(const pbd_scene *s, const double *x) {
     return pbd_ok();
 }
 
-/* By the elements that the method works on, else by those that the scene has. */
+/* Det F at the particles of a method that samples the body: its own, whatever elements the scene has. */
+static pbd_status check_particles(const watch *w) {
+    double *F = malloc((9 * w->scene->particles + 1) * sizeof *F);
+    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w->scene->particles);
+    pbd_status status = w->method->read(w->state, PBD_DEFORMATION_GRADIENTS, F);
+    for (size_t i = 0; i < w->scene->particles && status.code == PBD_OK; i++) {
+        const double *f = F + 9 * i;
+        const double det = f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) +
+                           f[2] * (f[3] * f[7] - f[4] * f[6]);
+        if (!(det > 0))
+            status = pbd_error(PBD_NO_EQUILIBRIUM, "it rests, but the body is inverted at particle %zu", i);
+    }
+    free(F);
+    return status;
+}
+
+/* By what the method works on, else by the elements that the scene has. */
 static pbd_status check_shape(const watch *w) {
-    const bool by_tets = w->method->needs & PBD_NEEDS_TETS || w->scene->hexes == 0;
+    if (w->method->needs & PBD_NEEDS_SAMPLES) return check_particles(w);
+    const bool by_tets = (w->method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) || w->scene->hexes == 0;
     return (by_tets ? check_tets : check_hexes)(w->scene, w->x);
 }
 

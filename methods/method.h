@@ -289,6 +289,7 @@ typedef enum pbd_field {
     PBD_POSITIONS,  /* particles x 3, m */
     PBD_VELOCITIES, /* particles x 3, m/s */
     PBD_PREDICTED,  /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+    PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
     PBD_MEAN_STRESS /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
 } pbd_field;
 

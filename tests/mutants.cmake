@@ -34,7 +34,7 @@ mutant(load_sign pbd_distance methods/physics/particle_kernels.h "(a->v[d] + a->
 set(elements methods/physics/element_kernels.h)
 mutant(element_gradient_sign strain_energy ${elements} "vmat3_apply(p, vvec3_make(b[c], b[3 + c], b[6 + c]))" "vmat3_apply(p, vvec3_make(b[c], b[3 + c], -b[6 + c]))")
 mutant(element_closing_sign strain_energy ${elements} "out[3] = vvec3_make(-sum.x, -sum.y, -sum.z);" "out[3] = vvec3_make(-sum.x, -sum.y, sum.z);")
-mutant(multiplier_sign strain_energy methods/strain_energy/strain_energy_kernels.h "(c + alpha * lambda)" "(c - alpha * lambda)")
+mutant(multiplier_sign strain_energy methods/physics/energy_constraint.h "(c + alpha * lambda)" "(c - alpha * lambda)")
 mutant(plastic_sign strain_energy methods/physics/plasticity.h "s->p = V(mat3_sub)(s->p, V(mat3_mul)(f, V(symmetric_matrix)(sp)));" "s->p = V(mat3_add)(s->p, V(mat3_mul)(f, V(symmetric_matrix)(sp)));")
 mutant(second_fibre_sign strain_energy methods/strain_energy/strain_energy_kernels.h "element_entry(&a->view, a->lying, 2 * k - 1, first, count)" "-element_entry(&a->view, a->lying, 2 * k - 1, first, count)")
 mutant(shear_sign strain_based methods/strain_based/strain_based_kernels.h "vvec3_sub(uf, vvec3_scale(s.value, ug))" "vvec3_add(uf, vvec3_scale(s.value, ug))")

@@ -4,34 +4,17 @@
  * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
 #include "methods/physics/element_solver.h"
-#include "methods/physics/fibres.h"
+#include "methods/physics/energy_material.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
-static const char *const forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /* in the order of ENERGY_PBD... */
-static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
-static const char *const flows[] = {"von_mises", "whole", NULL};
-
-static const pbd_param params[] = {
-    {"form", "", PBD_CHOICE, "xpbd_root", 0, 0, 0, forms,
-     "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha = 1/V"},
-    ELEMENT_SOLVER_PARAMS,
-    {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what becomes of the law under compression and inversion"},
-    {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"},
-    {"flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
-     "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"},
-    {0}};
+static const pbd_param params[] = {ENERGY_FORM_PARAM("form"), ELEMENT_SOLVER_PARAMS, ENERGY_MATERIAL_PARAMS, {0}};
 
 typedef struct strain_energy {
     element_solver solver;
-    hyperelastic law; /* moduli in units of `unit` */
-    double unit;      /* Pa, a power of two near E */
-    double thickness; /* m; 1 for tetrahedra */
-    fibre_set fibre;  /* stiffnesses in units of `unit`; the first of triangles is the first axis of their frames */
+    energy_material material;                  /* the first fibre of triangles is the first axis of their frames */
     real *multiplier, *plastic, *idle, *lying; /* device; NULL where there are none */
-    int form;
-    bool deviatoric;
     long iterations, substeps;
-    double damping, yield, creep, dt;
+    double damping, dt;
     uint64_t steps;
     double looked, idled; /* constraints */
 } strain_energy;
@@ -47,30 +30,10 @@ static void destroy(void *state) {
     free(s);
 }
 
-static pbd_status check_material(const pbd_material *m) {
-    if (m->yield_strain > 0 && m->law != PBD_LAW_STVK)
-        return pbd_error(PBD_NOT_SUPPORTED,
-                         "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
-    if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
-    return pbd_ok();
-}
-
-/* A membrane carries no stress across itself: with this lambda its small strains are those of plane stress. */
-static double membrane_lambda(const pbd_material *m) { return m->E * m->nu / (1 - m->nu * m->nu); }
-
 static pbd_status take_material(strain_energy *s, const pbd_material *m, const pbd_values *values) {
-    const pbd_join join = (pbd_join)pbd_choice(values, "join");
-    const double asked = pbd_real(values, "threshold");
     const bool membrane = s->solver.corners == 3;
-    s->unit = ldexp(1, ilogb(m->E));
-    s->law = hyperelastic_make(m->law, join, m->E / s->unit, m->nu,
-                               asked > 0 ? asked : hyperelastic_threshold(m->law, join));
-    if (membrane) s->law.lambda = (real)(membrane_lambda(m) / s->unit);
-    s->thickness = membrane && m->thickness > 0 ? m->thickness : 1;
-    s->yield = m->yield_strain;
-    s->creep = m->creep;
-    PBD_TRY(fibres_make(m, s->unit, &s->fibre));
-    if (membrane) s->fibre.direction[0] = vec3_make(1, 0, 0);
+    PBD_TRY(energy_material_make(m, values, pbd_choice(values, "form"), membrane, &s->material));
+    if (membrane) s->material.fibre.direction[0] = vec3_make(1, 0, 0);
     return pbd_ok();
 }
 
@@ -78,9 +41,9 @@ static pbd_status allocate(strain_energy *s) {
     const size_t n = s->solver.elements;
     void *multiplier = NULL, *plastic = NULL, *idle = NULL;
     pbd_status status = pbd_alloc(s->solver.exec, (n / IDLE_BLOCK + 1) * sizeof(real), &idle);
-    if (status.code == PBD_OK && s->form != ENERGY_PBD)
+    if (status.code == PBD_OK && s->material.form != ENERGY_PBD)
         status = pbd_alloc(s->solver.exec, n * sizeof(real), &multiplier);
-    if (status.code == PBD_OK && s->yield > 0)
+    if (status.code == PBD_OK && s->material.yield > 0)
         status = pbd_alloc(s->solver.exec, PLASTIC_ENTRIES * n * sizeof(real), &plastic);
     s->idle = idle;
     s->multiplier = multiplier;
@@ -90,7 +53,7 @@ static pbd_status allocate(strain_energy *s) {
 
 /* Where the second and third fibre lie in the frames of triangles: the first is their first axis (element_shape.h). */
 static pbd_status lay_fibres(strain_energy *s, const pbd_scene *scene) {
-    const size_t n = s->solver.elements, rows = 2 * (size_t)(s->fibre.count - 1);
+    const size_t n = s->solver.elements, rows = 2 * (size_t)(s->material.fibre.count - 1);
     real *lying = malloc((rows * n + 1) * sizeof *lying);
     if (!lying) return pbd_error(PBD_FAILED, "out of memory for %zu triangles", n);
     pbd_status status = pbd_ok();
@@ -110,11 +73,8 @@ static pbd_status lay_fibres(strain_energy *s, const pbd_scene *scene) {
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    PBD_TRY(check_material(&scene->material));
     strain_energy *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_energy");
-    s->form = pbd_choice(values, "form");
-    s->deviatoric = pbd_choice(values, "flow") == 0;
     s->iterations = pbd_integer(values, "iterations");
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
@@ -124,7 +84,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
         status = take_material(s, &scene->material, values);
         if (status.code == PBD_OK) status = allocate(s);
     }
-    if (status.code == PBD_OK && s->solver.corners == 3 && s->fibre.count > 1) status = lay_fibres(s, scene);
+    if (status.code == PBD_OK && s->solver.corners == 3 && s->material.fibre.count > 1) status = lay_fibres(s, scene);
     if (status.code != PBD_OK)
         destroy(s);
     else
@@ -135,16 +95,14 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 static energy_args args_from(const strain_energy *s, size_t first) {
-    const double inverse_square = 1 / (s->dt * s->dt * s->unit);
-    return (energy_args){
-        .view = element_solver_view(&s->solver, first),
-        .law = s->law,
-        .fibre = s->fibre,
-        .lying = s->lying ? s->lying + first : NULL,
-        .plastic = s->plastic ? s->plastic + first : NULL,
-        .multiplier = s->multiplier ? s->multiplier + first : NULL,
-        .compliance = (real)(s->form == ENERGY_XPBD ? inverse_square / s->unit : inverse_square / s->thickness),
-        .form = s->form};
+    return (energy_args){.view = element_solver_view(&s->solver, first),
+                         .law = s->material.law,
+                         .fibre = s->material.fibre,
+                         .lying = s->lying ? s->lying + first : NULL,
+                         .plastic = s->plastic ? s->plastic + first : NULL,
+                         .multiplier = s->multiplier ? s->multiplier + first : NULL,
+                         .compliance = energy_compliance(&s->material, s->dt),
+                         .form = s->material.form};
 }
 
 static pbd_status project(void *method, size_t first, size_t count) {
@@ -169,9 +127,9 @@ static pbd_status substep(strain_energy *s) {
     if (s->plastic) {
         const flow_args flow = {.view = element_solver_view(solver, 0),
                                 .plastic = s->plastic,
-                                .yield = (real)s->yield,
-                                .creep = (real)(1 - exp(-s->creep * s->dt)),
-                                .deviatoric = s->deviatoric};
+                                .yield = (real)s->material.yield,
+                                .creep = (real)(1 - exp(-s->material.creep * s->dt)),
+                                .deviatoric = s->material.deviatoric};
         PBD_TRY(pbd_run(solver->exec, solver->corners == 4 ? &PBD_KERNEL(flow_tets) : &PBD_KERNEL(flow_triangles),
                         solver->elements, &flow));
     }

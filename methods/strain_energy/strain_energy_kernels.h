@@ -1,26 +1,9 @@
-/* Kernels of strain_energy: one constraint per element, a function of its energy density psi(F).
- *
- * With h_k the gradients of psi by the corners (columns of P B^T) and Q = sum w_k |h_k|^2 the correction is
- * delta x_k = w_k s h_k, where
- *
- *     pbd         C = V psi, no compliance:       s = -psi / Q                               continuum; V cancels
- *     xpbd        C = psi, alpha = 1:             s = d lambda = -(psi + a lambda)/(Q + a),  a = 1/dt^2
- *                                                                                             cao2023 Eq. 10, as
- * printed xpbd_root   C = sqrt(2 psi), alpha = 1/V:   s = d lambda / C, d lambda = -(C + a lambda) C^2/(Q + a C^2),  a
- * = 1/(V dt^2)                 C-1: the physical one
- *
- * The last is the usual d lambda with both sides of its fraction times C^2: grad C = h/C is 0/0 at rest, Q and C are
- * not. Moduli come divided by a power of two near E (`unit`), which changes no digit and keeps f32 from overflowing;
- * lambda and the compliances are scaled to match. Nothing is cut off: only where Q is 0 and no compliance is left is
- * there no direction to move in. NaN stays NaN, so that a state without an energy ends the run and is not passed
- * over. */
+/* Kernels of strain_energy: one constraint per element. h_k of energy_constraint.h are the columns of P B^T. */
 #ifndef PBD_STRAIN_ENERGY_KERNELS_H
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
 #include "methods/physics/element_kernels.h"
-#include "methods/physics/plasticity.h"
-
-enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT };
+#include "methods/physics/energy_constraint.h"
 
 typedef struct energy_args {
     element_view view;
@@ -36,17 +19,6 @@ typedef struct energy_args {
 
 /* ---- Energy and stress ------------------------------------------------------------------------------------------- */
 
-PBD_FN vsymmetric plastic_load(const element_view *v, const real *plastic, size_t first, int count) {
-    vsymmetric s;
-    s.xx = element_entry(v, plastic, 0, first, count);
-    s.yy = element_entry(v, plastic, 1, first, count);
-    s.zz = element_entry(v, plastic, 2, first, count);
-    s.xy = element_entry(v, plastic, 3, first, count);
-    s.yz = element_entry(v, plastic, 4, first, count);
-    s.zx = element_entry(v, plastic, 5, first, count);
-    return s;
-}
-
 /* Only the first fibre has the same place in the frames of all triangles. */
 PBD_FN vvec3 fibre_at(const energy_args *a, int k, size_t first, int count) {
     if (k == 0 || !a->lying) return vfibre_direction(&a->fibre, k);
@@ -60,39 +32,22 @@ PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int
         vadd_fibre(&s, f, fibre_at(a, k, first, count), vreal_set(a->fibre.stiffness[k]));
     if (a->plastic)
         vadd_plastic(&s, f, vreal_set(a->law.mu), vreal_set(a->law.lambda),
-                     plastic_load(&a->view, a->plastic, first, count));
+                     plastic_load(a->plastic, a->view.stride, first, count));
     return s;
 }
 
 /* ---- The correction ---------------------------------------------------------------------------------------------- */
-
-/* s of the table above, and the new multiplier. `share`: what of its step the constraint takes. */
-PBD_FN vreal energy_factor(const energy_args *a, vreal psi, vreal q, vreal share, size_t first, int count,
-                           vreal *multiplier) {
-    const vreal none = vreal_set(0);
-    if (a->form == ENERGY_PBD) return vreal_where(q == 0, none, -share * psi / q);
-    vreal lambda = batch_load(a->multiplier, first, count);
-    if (a->form == ENERGY_XPBD) {
-        vreal change = -share * (psi + a->compliance * lambda) / (q + a->compliance);
-        *multiplier = lambda + change;
-        return change;
-    }
-    /* psi is 0 at rest but for rounding, which may make it negative; NaN must stay. */
-    vreal c = vreal_sqrt(vreal_where(psi < 0, none, 2 * psi));
-    vreal alpha = a->compliance / batch_load(a->view.size, first, count), below = q + alpha * c * c;
-    vreal s = vreal_where(below == 0, none, -share * (c + alpha * lambda) * c / below);
-    *multiplier = lambda + s * c;
-    return s;
-}
 
 PBD_FN vreal correction(const energy_args *a, int corners, size_t first, int count, element *e, vvec3 gradient[4]) {
     element_load(&a->view, corners, first, count, e);
     vmat3 f = element_deformation_gradient(e, corners);
     vstressed s = element_stress(a, f, first, count);
     element_gradients(e, corners, s.p, gradient);
-    vreal share = vreal_set(1), multiplier;
+    vreal share = vreal_set(1), lambda = vreal_set(0), multiplier = lambda;
     if (a->view.share) share = batch_load(a->view.share, first, count);
-    vreal factor = energy_factor(a, s.psi, element_weight(e, corners, gradient), share, first, count, &multiplier);
+    if (a->form != ENERGY_PBD) lambda = batch_load(a->multiplier, first, count);
+    vreal factor = energy_factor(a->form, a->compliance, s.psi, element_weight(e, corners, gradient),
+                                 batch_load(a->view.size, first, count), share, lambda, &multiplier);
     if (a->form != ENERGY_PBD) batch_store(a->multiplier, first, count, multiplier);
     return factor;
 }
@@ -139,11 +94,9 @@ typedef struct flow_args {
 PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
     element e;
     element_load(&a->view, corners, first, count, &e);
-    vsymmetric s = vplastic_flow(element_deformation_gradient(&e, corners),
-                                 plastic_load(&a->view, a->plastic, first, count), a->yield, a->creep, a->deviatoric);
-    const vreal entry[PLASTIC_ENTRIES] = {s.xx, s.yy, s.zz, s.xy, s.yz, s.zx};
-    for (int k = 0; k < PLASTIC_ENTRIES; k++)
-        batch_store(a->plastic + (size_t)k * a->view.stride, first, count, entry[k]);
+    const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
+    const vmat3 f = element_deformation_gradient(&e, corners);
+    plastic_store(a->plastic, a->view.stride, first, count, vplastic_flow(f, old, a->yield, a->creep, a->deviatoric));
 }
 
 PBD_FN void flow_tets(const flow_args *a, size_t first, int count) { flow(a, 4, first, count); }
