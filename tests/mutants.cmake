@@ -8,6 +8,11 @@ function(mutant name method header from to)
         message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
     endif()
     string(REPLACE "${from}" "${to}" text "${text}")
+    file(GLOB_RECURSE stale ${root}/*.h) # of a mutant that was of another header once
+    list(REMOVE_ITEM stale ${root}/${header})
+    if(stale)
+        file(REMOVE ${stale})
+    endif()
     file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
     # All of the program but the method's own two objects, and the mutants of those.
