@@ -275,6 +275,22 @@ static void test_precisions_and_backends(void **unused) {
             expect_backends_agree("strain_energy", variants[v], triangles);
         }
 }
+/* Fibres and plastic flow on the emulated device: flow has kernels of its own, and several fibres of triangles a road.
+ */
+static void test_fibres_and_flow_emulated(void **unused) {
+    (void)unused;
+    const pbd_material material = {.E = 1e4,
+                                   .nu = 0.3,
+                                   .density = 100,
+                                   .law = PBD_LAW_STVK,
+                                   .fibre = {{1, 0.2, 0}, {0, 1, 0.1}, {1, -1, 1}},
+                                   .fibre_stiffness = {2e4, 1e4, 5e3},
+                                   .yield_strain = 1e-4,
+                                   .creep = 50,
+                                   .thickness = 0.01};
+    for (int triangles = 0; triangles < 2; triangles++)
+        expect_backends_agree_with("strain_energy", "iterations=2", triangles, &material);
+}
 static void test_order_in_time(void **unused) {
     (void)unused;
     expect_first_order("strain_energy", "form=xpbd_root iterations=60");
@@ -317,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_precisions_and_backends),
+        cmocka_unit_test(test_fibres_and_flow_emulated),
         cmocka_unit_test(test_order_in_time),
         cmocka_unit_test(test_bad_meshes),
         cmocka_unit_test(test_bad_materials),

@@ -199,7 +199,7 @@ static void spell_big_endian(const unsigned char *byte, char out[16]) {
 /* Width and height stand in the file's first chunk (PNG specification, 11.2.2): the page then never moves about. */
 pbd_status html_png(pbd_html *h, const char *path, const char *alt) {
     unsigned char *byte;
-    size_t count;
+    size_t count = 0; /* gcc under ThreadSanitizer does not see that read_image sets it */
     char width[16], height[16];
     PBD_TRY(read_image(path, &byte, &count));
     spell_big_endian(byte + 16, width);
