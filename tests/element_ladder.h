@@ -68,6 +68,7 @@ UNUSED static void make_cubes(pbd_scene *scene, const int n[3], double E) {
     uint64_t seed = 5;
     allocate_scene(scene, (size_t)(sheet * (n[0] + 1)), triangles ? 0 : 6 * cells, triangles ? 2 * cells : 0);
     scene->material.E = E;
+    scene->spacing = edge;
     scene->gravity[2] = -9.81;
     scene->gravity[1] = 1.5;
     scene->fixed_particle = calloc((size_t)sheet, sizeof(uint32_t));
@@ -210,6 +211,8 @@ UNUSED static void expect_units_do_not_matter(const char *method, const char *wo
         if (small) {
             for (size_t i = 0; i < 3 * particles; i++) scene.positions[i] *= 100;
             for (int d = 0; d < 3; d++) scene.gravity[d] *= 100;
+            scene.spacing *= 100;
+            scene.material.density /= 1e6;
             scene.material.E /= 100;
         }
         x[small] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 40);

@@ -47,3 +47,8 @@ mutant(strain_multiplier_sign strain_based methods/strain_based/strain_based_ker
 set(material methods/fem_implicit/material.h)
 mutant(stress_rows fem_implicit ${material} "P[3 + j] = (double)column[j].y;" "P[3 + j] = (double)column[j].z;")
 mutant(tangent_sign fem_implicit ${material} "out[9 * (6 + k) + 3 * j + l] = (double)column[k].z;" "out[9 * (6 + k) + 3 * j + l] = -(double)column[k].z;")
+
+set(particles methods/physics/particle_energy_kernels.h)
+mutant(particle_weight_sign corrected_sph ${particles} "2 * (k[3] * vvec3_dot(p.x, p.y)" "2 * (-k[3] * vvec3_dot(p.x, p.y)")
+mutant(particle_gather_sign corrected_sph ${particles} "sum.y -= t[0][1] * b.x" "sum.y += t[0][1] * b.x")
+mutant(particle_own_sign corrected_sph ${particles} "vvec3_scale(vreal_set(-1), particle_sum(v, first, count))" "particle_sum(v, first, count)")

@@ -256,7 +256,8 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
     out->largest = 1;
     for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
         invert_weight(out, gradient, i, p.inverse_weight + 9 * i);
-        p.from[i] = (i * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1; /* no symmetry of a lattice */
+        /* No symmetry of a lattice; by particle, so that the answer does not depend on places. */
+        p.from[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
     }
     for (int step = 0; step < POWER_ITERATIONS && status.code == PBD_OK; step++) {
         power_step(&p);
