@@ -2,11 +2,15 @@
  * plastic one stays bent.
  *
  * The objects are their weights alone, forces on patches of the upper face that end when the objects are taken away, so
- * that no contact is needed. The plate itself has no weight: what is left of its bend at the end is plastic. */
+ * that no contact is needed; or they are rigid balls, one particle each, that fall onto the plate. The plate itself has
+ * no weight: what is left of its bend at the end is plastic. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cases/beam.h"
+
+static const char *const loadings[] = {"weights", "falling", NULL};
+enum { LOAD_WEIGHTS, LOAD_FALLING };
 
 static const pbd_param params[] = {
     PBD_BOX_PARAMS("2000", "0.4", "100", "stvk", "1", "0.6", "8"),
@@ -15,15 +19,20 @@ static const pbd_param params[] = {
     {"creep", "1/s", PBD_REAL, "10", 0, 1e9, 0, NULL, "how fast plastic strain takes over what is beyond that"},
     {"objects", "", PBD_INTEGER, "3", 1, 100, 0, NULL, "evenly along the middle line of the plate"},
     {"object_mass", "kg", PBD_REAL, "0.2", 0, 1e9, 0, NULL, "of each"},
-    {"object_radius", "m", PBD_REAL, "0.08", 0, 1e6, PBD_OPEN_MIN, NULL, "of the patch each presses"},
+    {"object_radius", "m", PBD_REAL, "0.08", 0, 1e6, PBD_OPEN_MIN, NULL, "of the patch each presses, or of each ball"},
+    {"loading", "", PBD_CHOICE, "weights", 0, 0, 0, loadings,
+     "objects are forces on the plate, or balls that fall onto it and bounce"},
+    {"drop_height", "m", PBD_REAL, "0.05", 0, 1e6, 0, NULL, "loading=falling: between the balls and the plate"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "on the objects, along -z"},
-    {"load_time", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "when the objects are taken away"},
+    {"load_time", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "when the objects are taken away: weigh nothing"},
     {"duration", "s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
 typedef struct drop_detail {
     beam_size size;
-    double largest; /* m, deflection seen */
+    size_t plate;        /* particles: the first; balls follow */
+    double largest;      /* m, deflection seen */
+    double lowest, rise; /* m: how low the balls' mean height came; how far it rose from there while they weighed */
 } drop_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -45,11 +54,64 @@ static void press(const beam_size *size, double x, double radius, double weight,
     if (count == 0) scene->forces[3 * nearest + 2] -= weight;
 }
 
+static pbd_status grow(void *array, size_t bytes) {
+    void **held = array, *grown = realloc(*held, bytes);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for the balls");
+    *held = grown;
+    return pbd_ok();
+}
+
+/* Room for `balls` particles more, and for what contact needs to know of all. */
+static pbd_status make_room(long balls, pbd_scene *scene) {
+    const size_t n = scene->particles + (size_t)balls;
+    PBD_TRY(grow(&scene->positions, 3 * n * sizeof *scene->positions));
+    PBD_TRY(grow(&scene->forces, 3 * n * sizeof *scene->forces));
+    PBD_TRY(grow(&scene->masses, n * sizeof *scene->masses));
+    scene->body = calloc(n, sizeof *scene->body);
+    scene->contact.radius = calloc(n, sizeof *scene->contact.radius);
+    if (scene->body && scene->contact.radius) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for the balls");
+}
+
+/* Rigid balls, one particle each, above the middle line of the plate: contact is all that touches them. The plate's own
+ * particles meet them with half their spacing as radius. */
+static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
+    const long balls = pbd_integer(values, "objects");
+    const double radius = pbd_real(values, "object_radius"), mass = pbd_real(values, "object_mass");
+    const double node = 0.5 * scene->spacing, apart = size->length / (double)(balls + 1);
+    const size_t plate = scene->particles;
+    if (!(mass > 0))
+        return pbd_error(PBD_BAD_INPUT, "object_mass=%g: loading=falling needs balls of a mass above 0", mass);
+    if (balls > 1 && apart < 2 * radius)
+        return pbd_error(PBD_BAD_INPUT,
+                         "objects=%ld balls of object_radius=%g m on length=%g m are %g m apart and overlap: fewer, or "
+                         "smaller ones",
+                         balls, radius, size->length, apart);
+    PBD_TRY(make_room(balls, scene));
+    for (size_t i = 0; i < plate; i++) scene->contact.radius[i] = node;
+    for (size_t n = 0; n < (size_t)balls; n++) {
+        const size_t i = plate + n;
+        const double x[3] = {apart * (double)(n + 1), 0,
+                             0.5 * size->thickness + node + radius + pbd_real(values, "drop_height")};
+        for (size_t d = 0; d < 3; d++) {
+            scene->positions[3 * i + d] = x[d];
+            scene->forces[3 * i + d] = d == 2 ? -mass * pbd_real(values, "gravity") : 0;
+        }
+        scene->masses[i] = mass;
+        scene->body[i] = (uint32_t)(n + 1);
+        scene->contact.radius[i] = radius;
+    }
+    scene->contact.between_bodies = true;
+    scene->bodies = (size_t)balls + 1;
+    scene->particles += (size_t)balls;
+    return pbd_ok();
+}
+
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     drop_detail *detail = calloc(1, sizeof *detail);
     scene->detail = detail;
     if (!detail) return pbd_error(PBD_FAILED, "out of memory for a plate");
-    detail->size = *size;
+    *detail = (drop_detail){.size = *size, .plate = scene->particles, .lowest = INFINITY};
     if (size->along < 2)
         return pbd_error(PBD_BAD_INPUT,
                          "a plate of length=%g and width=%g with cells=%d is one cube long and all of it "
@@ -64,11 +126,13 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
         return pbd_error(PBD_BAD_INPUT,
                          "load_time=%g is not below duration=%g: the objects must be gone before the end",
                          scene->forces_end, scene->duration);
+    PBD_TRY(beam_hold_ends(scene, size));
+    if (pbd_choice(values, "loading") == LOAD_FALLING) return drop_balls(values, size, scene);
     const long objects = pbd_integer(values, "objects");
     for (long n = 0; n < objects; n++)
         press(size, size->length * (double)(n + 1) / (double)(objects + 1), pbd_real(values, "object_radius"),
               pbd_real(values, "object_mass") * pbd_real(values, "gravity"), scene);
-    return beam_hold_ends(scene, size);
+    return pbd_ok();
 }
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
@@ -90,12 +154,40 @@ static double deflection(const pbd_scene *scene, const double *x) {
     return rest[2] - now[2];
 }
 
+/* The plate alone: its particles and elements come first. */
+static pbd_scene plate_of(const pbd_scene *scene) {
+    const drop_detail *detail = scene->detail;
+    pbd_scene plate = *scene;
+    plate.particles = detail->plate;
+    return plate;
+}
+
+/* The balls' mean height, m; NaN without any. */
+static double ball_height(const pbd_scene *scene, const double *x) {
+    const drop_detail *detail = scene->detail;
+    const double balls = (double)(scene->particles - detail->plate);
+    double sum = 0;
+    for (size_t i = detail->plate; i < scene->particles; i++) sum += x[3 * i + 2];
+    return sum / balls;
+}
+
+static void watch_balls(const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
+    drop_detail *detail = scene->detail;
+    const double height = ball_height(scene, x);
+    if (scene->particles == detail->plate) return;
+    detail->lowest = fmin(detail->lowest, height);
+    if (time <= scene->forces_end) detail->rise = fmax(detail->rise, height - detail->lowest);
+    pbd_series(recorder, "ball_height", "value", "m", &height, 1, 1);
+}
+
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     drop_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const double down = deflection(scene, x), error = body_shape_error(scene, x);
+    const pbd_scene plate = plate_of(scene);
+    const double down = deflection(scene, x), error = body_shape_error(&plate, x);
+    watch_balls(scene, x, time, recorder);
     free(x);
     if (!(fabs(down) <= detail->largest)) detail->largest = fabs(down);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
@@ -108,16 +200,18 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const drop_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_scene plate = plate_of(scene);
     const double down = deflection(scene, x);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(&plate, x));
     pbd_metric(recorder, "residual_deflection", "m", PBD_NEUTRAL, down);
     if (detail->largest > 0) {
         pbd_metric(recorder, "largest_deflection", "m", PBD_NEUTRAL, detail->largest);
         pbd_metric(recorder, "kept_deflection", "1", PBD_NEUTRAL, down / detail->largest);
     }
-    body_record_shape(scene, x, recorder);
+    if (scene->particles > detail->plate) pbd_metric(recorder, "ball_rise", "m", PBD_NEUTRAL, detail->rise);
+    body_record_shape(&plate, x, recorder);
     /* The tetrahedra's strain_energy would be that of an elastic body. */
-    const body_strain strain = body_strain_at(scene, x);
+    const body_strain strain = body_strain_at(&plate, x);
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);
     pbd_metric(recorder, "inverted_tets", "1", PBD_LOWER_IS_BETTER, (double)strain.inverted);
     free(x);

@@ -178,7 +178,7 @@ PBD_ITEM_KERNEL(collide, collide_args, 12 * sizeof(real), 60)
 typedef struct contact_watch_args {
     contact_pass_args pass; /* its x and p are not looked at */
     const real *rest, *p;
-    uint32_t *pairs; /* by slot: overlapping pairs */
+    uint32_t *pairs; /* by slot: pairs that touch, to a hundredth of their distance */
     real *depth;     /* by slot: of a pair, m */
     real *near;      /* by slot: minus the distance of a pair of one body, m */
 } contact_watch_args;
@@ -193,7 +193,7 @@ PBD_FN void watch_pairs(const contact_watch_args *a, size_t slot) {
         if (!(a->p[4 * (size_t)i + 3] + a->p[4 * (size_t)j + 3] > 0)) continue; /* both held: nothing to be done */
         const real now = contact_pair_of(a->p, pass->radius, i, j).depth;
         const real minus_distance = now - pass->radius[i] - pass->radius[j];
-        pairs += now > 0;
+        pairs += now > (real)-0.01 * (pass->radius[i] + pass->radius[j]);
         depth = now > depth ? now : depth;
         near =
             a->rest[4 * (size_t)i + 3] == a->rest[4 * (size_t)j + 3] && minus_distance > near ? minus_distance : near;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "methods/physics/colouring.h"
+#include "methods/physics/contact.h"
 #include "methods/physics/element_kernels.h"
 #include "methods/physics/element_shape.h"
 
@@ -22,10 +23,11 @@ static const char *const element_solver_orders[] = {"coloured_gs", "jacobi", NUL
         {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"}, \
         {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},                                        \
         {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},                                   \
-        {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"}, {         \
-        "relaxation", "", PBD_REAL, "1", 0, 64, PBD_OPEN_MIN, NULL,                                                \
-            "solver=jacobi: times the share that keeps sums from overshooting"                                     \
-    }
+        {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},           \
+        {"relaxation", "",   PBD_REAL,                                                                             \
+         "1",          0,    64,                                                                                   \
+         PBD_OPEN_MIN, NULL, "solver=jacobi: times the share that keeps sums from overshooting"},                  \
+        CONTACT_PARAMS
 
 typedef struct element_solver {
     pbd_exec *exec;
@@ -44,12 +46,14 @@ typedef struct element_solver {
     real *later;                          /* accelerations once the forces have ended; NULL: they act for good */
     real *impulse;                        /* Jacobi */
     uint32_t *gather_first, *gather_slot; /* Jacobi */
+    contact contact;                      /* nodes are its particles */
 } element_solver;
 
 ELEMENT_HOST void element_solver_free(element_solver *s) {
     void *device[] = {s->corner, s->inverse, s->size,    s->share,        s->x,           s->v,
                       s->a,      s->p,       s->impulse, s->gather_first, s->gather_slot, s->later};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
+    contact_free(&s->contact);
     free(s->order);
 }
 
@@ -185,7 +189,7 @@ ELEMENT_HOST pbd_status element_solver_gather(element_solver *s, const uint32_t 
 
 /* Tetrahedra where the scene has some, else triangles. *s may be freed whatever comes back. */
 ELEMENT_HOST pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool jacobi, double relaxation,
-                                              pbd_exec *exec, pbd_recorder *recorder) {
+                                              const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (element_solver){.exec = exec,
                           .recorder = recorder,
                           .particles = scene->particles,
@@ -199,6 +203,7 @@ ELEMENT_HOST pbd_status element_solver_create(element_solver *s, const pbd_scene
     PBD_TRY(element_solver_shapes(s, scene, corner));
     PBD_TRY(element_solver_particles(s, scene));
     if (jacobi) PBD_TRY(element_solver_gather(s, corner, relaxation));
+    PBD_TRY(contact_create(&s->contact, scene, NULL, exec, recorder, values));
     pbd_count(recorder, "particles", s->particles);
     pbd_count(recorder, "constraints_total", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);
@@ -211,7 +216,8 @@ ELEMENT_HOST pbd_status element_solver_predict(element_solver *s, double dt) {
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
     predict_args args = {s->x, s->v, ended ? s->later : s->a, s->p, (real)dt};
-    return pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &args);
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &args));
+    return contact_begin(&s->contact, s->p, s->time, dt);
 }
 
 /* Launches the method's kernel over `count` elements from `first` on. */
@@ -220,15 +226,18 @@ typedef pbd_status (*element_projection)(void *method, size_t first, size_t coun
 ELEMENT_HOST pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method) {
     for (int c = 0; c < s->colours; c++) PBD_TRY(project(method, s->first[c], s->first[c + 1] - s->first[c]));
     pbd_count(s->recorder, "constraint_solves", s->elements);
-    if (!s->jacobi) return pbd_ok();
-    gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-    return pbd_run(s->exec, &PBD_KERNEL(gather_impulses), s->particles, &gather);
+    if (s->jacobi) {
+        gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gather_impulses), s->particles, &gather));
+    }
+    return contact_iterate(&s->contact, s->x, s->p);
 }
 
 /* Velocities from what moved; damping 1/s. */
 ELEMENT_HOST pbd_status element_solver_advance(element_solver *s, double dt, double damping) {
     advance_args args = {s->p, s->x, s->v, (real)(1 / dt), (real)exp(-damping * dt)};
     s->time += dt;
+    PBD_TRY(contact_end(&s->contact, s->p));
     return pbd_run(s->exec, &PBD_KERNEL(advance), s->particles, &args);
 }
 

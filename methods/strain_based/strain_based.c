@@ -69,7 +69,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
-                                              pbd_real(values, "relaxation"), exec, recorder);
+                                              pbd_real(values, "relaxation"), values, exec, recorder);
     if (status.code == PBD_OK) {
         take_moduli(s, scene, values);
         status = allocate(s, pbd_choice(values, "form") == 1);
@@ -114,6 +114,7 @@ static pbd_status step(void *state, double dt) {
         PBD_TRY(element_solver_advance(&s->solver, s->dt, s->damping));
     }
     pbd_count(s->solver.recorder, "steps", 1);
+    PBD_TRY(contact_record(&s->solver.contact));
     return pbd_ok();
 }
 
@@ -141,7 +142,7 @@ const pbd_method PBD_NAME(strain_based) = {
     .summary = "stretch and shear of material axes as constraints, one stiffness each",
     .source = "continuum (strain-based); Mueller et al. 2015 (T-2)",
     .needs = PBD_NEEDS_TETS_OR_TRIANGLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

@@ -79,7 +79,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
-                                              pbd_real(values, "relaxation"), exec, recorder);
+                                              pbd_real(values, "relaxation"), values, exec, recorder);
     if (status.code == PBD_OK) {
         status = take_material(s, &scene->material, values);
         if (status.code == PBD_OK) status = allocate(s);
@@ -159,6 +159,7 @@ static pbd_status step(void *state, double dt) {
     s->dt = dt / (double)s->substeps;
     for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s));
     pbd_count(s->solver.recorder, "steps", 1);
+    PBD_TRY(contact_record(&s->solver.contact));
     s->steps++;
     const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
     return (power_of_two && s->steps < 64) || s->steps % 64 == 0 ? look_for_idle(s) : pbd_ok();
@@ -199,7 +200,8 @@ const pbd_method PBD_NAME(strain_energy) = {
     .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
     .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",
     .needs = PBD_NEEDS_TETS_OR_TRIANGLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES |
+             PBD_TAKES_PLASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

@@ -1,0 +1,222 @@
+/* A bar thrown at a floor: it bounces. How deep it goes, how much of its speed and energy it keeps, and from which
+ * speed on it does not come back to its shape. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/beam.h"
+
+static const char *const poses[] = {"end", "flat", "corner", NULL};
+enum { POSE_END, POSE_FLAT, POSE_CORNER };
+
+static const pbd_param params[] = {
+    PBD_BEAM_PARAMS("1e5", "100"),
+    {"v0", "m/s", PBD_REAL, "2", 0, 1e6, 0, NULL, "down, at the start"},
+    {"pose", "", PBD_CHOICE, "end", 0, 0, 0, poses, "what hits the floor: an end, a long side, or a corner"},
+    {"gap", "m", PBD_REAL, "0.01", 0, 1e6, 0, NULL, "between the floor and the lowest point at the start"},
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"friction", "", PBD_REAL, "0", 0, 1e3, 0, NULL, "of the floor, Coulomb's coefficient"},
+    {"duration", "s", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+/* The body is lost when it is off its shape by this at the end: its points are a third as far from where they belong as
+ * they are from its centre. */
+static const double LOST = 0.3;
+
+enum { LOOKS = 2 * BODY_LOOKS };
+
+/* What is seen of the body at one time. */
+typedef struct seen {
+    double lowest;      /* m: of its lowest particle; the floor is at 0 */
+    double energy;      /* J: of motion, elastic, and of height; NaN where the law has no value */
+    double velocity[3]; /* of its centre, m/s */
+    double fastest;     /* m/s */
+    double shape_error;
+} seen;
+
+typedef struct bounce_detail {
+    double height; /* m, at the start */
+    seen first;
+    double deepest;        /* m below the floor */
+    double down, up;       /* m/s: the centre's largest speeds, up after it touched */
+    double fastest;        /* m/s, after it touched */
+    double highest_energy; /* J */
+    double worst_shape;
+    double touched, left; /* s: when it was first seen on the floor; when it was first seen off it again. <0: not */
+} bounce_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Turns rows about the y axis, then about x: a corner of a box that lies along its axes comes to point down. */
+static void turn_onto_corner(double x[3]) {
+    const double c = M_SQRT1_2, s = M_SQRT1_2, tilt_c = sqrt(2.0 / 3), tilt_s = sqrt(1.0 / 3);
+    const double about_y[3] = {c * x[0] + s * x[2], x[1], -s * x[0] + c * x[2]};
+    x[0] = about_y[0];
+    x[1] = tilt_c * about_y[1] - tilt_s * about_y[2];
+    x[2] = tilt_s * about_y[1] + tilt_c * about_y[2];
+}
+
+static void place(int pose, double gap, pbd_scene *scene, double *height) {
+    double lowest = INFINITY, highest = -INFINITY;
+    if (pose == POSE_END) beam_hang(scene);
+    for (size_t i = 0; i < scene->particles; i++) {
+        double *x = scene->positions + 3 * i;
+        if (pose == POSE_CORNER) turn_onto_corner(x);
+        lowest = fmin(lowest, x[2]);
+        highest = fmax(highest, x[2]);
+    }
+    for (size_t i = 0; i < scene->particles; i++) scene->positions[3 * i + 2] += gap - lowest;
+    *height = highest - lowest;
+}
+
+static pbd_status add_floor(double friction, pbd_scene *scene) {
+    scene->collider = calloc(1, sizeof *scene->collider);
+    if (!scene->collider) return pbd_error(PBD_FAILED, "out of memory for a floor");
+    scene->colliders = 1;
+    *scene->collider =
+        (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction};
+    return pbd_ok();
+}
+
+static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
+    seen now = {.lowest = INFINITY, .energy = body_strain_at(scene, x).energy};
+    double mass = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double m = scene->masses[i];
+        double square = 0;
+        for (size_t d = 0; d < 3; d++) {
+            square += v[3 * i + d] * v[3 * i + d];
+            now.velocity[d] += m * v[3 * i + d];
+        }
+        now.energy += m * (0.5 * square - scene->gravity[2] * x[3 * i + 2]);
+        now.lowest = fmin(now.lowest, x[3 * i + 2]);
+        if (!(sqrt(square) <= now.fastest)) now.fastest = sqrt(square);
+        mass += m;
+    }
+    for (size_t d = 0; d < 3; d++) now.velocity[d] /= mass;
+    now.shape_error = body_shape_error(scene, x);
+    return now;
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    bounce_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
+    if (!detail || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
+    place(pbd_choice(values, "pose"), pbd_real(values, "gap"), scene, &detail->height);
+    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "v0");
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / LOOKS;
+    detail->first = look_at(scene, scene->positions, scene->velocities);
+    detail->highest_energy = detail->first.energy;
+    detail->touched = detail->left = -1;
+    return add_floor(pbd_real(values, "friction"), scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    beam_size size;
+    PBD_TRY(beam_build(values, scene, &size));
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) beam_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* PBD_NOT_SUPPORTED when the method tells no velocities. */
+static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, seen *out) {
+    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    pbd_status status = body_positions(scene, method, state, &x);
+    if (status.code == PBD_OK) {
+        status = method->read(state, PBD_VELOCITIES, v);
+        if (status.code == PBD_OK) *out = look_at(scene, x, v);
+        free(x);
+    }
+    free(v);
+    return status;
+}
+
+/* Keeps the larger; NaN counts as that. */
+static void keep(double *most, double x) {
+    if (!(x <= *most)) *most = x;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    bounce_detail *detail = scene->detail;
+    seen now;
+    const pbd_status status = look(scene, method, state, &now);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    const double energy = now.energy / detail->first.energy;
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "lowest", "value", "m", &now.lowest, 1, 1);
+    pbd_series(recorder, "centre_speed", "value", "m/s", &now.velocity[2], 1, 1);
+    pbd_series(recorder, "energy", "value", "1", &energy, 1, 1);
+    pbd_series(recorder, "rest_shape_error", "value", "1", &now.shape_error, 1, 1);
+    const bool on_floor = now.lowest <= 1e-6 * scene->extent;
+    if (on_floor && detail->touched < 0) detail->touched = time;
+    if (!on_floor && detail->touched >= 0 && detail->left < 0) detail->left = time;
+    if (detail->touched < 0) {
+        keep(&detail->down, -now.velocity[2]);
+    } else {
+        keep(&detail->up, now.velocity[2]);
+        keep(&detail->fastest, now.fastest);
+    }
+    keep(&detail->deepest, -now.lowest);
+    keep(&detail->worst_shape, now.shape_error);
+    if (now.energy > detail->highest_energy) detail->highest_energy = now.energy;
+    return pbd_ok();
+}
+
+/* A wave of pressure runs up a slender bar and comes back as one of tension, which lifts it. */
+static double wave_time(const pbd_scene *scene, double height) {
+    return 2 * height / sqrt(scene->material.E / scene->material.density);
+}
+
+static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, pbd_recorder *recorder) {
+    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, detail->fastest);
+    if (detail->left < 0) return; /* never left the floor again: no rebound to speak of */
+    const double lasted = detail->left - detail->touched;
+    if (detail->down > 0) pbd_metric(recorder, "restitution", "1", PBD_HIGHER_IS_BETTER, detail->up / detail->down);
+    pbd_metric(recorder, "contact_time", "s", PBD_NEUTRAL, lasted);
+    pbd_metric(recorder, "contact_time_ratio", "1", PBD_NEUTRAL, lasted / wave_time(scene, detail->height));
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const bounce_detail *detail = scene->detail;
+    seen now;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const double error = body_shape_error(scene, x);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_LOWER_IS_BETTER, error);
+    pbd_metric(recorder, "collapsed", "1", PBD_LOWER_IS_BETTER, !(error <= LOST));
+    body_record_strain(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    const pbd_status status = look(scene, method, state, &now);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    pbd_metric(recorder, "largest_shape_error", "1", PBD_NEUTRAL, detail->worst_shape);
+    pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, fmax(detail->deepest, 0));
+    pbd_metric(recorder, "sideways_speed", "m/s", PBD_NEUTRAL, hypot(now.velocity[0], now.velocity[1]));
+    if (detail->first.energy > 0 && isfinite(now.energy)) {
+        pbd_metric(recorder, "energy_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.energy / detail->first.energy);
+        pbd_metric(recorder, "energy_rise", "1", PBD_LOWER_IS_BETTER,
+                   detail->highest_energy / detail->first.energy - 1);
+    }
+    if (detail->touched >= 0) record_bounce(scene, detail, recorder);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_bounce = {
+    .abi = PBD_CASE_ABI,
+    .name = "bounce",
+    .summary = "a bar thrown at a floor: it bounces, and beyond some speed does not come back to its shape",
+    .source = "cao2023 Figure 13; waves in a slender bar",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = beam_free,
+};

@@ -1,0 +1,365 @@
+/* Bodies made of elements in contact, through the methods that have it: against the wave in a bar, a block on a slope,
+ * conservation of momentum; and the cases bounce and heavy_drop. */
+#include "tests/element_ladder.h"
+#include "tests/trial.h"
+
+static const char *const methods[] = {"strain_energy", "strain_based"};
+
+/* Runs the case's scene to its end, looking as the harness would; metrics of method and case are in the solver's
+ * result. */
+static void run_case(trial *t, solver *s, const char *method, pbd_precision precision, const char *words, double dt) {
+    char all[300];
+    snprintf(all, sizeof all, "%s dt=%.17g", words, dt);
+    solver_open(s, method, precision, 1, &t->scene, all);
+    const long steps = lround(t->scene.duration / dt), every = lround(t->scene.observe_every / dt);
+    for (long i = 0; i <= steps; i++) {
+        if (i > 0) check_ok(s->method->step(s->state, dt));
+        if (i % (every > 0 ? every : 1) == 0)
+            check_ok(t->c->observe(&t->scene, s->method, s->state, (double)i * dt, s->recorder));
+    }
+    check_ok(t->c->measure(&t->scene, s->method, s->state, s->recorder));
+}
+
+/* ---- A bar on its end -------------------------------------------------------------------------------------------- */
+
+/* A wave runs up the bar and back, in 2 h/c, and lifts it off with the speed it came with. */
+static void test_bar_on_its_end(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++) {
+        double kept[2];
+        for (int fine = 0; fine < 2; fine++) {
+            trial t;
+            solver s;
+            open_case(&t, "bounce", "nu=0 gravity=0 cells=2 duration=0.1");
+            run_case(&t, &s, "strain_energy", (pbd_precision)precision, "iterations=20", fine ? 0.0001 : 0.0005);
+            /* looks are 0.8 % apart, twice; the front of the wave is a cube wide, of 10 along the bar: a tenth of it */
+            check_near("contact time over 2 h/c", metric_of(&s, "contact_time_ratio"), 1, 0.02 + 0.05);
+            kept[fine] = metric_of(&s, "restitution");
+            check_near("below the floor, m", metric_of(&s, "deepest_below_floor"), 0, 1e-12);
+            check_near("particles outside", metric_of(&s, "particles_outside"), 0, 0);
+            check_near("sideways, m/s", metric_of(&s, "sideways_speed"), 0, precision ? 1e-10 : 1e-3);
+            assert_true(metric_of(&s, "energy_rise") < (precision ? 1e-9 : 1e-3));
+            assert_true(metric_of(&s, "collapsed") == 0);
+            solver_close(&s);
+            close_case(&t);
+        }
+        print_message("    restitution %.3f at dt = 0.5 ms, %.3f at 0.1 ms\n", kept[0], kept[1]);
+        assert_true(kept[0] > 0.75 && kept[1] > kept[0] && kept[1] < 1);
+    }
+}
+
+/* ---- A block on a slope ------------------------------------------------------------------------------------------ */
+
+/* Gravity leans instead of the floor. */
+static double slide(const char *method, const char *words, double angle, double friction, double seconds) {
+    trial t;
+    solver s;
+    char given[200];
+    snprintf(given, sizeof given, "pose=flat gap=0 v0=0 cells=2 length=0.6 width=0.4 E=1e6 friction=%g", friction);
+    open_case(&t, "bounce", given);
+    t.scene.gravity[0] = 9.81 * sin(angle);
+    t.scene.gravity[2] = -9.81 * cos(angle);
+    solver_open(&s, method, PBD_PRECISION_F64, 1, &t.scene, words);
+    const double dt = 0.002;
+    for (int i = 0; i < (int)lround(seconds / dt); i++) check_ok(s.method->step(s.state, dt));
+    double *x = positions_of(&s, t.scene.particles), far = 0;
+    for (size_t i = 0; i < t.scene.particles; i++)
+        far += (x[3 * i] - t.scene.positions[3 * i]) / (double)t.scene.particles;
+    free(x);
+    solver_close(&s);
+    close_case(&t);
+    return far;
+}
+
+/* Below atan(mu) it stands, above it slides with g (sin - mu cos). It is a little soft: it leans and settles by a
+ * share of a millimetre, and its load comes and goes while it does. */
+static void test_block_on_a_slope(void **unused) {
+    (void)unused;
+    const double mu = 0.5, critical = atan(mu), seconds = 0.5;
+    for (int m = 0; m < 2; m++) {
+        const char *words = m ? "iterations=20 form=xpbd" : "iterations=20";
+        check_near("stands, m", slide(methods[m], words, 0.9 * critical, mu, seconds), 0, 0.002);
+        const double angle = 1.5 * critical, a = 9.81 * (sin(angle) - mu * cos(angle));
+        const double wanted = 0.5 * a * seconds * seconds;
+        check_near("slides, m", slide(methods[m], words, angle, mu, seconds), wanted, 0.03 * wanted);
+    }
+}
+
+/* ---- Two bars ---------------------------------------------------------------------------------------------------- */
+
+enum { BARS = 2 };
+
+/* A bar and its copy beyond its end, `gap` between their particles' surfaces, flying at each other with `speed` each.
+ */
+static void make_two_bars(pbd_scene *scene, double speed, double gap) {
+    trial t;
+    open_case(&t, "bounce", "pose=flat gap=0 gravity=0 v0=0 cells=2 length=0.4 width=0.2 E=2e4");
+    const size_t n = t.scene.particles, tets = t.scene.tets;
+    allocate_scene(scene, BARS * n, BARS * tets, 0);
+    free(scene->start);
+    scene->start = NULL;
+    scene->material = t.scene.material;
+    scene->velocities = calloc(3 * BARS * n, sizeof(double));
+    scene->body = calloc(BARS * n, sizeof(uint32_t));
+    scene->contact = (pbd_contact){.radius = calloc(BARS * n, sizeof(double)), .between_bodies = true};
+    scene->bodies = BARS;
+    const double radius = 0.05;
+    for (size_t b = 0; b < BARS; b++) {
+        for (size_t i = 0; i < n; i++) {
+            const size_t k = b * n + i;
+            for (size_t d = 0; d < 3; d++) scene->positions[3 * k + d] = t.scene.positions[3 * i + d];
+            scene->positions[3 * k] += (double)b * (0.4 + 2 * radius + gap);
+            scene->positions[3 * k + 1] += (double)b * 0.03; /* so that nothing is even */
+            scene->velocities[3 * k] = b ? -speed : speed;
+            scene->masses[k] = t.scene.masses[i];
+            scene->body[k] = (uint32_t)b;
+            scene->contact.radius[k] = radius;
+        }
+        for (size_t i = 0; i < 4 * tets; i++) scene->tet[4 * b * tets + i] = t.scene.tet[i] + (uint32_t)(b * n);
+    }
+    close_case(&t);
+}
+
+static void free_two_bars(pbd_scene *scene) {
+    free(scene->velocities);
+    free(scene->body);
+    free(scene->contact.radius);
+    element_scene_free(scene);
+}
+
+static void momenta(const pbd_scene *scene, const solver *s, double out[BARS]) {
+    double *v = malloc(3 * scene->particles * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    out[0] = out[1] = 0;
+    for (size_t i = 0; i < scene->particles; i++) out[scene->body[i]] += scene->masses[i] * v[3 * i];
+    free(v);
+}
+
+static double volume_of(const double *a, const double *b, const double *c, const double *d) {
+    double e[3][3];
+    for (int k = 0; k < 3; k++) e[0][k] = a[k] - d[k], e[1][k] = b[k] - d[k], e[2][k] = c[k] - d[k];
+    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+}
+
+/* Particles of one bar that are inside an element of the other. */
+static int inside_other(const pbd_scene *scene, const double *x) {
+    int found = 0;
+    for (size_t t = 0; t < scene->tets; t++) {
+        const uint32_t *c = scene->tet + 4 * t;
+        const double *a[4] = {x + 3 * c[0], x + 3 * c[1], x + 3 * c[2], x + 3 * c[3]};
+        const double whole = volume_of(a[0], a[1], a[2], a[3]);
+        for (size_t p = 0; p < scene->particles; p++) {
+            if (scene->body[p] == scene->body[c[0]]) continue;
+            const double *q = x + 3 * p;
+            found += volume_of(q, a[1], a[2], a[3]) * whole > 0 && volume_of(a[0], q, a[2], a[3]) * whole > 0 &&
+                     volume_of(a[0], a[1], q, a[3]) * whole > 0 && volume_of(a[0], a[1], a[2], q) * whole > 0;
+        }
+    }
+    return found;
+}
+
+/* They meet, turn round and part: no particle of one is ever inside an element of the other, and what one loses the
+ * other gains. Together they close in at up to 0.57 (strain_energy; faster, elements under pressure fold) and 2.3
+ * (strain_based) times the speed of sound in them, 14 m/s, by 0.16 and 0.64 diameters a step. */
+static void test_two_bars_meet(void **unused) {
+    (void)unused;
+    static const double speed[] = {1, 4, 16}; /* m/s each; steps of 2 ms, diameters of 0.1 m */
+    static const char *const words[] = {"iterations=20 join=shifted", "iterations=20 form=xpbd"};
+    for (int m = 0; m < 2; m++)
+        for (int k = 0; k < (m ? 3 : 2); k++) {
+            pbd_scene scene;
+            solver s;
+            make_two_bars(&scene, speed[k], 0.01);
+            solver_open(&s, methods[m], PBD_PRECISION_F64, 1, &scene, words[m]);
+            double before[BARS], after[BARS];
+            int most_inside = 0;
+            momenta(&scene, &s, before);
+            for (int i = 0; i < 150; i++) {
+                check_ok(s.method->step(s.state, 0.002));
+                double *x = positions_of(&s, scene.particles);
+                const int inside = inside_other(&scene, x);
+                if (inside > most_inside) most_inside = inside;
+                free(x);
+            }
+            momenta(&scene, &s, after);
+            check_near("momentum of both, kg m/s", after[0] + after[1], 0, 1e-10 * before[0]);
+            assert_true(after[0] < 0 && after[1] > 0); /* turned round */
+            assert_int_equal(most_inside, 0);
+            assert_true(metric_of(&s, "deepest_penetration") < 0.1 * 0.1);
+            print_message("    %s, %g m/s: deepest %.3g of a diameter, momentum %.3g -> %.3g kg m/s\n", methods[m],
+                          speed[k], metric_of(&s, "deepest_penetration") / 0.1, before[0], after[0]);
+            assert_true(metric_of(&s, "most_contact_pairs") > 5);
+            solver_close(&s);
+            free_two_bars(&scene);
+        }
+}
+
+static void test_threads_backends_precisions(void **unused) {
+    (void)unused;
+    for (int m = 0; m < 2; m++)
+        for (int jacobi = 0; jacobi < 2; jacobi++) {
+            pbd_scene scene;
+            make_two_bars(&scene, 4, 0.01);
+            const char *words = jacobi ? "iterations=5 solver=jacobi" : "iterations=5";
+            double *one = march(methods[m], PBD_PRECISION_F64, 1, &scene, words, 0.002, 12);
+            double *three = march(methods[m], PBD_PRECISION_F64, 3, &scene, words, 0.002, 12);
+            double *eight = march(methods[m], PBD_PRECISION_F64, 8, &scene, words, 0.002, 12);
+            double *single = march(methods[m], PBD_PRECISION_F32, 1, &scene, words, 0.002, 12);
+            expect_same_bits("3 threads", one, three, scene.particles);
+            expect_same_bits("8 threads", one, eight, scene.particles);
+            check_near("f32 against f64, m", largest_difference(one, single, scene.particles), 0, 1e-4);
+#if !defined(__SANITIZE_THREAD__) /* a pthread for each thread of the emulation takes its time */
+            double *emu = march_on(PBD_EMU, methods[m], PBD_PRECISION_F64, 1, &scene, words, 0.002, 12);
+            check_near("emu against cpu, m", largest_difference(one, emu, scene.particles), 0, 1e-11);
+            free(emu);
+#endif
+            free(one), free(three), free(eight), free(single);
+            free_two_bars(&scene);
+        }
+}
+
+/* A floor that moves: the time is part of what is saved. */
+static void test_saved_and_loaded(void **unused) {
+    (void)unused;
+    trial t;
+    solver s;
+    open_case(&t, "bounce", "pose=corner gap=0 friction=0.4 cells=2");
+    t.scene.collider[0].velocity[2] = 1.5;
+    t.scene.collider[0].spin[0] = 2;
+    t.scene.collider[0].begin = 0.004;
+    t.scene.collider[0].end = 0.03;
+    solver_open(&s, "strain_energy", PBD_PRECISION_F32, 1, &t.scene, "");
+    size_t bytes = 0;
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    void *blob = malloc(bytes);
+    for (int i = 0; i < 20; i++) {
+        if (i == 10) check_ok(s.method->save(s.state, blob, &bytes));
+        check_ok(s.method->step(s.state, 0.001));
+    }
+    double *first = positions_of(&s, t.scene.particles);
+    check_ok(s.method->load(s.state, blob, bytes));
+    for (int i = 10; i < 20; i++) check_ok(s.method->step(s.state, 0.001));
+    double *again = positions_of(&s, t.scene.particles);
+    expect_same_bits("after loading", first, again, t.scene.particles);
+    free(first), free(again), free(blob);
+    solver_close(&s);
+    close_case(&t);
+}
+
+/* ---- The cases --------------------------------------------------------------------------------------------------- */
+
+/* By hand, of a body that a told method puts where the test wants it. */
+static void test_bounce_measures_what_it_says(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "bounce", "v0=3 gap=0.25 gravity=0 cells=1 duration=1 length=1 width=0.5 E=100 density=4");
+    double lowest = INFINITY;
+    for (size_t i = 0; i < t.scene.particles; i++) lowest = fmin(lowest, t.x[3 * i + 2]);
+    check_near("lowest at the start, m", lowest, 0.25, 1e-15);
+    static const struct {
+        double z, speed; /* of the whole body, from where it started */
+    } at[] = {{0, -3}, {-0.25, -3}, {-0.3, 1}, {-0.25, 2}, {0, 2.4}, {0.1, 2.4}};
+    const size_t n = t.scene.particles;
+    double *start = malloc(3 * n * sizeof *start);
+    memcpy(start, t.x, 3 * n * sizeof *start);
+    for (int k = 0; k < 6; k++) {
+        for (size_t i = 0; i < n; i++) {
+            t.x[3 * i + 2] = start[3 * i + 2] + at[k].z;
+            t.v[3 * i + 2] = at[k].speed;
+        }
+        observe(&t, 0.1 * k);
+    }
+    const told_state state = {t.x, t.v};
+    check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));
+    check_metric(&t, "restitution", 2.4 / 3, 1e-12);
+    check_metric(&t, "contact_time", 0.3, 1e-12);
+    check_metric(&t, "contact_time_ratio", 0.3 / (2 * 1 / 5.0), 1e-12); /* c = sqrt(100/4) = 5 m/s */
+    check_metric(&t, "deepest_below_floor", 0.05, 1e-12);
+    check_metric(&t, "largest_speed", 3, 1e-12); /* at the look at which it first touches */
+    check_metric(&t, "energy_loss", 1 - 2.4 * 2.4 / 9, 1e-12);
+    check_metric(&t, "energy_rise", 0, 1e-12);
+    check_metric(&t, "rest_shape_error", 0, 1e-12);
+    check_metric(&t, "collapsed", 0, 0);
+    for (size_t i = 0; i < n; i++) t.x[3 * i] *= -0.2; /* flattened and mirrored: lost */
+    check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));
+    check_metric(&t, "collapsed", 1, 0);
+    free(start);
+    close_case(&t);
+}
+
+static void test_corner_points_down(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "bounce", "pose=corner length=0.5 width=0.5 cells=1 gap=0.1");
+    size_t low = 0;
+    double highest = 0;
+    for (size_t i = 0; i < t.scene.particles; i++) {
+        low += t.x[3 * i + 2] < 0.1 + 1e-9;
+        highest = fmax(highest, t.x[3 * i + 2]);
+    }
+    assert_int_equal(low, 1);
+    check_near("a cube on its corner is sqrt(3) edges high, m", highest - 0.1, 0.5 * sqrt(3), 1e-12);
+    close_case(&t);
+}
+
+/* Balls fall, bounce and go: an elastic plate is flat again, a plastic one keeps its bend. */
+static void test_balls_on_a_plate(void **unused) {
+    (void)unused;
+    double kept[2];
+    for (int plastic = 0; plastic < 2; plastic++) {
+        trial t;
+        solver s;
+        open_case(
+            &t, "heavy_drop",
+            plastic ? "loading=falling cells=4 duration=4 yield_strain=0.02" : "loading=falling cells=4 duration=4");
+        run_case(&t, &s, "strain_energy", PBD_PRECISION_F64, "damping=2 iterations=5", 0.005);
+        kept[plastic] = metric_of(&s, "kept_deflection");
+        print_message("    %s: deflected %.3g m, kept %.3g of it, balls rose by %.3g m, %.3g m deep at most\n",
+                      plastic ? "plastic" : "elastic", metric_of(&s, "largest_deflection"), kept[plastic],
+                      metric_of(&s, "ball_rise"), metric_of(&s, "deepest_penetration"));
+        assert_true(metric_of(&s, "most_contact_pairs") > 2);
+        if (!plastic) assert_true(metric_of(&s, "ball_rise") > 0.01);
+        assert_true(metric_of(&s, "deepest_penetration") < 0.1 * (0.08 + 0.075));
+        solver_close(&s);
+        close_case(&t);
+    }
+    check_near("elastic: kept", kept[0], 0, 0.02);
+    assert_true(kept[1] > 0.3);
+}
+
+static void refuse_case(const char *name, const char *words, const char *says) {
+    trial t;
+    const pbd_status status = try_case(&t, name, words);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    if (!strstr(status.text, says)) fail_msg("'%s' does not speak of '%s'", status.text, says);
+}
+
+static void test_bad_input(void **unused) {
+    (void)unused;
+    refuse_case("bounce", "v0=-1", "v0");
+    refuse_case("bounce", "pose=edge", "pose");
+    refuse_case("heavy_drop", "loading=falling objects=9", "overlap");
+    refuse_case("heavy_drop", "loading=falling object_mass=0", "object_mass");
+    trial t;
+    solver s;
+    open_case(&t, "bounce", "");
+    t.scene.collider[0].axis[2][2] = 0;
+    const pbd_status status = try_open(&s, "strain_based", PBD_PRECISION_F64, 1, &t.scene, "");
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    assert_non_null(strstr(status.text, "no direction"));
+    assert_int_equal(pbd_exec_read_totals(s.exec).allocated, 0); /* nothing is left behind */
+    s.method = NULL;
+    solver_close(&s);
+    close_case(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bar_on_its_end),     cmocka_unit_test(test_block_on_a_slope),
+        cmocka_unit_test(test_two_bars_meet),      cmocka_unit_test(test_threads_backends_precisions),
+        cmocka_unit_test(test_saved_and_loaded),   cmocka_unit_test(test_bounce_measures_what_it_says),
+        cmocka_unit_test(test_corner_points_down), cmocka_unit_test(test_balls_on_a_plate),
+        cmocka_unit_test(test_bad_input)};
+    return cmocka_run_group_tests_name("bounce", tests, NULL, NULL);
+}
