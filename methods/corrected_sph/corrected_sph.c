@@ -49,7 +49,8 @@ const pbd_method PBD_NAME(corrected_sph) = {
     .summary = "strain energies of particles, F from a corrected smoothing kernel at rest: XPBD, PBD",
     .source = "cao2023 Eqs. 6 to 11 (corrections C-1 to C-7, C-9, C-12, C-15)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS |
+             PBD_TAKES_CONTACT,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

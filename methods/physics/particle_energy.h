@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "methods/physics/colouring.h"
+#include "methods/physics/contact.h"
 #include "methods/physics/energy_material.h"
 #include "methods/physics/particle_energy_kernels.h"
 #include "methods/physics/particle_layout.h"
@@ -41,7 +42,7 @@ static const char *const particle_energy_forms[] = {"position", "displacement", 
         {"relaxation",                                                                                              \
          "",                                                                                                        \
          PBD_REAL,                                                                                                  \
-         "1",                                                                                                       \
+         "1.5",                                                                                                     \
          0,                                                                                                         \
          64,                                                                                                        \
          PBD_OPEN_MIN,                                                                                              \
@@ -49,7 +50,7 @@ static const char *const particle_energy_forms[] = {"position", "displacement", 
          "solver=jacobi: times the share of a step at which sums of constraints cannot overshoot; stable below 2"}, \
         {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                  \
         {"radius", "", PBD_REAL, "2.5", 1, 10, PBD_OPEN_MIN, NULL, "where the kernel ends, in spacings at rest"},   \
-        ENERGY_MATERIAL_PARAMS
+        ENERGY_MATERIAL_PARAMS, CONTACT_PARAMS
 
 typedef struct particle_energy {
     pbd_exec *exec;
@@ -58,6 +59,7 @@ typedef struct particle_energy {
     particle_layout layout; /* host, f64: places, neighbours, slices */
     shape_choice shape;
     energy_material material;
+    contact contact;
     bool jacobi;
     double share; /* Jacobi */
     long iterations, substeps;
@@ -87,6 +89,7 @@ PARTICLE_HOST void particle_energy_free(particle_energy *s) {
     real *device[] = {s->x, s->v, s->a, s->p, s->later, s->gradient_at, s->density_at, s->idle_at};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     particle_energy_free_slots(s);
+    contact_free(&s->contact);
     particle_layout_free(&s->layout);
 }
 
@@ -217,6 +220,7 @@ PARTICLE_HOST pbd_status particle_energy_create(particle_energy *s, const char *
     s->share = s->jacobi ? pbd_real(values, "relaxation") / s->layout.largest : 1;
     PBD_TRY(particle_energy_particles(s, scene));
     PBD_TRY(particle_energy_slots(s));
+    PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, values));
     particle_energy_report(s);
     return pbd_ok();
 }
@@ -247,20 +251,34 @@ PARTICLE_HOST particle_energy_args particle_args_from(const particle_energy *s, 
                                   .form = s->material.form};
 }
 
-PARTICLE_HOST pbd_status particle_energy_sweep(particle_energy *s) {
+PARTICLE_HOST pbd_status particle_energy_jacobi(particle_energy *s) {
+    const particle_energy_args args = particle_args_from(s, 0);
+    pbd_phase_begin(s->recorder, "constraints");
+    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(store_particle_impulses), s->layout.particles, &args);
+    pbd_phase_end(s->recorder);
+    if (status.code != PBD_OK) return status;
+    pbd_phase_begin(s->recorder, "moves");
+    status = pbd_run(s->exec, &PBD_KERNEL(gather_particle_impulses), s->layout.particles, &args);
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+PARTICLE_HOST pbd_status particle_energy_gauss_seidel(particle_energy *s) {
     const particle_layout *l = &s->layout;
-    pbd_count(s->recorder, "constraint_solves", l->particles);
-    pbd_count(s->recorder, "neighbour_updates", l->near.first[l->particles]);
-    if (s->jacobi) {
-        const particle_energy_args args = particle_args_from(s, 0);
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(store_particle_impulses), l->particles, &args));
-        return pbd_run(s->exec, &PBD_KERNEL(gather_particle_impulses), l->particles, &args);
-    }
-    for (int c = 0; c < l->colours; c++) {
+    pbd_status status = pbd_ok();
+    pbd_phase_begin(s->recorder, "projection");
+    for (int c = 0; c < l->colours && status.code == PBD_OK; c++) {
         const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_particles), l->colour_count[c], &args));
+        status = pbd_run(s->exec, &PBD_KERNEL(project_particles), l->colour_count[c], &args);
     }
-    return pbd_ok();
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+PARTICLE_HOST pbd_status particle_energy_sweep(particle_energy *s) {
+    pbd_count(s->recorder, "constraint_solves", s->layout.particles);
+    pbd_count(s->recorder, "neighbour_updates", s->layout.near.first[s->layout.particles]);
+    return s->jacobi ? particle_energy_jacobi(s) : particle_energy_gauss_seidel(s);
 }
 
 PARTICLE_HOST pbd_status particle_energy_flow(particle_energy *s) {
@@ -286,7 +304,12 @@ PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
         const clear_args clear = {s->multiplier};
         PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(clear_reals), s->layout.slots, &clear));
     }
-    for (long i = 0; i < s->iterations; i++) PBD_TRY(particle_energy_sweep(s));
+    PBD_TRY(contact_begin(&s->contact, s->p, s->time, s->dt));
+    for (long i = 0; i < s->iterations; i++) {
+        PBD_TRY(particle_energy_sweep(s));
+        PBD_TRY(contact_iterate(&s->contact, s->x, s->p));
+    }
+    PBD_TRY(contact_end(&s->contact, s->p));
     PBD_TRY(particle_energy_flow(s));
     const advance_args advance = {s->p, s->x, s->v, (real)(1 / s->dt), (real)exp(-s->damping * s->dt)};
     s->time += s->dt;
@@ -324,6 +347,7 @@ PARTICLE_HOST pbd_status particle_energy_count_idle(particle_energy *s) {
 PARTICLE_HOST pbd_status particle_energy_step(particle_energy *s, double dt) {
     s->dt = dt / (double)s->substeps;
     for (long i = 0; i < s->substeps; i++) PBD_TRY(particle_energy_substep(s));
+    PBD_TRY(contact_record(&s->contact));
     pbd_count(s->recorder, "steps", 1);
     s->steps++;
     const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
