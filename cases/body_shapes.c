@@ -36,8 +36,8 @@ static void cow(shapes *s) {
     for (int side = -1; side <= 1; side += 2) {
         shapes_cone(s, P(0.43, side * 0.17, 0.75), 0.13, P(0.43, side * 0.18, 0.07), 0.075);
         shapes_cone(s, P(-0.46, side * 0.17, 0.75), 0.14, P(-0.48, side * 0.18, 0.07), 0.075);
-        shapes_cone(s, P(0.84, side * 0.1, 1.32), 0.05, P(0.9, side * 0.2, 1.5), 0.04);    /* horn */
-        shapes_cone(s, P(0.78, side * 0.13, 1.24), 0.05, P(0.72, side * 0.29, 1.2), 0.05); /* ear */
+        shapes_cone(s, P(0.84, side * 0.1, 1.3), 0.065, P(0.88, side * 0.2, 1.44), 0.055);  /* horn */
+        shapes_cone(s, P(0.78, side * 0.13, 1.22), 0.06, P(0.72, side * 0.29, 1.18), 0.06); /* ear */
     }
 }
 

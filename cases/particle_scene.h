@@ -59,6 +59,8 @@ placement placement_turned(const double axis[3], double angle, const double by[3
  * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
+/* contact_radius, or half the spacing. */
+double particle_radius(const pbd_values *values, const sampling *s);
 /* Contact radii from the parameters above: of the particles in the layers that collide; 0 of others. `layer` is that of
  * the sampling, which is repeated for each body. */
 pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene);
@@ -67,27 +69,5 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
 pbd_status particle_open_colliders(pbd_scene *scene, size_t most);
 /* The half space below the plane through `at` with this normal (any length); returns it, for what else it has. */
 pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction);
-
-/* ---- Measuring --------------------------------------------------------------------------------------------------- */
-
-/* particles, spacing, sampled_volume_ratio (where the solid's volume is known), dropped_sites. */
-void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *recorder);
-
-/* J; PBD_NOT_SUPPORTED when the method tells no velocities. */
-pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, double *energy,
-                                   double *largest_speed);
-void particle_centre_of_mass(const pbd_scene *scene, const double *x, double out[3]);
-/* Particles' middles beyond a plane or the wall of any collider that stands still: how deep the worst is, m (0: none),
- * and how many are deeper than `slack` m. Radii count: a particle that touches has depth 0. */
-double particle_deepest(const pbd_scene *scene, const double *x, double slack, size_t *beyond);
-
-/* Pairs of particles that should not touch: of two bodies, or of one and farther apart at rest than `self_distance` m.
- * All particles count, whether they collide in the run or not; `radius` m is that of each. */
-typedef struct pair_count {
-    double least;    /* m: the smallest distance seen, or 4 radius where none is nearer */
-    size_t overlaps; /* pairs nearer than 0.9 times two radii */
-} pair_count;
-pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, double radius, double self_distance,
-                                   pair_count *out);
 
 #endif

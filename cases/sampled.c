@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cases/particle_watch.h"
+
 const char *const sampled_sides[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 
 typedef struct sampled_detail {
@@ -117,7 +119,7 @@ pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, con
     pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
     if (scene->colliders > 0) {
         size_t beyond;
-        pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, particle_deepest(scene, x, 0, &beyond));
+        pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, particle_deepest(scene, x, &beyond));
     }
     body_record_shape(scene, x, recorder);
     free(x);

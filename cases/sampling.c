@@ -10,6 +10,7 @@ const char *const sampling_kinds[] = {"lattice", "poisson", NULL};
 void sampling_free(sampling *s) {
     free(s->position);
     free(s->layer);
+    free(s->site);
     *s = (sampling){0};
 }
 
@@ -71,7 +72,7 @@ static pbd_status lattice_over(const solid *body, double spacing, lattice *out) 
 }
 
 /* Marks the sites inside, and counts them. */
-static size_t lattice_fill(const solid *body, const lattice *l, unsigned char *inside) {
+static size_t mark_inside(const solid *body, const lattice *l, unsigned char *inside) {
     const long sites = (long)lattice_sites(l);
     size_t count = 0;
 #pragma omp parallel for schedule(dynamic, 512) reduction(+ : count)
@@ -79,10 +80,57 @@ static size_t lattice_fill(const solid *body, const lattice *l, unsigned char *i
         double x[3];
         lattice_place(l, (size_t)site, x);
         const bool in = body->distance(body, x) < -ON_SURFACE * l->spacing;
-        if (inside) inside[site] = in;
+        inside[site] = in;
         count += in;
     }
     return count;
+}
+
+/* Of the cube whose lowest corner is this site, corner 0 .. 7: x slowest. False at the lattice's end. */
+static bool cube_corner(const lattice *l, size_t site, int corner, size_t *out) {
+    const size_t at[3] = {site / l->n[2] / l->n[1] + (size_t)(corner / 4),
+                          site / l->n[2] % l->n[1] + (size_t)(corner / 2 % 2), site % l->n[2] + (size_t)(corner % 2)};
+    *out = (at[0] * l->n[1] + at[1]) * l->n[2] + at[2];
+    return at[0] < l->n[0] && at[1] < l->n[1] && at[2] < l->n[2];
+}
+
+static bool is_cube(const lattice *l, const unsigned char *inside, size_t site) {
+    size_t corner;
+    for (int c = 0; c < 8; c++)
+        if (!cube_corner(l, site, c, &corner) || !inside[corner]) return false;
+    return true;
+}
+
+/* Keeps the corners of whole cubes; returns how many. */
+static size_t keep_cubes(const lattice *l, unsigned char *inside) {
+    const size_t sites = lattice_sites(l);
+    size_t count = 0, corner;
+    enum { KEPT = 2 };
+    for (size_t s = 0; s < sites; s++)
+        if (inside[s] && is_cube(l, inside, s))
+            for (int c = 0; c < 8; c++)
+                if (cube_corner(l, s, c, &corner)) inside[corner] = KEPT;
+    for (size_t s = 0; s < sites; s++) {
+        inside[s] = inside[s] == KEPT;
+        count += inside[s];
+    }
+    return count;
+}
+
+/* The sites that a plan wants, marked in *inside, which is the caller's, and counted. */
+static pbd_status lattice_fill(const solid *body, const lattice *l, bool cubes, unsigned char **inside, size_t *count) {
+    *inside = malloc(lattice_sites(l) + 1);
+    if (!*inside) return no_memory(lattice_sites(l));
+    *count = mark_inside(body, l, *inside);
+    if (cubes) *count = keep_cubes(l, *inside);
+    return pbd_ok();
+}
+
+static pbd_status lattice_count(const solid *body, const lattice *l, bool cubes, size_t *count) {
+    unsigned char *inside;
+    const pbd_status status = lattice_fill(body, l, cubes, &inside, count);
+    free(inside);
+    return status;
 }
 
 /* Whether one of a site's six neighbours has this mark; what lies outside of the lattice has mark 0. */
@@ -111,8 +159,9 @@ static void lattice_layers(const lattice *l, unsigned char *mark) {
 
 /* The fewest sites not below `count` that halving finds. The number of sites falls with the spacing, but not at every
  * step of it, so the best of what was seen counts. */
-static pbd_status find_spacing(const solid *body, size_t count, double *spacing, size_t *sites) {
+static pbd_status find_spacing(const solid *body, size_t count, bool cubes, double *spacing, size_t *sites) {
     double box = 1, most;
+    size_t found;
     for (int d = 0; d < 3; d++) box *= body->high[d] - body->low[d];
     double fine = cbrt(box / (double)count), coarse = fine;
     *sites = SIZE_MAX;
@@ -120,7 +169,7 @@ static pbd_status find_spacing(const solid *body, size_t count, double *spacing,
     /* A box whose every site counts has too many at `coarse`; a solid that fills little of its box needs finer. */
     for (int tries = 0; tries < 60; tries++) {
         PBD_TRY(lattice_over(body, fine, &l));
-        const size_t found = lattice_fill(body, &l, NULL);
+        PBD_TRY(lattice_count(body, &l, cubes, &found));
         if (found >= count) {
             *spacing = fine;
             *sites = found;
@@ -134,7 +183,7 @@ static pbd_status find_spacing(const solid *body, size_t count, double *spacing,
     for (int tries = 0; tries < 40 && *sites != count; tries++) {
         most = 0.5 * (fine + coarse);
         PBD_TRY(lattice_over(body, most, &l));
-        const size_t found = lattice_fill(body, &l, NULL);
+        PBD_TRY(lattice_count(body, &l, cubes, &found));
         if (found < count) {
             coarse = most;
             continue;
@@ -184,10 +233,15 @@ static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus
 
 static pbd_status take_sites(const lattice *l, const unsigned char *mark, size_t count, sampling *out) {
     PBD_TRY(sampling_allocate(out, count));
+    out->site = malloc((count + 1) * sizeof *out->site);
+    if (!out->site) return no_memory(count);
     size_t p = 0;
     for (size_t s = 0; s < lattice_sites(l); s++) {
         if (mark[s] == OUT) continue;
         lattice_place(l, s, out->position + 3 * p);
+        out->site[p][0] = (int32_t)(s / l->n[2] / l->n[1]);
+        out->site[p][1] = (int32_t)(s / l->n[2] % l->n[1]);
+        out->site[p][2] = (int32_t)(s % l->n[2]);
         out->layer[p++] = mark[s] == FIRST ? 1 : mark[s] == SECOND ? 2 : 0;
     }
     return pbd_ok();
@@ -197,11 +251,10 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
     lattice l;
     double spacing = plan->spacing;
     size_t sites = 0;
-    if (plan->count > 0) PBD_TRY(find_spacing(body, plan->count, &spacing, &sites));
+    unsigned char *mark;
+    if (plan->count > 0) PBD_TRY(find_spacing(body, plan->count, plan->cubes, &spacing, &sites));
     PBD_TRY(lattice_over(body, spacing, &l));
-    unsigned char *mark = malloc(lattice_sites(&l) + 1);
-    if (!mark) return no_memory(lattice_sites(&l));
-    sites = lattice_fill(body, &l, mark);
+    PBD_TRY(lattice_fill(body, &l, plan->cubes, &mark, &sites));
     pbd_status status = sites > 0 ? pbd_ok() : too_small(body, spacing);
     const size_t count = plan->count > 0 ? plan->count : sites;
     if (status.code == PBD_OK && sites > count) status = drop_sites(body, &l, sites - count, mark);
@@ -226,8 +279,10 @@ static pbd_status measure_volume(const solid *body, double *out) {
     double edge = 0;
     lattice l;
     for (int d = 0; d < 3; d++) edge = fmax(edge, body->high[d] - body->low[d]);
+    size_t cubes;
     PBD_TRY(lattice_over(body, edge / FINE, &l));
-    *out = (double)lattice_fill(body, &l, NULL) * l.spacing * l.spacing * l.spacing;
+    PBD_TRY(lattice_count(body, &l, false, &cubes));
+    *out = (double)cubes * l.spacing * l.spacing * l.spacing;
     return pbd_ok();
 }
 

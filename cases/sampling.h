@@ -13,6 +13,7 @@ typedef struct sampling_plan {
     double spacing; /* m; read when count is 0 */
     size_t count;
     uint64_t seed; /* of SAMPLING_POISSON */
+    bool cubes;    /* SAMPLING_LATTICE: leave out sites that are no corner of a cube of eight sites */
 } sampling_plan;
 
 typedef struct sampling {
@@ -23,6 +24,7 @@ typedef struct sampling {
     double volume;        /* m^3, of each particle */
     double solid_volume;  /* m^3: the solid's own; 0 when neither known nor measured */
     size_t dropped;       /* sites of the lattice that were left out to make the count exact */
+    int32_t (*site)[3];   /* count: place on the lattice; NULL of others */
 } sampling;
 
 /* Fills the solid. The same solid and plan give the same particles on every machine and for any number of threads.
@@ -42,6 +44,10 @@ typedef struct sampling {
  * PBD_BAD_INPUT: no particle fits, the solid is smaller than half of one, or there would be too many. */
 pbd_status sampling_make(const solid *body, const sampling_plan *plan, sampling *out);
 void sampling_free(sampling *s); /* safe on a zeroed one */
+
+/* Five tetrahedra (corners as in method.h) for each cube of eight sites of a lattice, mirrored from one cube to the
+ * next: a mesh on the same particles. *tet is the caller's. Particles in none of them are counted in *loose. */
+pbd_status sampling_tets(const sampling *s, uint32_t **tet, size_t *tets, size_t *loose);
 
 enum { SAMPLING_MOST = 20000000 };
 

@@ -69,7 +69,7 @@ static void test_box_is_filled_without_a_gap(void **state) {
     (void)state;
     shapes s = {0};
     shapes_box(&s, P(1, -1, 0), P(1.5, 0, 2));
-    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false});
     assert_int_equal(out.count, 5 * 10 * 20);
     check_near("volume", (double)out.count * out.volume, 1, 1e-12);
     check_near("first x", out.position[0], 1.05, 1e-14);
@@ -82,7 +82,7 @@ static void test_layers_of_a_cube(void **state) {
     (void)state;
     shapes s = {0};
     shapes_box(&s, P(0, 0, 0), P(1, 1, 1));
-    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.2, 0, 0});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.2, 0, 0, false});
     int count[3] = {0};
     for (size_t i = 0; i < out.count; i++) count[out.layer[i]]++;
     assert_int_equal(count[1], 98);
@@ -92,7 +92,7 @@ static void test_layers_of_a_cube(void **state) {
 }
 
 static double volume_error(const shapes *s, double spacing, double wanted) {
-    sampling out = fill(s, (sampling_plan){SAMPLING_LATTICE, spacing, 0, 0});
+    sampling out = fill(s, (sampling_plan){SAMPLING_LATTICE, spacing, 0, 0, false});
     const double error = (double)out.count * out.volume / wanted - 1;
     print_message("    spacing %g: %zu particles, volume off by %.2g\n", spacing, out.count, error);
     sampling_free(&out);
@@ -127,7 +127,7 @@ static void test_exact_counts(void **state) {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         shapes s;
         body_shape_make(wanted[i].shape, &s);
-        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, wanted[i].count, 0});
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, wanted[i].count, 0, false});
         print_message("    %s: %zu at spacing %.4g, %zu dropped\n", body_shape_names[wanted[i].shape], out.count,
                       out.spacing, out.dropped);
         assert_int_equal(out.count, wanted[i].count);
@@ -143,9 +143,9 @@ static void test_too_small_and_too_many(void **state) {
     shapes_sphere(&s, 0, 0, 0, 0.01);
     const solid body = shapes_solid(&s);
     sampling out;
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0}, &out), "single particle");
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_POISSON, 0.1, 0, 0}, &out), "single particle");
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 1e-6, 0, 0}, &out), "larger spacing");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false}, &out), "single particle");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_POISSON, 0.1, 0, 0, false}, &out), "single particle");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 1e-6, 0, 0, false}, &out), "larger spacing");
     assert_null(out.position);
 }
 
@@ -170,7 +170,7 @@ static void test_poisson_disks(void **state) {
     shapes s = {0};
     shapes_torus(&s, 0, 0, 0, 0.34, 0.16);
     const solid body = shapes_solid(&s);
-    sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7, false});
     assert_int_equal(out.count, 1500);
     check_near("volume", 1500 * out.volume, body.volume, 1e-12);
     /* Points thrown at random would come as near as 0.55 / 1500^(2/3) = 0.004 spacings or so; disks in the plane reach
@@ -199,9 +199,9 @@ static void test_seeds(void **state) {
     (void)state;
     shapes s;
     body_shape_make(BODY_BUNNY, &s);
-    sampling one = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1});
-    sampling again = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1});
-    sampling other = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 2});
+    sampling one = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false});
+    sampling again = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false});
+    sampling other = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 2, false});
     assert_true(same_particles(&one, &again));
     assert_false(same_particles(&one, &other));
     double sum = 0;
@@ -304,8 +304,8 @@ static void test_mesh_fills_as_its_shape(void **state) {
     check_ok(read_text("cube.obj", cube_obj, &mesh));
     shapes_box(&box, P(0, 0, 0), P(1, 1, 1));
     const solid body = triangle_mesh_solid(&mesh);
-    check_ok(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0}, &of_mesh));
-    sampling of_box = fill(&box, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0});
+    check_ok(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false}, &of_mesh));
+    sampling of_box = fill(&box, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false});
     assert_true(same_particles(&of_mesh, &of_box));
     sampling_free(&of_mesh);
     sampling_free(&of_box);

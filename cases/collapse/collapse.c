@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cases/beam.h"
+#include "cases/returning.h"
 
 static const char *const starts[] = {"plane", "line", "point", "inside_out", NULL};
 enum { PLANE, LINE, POINT, INSIDE_OUT };
@@ -16,19 +17,6 @@ static const pbd_param params[] = {
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
-static const double BACK = 0.01; /* shape error below which the body is back */
-
-typedef struct collapse_detail {
-    double crossing;      /* s: the longest edge over the speed of sound */
-    double first, since;  /* s: when it was first back; since when it has been. Below 0: never, not now */
-    double largest_speed; /* m/s */
-} collapse_detail;
-
-/* Of pressure waves in the unbounded body: sqrt((lambda + 2 mu)/density). */
-static double sound_speed(const pbd_material *m) {
-    return sqrt(m->E * (1 - m->nu) / ((1 + m->nu) * (1 - 2 * m->nu)) / m->density);
-}
-
 static void squash(int start, double length, double x[3]) {
     if (start == INSIDE_OUT) x[0] = length - x[0];
     if (start == PLANE || start == LINE || start == POINT) x[2] = 0;
@@ -37,10 +25,10 @@ static void squash(int start, double length, double x[3]) {
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    collapse_detail *detail = calloc(1, sizeof *detail);
+    returning *detail = calloc(1, sizeof *detail);
     scene->detail = detail;
     if (!detail) return pbd_error(PBD_FAILED, "out of memory for a collapse");
-    *detail = (collapse_detail){.crossing = scene->extent / sound_speed(&scene->material), .first = -1, .since = -1};
+    *detail = returning_start(scene);
     PBD_TRY(body_start_at_rest(scene));
     uint64_t seed = (uint64_t)pbd_integer(values, "seed");
     const double noise = pbd_real(values, "noise") * size->width / size->across;
@@ -63,40 +51,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    collapse_detail *detail = scene->detail;
-    double *x, speed;
-    PBD_TRY(body_positions(scene, method, state, &x));
-    const double error = body_shape_error(scene, x), strain[2] = {time, error};
-    free(x);
-    pbd_series(recorder, "time", "value", "s", &strain[0], 1, 1);
-    pbd_series(recorder, "rest_shape_error", "value", "1", &strain[1], 1, 1);
-    if (!(error < BACK)) {
-        detail->since = -1;
-    } else {
-        if (detail->since < 0) detail->since = time;
-        if (detail->first < 0) detail->first = time;
-    }
-    const pbd_status status = body_largest_speed(scene, method, state, &speed);
-    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
-    if (!(speed <= detail->largest_speed)) detail->largest_speed = speed;
-    return status;
+    return returning_observe(scene->detail, scene, method, state, time, recorder);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const collapse_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const double error = body_shape_error(scene, x);
     body_record_strain(scene, x, recorder);
+    returning_record(scene->detail, scene, x, recorder);
     free(x);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_LOWER_IS_BETTER, error);
-    pbd_metric(recorder, "came_back", "1", PBD_HIGHER_IS_BETTER, error < BACK);
-    if (detail->first >= 0)
-        pbd_metric(recorder, "first_back", "1", PBD_LOWER_IS_BETTER, detail->first / detail->crossing);
-    if (detail->since >= 0)
-        pbd_metric(recorder, "back_since", "1", PBD_LOWER_IS_BETTER, detail->since / detail->crossing);
-    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, detail->largest_speed);
-    pbd_metric(recorder, "sound_crossing", "s", PBD_NEUTRAL, detail->crossing);
     return pbd_ok();
 }
 

@@ -1,0 +1,98 @@
+/* A soft bunny falls to the ground: with and without parts of it meeting each other. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/particle_watch.h"
+
+static const pbd_param params[] = {
+    {"shape", "", PBD_CHOICE, "bunny", 0, 0, 0, body_shape_names, "which body; the bunny is a stand-in"},
+    {"size", "m", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
+    PBD_SAMPLING_PARAMS("2000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("500", "0.4", "50", "neo_hookean"),
+    {"drop", "m", PBD_REAL, "0.25", 0, 1e6, 0, NULL, "from its feet to the ground"},
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: it falls for good"},
+    {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "whether parts of it meet each other"},
+    {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL, "in spacings: pairs farther apart at rest may not meet"},
+    PBD_CONTACT_PARAMS("0.3"),
+    {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct drop_detail {
+    sampling particles;
+    particle_watch watch;
+} drop_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    drop_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    const sampling_plan plan = particle_plan(values);
+    const placement here = placement_at(0, 0, pbd_real(values, "drop"));
+    const double stay[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    shapes s;
+    body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
+    shapes_place(&s, pbd_real(values, "size"), stay);
+    const solid body = shapes_solid(&s);
+    scene->material = particle_material(values);
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(particle_set_radii(values, &detail->particles, scene));
+    const double apart = pbd_real(values, "self_distance") * scene->spacing;
+    detail->watch = particle_watch_start(particle_radius(values, &detail->particles), apart);
+    if (pbd_choice(values, "self_contact")) scene->contact.self_distance = apart;
+    if (!pbd_choice(values, "ground")) return pbd_ok();
+    PBD_TRY(particle_open_colliders(scene, 1));
+    particle_add_plane(scene, stay, up, pbd_real(values, "friction"));
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    drop_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    drop_detail *detail = scene->detail;
+    return particle_watch_look(&detail->watch, scene, method, state, time, recorder);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const drop_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    particle_watch_record(&detail->watch, scene, recorder);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_bunny_drop = {
+    .abi = PBD_CASE_ABI,
+    .name = "bunny_drop",
+    .summary = "a soft bunny falls to the ground, its parts meeting each other or not",
+    .source = "cao2023 Figure 4, Table 1",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

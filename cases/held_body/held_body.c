@@ -1,0 +1,155 @@
+/* A body held by one hand under gravity: do settings of a method that should look alike look alike? What is stored are
+ * the ways of a few markers and of the centre of mass, to be compared between runs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cases/particle_watch.h"
+
+static const pbd_param params[] = {
+    {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},
+    PBD_SAMPLING_PARAMS("3000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("5000", "0.4", "100", "neo_hookean"),
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "how often the body is looked at"},
+    {"frames", "", PBD_INTEGER, "120", 1, 1e6, 0, NULL, "simulated time, in frames; 500 in the paper"},
+    {0}};
+
+/* Places on the armadillo of height 1, m; the marker is the particle that is nearest at rest. */
+static const struct {
+    const char *name;
+    double at[3];
+} markers[] = {{"marker_free_hand", {-0.41, -0.16, 0.87}},
+               {"marker_snout", {0, -0.29, 0.67}},
+               {"marker_left_foot", {-0.17, -0.17, 0.04}},
+               {"marker_right_foot", {0.17, -0.17, 0.04}},
+               {"marker_tail", {0, 0.29, 0.05}}};
+enum { MARKERS = sizeof markers / sizeof *markers };
+
+typedef struct held_detail {
+    sampling particles;
+    size_t marker[MARKERS];
+    double largest_speed;
+} held_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static double square_distance(const double *x, const double *y) {
+    double sum = 0;
+    for (int d = 0; d < 3; d++) sum += (x[d] - y[d]) * (x[d] - y[d]);
+    return sum;
+}
+
+static void find_markers(const pbd_scene *scene, double size, held_detail *detail) {
+    for (size_t m = 0; m < MARKERS; m++) {
+        double at[3], least = INFINITY;
+        for (int d = 0; d < 3; d++) at[d] = size * markers[m].at[d];
+        for (size_t i = 0; i < scene->particles; i++) {
+            const double square = square_distance(scene->positions + 3 * i, at);
+            if (square < least) least = square, detail->marker[m] = i;
+        }
+    }
+}
+
+static pbd_status hold_hand(double size, pbd_scene *scene) {
+    double palm[3], radius;
+    armadillo_hand(palm, &radius);
+    for (int d = 0; d < 3; d++) palm[d] *= size;
+    unsigned char *mark = malloc(scene->particles + 1);
+    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++)
+        mark[i] = square_distance(scene->positions + 3 * i, palm) <= size * radius * size * radius;
+    const pbd_status status = body_hold(scene, mark);
+    free(mark);
+    if (status.code == PBD_OK && scene->fixed == 0)
+        return pbd_error(PBD_BAD_INPUT, "of %zu particles none is in the hand: set more of them", scene->particles);
+    return status;
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    held_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    const sampling_plan plan = particle_plan(values);
+    const placement here = placement_at(0, 0, 0);
+    const double size = pbd_real(values, "size"), stay[3] = {0, 0, 0};
+    shapes s;
+    body_shape_make(BODY_ARMADILLO, &s);
+    shapes_place(&s, size, stay);
+    const solid body = shapes_solid(&s);
+    scene->material = particle_material(values);
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->duration = pbd_real(values, "frame") * (double)pbd_integer(values, "frames");
+    scene->observe_every = pbd_real(values, "frame");
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    find_markers(scene, size, detail);
+    return hold_hand(size, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    held_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static void add_place(pbd_recorder *recorder, const char *name, const double x[3]) {
+    pbd_series(recorder, name, "x", "m", x, 1, 1);
+    pbd_series(recorder, name, "y", "m", x + 1, 1, 1);
+    pbd_series(recorder, name, "z", "m", x + 2, 1, 1);
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    held_detail *detail = scene->detail;
+    double *x, centre[3], energy, fastest;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_centre_of_mass(scene, x, centre);
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    add_place(recorder, "centre_of_mass", centre);
+    for (size_t m = 0; m < MARKERS; m++) add_place(recorder, markers[m].name, x + 3 * detail->marker[m]);
+    free(x);
+    const pbd_status status = particle_kinetic_energy(scene, method, state, &energy, &fastest);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    detail->largest_speed = fmax(detail->largest_speed, fastest);
+    pbd_series(recorder, "kinetic_energy", "value", "J", &energy, 1, 1);
+    return status;
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const held_detail *detail = scene->detail;
+    double *x, centre[3], rest[3];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    particle_centre_of_mass(scene, x, centre);
+    particle_centre_of_mass(scene, scene->positions, rest);
+    pbd_metric(recorder, "held_particles", "1", PBD_NEUTRAL, (double)scene->fixed);
+    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, rest[2] - centre[2]);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, detail->largest_speed);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_held_body = {
+    .abi = PBD_CASE_ABI,
+    .name = "held_body",
+    .summary = "an armadillo held by one hand swings under gravity: the ways of its markers, for comparing settings",
+    .source = "cao2023 Figure 10, Table 2",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,131 @@
+/* A body that starts squashed into a small ball, in vacuum: does it come back? */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/particle_watch.h"
+#include "cases/returning.h"
+
+static const char *const starts[] = {"random", "scaled", NULL};
+enum { RANDOM, SCALED };
+
+static const pbd_param params[] = {
+    {"shape", "", PBD_CHOICE, "cow", 0, 0, 0, body_shape_names, "which body; the cow is a stand-in"},
+    {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
+    PBD_SAMPLING_PARAMS("3000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
+    {"start", "", PBD_CHOICE, "random", 0, 0, 0, starts,
+     "every particle anywhere in the ball, or the body scaled down into it"},
+    {"ball", "", PBD_REAL, "0.1", 0, 10, PBD_OPEN_MIN, NULL, "radius of the ball over `size`"},
+    {"noise", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "start=scaled: added at random, over the ball's radius"},
+    {"start_seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the start"},
+    {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct recovery_detail {
+    returning back;
+    sampling particles;
+    size_t loose;
+} recovery_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Evenly in the unit ball. */
+static void random_in_ball(uint64_t *seed, double out[3]) {
+    do {
+        for (int d = 0; d < 3; d++) out[d] = body_noise(seed);
+    } while (out[0] * out[0] + out[1] * out[1] + out[2] * out[2] > 1);
+}
+
+static void squash(const pbd_values *values, pbd_scene *scene) {
+    const double radius = pbd_real(values, "ball") * pbd_real(values, "size");
+    const bool scaled = pbd_choice(values, "start") == SCALED;
+    const double noise = pbd_real(values, "noise") * radius;
+    uint64_t seed = (uint64_t)pbd_integer(values, "start_seed");
+    double centre[3], farthest = 0;
+    particle_centre_of_mass(scene, scene->positions, centre);
+    for (size_t i = 0; i < scene->particles; i++) {
+        double square = 0;
+        for (size_t d = 0; d < 3; d++) square += pow(scene->positions[3 * i + d] - centre[d], 2);
+        farthest = fmax(farthest, square);
+    }
+    const double factor = farthest > 0 ? radius / sqrt(farthest) : 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        double u[3];
+        random_in_ball(&seed, u);
+        for (size_t d = 0; d < 3; d++) {
+            const double kept = factor * (scene->positions[3 * i + d] - centre[d]) + noise * u[d];
+            scene->start[3 * i + d] = centre[d] + (scaled ? kept : radius * u[d]);
+        }
+    }
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    recovery_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    sampling_plan plan = particle_plan(values);
+    plan.cubes = true; /* so that the tetrahedra hold every particle */
+    const placement here = placement_at(0, 0, 0);
+    const double stay[3] = {0, 0, 0};
+    shapes s;
+    body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
+    shapes_place(&s, pbd_real(values, "size"), stay);
+    const solid body = shapes_solid(&s);
+    scene->material = particle_material(values);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(sampling_tets(&detail->particles, &scene->tet, &scene->tets, &detail->loose));
+    PBD_TRY(body_start_at_rest(scene));
+    squash(values, scene);
+    detail->back = returning_start(scene);
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    recovery_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    recovery_detail *detail = scene->detail;
+    return returning_observe(&detail->back, scene, method, state, time, recorder);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const recovery_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    pbd_metric(recorder, "tetrahedra", "1", PBD_NEUTRAL, (double)scene->tets);
+    pbd_metric(recorder, "particles_without_tetrahedra", "1", PBD_NEUTRAL, (double)detail->loose);
+    body_record_strain(scene, x, recorder);
+    returning_record(&detail->back, scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_recovery = {
+    .abi = PBD_CASE_ABI,
+    .name = "recovery",
+    .summary = "a cow or another body that starts squashed into a ball, in vacuum: it must come back",
+    .source = "cao2023 Figure 5, Table 1",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES | PBD_NEEDS_TETS,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};
