@@ -42,7 +42,7 @@ static void cow(shapes *s) {
 }
 
 static const double palm[3] = {0.56, -0.16, 1.2};
-static const double palm_radius = 0.095;
+static const double palm_radius = 0.11;
 
 static void armadillo(shapes *s) {
     s->blend = 0.05;
@@ -53,8 +53,8 @@ static void armadillo(shapes *s) {
     shapes_cone(s, P(0, 0.13, 0.4), 0.11, P(0, 0.46, 0.07), 0.05);     /* tail */
     for (int side = -1; side <= 1; side += 2) {
         shapes_cone(s, P(side * 0.1, -0.02, 1.1), 0.05, P(side * 0.19, 0.02, 1.33), 0.05);             /* ear */
-        shapes_cone(s, P(side * 0.17, 0, 0.8), 0.095, P(side * 0.44, -0.05, 0.88), 0.075);             /* upper arm */
-        shapes_cone(s, P(side * 0.44, -0.05, 0.88), 0.075, P(side * palm[0], palm[1], palm[2]), 0.06); /* forearm */
+        shapes_cone(s, P(side * 0.17, 0, 0.8), 0.115, P(side * 0.44, -0.05, 0.88), 0.095);             /* upper arm */
+        shapes_cone(s, P(side * 0.44, -0.05, 0.88), 0.095, P(side * palm[0], palm[1], palm[2]), 0.085); /* forearm */
         shapes_sphere(s, side * palm[0], palm[1], palm[2], palm_radius);
         shapes_cone(s, P(side * 0.12, 0, 0.43), 0.13, P(side * 0.22, -0.04, 0.24), 0.1); /* thigh */
         shapes_cone(s, P(side * 0.22, -0.04, 0.24), 0.095, P(side * 0.22, 0, 0.08), 0.075);

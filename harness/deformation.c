@@ -5,14 +5,15 @@
 #include <string.h>
 
 pbd_body pbd_body_of(const pbd_scene *scene, const pbd_method *method) {
-    const pbd_body hexes = {scene->particles, scene->hexes, scene->hex, 8};
-    const pbd_body tets = {scene->particles, scene->tets, scene->tet, 4};
+    const pbd_body hexes = {scene->particles, scene->hexes, scene->hex, 8, NULL};
+    const pbd_body tets = {scene->particles, scene->tets, scene->tet, 4, NULL};
+    const pbd_body bare = {scene->particles, scene->particles, NULL, 1, scene->body};
     const bool on_tets = (method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) != 0;
-    if (method->needs & PBD_NEEDS_SAMPLES) return (pbd_body){scene->particles, scene->particles, NULL, 1};
+    if (method->needs & PBD_NEEDS_SAMPLES) return bare;
     if (scene->tets > 0 && (on_tets || scene->hexes == 0)) return tets;
     if (scene->hexes > 0) return hexes;
-    if (scene->triangles > 0) return (pbd_body){scene->particles, scene->triangles, scene->triangle, 3};
-    return (pbd_body){scene->particles, scene->particles, NULL, 1};
+    if (scene->triangles > 0) return (pbd_body){scene->particles, scene->triangles, scene->triangle, 3, NULL};
+    return bare;
 }
 
 pbd_scene pbd_body_scene(const pbd_scene *scene, const pbd_body *body) {
@@ -127,8 +128,8 @@ pbd_status pbd_number_bodies(const pbd_body *body, uint32_t *number) {
             parent[a > b ? a : b] = a > b ? b : a;
         }
     }
-    /* Bare particles are one body: nothing tells where one ends. */
-    for (uint32_t p = 0; p < body->particles; p++) {
+    for (uint32_t p = 0; p < body->particles && body->of; p++) number[p] = body->of[p];
+    for (uint32_t p = 0; p < body->particles && !body->of; p++) {
         const uint32_t root = body->node ? root_of(parent, p) : 0;
         number[p] = root == p ? bodies++ : number[root];
     }

@@ -5,11 +5,13 @@
 
 #include "methods/method.h"
 
-/* The elements by which a scene is shown: those its method works on where it has several kinds. */
+/* The elements by which a scene is shown: those its method works on where it has several kinds, none for a
+ * method of particles that fill a body. */
 typedef struct pbd_body {
     size_t particles, elements;
     const uint32_t *node; /* elements x corners; NULL for bare particles, which are elements of one corner */
     int corners;          /* 8, 4, 3 or 1 */
+    const uint32_t *of;   /* bare particles: the body of each, or NULL: all of one */
 } pbd_body;
 
 pbd_body pbd_body_of(const pbd_scene *scene, const pbd_method *method);

@@ -271,6 +271,43 @@ static void draw_sphere(canvas *c, const render_body *b, vector centre, float va
         }
 }
 
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+/* A dot of about a pixel, half see-through: a line is many, each sample darkened once. */
+static void draw_dot(canvas *c, vector at, unsigned char *drawn) {
+    static const float RADIUS = 0.55f * SAMPLES, GREY = 0.42f;
+    const int right = last_sample(at.x + RADIUS, c->width), bottom = last_sample(at.y + RADIUS, c->height);
+    for (int y = first_sample(at.y - RADIUS); y <= bottom; y++)
+        for (int x = first_sample(at.x - RADIUS); x <= right; x++) {
+            const size_t sample = (size_t)y * (size_t)c->width + (size_t)x;
+            if (drawn[sample] || !(at.z > c->depth[sample])) continue;
+            drawn[sample] = 1;
+            for (int k = 0; k < 3; k++) c->colour[sample][k] += 0.75f * (GREY - c->colour[sample][k]);
+        }
+}
+
+static vector from_middle(const render_camera *camera, const double *x) {
+    double off[3];
+    for (int d = 0; d < 3; d++) off[d] = x[d] - camera->centre[d];
+    return vector_of(off);
+}
+
+static pbd_status draw_lines(canvas *c, const render_body *b, const render_camera *camera) {
+    const float longest = 4 * hypotf((float)c->width, (float)c->height);
+    unsigned char *drawn = calloc((size_t)c->width * (size_t)c->height, 1);
+    if (!drawn) return pbd_error(PBD_FAILED, "out of memory for the lines of a picture");
+    for (size_t i = 0; i < b->lines; i++) {
+        const vector from = seen(c, from_middle(camera, b->line + 6 * i));
+        const vector to = seen(c, from_middle(camera, b->line + 6 * i + 3)), way = difference(to, from);
+        const float length = hypotf(way.x, way.y);
+        if (!is_finite(way) || length > longest) continue;
+        const int dots = (int)length + 1;
+        for (int k = 0; k <= dots; k++) draw_dot(c, sum(from, scaled(way, (float)k / (float)dots)), drawn);
+    }
+    free(drawn);
+    return pbd_ok();
+}
+
 /* ---- The ground and its shadow ----------------------------------------------------------------------------------- */
 
 /* Where the lamp throws a point onto the ground, in texels of the shadow. */
@@ -406,6 +443,7 @@ static pbd_status draw_all(canvas *c, const render_body *body, const render_came
     }
     PBD_TRY(draw_triangles(c, body));
     for (size_t i = 0; i < body->points && body->radius > 0; i++) draw_sphere(c, body, c->point[i], body->value[i]);
+    if (body->lines > 0) PBD_TRY(draw_lines(c, body, camera));
     return resolve(c, out);
 }
 

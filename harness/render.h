@@ -29,6 +29,8 @@ typedef struct render_body {
     const uint32_t *triangle;   /* triangles x 3 */
     const unsigned char *edges; /* triangles: bit k is set where the edge from corner k on is drawn; NULL: none */
     double radius;              /* m; > 0: every point is a sphere */
+    size_t lines;
+    const double *line; /* lines x 6, m: from, to; thin, grey, behind what is before them */
     render_palette palette;
 } render_body;
 

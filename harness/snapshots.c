@@ -9,10 +9,12 @@
 
 #include "cases/surface.h"
 #include "harness/cli.h"
+#include "harness/collider_lines.h"
 #include "harness/deformation.h"
 #include "harness/figure_data.h"
 #include "harness/gnuplot.h"
 #include "harness/render.h"
+#include "harness/sample_strain.h"
 #include "harness/vtk.h"
 
 enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
@@ -186,10 +188,12 @@ static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
     if (scene->gravity[2] < 0 && scene->fixed == 0 && scene->duration > 0)
         down = fmin(-0.5 * scene->gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
     if (load > 0) sideways = 0.2 * scene->extent;
+    if (pbd_ground_of(scene)) stands = true;
     for (int d = 0; d < 3; d++) {
         low[d] -= d < 2 ? sideways : stands ? 0 : fmax(down, sideways);
         high[d] += sideways;
     }
+    pbd_grow_by_colliders(scene, low, high);
 }
 
 /* ---- What is written --------------------------------------------------------------------------------------------- */
@@ -201,9 +205,10 @@ typedef struct album {
     float *value;        /* particles: the renderer's */
     uint32_t *number;    /* particles: which body */
     surface outside;
-    unsigned char *edges; /* of the outside's triangles */
-    double scale;         /* strain of the darkest colour */
-    double radius;        /* m: of bare particles */
+    unsigned char *edges;   /* of the outside's triangles */
+    double scale;           /* strain of the darkest colour */
+    double radius;          /* m: of bare particles */
+    double low[3], high[3]; /* m: what is in the picture */
     render_camera camera;
     int height;
 } album;
@@ -220,6 +225,7 @@ static void free_album(album *a) {
 /* Half the distance of particles that fill the body. */
 static double radius_of(const pbd_scene *scene) {
     double volume = 1, mass = 0;
+    if (scene->spacing > 0) return 0.5 * scene->spacing;
     if (scene->material.density > 0) {
         for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
         volume = mass / scene->material.density;
@@ -245,7 +251,7 @@ static void find_edges(const pbd_snapshots *s, album *a) {
 static pbd_status open_album(const pbd_snapshots *s, album *a) {
     const size_t particles = s->scene->particles;
     const pbd_scene only = pbd_body_scene(s->scene, &s->body);
-    double low[3], high[3], aspect;
+    double aspect;
     a->strain = malloc((s->body.elements + 1) * sizeof *a->strain);
     a->at_particle = malloc((particles + 1) * sizeof *a->at_particle);
     a->value = malloc((particles + 1) * sizeof *a->value);
@@ -258,14 +264,24 @@ static pbd_status open_album(const pbd_snapshots *s, album *a) {
         a->radius = radius_of(s->scene);
     if (!(a->edges = malloc(a->outside.triangles + 1))) return no_memory(s);
     find_edges(s, a);
-    reach_of(s->scene, low, high);
-    a->camera = render_look_at(low, high, &aspect);
+    reach_of(s->scene, a->low, a->high);
+    a->camera = render_look_at(a->low, a->high, &aspect);
     a->height = (int)lround(s->plan.width * aspect);
     return pbd_ok();
 }
 
+/* Particles that fill a body: their places tell how much it is strained. */
+static bool is_sampled(const pbd_snapshots *s) { return !s->body.node && s->scene->spacing > 0; }
+
+static bool shows_bodies(const pbd_snapshots *s) {
+    return strcmp(s->plan.colour, "body") == 0 || (!s->body.node && !is_sampled(s));
+}
+
 static pbd_status strain_at_particles(const pbd_snapshots *s, const kept_state *state, album *a) {
-    pbd_strain(&s->body, s->scene->positions, state->position, a->strain);
+    if (is_sampled(s))
+        PBD_TRY(pbd_sample_strain(s->scene, state->position, a->strain));
+    else
+        pbd_strain(&s->body, s->scene->positions, state->position, a->strain);
     return pbd_to_particles(&s->body, a->strain, a->at_particle);
 }
 
@@ -276,13 +292,28 @@ static double round_up(double x) {
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
-/* The darkest colour: the largest strain at a particle of any state. */
+static int compare_strains(const void *a, const void *b) {
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* Of one state: the largest at a particle; of bare particles that of the first 99 in a hundred, since the strain about
+ * one that has come loose knows no bounds. Numbers that are none are left out. Reorders at_particle. */
+static double high_strain(const pbd_snapshots *s, album *a) {
+    size_t count = 0;
+    for (size_t p = 0; p < s->scene->particles; p++)
+        if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
+    if (count == 0) return 0;
+    qsort(a->at_particle, count, sizeof *a->at_particle, compare_strains);
+    return a->at_particle[is_sampled(s) ? (count - 1) - (count - 1) / 100 : count - 1];
+}
+
+/* The darkest colour: the largest of any state. */
 static pbd_status find_scale(const pbd_snapshots *s, album *a) {
     double largest = 0;
     for (size_t i = 0; i < s->states; i++) {
         PBD_TRY(strain_at_particles(s, &s->state[i], a));
-        for (size_t p = 0; p < s->scene->particles; p++)
-            if (isfinite(a->at_particle[p])) largest = fmax(largest, a->at_particle[p]);
+        largest = fmax(largest, high_strain(s, a));
     }
     a->scale = s->plan.strain_scale > 0 ? s->plan.strain_scale : largest > 1e-12 ? round_up(largest) : 1;
     return pbd_ok();
@@ -295,9 +326,11 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
     const vtk_state vtk = {state->position, state->velocity, s->scene->positions, a->strain, a->number};
     snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
     PBD_TRY(vtk_write(path, &s->body, &vtk));
-    const bool bodies = strcmp(s->plan.colour, "body") == 0 || !s->body.node;
+    const bool bodies = shows_bodies(s);
     for (size_t p = 0; p < s->scene->particles; p++)
         a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);
+    pbd_lines lines;
+    pbd_status status = pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines);
     const render_body body = {.points = s->scene->particles,
                               .position = state->position,
                               .value = a->value,
@@ -305,11 +338,15 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
                               .triangle = a->outside.triangle,
                               .edges = a->edges,
                               .radius = a->radius,
+                              .lines = lines.count,
+                              .line = lines.end,
                               .palette = bodies ? RENDER_BODIES : RENDER_SCALE};
     pbd_image image;
-    PBD_TRY(render_draw(&body, &a->camera, s->plan.width, a->height, &image));
+    if (status.code == PBD_OK) status = render_draw(&body, &a->camera, s->plan.width, a->height, &image);
+    free(lines.end);
+    PBD_TRY(status);
     snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, index);
-    const pbd_status status = pbd_png_write(path, &image);
+    status = pbd_png_write(path, &image);
     pbd_image_free(&image);
     return status;
 }
@@ -360,7 +397,7 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
     snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
     pbd_status status = style && script ? list_panels(s, list, &panels) : no_memory(s);
-    const bool bodies = strcmp(s->plan.colour, "body") == 0 || !s->body.node;
+    const bool bodies = shows_bodies(s);
     spell_palette(palette, sizeof palette);
     snprintf(count, sizeof count, "%zu", panels);
     snprintf(width, sizeof width, "%d", s->plan.width);

@@ -111,10 +111,248 @@ static void test_refusals(void **state) {
     expect_refused("sampled_mesh", words, "3 edges");
 }
 
+/* ---- Pairs and pieces, counted by hand -----------------------------------------------------------------------------
+ */
+
+/* Two bars of five particles side by side, 1 m apart; radius 0.5 m. */
+static void open_bars(pbd_scene *scene) {
+    *scene = (pbd_scene){.particles = 10, .spacing = 1, .bodies = 2};
+    scene->positions = calloc(31, sizeof *scene->positions);
+    scene->masses = calloc(11, sizeof *scene->masses);
+    scene->body = calloc(11, sizeof *scene->body);
+    for (size_t i = 0; i < 10; i++) {
+        scene->positions[3 * i] = (double)(i % 5);
+        scene->positions[3 * i + 1] = (double)(i / 5);
+        scene->masses[i] = 1;
+        scene->body[i] = (uint32_t)(i / 5);
+    }
+}
+
+static void check_pairs(const pbd_scene *scene, const double *x, double self, double least, size_t overlaps) {
+    pair_count pairs;
+    check_ok(particle_count_overlaps(scene, x, 0.5, self, &pairs));
+    check_near("smallest distance", pairs.least, least, 1e-12);
+    assert_int_equal(pairs.overlaps, overlaps);
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    pbd_scene scene;
+    double x[31];
+    open_bars(&scene);
+    memcpy(x, scene.positions, 30 * sizeof *x);
+    check_pairs(&scene, x, 0, 1, 0);
+    for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 0.6; /* the bars come near: five pairs, no diagonals */
+    check_pairs(&scene, x, 0, 0.6, 5);
+    for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 100;
+    check_pairs(&scene, x, 0, 2, 0); /* far: as far as is looked */
+    x[12] = 0.1, x[13] = 0.2; /* particle 4 comes to particle 0, 4 m from it at rest; to 1 it is 0.9 and 0.2 away */
+    check_pairs(&scene, x, 0, 2, 0);
+    check_pairs(&scene, x, 3.5, sqrt(0.05), 1);
+    check_pairs(&scene, x, 2.5, sqrt(0.05), 1); /* 1 and 4 are sqrt(0.85) apart: nearer than two radii, not than 0.9 */
+    x[0] = NAN;
+    check_pairs(&scene, x, 2.5, sqrt(0.85), 0);
+    body_free(&scene);
+}
+
+static void test_pieces(void **state) {
+    (void)state;
+    pbd_scene scene;
+    double x[31];
+    size_t pieces, crumbs;
+    open_bars(&scene);
+    memcpy(x, scene.positions, 30 * sizeof *x);
+    check_ok(particle_count_pieces(&scene, x, 1, &pieces, &crumbs));
+    assert_int_equal(pieces, 2);                  /* neighbours of another body do not count */
+    for (size_t i = 3; i < 5; i++) x[3 * i] += 1; /* bar 0 between its particles 2 and 3: three and two */
+    check_ok(particle_count_pieces(&scene, x, 1, &pieces, &crumbs));
+    assert_int_equal(pieces, 3);
+    check_ok(particle_count_pieces(&scene, x, 3, &pieces, &crumbs));
+    assert_int_equal(pieces, 2);
+    assert_int_equal(crumbs, 1);
+    body_free(&scene);
+}
+
+/* ---- tori -------------------------------------------------------------------------------------------------------- */
+
+static void test_tori(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "tori", "tori=8 across=2 drop=0.3 size=0.2 room=1.2 density=100 gravity=10");
+    assert_int_equal(t.scene.particles, 8 * 156);
+    assert_int_equal(t.scene.bodies, 8);
+    assert_int_equal(t.scene.body[8 * 156 - 1], 7);
+    assert_int_equal(t.scene.colliders, 5);
+    assert_true(t.scene.contact.between_bodies);
+    /* Middles at +-0.11 m and, 0.3 m above the ground and half a diameter, at 0.4 and 0.62 m; walls at +-0.264 m. */
+    double centre[3];
+    particle_centre_of_mass(&t.scene, t.scene.positions, centre);
+    check_near("height", centre[2], 0.51, 1e-3);
+    check_near("ground", t.scene.collider[0].axis[2][2], 1, 0);
+    for (size_t c = 1; c < 5; c++) {
+        const pbd_collider *wall = &t.scene.collider[c];
+        double into = 0;
+        for (int d = 0; d < 3; d++) into -= wall->centre[d] * wall->axis[2][d];
+        check_near("wall, from the middle", into, 0.264, 1e-12);
+        double cross = wall->axis[0][0] * wall->axis[1][1] - wall->axis[0][1] * wall->axis[1][0];
+        check_near("its frame turns right", cross, wall->axis[2][2], 1e-12);
+    }
+    observe(&t, 0);
+    for (size_t i = 0; i < 156; i++) t.x[3 * i] += 0.22; /* the first torus into its neighbour's place */
+    for (size_t i = 0; i < 3 * t.scene.particles; i++) t.v[i] = i % 3 == 2 ? -2 : 0;
+    observe(&t, 1);
+    for (size_t i = 0; i < 3 * t.scene.particles; i++) t.v[i] = i % 3 == 2 ? -1 : 0;
+    back_to_rest(&t);
+    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 1] += 10;
+    observe(&t, 2);
+    measure(&t);
+    check_metric(&t, "particles", 8 * 156, 0);
+    check_metric(&t, "largest_speed", 2, 0);
+    check_metric(&t, "kinetic_energy_left", 0.25, 1e-12);
+    check_metric(&t, "overlapping_pairs", 0, 0);
+    assert_true(told_metric(&t, "most_overlapping_pairs") > 100);
+    check_metric(&t, "particles_outside", 8 * 156, 0);
+    close_case(&t);
+    open_case(&t, "tori", "tori=1 across=1 contact=off tilt=off");
+    assert_int_equal(t.scene.colliders, 0);
+    assert_false(t.scene.contact.between_bodies);
+    check_ok(pbd_check_scene(&t.scene, &(pbd_method){.name = "of nothing"}));
+    close_case(&t);
+}
+
+/* ---- bunny_drop -------------------------------------------------------------------------------------------------- */
+
+static void test_bunny(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "bunny_drop", "particles=600 size=1 drop=0.4 self_contact=off");
+    assert_int_equal(t.scene.particles, 600);
+    check_near("not within the body", t.scene.contact.self_distance, 0, 0);
+    double lowest = INFINITY, highest = 0;
+    for (size_t i = 0; i < 600; i++) lowest = fmin(lowest, t.x[3 * i + 2]), highest = fmax(highest, t.x[3 * i + 2]);
+    check_near("feet", lowest, 0.4 + 0.5 * t.scene.spacing, t.scene.spacing);
+    check_near("ears", highest, 1.4 - 0.5 * t.scene.spacing, t.scene.spacing);
+    observe(&t, 0);
+    for (size_t i = 0; i < 600; i++) t.x[3 * i + 2] = 0.5 * t.scene.spacing; /* as flat as can be */
+    observe(&t, 1);
+    measure(&t);
+    assert_true(told_metric(&t, "overlapping_pairs") > 600);
+    check_metric(&t, "smallest_distance", 0, 1e-12); /* columns of the lattice are points now */
+    check_metric(&t, "deepest_in_walls", 0, 1e-12);
+    close_case(&t);
+    open_case(&t, "bunny_drop", "particles=600 self_contact=on self_distance=3");
+    check_near("within the body", t.scene.contact.self_distance, 3 * t.scene.spacing, 1e-15);
+    close_case(&t);
+}
+
+/* ---- recovery ---------------------------------------------------------------------------------------------------- */
+
+static void test_recovery(void **state) {
+    (void)state;
+    static const char *const starts[] = {"random", "scaled"};
+    for (int s = 0; s < 2; s++) {
+        trial t;
+        char words[100];
+        snprintf(words, sizeof words, "shape=box size=2 spacing=0.25 ball=0.1 noise=0 start=%s", starts[s]);
+        open_case(&t, "recovery", words);
+        assert_int_equal(t.scene.particles, 512);
+        assert_int_equal(t.scene.tets, 5 * 343);
+        /* The tetrahedra fill what the outermost particles span. */
+        double volume = 0, farthest = 0, centre[3];
+        for (size_t e = 0; e < t.scene.tets; e++) {
+            const uint32_t *n = t.scene.tet + 4 * e;
+            double a[3][3];
+            for (size_t k = 0; k < 3; k++)
+                for (size_t d = 0; d < 3; d++) a[k][d] = t.x[3 * (size_t)n[k] + d] - t.x[3 * (size_t)n[3] + d];
+            const double six = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
+                               a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
+                               a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+            assert_true(six > 0);
+            volume += six / 6;
+        }
+        check_near("volume of the tetrahedra", volume, 1.75 * 1.75 * 1.75, 1e-9);
+        particle_centre_of_mass(&t.scene, t.scene.positions, centre);
+        for (size_t i = 0; i < 512; i++) {
+            double square = 0;
+            for (size_t d = 0; d < 3; d++) square += pow(t.scene.start[3 * i + d] - centre[d], 2);
+            farthest = fmax(farthest, sqrt(square));
+        }
+        check_near("radius of the ball", farthest, 0.2, s == 0 ? 0.01 : 1e-12);
+        observe(&t, 0);
+        measure(&t);
+        check_metric(&t, "came_back", 1, 0);
+        check_metric(&t, "first_back", 0, 0);
+        check_metric(&t, "particles_without_tetrahedra", 0, 0);
+        close_case(&t);
+    }
+    trial t; /* no site of a cow is outside of a cube of eight */
+    open_case(&t, "recovery", "particles=1500");
+    assert_int_equal(t.scene.particles, 1500);
+    measure(&t);
+    assert_true(told_metric(&t, "particles_without_tetrahedra") <= told_metric(&t, "dropped_sites"));
+    close_case(&t);
+}
+
+/* ---- held_body --------------------------------------------------------------------------------------------------- */
+
+static void test_held_body(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "held_body", "particles=2000 frames=7 frame=0.5");
+    check_near("duration", t.scene.duration, 3.5, 1e-15);
+    assert_true(t.scene.fixed > 20 && t.scene.fixed < 200);
+    double palm[3], radius;
+    armadillo_hand(palm, &radius);
+    for (size_t i = 0; i < t.scene.fixed; i++) {
+        const double *x = t.scene.positions + 3 * t.scene.fixed_particle[i];
+        assert_true(hypot(hypot(x[0] - palm[0], x[1] - palm[1]), x[2] - palm[2]) <= radius);
+    }
+    for (size_t i = 0; i < 2000; i++) t.x[3 * i + 2] -= 0.25;
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "sag", 0.25, 1e-12);
+    check_metric(&t, "held_particles", (double)t.scene.fixed, 0);
+    size_t markers = 0;
+    for (size_t i = 0; i < t.result.series_count; i++) markers += strncmp(t.result.series[i].name, "marker_", 7) == 0;
+    assert_int_equal(markers, 15); /* five, of three components */
+    close_case(&t);
+}
+
+/* ---- sausages ---------------------------------------------------------------------------------------------------- */
+
+static void test_sausages(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "sausages",
+              "sausages=2 length=0.6 radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5");
+    assert_int_equal(t.scene.particles, 1000);
+    assert_int_equal(t.scene.blades, 2);
+    check_near("first cut", t.scene.blade[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
+    check_near("second cut", t.scene.blade[1].begin, 0.5, 1e-12);
+    for (size_t b = 0; b < 2; b++) { /* its lower edge from above the sausages to below the table's top */
+        const pbd_blade *blade = &t.scene.blade[b];
+        assert_true(blade->corner[2] > 0.1);
+        assert_true(blade->corner[2] + blade->velocity[2] * (blade->end - blade->begin) < 0);
+        assert_true(blade->corner[2] + blade->edge[1][2] + blade->velocity[2] * (blade->end - blade->begin) > 0.1);
+    }
+    double nearest = -INFINITY, lowest = INFINITY;
+    for (size_t i = 0; i < 1000; i++) nearest = fmax(nearest, t.x[3 * i]), lowest = fmin(lowest, t.x[3 * i + 2]);
+    assert_true(nearest < 0 && nearest > -0.02); /* up to the table's edge, on its top */
+    assert_true(lowest > 0 && lowest < 0.02);
+    measure(&t);
+    check_metric(&t, "pieces", 2, 0);
+    check_metric(&t, "pieces_expected", 6, 0);
+    close_case(&t);
+    expect_refused("sausages", "cuts=9 piece=0.1", "want 0.92 m");
+    expect_refused("sausages", "length=0.1 radius=0.05", "two round ends");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hanging_box),    cmocka_unit_test(test_floor),    cmocka_unit_test(test_poisson_body),
-        cmocka_unit_test(test_mesh_of_a_file), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hanging_box),    cmocka_unit_test(test_floor),     cmocka_unit_test(test_poisson_body),
+        cmocka_unit_test(test_mesh_of_a_file), cmocka_unit_test(test_refusals),  cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pieces),         cmocka_unit_test(test_tori),      cmocka_unit_test(test_bunny),
+        cmocka_unit_test(test_recovery),       cmocka_unit_test(test_held_body), cmocka_unit_test(test_sausages),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -3,8 +3,10 @@
 #include <jansson.h>
 #include <png.h>
 
+#include "harness/collider_lines.h"
 #include "harness/deformation.h"
 #include "harness/render.h"
+#include "harness/sample_strain.h"
 #include "harness/snapshots.h"
 #include "tests/ladder.h"
 #include "tests/program.h"
@@ -209,7 +211,7 @@ static void test_strain_by_hand(void **state) {
         x[3 * i + 1] = p[1] - 7;
         x[3 * i + 2] = s * p[0] + c * p[2];
     }
-    const pbd_body bodies[] = {{8, 1, hex, 8}, {8, 1, tet, 4}, {8, 1, triangle, 3}};
+    const pbd_body bodies[] = {{8, 1, hex, 8, NULL}, {8, 1, tet, 4, NULL}, {8, 1, triangle, 3, NULL}};
     const double wanted[] = {hypot(0.105, 0.18), hypot(0.105, 0.18), 0.105};
     for (int b = 0; b < 3; b++) {
         pbd_strain(&bodies[b], cube, x, &strain);
@@ -219,16 +221,110 @@ static void test_strain_by_hand(void **state) {
     }
 }
 
+/* A lattice of 4 x 4 x 4 particles under the same map; in one layer of it what is left is the strain along its edges.
+ */
+static void test_strain_of_samples(void **state) {
+    (void)state;
+    double rest[192], x[192], strain[64];
+    pbd_scene scene = {.particles = 64, .spacing = 0.5, .positions = rest};
+    const double c = cos(0.7), s = sin(0.7);
+    for (size_t i = 0; i < 64; i++) {
+        rest[3 * i] = 0.5 * (double)(i % 4), rest[3 * i + 1] = 0.5 * (double)(i / 4 % 4),
+                 rest[3 * i + 2] = 0.5 * (double)(i / 16);
+        const double p[3] = {1.1 * rest[3 * i], rest[3 * i + 1], 0.8 * rest[3 * i + 2]};
+        x[3 * i] = c * p[0] - s * p[2] + 5;
+        x[3 * i + 1] = p[1] - 7;
+        x[3 * i + 2] = s * p[0] + c * p[2];
+    }
+    check_ok(pbd_sample_strain(&scene, x, strain));
+    for (size_t i = 0; i < 64; i += 21) check_near("strain", strain[i], hypot(0.105, 0.18), 1e-12);
+    check_ok(pbd_sample_strain(&scene, rest, strain));
+    for (size_t i = 0; i < 64; i += 21) check_near("strain at rest", strain[i], 0, 1e-12);
+    /* A corner of the layer has neighbours along x (0.105), y (0) and between them (0.0525). */
+    scene.particles = 16;
+    check_ok(pbd_sample_strain(&scene, x, strain));
+    check_near("strain of a layer", strain[0], sqrt((0.105 * 0.105 + 0.0525 * 0.0525) / 3), 1e-12);
+    scene.particles = 1;
+    check_ok(pbd_sample_strain(&scene, x, strain));
+    check_near("of one alone", strain[0], 0, 0);
+}
+
+/* A ground, two walls that meet at (1, 1), a box that moves and a blade. */
+static void test_lines_of_colliders(void **state) {
+    (void)state;
+    pbd_collider collider[] = {{.shape = PBD_PLANE, .centre = {0, 0, -2}, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                               {.shape = PBD_PLANE, .centre = {1, 0, 0}, .axis = {{0, 1, 0}, {0, 0, -1}, {-1, 0, 0}}},
+                               {.shape = PBD_PLANE, .centre = {0, 1, 0}, .axis = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}},
+                               {.shape = PBD_BOX,
+                                .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                .half = {0.1, 0.2, 0.3},
+                                .velocity = {0, 0, 2},
+                                .begin = 1,
+                                .end = 2}};
+    pbd_blade blade = {.edge = {{1, 0, 0}, {0, 0, 1}}, .velocity = {0, 1, 0}, .begin = 1, .end = 3};
+    const pbd_scene scene = {.colliders = 4, .collider = collider, .blades = 1, .blade = &blade, .duration = 5};
+    assert_ptr_equal(pbd_ground_of(&scene), &collider[0]);
+    double low[3] = {-1, -1, 0}, high[3] = {0, 0, 1};
+    pbd_grow_by_colliders(&scene, low, high);
+    check_near("ground", low[2], -2, 0);
+    check_near("wall", high[0], 1, 0);
+    check_near("top of the box at its end", high[2], 2.3, 1e-15);
+    pbd_lines lines;
+    check_ok(pbd_collider_lines(&scene, 0.5, low, high, &lines));
+    assert_int_equal(lines.count, 4 + 4 + 12); /* walls, the box; no blade yet */
+    for (size_t i = 0; i < 8; i++)
+        for (size_t end = 0; end < 2; end++) { /* each wall from its end at -1 to the other wall */
+            const double *p = lines.end + 6 * i + 3 * end;
+            assert_true(p[2] >= -2 && (i < 4 ? p[0] == 1 : p[1] == 1));
+            assert_true(fabs(p[i < 4] - 1) < 1e-6 || fabs(p[i < 4] + 1) < 1e-6);
+        }
+    free(lines.end);
+    check_ok(pbd_collider_lines(&scene, 2.5, low, high, &lines));
+    assert_int_equal(lines.count, 4 + 4 + 12 + 4);
+    double most = -1;
+    for (size_t i = 8; i < 20; i++) most = fmax(most, lines.end[6 * i + 5]);
+    check_near("the box stands still again", most, 2.3, 1e-15);
+    check_near("the blade", lines.end[6 * 20 + 1], 1.5, 1e-15);
+    free(lines.end);
+}
+
+/* A line from left to right through the middle is dark but where a sphere is before it. */
+static void test_lines_are_hidden(void **state) {
+    (void)state;
+    double aspect;
+    const render_camera camera = render_look_at((const double[]){-1, -1, -1}, (const double[]){1, 1, 1}, &aspect);
+    const double behind[3] = {-0.5 * camera.towards[0], -0.5 * camera.towards[1], -0.5 * camera.towards[2]};
+    double line[6];
+    for (int d = 0; d < 3; d++) {
+        line[d] = behind[d] - camera.right[d];
+        line[3 + d] = behind[d] + camera.right[d];
+    }
+    const double origin[3] = {0, 0, 0};
+    const float value = 0;
+    const render_body body = {
+        .points = 1, .position = origin, .value = &value, .radius = 0.3, .lines = 1, .line = line};
+    pbd_image image;
+    check_ok(render_draw(&body, &camera, 101, 101, &image));
+    const unsigned char *row = image.pixel + 3 * 101 * 50;
+    assert_true(row[3 * 20] < 190 && row[3 * 80] < 190);
+    assert_true(row[3 * 50] > 150);                      /* the sphere's own light colour */
+    assert_true(image.pixel[3 * (101 * 40 + 20)] > 200); /* beside the line */
+    pbd_image_free(&image);
+}
+
 static void test_bodies_are_told_apart(void **state) {
     (void)state;
     const uint32_t lines[] = {4, 3, 1, 0, 2, 5, 1, 6, 4}; /* triangles 4-3-1, 0-2-5, 1-6-4 of seven particles */
-    const pbd_body body = {7, 3, lines, 3}, bare = {7, 7, NULL, 1};
+    const pbd_body body = {7, 3, lines, 3, NULL}, bare = {7, 7, NULL, 1, NULL};
     uint32_t number[7];
     const uint32_t wanted[7] = {0, 1, 0, 1, 1, 0, 1};
     check_ok(pbd_number_bodies(&body, number));
     for (int p = 0; p < 7; p++) assert_int_equal(number[p], wanted[p]);
     check_ok(pbd_number_bodies(&bare, number));
     for (int p = 0; p < 7; p++) assert_int_equal(number[p], 0);
+    const pbd_body apart = {7, 7, NULL, 1, wanted};
+    check_ok(pbd_number_bodies(&apart, number));
+    for (int p = 0; p < 7; p++) assert_int_equal(number[p], wanted[p]);
     double at[7];
     check_ok(pbd_to_particles(&body, (const double[]){1, 2, 4}, at));
     check_near("particle 1, of two elements", at[1], 2.5, 0);
@@ -386,12 +482,21 @@ static void test_bad_wishes_are_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sphere_has_its_size),    cmocka_unit_test(test_a_cube_has_its_size),
-        cmocka_unit_test(test_the_nearer_one_is_seen),   cmocka_unit_test(test_crossing_triangles_hide_each_other),
-        cmocka_unit_test(test_the_scale_reads_in_grey),  cmocka_unit_test(test_a_sheet_shows_its_face),
-        cmocka_unit_test(test_a_body_throws_a_shadow),   cmocka_unit_test(test_what_is_no_number_is_left_out),
-        cmocka_unit_test(test_strain_by_hand),           cmocka_unit_test(test_bodies_are_told_apart),
-        cmocka_unit_test(test_states_are_spread_evenly), cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
+        cmocka_unit_test(test_a_sphere_has_its_size),
+        cmocka_unit_test(test_a_cube_has_its_size),
+        cmocka_unit_test(test_the_nearer_one_is_seen),
+        cmocka_unit_test(test_crossing_triangles_hide_each_other),
+        cmocka_unit_test(test_the_scale_reads_in_grey),
+        cmocka_unit_test(test_a_sheet_shows_its_face),
+        cmocka_unit_test(test_a_body_throws_a_shadow),
+        cmocka_unit_test(test_what_is_no_number_is_left_out),
+        cmocka_unit_test(test_strain_by_hand),
+        cmocka_unit_test(test_strain_of_samples),
+        cmocka_unit_test(test_lines_of_colliders),
+        cmocka_unit_test(test_lines_are_hidden),
+        cmocka_unit_test(test_bodies_are_told_apart),
+        cmocka_unit_test(test_states_are_spread_evenly),
+        cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
         cmocka_unit_test(test_bad_wishes_are_explained),
     };
     return cmocka_run_group_tests_name("snapshots", tests, NULL, remove_workplace);

@@ -43,8 +43,6 @@ static void apply(trial *t, map by) {
     }
 }
 
-static void back_to_rest(trial *t) { memcpy(t->x, t->scene.positions, 3 * t->scene.particles * sizeof *t->x); }
-
 /* ---- Meshes, masses, loads --------------------------------------------------------------------------------------- */
 
 static double tet_volume(const double *x, const uint32_t *t) {

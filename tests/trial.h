@@ -99,6 +99,8 @@ UNUSED static double told_metric(const trial *t, const char *name) {
     return metric->value;
 }
 
+UNUSED static void back_to_rest(trial *t) { memcpy(t->x, t->scene.positions, 3 * t->scene.particles * sizeof *t->x); }
+
 #define check_metric(t, name, wanted, limit) check_near(name, told_metric(t, name), wanted, limit)
 
 #endif

@@ -9,7 +9,7 @@
 static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},
     PBD_SAMPLING_PARAMS("3000"),
-    PBD_PARTICLE_MATERIAL_PARAMS("5000", "0.4", "100", "neo_hookean"),
+    PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.4", "100", "neo_hookean"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "how often the body is looked at"},
     {"frames", "", PBD_INTEGER, "120", 1, 1e6, 0, NULL, "simulated time, in frames; 500 in the paper"},

@@ -1,0 +1,14 @@
+/* How much a body that particles sample is strained, by its particles' places alone: for files and pictures of states.
+ */
+#ifndef PBD_SAMPLE_STRAIN_H
+#define PBD_SAMPLE_STRAIN_H
+
+#include "methods/method.h"
+
+/* The Frobenius norm of Green's strain at each particle, of the linear map that fits the places x (particles x 3, m) of
+ * its neighbours at rest best: those within 1.75 spacings, of the same body. Where these lie in a plane or are too few,
+ * the root mean square of Green's strain along the way to each. Particles without a neighbour have none: 0. The scene
+ * must have a spacing. */
+pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *strain);
+
+#endif
