@@ -13,6 +13,7 @@
 #include "methods/physics/energy_material.h"
 #include "methods/physics/particle_energy_kernels.h"
 #include "methods/physics/particle_layout.h"
+#include "methods/physics/shape_making.h"
 #include "methods/physics/sph_kernel.h"
 
 #define PARTICLE_HOST static inline __attribute__((unused))
@@ -48,6 +49,7 @@ static const char *const particle_energy_forms[] = {"position", "displacement", 
          PBD_OPEN_MIN,                                                                                              \
          NULL,                                                                                                      \
          "solver=jacobi: times the share of a step at which sums of constraints cannot overshoot; stable below 2"}, \
+        {"kernel_runs", "", PBD_INTEGER, "0", 0, 1000000, 0, NULL, "makes kernels so often again, to time it"},     \
         {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                  \
         {"radius", "", PBD_REAL, "2.5", 1, 10, PBD_OPEN_MIN, NULL, "where the kernel ends, in spacings at rest"},   \
         ENERGY_MATERIAL_PARAMS, CONTACT_PARAMS
@@ -85,12 +87,15 @@ PARTICLE_HOST void particle_energy_free_slots(particle_energy *s) {
     s->multiplier = s->plastic = NULL;
 }
 
-PARTICLE_HOST void particle_energy_free(particle_energy *s) {
+PARTICLE_HOST void particle_energy_destroy(void *state) {
+    particle_energy *s = state;
+    if (!s) return;
     real *device[] = {s->x, s->v, s->a, s->p, s->later, s->gradient_at, s->density_at, s->idle_at};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     particle_energy_free_slots(s);
     contact_free(&s->contact);
     particle_layout_free(&s->layout);
+    free(s);
 }
 
 /* A copy on the device. */
@@ -202,10 +207,10 @@ PARTICLE_HOST void particle_energy_report(const particle_energy *s) {
                     l->deficient);
 }
 
-/* *s may be freed whatever comes back. `shape`: its kernel, radius and form are taken from the values. */
-PARTICLE_HOST pbd_status particle_energy_create(particle_energy *s, const char *method, shape_choice shape,
-                                                const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
-                                                pbd_recorder *recorder) {
+/* `shape`: its kernel, radius and form are taken from the values. */
+PARTICLE_HOST pbd_status particle_energy_fill(particle_energy *s, const char *method, shape_choice shape,
+                                              const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
+                                              pbd_recorder *recorder) {
     *s = (particle_energy){.exec = exec, .recorder = recorder, .method = method, .forces_end = scene->forces_end};
     s->jacobi = pbd_choice(values, "solver") == 0;
     s->iterations = pbd_integer(values, "iterations");
@@ -222,7 +227,22 @@ PARTICLE_HOST pbd_status particle_energy_create(particle_energy *s, const char *
     PBD_TRY(particle_energy_slots(s));
     PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, values));
     particle_energy_report(s);
-    return pbd_ok();
+    const size_t runs = (size_t)pbd_integer(values, "kernel_runs");
+    return runs > 0 ? shape_time_making(exec, &s->layout, &s->shape, runs, recorder) : pbd_ok();
+}
+
+/* What a method's `create` does once it knows the gradients it wants. */
+PARTICLE_HOST pbd_status particle_energy_create(const char *method, shape_choice shape, const pbd_scene *scene,
+                                                const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                                                void **state) {
+    particle_energy *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for %s", method);
+    const pbd_status status = particle_energy_fill(s, method, shape, scene, values, exec, recorder);
+    if (status.code != PBD_OK)
+        particle_energy_destroy(s);
+    else
+        *state = s;
+    return status;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
@@ -344,7 +364,8 @@ PARTICLE_HOST pbd_status particle_energy_count_idle(particle_energy *s) {
     return status;
 }
 
-PARTICLE_HOST pbd_status particle_energy_step(particle_energy *s, double dt) {
+PARTICLE_HOST pbd_status particle_energy_step(void *state, double dt) {
+    particle_energy *s = state;
     s->dt = dt / (double)s->substeps;
     for (long i = 0; i < s->substeps; i++) PBD_TRY(particle_energy_substep(s));
     PBD_TRY(contact_record(&s->contact));
@@ -369,7 +390,8 @@ PARTICLE_HOST pbd_status particle_read_rows(const particle_energy *s, const real
     return status;
 }
 
-PARTICLE_HOST pbd_status particle_energy_read(const particle_energy *s, pbd_field field, double *out) {
+PARTICLE_HOST pbd_status particle_energy_read(const void *state, pbd_field field, double *out) {
+    const particle_energy *s = state;
     if (field == PBD_POSITIONS) return particle_read_rows(s, s->x, 4, 3, out);
     if (field == PBD_VELOCITIES) return particle_read_rows(s, s->v, 4, 3, out);
     if (field == PBD_DEFORMATION_GRADIENTS) {
@@ -380,7 +402,8 @@ PARTICLE_HOST pbd_status particle_energy_read(const particle_energy *s, pbd_fiel
 }
 
 /* x, v, the time, and plastic strain: all that a step starts from. */
-PARTICLE_HOST pbd_status particle_energy_save(const particle_energy *s, void *blob, size_t *bytes) {
+PARTICLE_HOST pbd_status particle_energy_save(const void *state, void *blob, size_t *bytes) {
+    const particle_energy *s = state;
     const size_t rows = 4 * s->layout.particles * sizeof(real);
     const size_t plastic = s->plastic ? PLASTIC_ENTRIES * s->layout.slots * sizeof(real) : 0;
     *bytes = 2 * rows + sizeof s->time + plastic;
@@ -391,7 +414,8 @@ PARTICLE_HOST pbd_status particle_energy_save(const particle_energy *s, void *bl
     return plastic ? pbd_download(s->exec, (char *)blob + 2 * rows + sizeof s->time, s->plastic, plastic) : pbd_ok();
 }
 
-PARTICLE_HOST pbd_status particle_energy_load(particle_energy *s, const void *blob, size_t bytes) {
+PARTICLE_HOST pbd_status particle_energy_load(void *state, const void *blob, size_t bytes) {
+    particle_energy *s = state;
     const size_t rows = 4 * s->layout.particles * sizeof(real);
     size_t wanted;
     PBD_TRY(particle_energy_save(s, NULL, &wanted));
@@ -403,5 +427,16 @@ PARTICLE_HOST pbd_status particle_energy_load(particle_energy *s, const void *bl
     const size_t head = 2 * rows + sizeof s->time;
     return s->plastic ? pbd_upload(s->exec, s->plastic, (const char *)blob + head, bytes - head) : pbd_ok();
 }
+
+/* ---- A method of this kind --------------------------------------------------------------------------------------- */
+
+/* All slots but name, summary, source, params and create. */
+#define PARTICLE_ENERGY_SLOTS                                                                                         \
+    .abi = PBD_METHOD_ABI, .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                          \
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS | \
+             PBD_TAKES_CONTACT,                                                                                       \
+    .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = particle_energy_step,          \
+    .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
+    .destroy = particle_energy_destroy
 
 #endif

@@ -20,6 +20,7 @@
 #include "methods/physics/particle_kernels.h"
 
 #include "methods/physics/particle_slice.h"
+#include "methods/physics/shape_making_kernels.h"
 
 /* Constraints from the first of some slice on; the slices' rows are counted from the start of the arrays. Entry e of an
  * array of several reals by constraint is at [e * stride]. */

@@ -6,7 +6,7 @@
 #define REAL double
 #include "methods/physics/shape_kernels.h"
 
-static int flags_of(const shape_choice *choice) {
+int shape_flags(const shape_choice *choice) {
     if (choice->linear) return SHAPE_LINEAR;
     return (choice->kernel_correction ? SHAPE_KERNEL_CORRECTION : 0) |
            (choice->gradient_correction ? SHAPE_GRADIENT_CORRECTION : 0);
@@ -51,7 +51,7 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
         }
         for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
         const shape_args args = {rest,      first,          near->particle, out->gradient,
-                                 deficient, choice->radius, choice->kernel, flags_of(choice)};
+                                 deficient, choice->radius, choice->kernel, shape_flags(choice)};
         for (size_t i = 0; i < n; i++) shape_at(&args, i);
         find_offsets(near, positions, choice, deficient, out);
     }

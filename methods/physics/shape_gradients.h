@@ -35,6 +35,8 @@ typedef struct shape_gradients {
  * it leaves out, so that F is the identity there at rest, and a lone particle bears no stress. */
 pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
                                 const shape_choice *choice, shape_gradients *out);
+/* The choice as shape_kernels.h takes it. */
+int shape_flags(const shape_choice *choice);
 void shape_gradients_free(shape_gradients *s); /* safe on a zeroed one */
 
 #endif

@@ -1,6 +1,7 @@
 /* Gradients at rest of one particle's interpolation from its neighbours; shape_gradients.h has the formulas.
  *
- * Solvers run `shape_at` once, in f64, on the host. It is a kernel's body as well: what cao2023 Table 3 times. */
+ * Solvers run `shape_at` once, in f64, on the host. It is a kernel's body as well (shape_making_kernels.h): what
+ * cao2023 Table 3 times. */
 #ifndef PBD_SHAPE_KERNELS_H
 #define PBD_SHAPE_KERNELS_H
 
@@ -49,10 +50,10 @@ typedef struct shape_pair {
 PBD_FN shape_pair shape_pair_at(const shape_args *a, vec3 centre, uint32_t j) {
     shape_pair out;
     out.y = vec3_sub(load3(a->rest, j), centre);
-    const real volume = a->rest[4 * (size_t)j + 3];
+    const real stands_for = a->rest[4 * (size_t)j + 3];
     const sph_value value = sph_kernel_at((sph_kernel)a->kernel, vec3_dot(out.y, out.y), a->support);
-    out.w = volume * value.w;
-    out.gradient = vec3_scale(-volume * value.slope, out.y);
+    out.w = stands_for * value.w;
+    out.gradient = vec3_scale(-stands_for * value.slope, out.y);
     return out;
 }
 

@@ -1,0 +1,261 @@
+/* A lattice of particles, turned as a whole: what a method takes for its deformation gradient, which is the rotation;
+ * the impulse of a step that begins at rest; and how well a body that spins keeps its angular momentum. README.md says
+ * how each is measured. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/particle_scene.h"
+#include "cases/particle_watch.h"
+
+static const double PI = 3.14159265358979323846;
+static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding, and has no impulse */
+enum { INNER_LAYERS = 2 };                      /* inner particles have as many or more between them and every face */
+
+static const pbd_param params[] = {
+    {"nx", "", PBD_INTEGER, "21", 2, 1000, 0, NULL, "particles along x"},
+    {"ny", "", PBD_INTEGER, "25", 2, 1000, 0, NULL, "along y"},
+    {"nz", "", PBD_INTEGER, "33", 2, 1000, 0, NULL, "along z"},
+    {"spacing", "m", PBD_REAL, "0.025", 0, 1e6, PBD_OPEN_MIN, NULL, "of the lattice"},
+    {"angle", "deg", PBD_REAL, "90", 0, 180, 0, NULL, "by which the body is turned about z"},
+    {"jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL,
+     "rest places off the lattice by up to so many spacings along each axis"},
+    {"stir", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "the same of where particles start: the body is then strained"},
+    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of jitter and stir"},
+    {"spin", "rad/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "about z; 0: at rest, and the first step's impulse is measured"},
+    PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1000", "corotated"),
+    {"duration", "s", PBD_REAL, "0.005", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct rotation_detail {
+    size_t sites[3];
+    double angle; /* rad */
+    bool spins;
+    double momentum; /* kg m^2/s: about z, at the start */
+    long looks;
+    double before[]; /* particles x 3, m: at the first look */
+} rotation_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status place_particles(const pbd_values *values, const rotation_detail *detail, pbd_scene *scene) {
+    const double spacing = pbd_real(values, "spacing"), jitter = pbd_real(values, "jitter") * spacing;
+    const size_t *n = detail->sites, count = n[0] * n[1] * n[2];
+    uint64_t seed = (uint64_t)pbd_integer(values, "seed");
+    sampling lattice = {.count = count, .spacing = spacing, .volume = spacing * spacing * spacing};
+    lattice.position = malloc(3 * count * sizeof *lattice.position);
+    if (!lattice.position) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t site[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
+        for (size_t d = 0; d < 3; d++)
+            lattice.position[3 * i + d] =
+                spacing * ((double)site[d] - 0.5 * (double)(n[d] - 1)) + jitter * body_noise(&seed);
+    }
+    const placement here = placement_at(0, 0, 0);
+    const pbd_status status = particle_scene_make(&lattice, 1, &here, scene);
+    free(lattice.position);
+    return status;
+}
+
+static void turn(double angle, const double from[3], double out[3]) {
+    out[0] = cos(angle) * from[0] - sin(angle) * from[1];
+    out[1] = sin(angle) * from[0] + cos(angle) * from[1];
+    out[2] = from[2];
+}
+
+static pbd_status turn_body(const pbd_values *values, const rotation_detail *detail, pbd_scene *scene) {
+    const double stir = pbd_real(values, "stir") * scene->spacing;
+    uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
+    PBD_TRY(body_start_at_rest(scene));
+    for (size_t i = 0; i < scene->particles; i++) {
+        double *x = scene->start + 3 * i;
+        turn(detail->angle, scene->positions + 3 * i, x);
+        for (int d = 0; d < 3; d++) x[d] += stir * body_noise(&seed);
+    }
+    return pbd_ok();
+}
+
+static double momentum_about_z(const pbd_scene *scene, const double *x, const double *v) {
+    double sum = 0;
+    for (size_t i = 0; i < scene->particles; i++)
+        sum += scene->masses[i] * (x[3 * i] * v[3 * i + 1] - x[3 * i + 1] * v[3 * i]);
+    return sum;
+}
+
+static pbd_status spin_up(double spin, rotation_detail *detail, pbd_scene *scene) {
+    double centre[3];
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    particle_centre_of_mass(scene, scene->start, centre);
+    for (size_t i = 0; i < scene->particles; i++) {
+        scene->velocities[3 * i] = -spin * (scene->start[3 * i + 1] - centre[1]);
+        scene->velocities[3 * i + 1] = spin * (scene->start[3 * i] - centre[0]);
+    }
+    detail->spins = true;
+    detail->momentum = momentum_about_z(scene, scene->start, scene->velocities);
+    return pbd_ok();
+}
+
+static pbd_status build_body(const pbd_values *values, pbd_scene *scene) {
+    const size_t sites[3] = {(size_t)pbd_integer(values, "nx"), (size_t)pbd_integer(values, "ny"),
+                             (size_t)pbd_integer(values, "nz")};
+    const size_t count = sites[0] * sites[1] * sites[2];
+    const double spin = pbd_real(values, "spin");
+    if (count > SAMPLING_MOST)
+        return pbd_error(PBD_BAD_INPUT, "nx=%zu ny=%zu nz=%zu are %zu particles: %d at most", sites[0], sites[1],
+                         sites[2], count, SAMPLING_MOST);
+    rotation_detail *detail = calloc(1, sizeof *detail + 3 * count * sizeof *detail->before);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    for (int d = 0; d < 3; d++) detail->sites[d] = sites[d];
+    detail->angle = pbd_real(values, "angle") * PI / 180;
+    scene->material = particle_material(values);
+    PBD_TRY(place_particles(values, detail, scene));
+    PBD_TRY(turn_body(values, detail, scene));
+    if (spin > 0) PBD_TRY(spin_up(spin, detail, scene));
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = spin > 0 ? scene->duration / BODY_LOOKS : 1e-6 * scene->duration; /* every step */
+    return pbd_ok();
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    const pbd_status status = build_body(values, scene);
+    if (status.code != PBD_OK) body_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static bool is_inner(const rotation_detail *detail, size_t i) {
+    const size_t *n = detail->sites, site[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
+    for (int d = 0; d < 3; d++)
+        if (site[d] < INNER_LAYERS || site[d] + INNER_LAYERS >= n[d]) return false;
+    return true;
+}
+
+/* |F - R| / |R|, Frobenius; F row by row. */
+static double rotation_error(double angle, const double *F) {
+    const double R[9] = {cos(angle), -sin(angle), 0, sin(angle), cos(angle), 0, 0, 0, 1};
+    double square = 0;
+    for (int e = 0; e < 9; e++) square += (F[e] - R[e]) * (F[e] - R[e]);
+    return sqrt(square / 3);
+}
+
+static void record_errors(const pbd_scene *scene, const double *F, pbd_recorder *recorder) {
+    const rotation_detail *detail = scene->detail;
+    double inner = 0, all = 0, largest = 0;
+    size_t inside = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double error = rotation_error(detail->angle, F + 9 * i);
+        const bool counts = is_inner(detail, i);
+        all += error;
+        inner += counts ? error : 0;
+        inside += counts;
+        if (!(error <= largest)) largest = error; /* NaN is the largest */
+    }
+    if (inside > 0) pbd_metric(recorder, "f_error_inner", "1", PBD_LOWER_IS_BETTER, inner / (double)inside);
+    pbd_metric(recorder, "f_error_all", "1", PBD_LOWER_IS_BETTER, all / (double)scene->particles);
+    pbd_metric(recorder, "f_error_largest", "1", PBD_LOWER_IS_BETTER, largest);
+}
+
+static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                    pbd_recorder *recorder) {
+    double *F = malloc((9 * scene->particles + 1) * sizeof *F);
+    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
+    if (status.code == PBD_OK) record_errors(scene, F, recorder);
+    free(F);
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
+/* What a step that began at rest gave: sum m dx and sum x cross m dx about where it began, over the sums of their
+ * sizes. */
+static void record_impulse(const pbd_scene *scene, const double *before, const double *after, pbd_recorder *recorder) {
+    double linear[3] = {0}, angular[3] = {0}, pushes = 0, turns = 0, centre[3];
+    particle_centre_of_mass(scene, before, centre);
+    for (size_t i = 0; i < scene->particles; i++) {
+        double push[3], arm[3], square = 0, arm_square = 0;
+        for (size_t d = 0; d < 3; d++) {
+            push[d] = scene->masses[i] * (after[3 * i + d] - before[3 * i + d]);
+            arm[d] = before[3 * i + d] - centre[d];
+            square += push[d] * push[d];
+            arm_square += arm[d] * arm[d];
+            linear[d] += push[d];
+        }
+        for (int d = 0; d < 3; d++)
+            angular[d] += arm[(d + 1) % 3] * push[(d + 2) % 3] - arm[(d + 2) % 3] * push[(d + 1) % 3];
+        pushes += sqrt(square);
+        turns += sqrt(square * arm_square);
+    }
+    const double mean = pushes / (scene->masses[0] * (double)scene->particles); /* all weigh the same */
+    pbd_metric(recorder, "mean_correction", "m", PBD_NEUTRAL, mean);
+    if (mean <= SMALLEST_CORRECTION * scene->spacing) return;
+    pbd_metric(recorder, "linear_impulse", "1", PBD_LOWER_IS_BETTER,
+               sqrt(linear[0] * linear[0] + linear[1] * linear[1] + linear[2] * linear[2]) / pushes);
+    pbd_metric(recorder, "angular_impulse", "1", PBD_LOWER_IS_BETTER,
+               sqrt(angular[0] * angular[0] + angular[1] * angular[1] + angular[2] * angular[2]) / turns);
+}
+
+/* The first step's: positions at its beginning are kept for its end. */
+static pbd_status look_at_impulse(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                  pbd_recorder *recorder) {
+    rotation_detail *detail = scene->detail;
+    if (detail->looks == 1) return method->read(state, PBD_POSITIONS, detail->before);
+    if (detail->looks > 2) return pbd_ok();
+    double *after;
+    PBD_TRY(body_positions(scene, method, state, &after));
+    record_impulse(scene, detail->before, after, recorder);
+    free(after);
+    return pbd_ok();
+}
+
+/* L_z over that at the start. PBD_NOT_SUPPORTED when the method tells no velocities. */
+static pbd_status look_at_momentum(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
+    const rotation_detail *detail = scene->detail;
+    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    pbd_status status = body_positions(scene, method, state, &x);
+    if (status.code == PBD_OK) {
+        status = method->read(state, PBD_VELOCITIES, v);
+        if (status.code == PBD_OK) *out = momentum_about_z(scene, x, v) / detail->momentum;
+        free(x);
+    }
+    free(v);
+    return status;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    rotation_detail *detail = scene->detail;
+    double momentum;
+    if (detail->looks++ == 0) PBD_TRY(look_at_gradients(scene, method, state, recorder));
+    if (!detail->spins) return look_at_impulse(scene, method, state, recorder);
+    const pbd_status status = look_at_momentum(scene, method, state, &momentum);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "angular_momentum", "value", "1", &momentum, 1, 1);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const rotation_detail *detail = scene->detail;
+    double momentum;
+    if (!detail->spins) return pbd_ok();
+    const pbd_status status = look_at_momentum(scene, method, state, &momentum);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_LOWER_IS_BETTER, 1 - momentum);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_rotation = {
+    .abi = PBD_CASE_ABI,
+    .name = "rotation",
+    .summary =
+        "a lattice of particles turned as a whole: error of F, impulse of a projection, momentum of free spinning",
+    .source = "cao2023 figures 11 and 12",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = body_free,
+};
