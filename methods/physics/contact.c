@@ -123,7 +123,7 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     PBD_TRY(colliders_check(scene));
     PBD_TRY(check_contact(scene, &largest));
     c->walled = scene->colliders > 0;
-    c->between = scene->contact.between_bodies && scene->body;
+    c->between = scene->contact.between_bodies && (scene->body || scene->blades > 0);
     c->self_distance = scene->contact.self_distance;
     c->pairs = largest > 0 && (c->between || c->self_distance > 0);
     if (!c->pairs && !c->walled) return pbd_ok();
@@ -143,7 +143,8 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
 static pbd_status search(contact *c, const real *p) {
     double moved;
     PBD_TRY(grid_largest_move(&c->grid, p, &moved));
-    if (moved <= 0.25 * c->margin) return pbd_ok();
+    if (moved <= 0.25 * c->margin && !c->stale) return pbd_ok();
+    c->stale = false;
     PBD_TRY(grid_build(&c->grid, p, c->radius));
     contact_search_args args = {.grid = grid_view_of(&c->grid),
                                 .rest = c->rest,
@@ -157,6 +158,19 @@ static pbd_status search(contact *c, const real *p) {
     args.list = c->list;
     pbd_count(c->recorder, "contact_searches", 1);
     return pbd_run(c->exec, &PBD_KERNEL(fill_contacts), c->members, &args);
+}
+
+pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
+    if (!c->pairs) return pbd_ok();
+    const size_t bytes = 4 * c->particles * sizeof(real);
+    real *rest = malloc(bytes + 1);
+    if (!rest) return pbd_error(PBD_FAILED, "out of memory for the bodies of %zu particles", c->particles);
+    pbd_status status = pbd_download(c->exec, rest, c->rest, bytes);
+    for (size_t i = 0; i < c->particles; i++) rest[4 * i + 3] = (real)body[i];
+    if (status.code == PBD_OK) status = pbd_upload(c->exec, c->rest, rest, bytes);
+    free(rest);
+    c->stale = true;
+    return status;
 }
 
 static void pose_of(const pbd_collider *from, double time, double dt, collider_pose *out) {

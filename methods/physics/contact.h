@@ -24,6 +24,7 @@
 
 #define contact_create PBD_NAME(contact_create)
 #define contact_free PBD_NAME(contact_free)
+#define contact_set_bodies PBD_NAME(contact_set_bodies)
 #define contact_begin PBD_NAME(contact_begin)
 #define contact_iterate PBD_NAME(contact_iterate)
 #define contact_end PBD_NAME(contact_end)
@@ -49,9 +50,9 @@ static const char *const contact_sums[] = {"shared", "printed", NULL};
 typedef struct contact {
     pbd_exec *exec;
     pbd_recorder *recorder;
-    size_t particles, members;  /* members: with a radius */
-    bool pairs, shared, walled; /* walled: there are colliders */
-    bool between;
+    size_t particles, members;                         /* members: with a radius */
+    bool pairs, shared, walled;                        /* walled: there are colliders */
+    bool between, stale;                               /* stale: pairs are looked for again, whoever moved */
     double self_distance, friction, margin, tolerance; /* m; -; m; m */
     uint64_t entries;
     size_t capacity;
@@ -73,6 +74,8 @@ typedef struct contact {
 pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
                           pbd_recorder *recorder, const pbd_values *values);
 void contact_free(contact *c); /* safe on a zeroed one */
+/* After a cut: the body of each particle, by the solver's rows. Waits. */
+pbd_status contact_set_bodies(contact *c, const uint32_t *body);
 /* For the substep from `time` to time + dt, s. */
 pbd_status contact_begin(contact *c, const real *p, double time, double dt);
 pbd_status contact_iterate(contact *c, const real *x, real *p);

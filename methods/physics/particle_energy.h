@@ -11,6 +11,7 @@
 #include "methods/physics/colouring.h"
 #include "methods/physics/contact.h"
 #include "methods/physics/energy_material.h"
+#include "methods/physics/particle_cut.h"
 #include "methods/physics/particle_energy_kernels.h"
 #include "methods/physics/particle_layout.h"
 #include "methods/physics/shape_making.h"
@@ -62,6 +63,8 @@ typedef struct particle_energy {
     shape_choice shape;
     energy_material material;
     contact contact;
+    particle_cuts cuts;
+    uint32_t *full; /* places: neighbours at the start; NULL without blades */
     bool jacobi;
     double share; /* Jacobi */
     long iterations, substeps;
@@ -94,6 +97,8 @@ PARTICLE_HOST void particle_energy_destroy(void *state) {
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     particle_energy_free_slots(s);
     contact_free(&s->contact);
+    particle_cuts_free(&s->cuts);
+    free(s->full);
     particle_layout_free(&s->layout);
     free(s);
 }
@@ -207,6 +212,15 @@ PARTICLE_HOST void particle_energy_report(const particle_energy *s) {
                     l->deficient);
 }
 
+PARTICLE_HOST pbd_status particle_energy_sharpen(particle_energy *s, const pbd_scene *scene) {
+    const size_t n = s->layout.particles;
+    PBD_TRY(particle_cuts_make(scene, &s->cuts));
+    s->full = malloc((n + 1) * sizeof *s->full);
+    if (!s->full) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    for (size_t i = 0; i < n; i++) s->full[i] = (uint32_t)(s->layout.near.first[i + 1] - s->layout.near.first[i]);
+    return pbd_ok();
+}
+
 /* `shape`: its kernel, radius and form are taken from the values. */
 PARTICLE_HOST pbd_status particle_energy_fill(particle_energy *s, const char *method, shape_choice shape,
                                               const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
@@ -226,6 +240,7 @@ PARTICLE_HOST pbd_status particle_energy_fill(particle_energy *s, const char *me
     PBD_TRY(particle_energy_particles(s, scene));
     PBD_TRY(particle_energy_slots(s));
     PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, values));
+    if (scene->blades > 0) PBD_TRY(particle_energy_sharpen(s, scene));
     particle_energy_report(s);
     const size_t runs = (size_t)pbd_integer(values, "kernel_runs");
     return runs > 0 ? shape_time_making(exec, &s->layout, &s->shape, runs, recorder) : pbd_ok();
@@ -314,6 +329,86 @@ PARTICLE_HOST pbd_status particle_energy_flow(particle_energy *s) {
     return pbd_ok();
 }
 
+/* ---- Cuts (Algorithm 1, line 17) ---- */
+
+/* Plastic strain keeps to its particle while slots change: out of one layout by place, into the next. */
+PARTICLE_HOST void particle_plastic_by_place(const particle_layout *l, const real *slots, real *places) {
+    for (int c = 0; c < l->colours; c++)
+        for (size_t s = l->colour_slot[c]; s < l->colour_slot[c] + l->colour_count[c]; s++)
+            for (size_t e = 0; e < PLASTIC_ENTRIES; e++) places[e * l->particles + l->own[s]] = slots[e * l->slots + s];
+}
+
+PARTICLE_HOST void particle_plastic_by_slot(const particle_layout *l, const real *places, real *slots) {
+    for (size_t s = 0; s < l->slots; s++)
+        for (size_t e = 0; e < PLASTIC_ENTRIES; e++) slots[e * l->slots + s] = places[e * l->particles + l->own[s]];
+}
+
+/* Everything that hangs on neighbours, made again from layout.near. */
+PARTICLE_HOST pbd_status particle_energy_remake(particle_energy *s) {
+    particle_layout *l = &s->layout;
+    real *places = NULL, *slots = NULL;
+    pbd_status status = pbd_ok();
+    if (s->plastic) {
+        places = calloc(PLASTIC_ENTRIES * l->particles + 1, sizeof *places);
+        slots = malloc(PLASTIC_ENTRIES * l->slots * sizeof *slots);
+        status = places && slots ? pbd_download(s->exec, slots, s->plastic, PLASTIC_ENTRIES * l->slots * sizeof *slots)
+                                 : pbd_error(PBD_FAILED, "out of memory for the plastic strain of a cut body");
+        if (status.code == PBD_OK) particle_plastic_by_place(l, slots, places);
+    }
+    const double relaxation = s->share * l->largest;
+    if (status.code == PBD_OK) status = pbd_exec_wait(s->exec);
+    particle_energy_free_slots(s);
+    if (status.code == PBD_OK) status = particle_layout_remake(l, &s->shape);
+    if (status.code == PBD_OK && s->jacobi) s->share = relaxation / l->largest;
+    if (status.code == PBD_OK) status = particle_energy_slots(s);
+    if (status.code == PBD_OK && places) {
+        free(slots);
+        slots = malloc((PLASTIC_ENTRIES * l->slots + 1) * sizeof *slots);
+        if (!slots) status = pbd_error(PBD_FAILED, "out of memory for the plastic strain of a cut body");
+        if (status.code == PBD_OK) particle_plastic_by_slot(l, places, slots);
+        if (status.code == PBD_OK)
+            status = pbd_upload(s->exec, s->plastic, slots, PLASTIC_ENTRIES * l->slots * sizeof *slots);
+    }
+    free(places);
+    free(slots);
+    return status;
+}
+
+/* Pieces are bodies of their own from now on: they may touch. */
+PARTICLE_HOST pbd_status particle_energy_count_pieces(particle_energy *s) {
+    uint32_t *number = malloc((s->layout.particles + 1) * sizeof *number);
+    size_t pieces = 0;
+    if (!number) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->layout.particles);
+    pbd_status status = particle_pieces(&s->layout.near, number, &pieces);
+    if (status.code == PBD_OK) status = contact_set_bodies(&s->contact, number);
+    free(number);
+    pbd_metric(s->recorder, "pieces", "1", PBD_NEUTRAL, (double)pieces);
+    pbd_metric(s->recorder, "pairs_cut", "1", PBD_NEUTRAL, (double)s->cuts.cut);
+    pbd_metric(s->recorder, "pairs_added_by_cuts", "1", PBD_NEUTRAL, (double)s->cuts.added);
+    return status;
+}
+
+PARTICLE_HOST pbd_status particle_energy_cut(particle_energy *s) {
+    const size_t n = s->layout.particles;
+    bool changed = false;
+    if (!particle_cuts_active(&s->cuts, s->time)) return pbd_ok();
+    pbd_phase_begin(s->recorder, "cut");
+    real *rows = malloc((4 * n + 1) * sizeof *rows);
+    double *x = malloc((3 * n + 1) * sizeof *x);
+    pbd_status status = rows && x ? pbd_download(s->exec, rows, s->x, 4 * n * sizeof *rows)
+                                  : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    for (size_t i = 0; i < 3 * n && status.code == PBD_OK; i++) x[i] = (double)rows[4 * (i / 3) + i % 3];
+    if (status.code == PBD_OK)
+        status =
+            particle_cut(&s->cuts, s->time, x, s->layout.rest, s->shape.radius, s->full, &s->layout.near, &changed);
+    free(rows);
+    free(x);
+    if (status.code == PBD_OK && changed) status = particle_energy_remake(s);
+    if (status.code == PBD_OK && changed) status = particle_energy_count_pieces(s);
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
 PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
     const size_t n = s->layout.particles;
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
@@ -333,7 +428,8 @@ PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
     PBD_TRY(particle_energy_flow(s));
     const advance_args advance = {s->p, s->x, s->v, (real)(1 / s->dt), (real)exp(-s->damping * s->dt)};
     s->time += s->dt;
-    return pbd_run(s->exec, &PBD_KERNEL(advance), n, &advance);
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(advance), n, &advance));
+    return particle_energy_cut(s);
 }
 
 /* F, energy density and idle constraints at the positions `rows`. */
@@ -401,31 +497,87 @@ PARTICLE_HOST pbd_status particle_energy_read(const void *state, pbd_field field
     return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and deformation gradients only", s->method);
 }
 
-/* x, v, the time, and plastic strain: all that a step starts from. */
+/* x, v, the time and plastic strain; where there are blades also who is whose neighbour: all that a step starts from.
+ */
+PARTICLE_HOST size_t particle_plastic_bytes(const particle_energy *s) {
+    return s->plastic ? PLASTIC_ENTRIES * s->layout.particles * sizeof(real) : 0;
+}
+
+PARTICLE_HOST pbd_status particle_save_plastic(const particle_energy *s, void *places) {
+    const size_t bytes = PLASTIC_ENTRIES * s->layout.slots * sizeof(real);
+    real *slots = malloc(bytes + 1);
+    if (!slots) return pbd_error(PBD_FAILED, "out of memory for the plastic strain");
+    const pbd_status status = pbd_download(s->exec, slots, s->plastic, bytes);
+    if (status.code == PBD_OK) particle_plastic_by_place(&s->layout, slots, places);
+    free(slots);
+    return status;
+}
+
+PARTICLE_HOST pbd_status particle_load_plastic(particle_energy *s, const void *places) {
+    const size_t bytes = PLASTIC_ENTRIES * s->layout.slots * sizeof(real);
+    real *slots = malloc(bytes + 1);
+    if (!slots) return pbd_error(PBD_FAILED, "out of memory for the plastic strain");
+    particle_plastic_by_slot(&s->layout, places, slots);
+    const pbd_status status = pbd_upload(s->exec, s->plastic, slots, bytes);
+    free(slots);
+    return status;
+}
+
 PARTICLE_HOST pbd_status particle_energy_save(const void *state, void *blob, size_t *bytes) {
     const particle_energy *s = state;
-    const size_t rows = 4 * s->layout.particles * sizeof(real);
-    const size_t plastic = s->plastic ? PLASTIC_ENTRIES * s->layout.slots * sizeof(real) : 0;
-    *bytes = 2 * rows + sizeof s->time + plastic;
+    const rest_neighbours *near = &s->layout.near;
+    const size_t n = s->layout.particles, rows = 4 * n * sizeof(real), plastic = particle_plastic_bytes(s);
+    const size_t first = (n + 1) * sizeof *near->first, pairs = near->first[n] * sizeof *near->particle;
+    *bytes = 2 * rows + sizeof s->time + plastic + (s->full ? first + pairs : 0);
     if (!blob) return pbd_ok();
-    PBD_TRY(pbd_download(s->exec, blob, s->x, rows));
-    PBD_TRY(pbd_download(s->exec, (char *)blob + rows, s->v, rows));
-    memcpy((char *)blob + 2 * rows, &s->time, sizeof s->time);
-    return plastic ? pbd_download(s->exec, (char *)blob + 2 * rows + sizeof s->time, s->plastic, plastic) : pbd_ok();
+    char *at = blob;
+    PBD_TRY(pbd_download(s->exec, at, s->x, rows));
+    PBD_TRY(pbd_download(s->exec, at + rows, s->v, rows));
+    memcpy(at + 2 * rows, &s->time, sizeof s->time);
+    at += 2 * rows + sizeof s->time;
+    if (s->plastic) PBD_TRY(particle_save_plastic(s, at));
+    if (!s->full) return pbd_ok();
+    memcpy(at + plastic, near->first, first);
+    memcpy(at + plastic + first, near->particle, pairs);
+    return pbd_ok();
+}
+
+/* Puts back the neighbours of a saved state, where cuts have changed them since. */
+PARTICLE_HOST pbd_status particle_load_neighbours(particle_energy *s, const char *blob) {
+    rest_neighbours *near = &s->layout.near;
+    const size_t n = s->layout.particles, first = (n + 1) * sizeof *near->first;
+    size_t pairs;
+    memcpy(&pairs, blob + n * sizeof pairs, sizeof pairs);
+    if (memcmp(near->first, blob, first) == 0 &&
+        memcmp(near->particle, blob + first, pairs * sizeof *near->particle) == 0)
+        return pbd_ok();
+    uint32_t *particle = malloc((pairs + 1) * sizeof *particle);
+    if (!particle) return pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
+    memcpy(near->first, blob, first);
+    memcpy(particle, blob + first, pairs * sizeof *particle);
+    free(near->particle);
+    near->particle = particle;
+    free(s->layout.power); /* as if nothing had been cut: the same share, to the bit */
+    s->layout.power = NULL;
+    PBD_TRY(particle_energy_remake(s));
+    return particle_energy_count_pieces(s);
 }
 
 PARTICLE_HOST pbd_status particle_energy_load(void *state, const void *blob, size_t bytes) {
     particle_energy *s = state;
-    const size_t rows = 4 * s->layout.particles * sizeof(real);
-    size_t wanted;
-    PBD_TRY(particle_energy_save(s, NULL, &wanted));
+    const size_t n = s->layout.particles, rows = 4 * n * sizeof(real), plastic = particle_plastic_bytes(s);
+    const size_t head = 2 * rows + sizeof s->time, lists = head + plastic, first = (n + 1) * sizeof(size_t);
+    const char *at = blob;
+    size_t pairs = 0;
+    if (s->full && bytes >= lists + first) memcpy(&pairs, at + lists + n * sizeof pairs, sizeof pairs);
+    const size_t wanted = lists + (s->full ? first + pairs * sizeof(uint32_t) : 0);
     if (bytes != wanted)
         return pbd_error(PBD_BAD_INPUT, "%s: the saved state has %zu bytes, not %zu", s->method, bytes, wanted);
-    PBD_TRY(pbd_upload(s->exec, s->x, blob, rows));
-    PBD_TRY(pbd_upload(s->exec, s->v, (const char *)blob + rows, rows));
-    memcpy(&s->time, (const char *)blob + 2 * rows, sizeof s->time);
-    const size_t head = 2 * rows + sizeof s->time;
-    return s->plastic ? pbd_upload(s->exec, s->plastic, (const char *)blob + head, bytes - head) : pbd_ok();
+    PBD_TRY(pbd_upload(s->exec, s->x, at, rows));
+    PBD_TRY(pbd_upload(s->exec, s->v, at + rows, rows));
+    memcpy(&s->time, at + 2 * rows, sizeof s->time);
+    if (s->full) PBD_TRY(particle_load_neighbours(s, at + lists));
+    return s->plastic ? particle_load_plastic(s, at + head) : pbd_ok();
 }
 
 /* ---- A method of this kind --------------------------------------------------------------------------------------- */
@@ -434,7 +586,7 @@ PARTICLE_HOST pbd_status particle_energy_load(void *state, const void *blob, siz
 #define PARTICLE_ENERGY_SLOTS                                                                                         \
     .abi = PBD_METHOD_ABI, .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                          \
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS | \
-             PBD_TAKES_CONTACT,                                                                                       \
+             PBD_TAKES_CONTACT | PBD_TAKES_CUTS,                                                                      \
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = particle_energy_step,          \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
     .destroy = particle_energy_destroy

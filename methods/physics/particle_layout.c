@@ -194,7 +194,7 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
  * not known beforehand, but whatever it is, n_i n_i^T is at most A -> A K_i^-1 A^T with A the displacement's gradient
  * (Cauchy-Schwarz), which is the same for each coordinate. The largest eigenvalue of the sum of these, by power
  * iteration, bounds what any state of the body can show. */
-enum { POWER_ITERATIONS = 40 };
+enum { POWER_ITERATIONS = 40, POWER_AGAIN = 6 };
 static const double LOST_WEIGHT = 1e-9;
 
 typedef struct power {
@@ -247,19 +247,24 @@ static void power_step(const power *p) {
     }
 }
 
+static pbd_status start_power(particle_layout *out) {
+    PBD_TRY(allocate(out->particles, sizeof *out->power, &out->power));
+    for (size_t i = 0; i < out->particles; i++) /* no symmetry of a lattice; by particle, not by place */
+        out->power[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
+    return pbd_ok();
+}
+
+/* Lists that a cut has shortened have nearly the same answer, and begin where the last search ended. */
 static pbd_status find_largest(const double *gradient, particle_layout *out) {
     const size_t n = out->particles;
-    power p = {.layout = out, .gradient = gradient};
+    const int steps = out->power ? POWER_AGAIN : POWER_ITERATIONS;
+    if (!out->power) PBD_TRY(start_power(out));
+    power p = {.layout = out, .gradient = gradient, .from = out->power};
     pbd_status status = allocate(9 * n, sizeof(double), &p.inverse_weight);
-    if (status.code == PBD_OK) status = allocate(n, sizeof(double), &p.from);
     if (status.code == PBD_OK) status = allocate(n, sizeof(double), &p.to);
     out->largest = 1;
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
-        invert_weight(out, gradient, i, p.inverse_weight + 9 * i);
-        /* No symmetry of a lattice; by particle, so that the answer does not depend on places. */
-        p.from[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
-    }
-    for (int step = 0; step < POWER_ITERATIONS && status.code == PBD_OK; step++) {
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) invert_weight(out, gradient, i, p.inverse_weight + 9 * i);
+    for (int step = 0; step < steps && status.code == PBD_OK; step++) {
         power_step(&p);
         double square = 0, old = 0;
         for (size_t i = 0; i < n; i++) square += p.to[i] * p.to[i], old += p.from[i] * p.from[i];
@@ -268,7 +273,6 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
         for (size_t i = 0; i < n; i++) p.from[i] = p.to[i] / sqrt(square);
     }
     free(p.inverse_weight);
-    free(p.from);
     free(p.to);
     return status;
 }
@@ -309,7 +313,7 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
 }
 
 void particle_layout_free(particle_layout *l) {
-    void *owned[] = {l->particle, l->rest, l->volume, l->inverse};
+    void *owned[] = {l->particle, l->rest, l->volume, l->inverse, l->power};
     free_slots(l);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     rest_neighbours_free(&l->near);

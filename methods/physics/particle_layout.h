@@ -31,6 +31,7 @@ typedef struct particle_layout {
     double *offset;        /* 9 x slots: D_i; NULL: zero */
     double *slot_volume;   /* slots, m^3 */
     size_t few, deficient; /* shape_gradients.h */
+    double *power;         /* places: where the search for `largest` left off */
     double largest;        /* Jacobi: bounds the eigenvalues of the sum of all projections, whatever their directions */
 } particle_layout;
 

@@ -12,6 +12,10 @@
  * plane or on a line. */
 #define SHAPE_CUT ((real)1e-3)
 
+/* A neighbour given after a cut (particle_cut.h) lies beyond the support, where kernels are zero: it is weighed as if
+ * it were at this share of it. */
+#define SHAPE_FARTHEST ((real)0.8)
+
 enum { SHAPE_PLAIN = 0, SHAPE_KERNEL_CORRECTION = 1, SHAPE_GRADIENT_CORRECTION = 2, SHAPE_LINEAR = 4 };
 
 typedef struct shape_args {
@@ -51,7 +55,9 @@ PBD_FN shape_pair shape_pair_at(const shape_args *a, vec3 centre, uint32_t j) {
     shape_pair out;
     out.y = vec3_sub(load3(a->rest, j), centre);
     const real stands_for = a->rest[4 * (size_t)j + 3];
-    const sph_value value = sph_kernel_at((sph_kernel)a->kernel, vec3_dot(out.y, out.y), a->support);
+    const real square = vec3_dot(out.y, out.y), most = SHAPE_FARTHEST * a->support;
+    const real taken = square < a->support * a->support ? square : most * most;
+    const sph_value value = sph_kernel_at((sph_kernel)a->kernel, taken, a->support);
     out.w = stands_for * value.w;
     out.gradient = vec3_scale(-stands_for * value.slope, out.y);
     return out;
