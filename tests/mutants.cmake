@@ -1,6 +1,7 @@
 # Mutants: one sign of a method turned, in a copy of its header. The method's tests must fail on each; a mutant that
 # survives shows a hole in the tests. mutant(NAME METHOD HEADER FROM TO [SOURCE...]) makes the CTest test mutant_NAME;
-# SOURCEs are those that are compiled once, for all methods, and read the header too.
+# SOURCEs are those that are compiled once, for all methods, and read the header too. METHOD may also be a solver that
+# methods share, methods/physics/METHOD.c.
 function(mutant name method header from to)
     set(root ${CMAKE_BINARY_DIR}/mutants/${name})
     file(READ ${CMAKE_SOURCE_DIR}/${header} text)
@@ -16,6 +17,10 @@ function(mutant name method header from to)
     endif()
     file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
+    set(own ${CMAKE_SOURCE_DIR}/methods/${method}/${method}.c)
+    if(NOT EXISTS ${own})
+        set(own ${CMAKE_SOURCE_DIR}/methods/physics/${method}.c)
+    endif()
     # All of the program but the method's own two objects, and the mutants of those.
     set(left_out "pbd_f(32|64)\\.dir.*/${method}\\.c")
     foreach(source IN LISTS ARGN)
@@ -24,7 +29,7 @@ function(mutant name method header from to)
     endforeach()
     set(objects "$<FILTER:${pbd_objects},EXCLUDE,${left_out}>")
     foreach(precision IN ITEMS float double)
-        add_library(mutant_${name}_${precision} OBJECT ${CMAKE_SOURCE_DIR}/methods/${method}/${method}.c)
+        add_library(mutant_${name}_${precision} OBJECT ${own})
         target_compile_definitions(mutant_${name}_${precision} PRIVATE REAL=${precision} PBD_UNIT=${method})
         target_include_directories(mutant_${name}_${precision} BEFORE PRIVATE ${root})
         target_link_libraries(mutant_${name}_${precision} PRIVATE pbd_flags)
@@ -70,3 +75,7 @@ set(shape methods/physics/shape_kernels.h)
 mutant(shape_slope_sign mlsrk ${shape} "vec3_scale(-stands_for * value.slope, out.y)" "vec3_scale(stands_for * value.slope, out.y)" methods/physics/shape_gradients.c)
 mutant(shape_correction_sign mlsrk ${shape} "vec3_sub(p.gradient, vec3_scale(p.w, gamma))" "vec3_add(p.gradient, vec3_scale(p.w, gamma))" methods/physics/shape_gradients.c)
 mutant(shape_basis_sign mlsrk ${shape} "vec3_sub(change, vec3_scale(per, c1))" "vec3_add(change, vec3_scale(per, c1))" methods/physics/shape_gradients.c)
+set(contact methods/physics/contact_kernels.h)
+mutant(contact_friction_sign contact ${contact} "away = vec3_sub(away, friction_of(" "away = vec3_add(away, friction_of(")
+mutant(contact_share contact ${contact} "const uint32_t most = a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j];" "const uint32_t most = a->touching[i];")
+mutant(collider_side contact methods/physics/collider_shapes.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")

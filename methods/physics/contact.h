@@ -63,7 +63,7 @@ typedef struct contact {
     collider_pose *pose, *sent; /* host: of this substep; what the device has */
     /* Device. */
     real *radius, *rest;           /* by particle; rows by particle: place at rest, number of the body */
-    uint32_t *first, *list;        /* by slot of the grid */
+    uint32_t *first, *list, *kept; /* by slot of the grid */
     uint32_t *touching, *overlaps; /* by particle; by slot */
     real *push, *depth, *near, *beyond, *block;
     collider_pose *device_pose;

@@ -10,6 +10,9 @@ PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * 
 
 /* ---- Who may meet whom ------------------------------------------------------------------------------------------- */
 
+/* A search writes down at once what it finds, up to so many. */
+enum { CONTACTS_KEPT = 24 };
+
 typedef struct contact_search_args {
     grid_view grid;   /* its fourth column: radii */
     const real *rest; /* rows by particle: place at rest, and the number of its body */
@@ -17,6 +20,7 @@ typedef struct contact_search_args {
     real self_square; /* m^2: of one body are pairs that were farther apart at rest; below 0: none are */
     int between;
     uint32_t *first; /* by slot: how many, then (after a scan) where they begin */
+    uint32_t *kept;  /* CONTACTS_KEPT by place: what the count came by; of use where there were no more */
     uint32_t *list;  /* particles, ascending */
 } contact_search_args;
 
@@ -27,8 +31,9 @@ PBD_FN int contact_wanted(const contact_search_args *a, uint32_t i, uint32_t j) 
     return a->self_square >= 0 && x * x + y * y + z * z > a->self_square;
 }
 
-/* Goes through those near place k whom it may meet; writes them down, in ascending order, where there is a list. */
-PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uint32_t *list) {
+/* Goes through those near place k whom it may meet; writes down, in ascending order, those that fit. Returns how many
+ * there are. */
+PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uint32_t *list, uint32_t fit) {
     const grid_view *g = &a->grid;
     const vec3 x = grid_position(g, k);
     const real reach = g->w[k] + a->margin;
@@ -45,7 +50,7 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uin
                 const uint32_t other = g->particle[at + (uint32_t)lowest_bit(near)];
                 if (!contact_wanted(a, particle, other)) continue;
                 uint32_t to = found++;
-                if (!list) continue;
+                if (to >= fit) continue;
                 for (; to > 0 && list[to - 1] > other; to--) list[to] = list[to - 1];
                 list[to] = other;
             }
@@ -55,14 +60,20 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uin
 }
 
 PBD_FN void count_contacts(const contact_search_args *a, size_t k) {
-    a->first[a->grid.slot[k]] = contact_candidates(a, (uint32_t)k, NULL);
+    a->first[a->grid.slot[k]] = contact_candidates(a, (uint32_t)k, a->kept + CONTACTS_KEPT * k, CONTACTS_KEPT);
 }
 PBD_ITEM_KERNEL(count_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
 
 PBD_FN void fill_contacts(const contact_search_args *a, size_t k) {
-    contact_candidates(a, (uint32_t)k, a->list + a->first[a->grid.slot[k]]);
+    const uint32_t *first = a->first + a->grid.slot[k];
+    const uint32_t count = first[1] - first[0], *kept = a->kept + CONTACTS_KEPT * k;
+    uint32_t *list = a->list + first[0];
+    if (count > CONTACTS_KEPT)
+        contact_candidates(a, (uint32_t)k, list, count);
+    else
+        for (uint32_t i = 0; i < count; i++) list[i] = kept[i];
 }
-PBD_ITEM_KERNEL(fill_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
+PBD_ITEM_KERNEL(fill_contacts, contact_search_args, 4 * 8 + 8, 0)
 
 /* ---- One pass of Eq. 12 ------------------------------------------------------------------------------------------ */
 
@@ -94,11 +105,18 @@ PBD_FN contact_pair contact_pair_of(const real *p, const real *radius, uint32_t 
     return pair;
 }
 
+/* depth > 0 without a root: most candidates are no contact. */
+PBD_FN int contact_overlaps(const real *p, const real *radius, uint32_t i, uint32_t j) {
+    const vec3 off = vec3_sub(contact_row(p, i), contact_row(p, j));
+    const real sum = radius[i] + radius[j];
+    return vec3_dot(off, off) < sum * sum;
+}
+
 PBD_FN void count_touching(const contact_pass_args *a, size_t slot) {
     const uint32_t i = a->member[slot];
     uint32_t count = 0;
     for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++)
-        count += contact_pair_of(a->p, a->radius, i, a->list[k]).depth > 0;
+        count += (uint32_t)contact_overlaps(a->p, a->radius, i, a->list[k]);
     a->touching[i] = count;
 }
 PBD_ITEM_KERNEL(count_touching, contact_pass_args, 4 * (4 * sizeof(real) + 4), 4 * 12)
@@ -113,16 +131,19 @@ PBD_FN void find_pushes(const contact_pass_args *a, size_t slot) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++) {
         const uint32_t j = a->list[k];
-        const contact_pair pair = contact_pair_of(a->p, a->radius, i, j);
         const real both = w + a->p[4 * (size_t)j + 3];
-        if (!(pair.depth > 0) || !(both > 0)) continue;
+        if (!contact_overlaps(a->p, a->radius, i, j) || !(both > 0)) continue;
+        const contact_pair pair = contact_pair_of(a->p, a->radius, i, j);
         vec3 away = vec3_scale(pair.depth, pair.normal);
         if (a->friction > 0) {
             const vec3 slip = vec3_sub(moved, vec3_sub(contact_row(a->p, j), contact_row(a->x, j)));
             away = vec3_sub(away, friction_of(slip, pair.normal, a->friction * pair.depth));
         }
         real share = w / both;
-        if (a->touching) share /= (real)(a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j]);
+        if (a->touching) {
+            const uint32_t most = a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j];
+            share /= (real)(most > 1 ? most : 1);
+        }
         sum = vec3_add(sum, vec3_scale(share, away));
     }
     real *push = a->push + 4 * slot;

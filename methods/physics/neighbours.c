@@ -155,12 +155,14 @@ pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const 
                              double skin) {
     *n = (neighbours){.reach = reach, .skin = skin};
     PBD_TRY(grid_create(&n->grid, exec, count, member, reach + skin, skin > 0));
+    PBD_TRY(allocate(exec, NEIGHBOURS_KEPT * count, sizeof *n->kept, &n->kept));
     return allocate(exec, count + 1, sizeof *n->first, &n->first);
 }
 
 void neighbours_free(neighbours *n) {
     pbd_free(n->grid.exec, n->first);
     pbd_free(n->grid.exec, n->list);
+    pbd_free(n->grid.exec, n->kept);
     grid_free(&n->grid);
     *n = (neighbours){0};
 }
@@ -185,7 +187,7 @@ static pbd_status make_lists(neighbours *n, const real *rows) {
     grid *g = &n->grid;
     PBD_TRY(grid_build(g, rows, NULL));
     const real reach = (real)(n->reach + n->skin);
-    neighbours_args args = {.grid = grid_view_of(g), .square = reach * reach, .first = n->first};
+    neighbours_args args = {.grid = grid_view_of(g), .square = reach * reach, .first = n->first, .kept = n->kept};
     PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(count_neighbours), g->count, &args));
     PBD_TRY(pbd_scan(g->exec, n->first, g->count, &n->entries));
     PBD_TRY(neighbours_room(g->exec, g->count, n->entries, &n->list, &n->capacity));

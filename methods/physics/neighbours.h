@@ -53,7 +53,7 @@ pbd_status grid_largest_move(const grid *g, const real *rows, double *out);
 typedef struct neighbours {
     grid grid;
     double reach, skin;
-    uint32_t *first, *list; /* device */
+    uint32_t *first, *list, *kept; /* device */
     uint64_t entries;
     size_t capacity;
 } neighbours;

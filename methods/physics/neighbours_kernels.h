@@ -105,45 +105,51 @@ PBD_ITEM_KERNEL(grid_moved, grid_moved_args, GRID_BLOCK * 8 * sizeof(real), GRID
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
+/* A search writes down at once what it finds, up to so many: most particles are then looked at once, not twice. */
+enum { NEIGHBOURS_KEPT = 48 };
+
 typedef struct neighbours_args {
     grid_view grid;
     real square;     /* of the reach, m^2 */
     uint32_t *first; /* by slot: how many, then (after a scan) where they begin */
+    uint32_t *kept;  /* NEIGHBOURS_KEPT by place: what the count came by; of use where there were no more */
     uint32_t *list;  /* particles */
 } neighbours_args;
 
-/* How many others are nearer than the reach, from place k of the grid. */
-PBD_FN void count_neighbours(const neighbours_args *a, size_t k) {
-    const uint32_t self = (uint32_t)k;
+/* Goes through the others that are nearer than the reach to place `self`; writes down those that fit. Returns how many
+ * there are. */
+PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint32_t *list, uint32_t fit) {
     const vec3 x = grid_position(&a->grid, self);
     const grid_cell cell = grid_cell_of(a->grid.bits, a->grid.inverse_cell, x);
     const int step = grid_stretch_step(&a->grid, cell);
-    int found = 0;
-    for (int s = 0; s < GRID_STRETCHES; s += step) {
-        const grid_stretch places = grid_stretch_of(&a->grid, cell, s);
-        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH)
-            found +=
-                count_bits(batch_bits(grid_squares(&a->grid, x, at) < a->square) & grid_lanes(at, places.end, self));
-    }
-    a->first[a->grid.slot[k]] = (uint32_t)found;
-}
-PBD_ITEM_KERNEL(count_neighbours, neighbours_args, 200 * 3 * sizeof(real), 200 * 9)
-
-PBD_FN void fill_neighbours(const neighbours_args *a, size_t k) {
-    const uint32_t self = (uint32_t)k;
-    const vec3 x = grid_position(&a->grid, self);
-    const grid_cell cell = grid_cell_of(a->grid.bits, a->grid.inverse_cell, x);
-    const int step = grid_stretch_step(&a->grid, cell);
-    uint32_t *list = a->list + a->first[a->grid.slot[k]];
+    uint32_t found = 0;
     for (int s = 0; s < GRID_STRETCHES; s += step) {
         const grid_stretch places = grid_stretch_of(&a->grid, cell, s);
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
             const uint32_t near =
                 batch_bits(grid_squares(&a->grid, x, at) < a->square) & grid_lanes(at, places.end, self);
-            list += append_bits(list, a->grid.particle + at, near);
+            const uint32_t more = (uint32_t)count_bits(near);
+            if (found + more <= fit) append_bits(list + found, a->grid.particle + at, near);
+            found += more;
         }
     }
+    return found;
 }
-PBD_ITEM_KERNEL(fill_neighbours, neighbours_args, 200 * 3 * sizeof(real) + 200, 200 * 9)
+
+PBD_FN void count_neighbours(const neighbours_args *a, size_t k) {
+    a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
+}
+PBD_ITEM_KERNEL(count_neighbours, neighbours_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
+
+PBD_FN void fill_neighbours(const neighbours_args *a, size_t k) {
+    const uint32_t *first = a->first + a->grid.slot[k];
+    const uint32_t count = first[1] - first[0], *kept = a->kept + NEIGHBOURS_KEPT * k;
+    uint32_t *list = a->list + first[0];
+    if (count > NEIGHBOURS_KEPT)
+        search_neighbours(a, (uint32_t)k, list, count);
+    else
+        for (uint32_t i = 0; i < count; i++) list[i] = kept[i];
+}
+PBD_ITEM_KERNEL(fill_neighbours, neighbours_args, 30 * 8 + 8, 0)
 
 #endif
