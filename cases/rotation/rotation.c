@@ -16,6 +16,7 @@ static const pbd_param params[] = {
     {"ny", "", PBD_INTEGER, "25", 2, 1000, 0, NULL, "along y"},
     {"nz", "", PBD_INTEGER, "33", 2, 1000, 0, NULL, "along z"},
     {"spacing", "m", PBD_REAL, "0.025", 0, 1e6, PBD_OPEN_MIN, NULL, "of the lattice"},
+    {"radius", "", PBD_REAL, "2.5", 1, 10, PBD_OPEN_MIN, NULL, "for the method: where the kernel ends, in spacings"},
     {"angle", "deg", PBD_REAL, "90", 0, 180, 0, NULL, "by which the body is turned about z"},
     {"jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL,
      "rest places off the lattice by up to so many spacings along each axis"},

@@ -52,7 +52,7 @@ static const char *const particle_energy_forms[] = {"position", "displacement", 
          "solver=jacobi: times the share of a step at which sums of constraints cannot overshoot; stable below 2"}, \
         {"kernel_runs", "", PBD_INTEGER, "0", 0, 1000000, 0, NULL, "makes kernels so often again, to time it"},     \
         {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                  \
-        {"radius", "", PBD_REAL, "2.5", 1, 10, PBD_OPEN_MIN, NULL, "where the kernel ends, in spacings at rest"},   \
+        {"radius", "", PBD_REAL, "1.8", 1, 10, PBD_OPEN_MIN, NULL, "where the kernel ends, in spacings at rest"},   \
         ENERGY_MATERIAL_PARAMS, CONTACT_PARAMS
 
 typedef struct particle_energy {
