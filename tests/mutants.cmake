@@ -77,5 +77,5 @@ mutant(shape_correction_sign mlsrk ${shape} "vec3_sub(p.gradient, vec3_scale(p.w
 mutant(shape_basis_sign mlsrk ${shape} "vec3_sub(change, vec3_scale(per, c1))" "vec3_add(change, vec3_scale(per, c1))" methods/physics/shape_gradients.c)
 set(contact methods/physics/contact_kernels.h)
 mutant(contact_friction_sign contact ${contact} "away = vec3_sub(away, friction_of(" "away = vec3_add(away, friction_of(")
-mutant(contact_share contact ${contact} "const uint32_t most = a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j];" "const uint32_t most = a->touching[i];")
+mutant(contact_share contact ${contact} "contact_larger(a->crowd, i, j, 0)" "a->crowd[2 * (size_t)i]")
 mutant(collider_side contact methods/physics/collider_shapes.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")

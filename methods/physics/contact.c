@@ -12,7 +12,7 @@ static const double NEVER = 1e30; /* m: of a distance that was not seen */
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 void contact_free(contact *c) {
-    void *device[] = {c->kept, c->radius, c->rest, c->first,  c->list,  c->touching,   c->overlaps,
+    void *device[] = {c->kept, c->radius, c->rest, c->first,  c->list,  c->crowd,      c->overlaps,
                       c->push, c->depth,  c->near, c->beyond, c->block, c->device_pose};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
     grid_free(&c->grid);
@@ -102,7 +102,7 @@ static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_
     PBD_TRY(place(c, NULL, c->members + 1, sizeof *c->first, &c->first));
     PBD_TRY(place(c, NULL, 4 * c->members, sizeof *c->push, &c->push));
     PBD_TRY(place(c, NULL, CONTACTS_KEPT * c->members, sizeof *c->kept, &c->kept));
-    if (c->shared) PBD_TRY(place(c, NULL, c->particles, sizeof *c->touching, &c->touching));
+    if (c->shared) PBD_TRY(place(c, NULL, 2 * c->particles, sizeof *c->crowd, &c->crowd));
     return place_watch(c);
 }
 
@@ -129,6 +129,7 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     c->pairs = largest > 0 && (c->between || c->self_distance > 0);
     if (!c->pairs && !c->walled) return pbd_ok();
     c->shared = pbd_choice(values, "contact_sum") == 0;
+    c->relaxation = pbd_real(values, "contact_relaxation");
     c->margin = pbd_real(values, "contact_margin") * 2 * largest;
     c->friction = scene->contact.friction;
     c->tolerance = 1e-5 * scene->extent;
@@ -213,14 +214,15 @@ static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
                                .radius = c->radius,
                                .x = x,
                                .p = p,
-                               .touching = c->touching,
+                               .crowd = c->crowd,
                                .push = c->push,
-                               .friction = (real)c->friction};
+                               .friction = (real)c->friction,
+                               .relaxation = (real)c->relaxation};
 }
 
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
     const contact_pass_args args = pass_of(c, x, p);
-    if (c->shared) PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_touching), c->members, &args));
+    if (c->shared) PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(measure_crowds), c->members, &args));
     PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_pushes), c->members, &args));
     return pbd_run(c->exec, &PBD_KERNEL(apply_pushes), c->members, &args);
 }

@@ -9,7 +9,8 @@
  * Pairs are looked for on predicted positions, with a margin; the lists are kept while nobody has moved by a quarter of
  * it, so that another quarter is left to what the sweeps do. One pass is Jacobi's: all pushes are found, then applied.
  * The printed sum over all pairs of a particle overshoots where many meet: by default each pair takes a share of its
- * push, one number for the pair, so that momentum is kept (contact_sum=printed: the plain sum).
+ * push, one number for the pair, so that momentum is kept, chosen so that no crowd can diverge (find_pushes;
+ * contact_sum=printed: the plain sum).
  *
  * Lists are in ascending order of particles, so that an answer does not depend on when they were made; and it does not
  * depend on threads, nor but for rounding on the backend. On a GPU launches do not wait: there the phases
@@ -42,6 +43,15 @@ static const char *const contact_sums[] = {"shared", "printed", NULL};
      0,                                                                                                  \
      contact_sums,                                                                                       \
      "pushes of pairs that meet in one particle: a share of each, or their plain sum (cao2023 Eq. 12)"}, \
+        {"contact_relaxation",                                                                           \
+         "",                                                                                             \
+         PBD_REAL,                                                                                       \
+         "1.9",                                                                                          \
+         0,                                                                                              \
+         64,                                                                                             \
+         PBD_OPEN_MIN,                                                                                   \
+         NULL,                                                                                           \
+         "contact_sum=shared: times the share at which pushes cannot overshoot; stable below 2"},        \
     {                                                                                                    \
         "contact_margin", "", PBD_REAL, "0.5", 0, 10, PBD_OPEN_MIN, NULL,                                \
             "how far beyond contact pairs are looked for, in diameters of the largest particle"          \
@@ -50,10 +60,10 @@ static const char *const contact_sums[] = {"shared", "printed", NULL};
 typedef struct contact {
     pbd_exec *exec;
     pbd_recorder *recorder;
-    size_t particles, members;                         /* members: with a radius */
-    bool pairs, shared, walled;                        /* walled: there are colliders */
-    bool between, stale;                               /* stale: pairs are looked for again, whoever moved */
-    double self_distance, friction, margin, tolerance; /* m; -; m; m */
+    size_t particles, members;  /* members: with a radius */
+    bool pairs, shared, walled; /* walled: there are colliders */
+    bool between, stale;        /* stale: pairs are looked for again, whoever moved */
+    double self_distance, friction, relaxation, margin, tolerance; /* m; -; -; m; m */
     uint64_t entries;
     size_t capacity;
     double most_pairs;
@@ -64,7 +74,8 @@ typedef struct contact {
     /* Device. */
     real *radius, *rest;           /* by particle; rows by particle: place at rest, number of the body */
     uint32_t *first, *list, *kept; /* by slot of the grid */
-    uint32_t *touching, *overlaps; /* by particle; by slot */
+    uint32_t *overlaps;            /* by slot */
+    real *crowd;                   /* by particle, 2 */
     real *push, *depth, *near, *beyond, *block;
     collider_pose *device_pose;
 } contact;

@@ -83,9 +83,9 @@ typedef struct contact_pass_args {
     const real *radius; /* by particle, m */
     const real *x;      /* rows by particle, where the substep began */
     real *p;            /* where they are now; the fourth is the inverse mass */
-    uint32_t *touching; /* by particle: pairs that overlap now; NULL: sums as printed */
-    real *push;         /* rows by slot, m */
-    real friction;
+    real *crowd; /* by particle, 2: how much overlapping pairs add up at most, and how many; NULL: sums as printed */
+    real *push;  /* rows by slot, m */
+    real friction, relaxation;
 } contact_pass_args;
 
 /* How deep particles i and j are in each other, below 0: apart; and the unit vector from j to i. */
@@ -112,18 +112,56 @@ PBD_FN int contact_overlaps(const real *p, const real *radius, uint32_t i, uint3
     return vec3_dot(off, off) < sum * sum;
 }
 
-PBD_FN void count_touching(const contact_pass_args *a, size_t slot) {
-    const uint32_t i = a->member[slot];
-    uint32_t count = 0;
-    for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++)
-        count += (uint32_t)contact_overlaps(a->p, a->radius, i, a->list[k]);
-    a->touching[i] = count;
+/* At least the largest eigenvalue of a symmetric matrix (xx yy zz xy yz zx) that has none below 0, and at most 1.15
+ * times it: the eighth root of the sum of all eighth powers. */
+PBD_FN real contact_largest(const real given[6]) {
+    real m[6];
+    for (int k = 0; k < 6; k++) m[k] = given[k];
+    for (int twice = 0; twice < 2; twice++) {
+        const real xx = m[0], yy = m[1], zz = m[2], xy = m[3], yz = m[4], zx = m[5];
+        m[0] = xx * xx + xy * xy + zx * zx;
+        m[1] = xy * xy + yy * yy + yz * yz;
+        m[2] = zx * zx + yz * yz + zz * zz;
+        m[3] = xx * xy + xy * yy + zx * yz;
+        m[4] = xy * zx + yy * yz + yz * zz;
+        m[5] = zx * xx + yz * xy + zz * zx;
+    }
+    const real square = m[0] * m[0] + m[1] * m[1] + m[2] * m[2] + 2 * (m[3] * m[3] + m[4] * m[4] + m[5] * m[5]);
+    return real_sqrt(real_sqrt(real_sqrt(square)));
 }
-PBD_ITEM_KERNEL(count_touching, contact_pass_args, 4 * (4 * sizeof(real) + 4), 4 * 12)
+
+/* A crowd's pushes add up to at most the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
+PBD_FN void measure_crowds(const contact_pass_args *a, size_t slot) {
+    const uint32_t i = a->member[slot];
+    real sum[6] = {0, 0, 0, 0, 0, 0}, count = 0;
+    for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++) {
+        const uint32_t j = a->list[k];
+        if (!contact_overlaps(a->p, a->radius, i, j)) continue;
+        const vec3 n = contact_pair_of(a->p, a->radius, i, j).normal;
+        sum[0] += n.x * n.x;
+        sum[1] += n.y * n.y;
+        sum[2] += n.z * n.z;
+        sum[3] += n.x * n.y;
+        sum[4] += n.y * n.z;
+        sum[5] += n.z * n.x;
+        count += 1;
+    }
+    a->crowd[2 * (size_t)i] = count > 0 ? contact_largest(sum) : 0;
+    a->crowd[2 * (size_t)i + 1] = count;
+}
+PBD_ITEM_KERNEL(measure_crowds, contact_pass_args, 4 * (4 * sizeof(real) + 4), 4 * 20)
+
+PBD_FN real contact_larger(const real *crowd, uint32_t i, uint32_t j, int entry) {
+    return real_most(crowd[2 * (size_t)i + (size_t)entry], crowd[2 * (size_t)j + (size_t)entry]);
+}
 
 /* What each particle is to be moved by, from both sides of every pair the same numbers, so that m times them sum to
- * zero. Each pair takes the share 1/(the larger number of pairs that one of its two is in), without which pushes that
- * meet overshoot: one number for each pair, since one for each particle would lose momentum. */
+ * zero. Where many pairs meet, plain sums overshoot. With shares s_e of the pairs e, one pass of these projections has
+ * no eigenvalue above the largest of sum s_e n n^T over the pairs of any one particle, whatever the masses: since
+ * (sqrt(w_i) a - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). So s_e = relaxation/(the larger of the two particles'
+ * largest eigenvalues of sum n n^T), 1 at most, cannot diverge for a relaxation below 2. One number for each pair: one
+ * for each particle would lose momentum. Friction acts across n, where all pairs of a particle may pull one way: there
+ * the share is 1/(the larger of their numbers of pairs). */
 PBD_FN void find_pushes(const contact_pass_args *a, size_t slot) {
     const uint32_t i = a->member[slot];
     const real w = a->p[4 * (size_t)i + 3];
@@ -134,24 +172,24 @@ PBD_FN void find_pushes(const contact_pass_args *a, size_t slot) {
         const real both = w + a->p[4 * (size_t)j + 3];
         if (!contact_overlaps(a->p, a->radius, i, j) || !(both > 0)) continue;
         const contact_pair pair = contact_pair_of(a->p, a->radius, i, j);
-        vec3 away = vec3_scale(pair.depth, pair.normal);
+        real share = 1, across = 1;
+        if (a->crowd) {
+            share = real_least(1, a->relaxation / real_most(1, contact_larger(a->crowd, i, j, 0)));
+            across = real_least(share, 1 / real_most(1, contact_larger(a->crowd, i, j, 1)));
+        }
+        vec3 away = vec3_scale(share * pair.depth, pair.normal);
         if (a->friction > 0) {
             const vec3 slip = vec3_sub(moved, vec3_sub(contact_row(a->p, j), contact_row(a->x, j)));
-            away = vec3_sub(away, friction_of(slip, pair.normal, a->friction * pair.depth));
+            away = vec3_sub(away, friction_of(vec3_scale(across, slip), pair.normal, a->friction * share * pair.depth));
         }
-        real share = w / both;
-        if (a->touching) {
-            const uint32_t most = a->touching[i] > a->touching[j] ? a->touching[i] : a->touching[j];
-            share /= (real)(most > 1 ? most : 1);
-        }
-        sum = vec3_add(sum, vec3_scale(share, away));
+        sum = vec3_add(sum, vec3_scale(w / both, away));
     }
     real *push = a->push + 4 * slot;
     push[0] = sum.x;
     push[1] = sum.y;
     push[2] = sum.z;
 }
-PBD_ITEM_KERNEL(find_pushes, contact_pass_args, 4 * (8 * sizeof(real) + 8), 4 * 40)
+PBD_ITEM_KERNEL(find_pushes, contact_pass_args, 4 * (8 * sizeof(real) + 8), 4 * 45)
 
 PBD_FN void apply_pushes(const contact_pass_args *a, size_t slot) {
     real *p = a->p + 4 * (size_t)a->member[slot];
