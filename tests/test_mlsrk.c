@@ -306,7 +306,7 @@ static void test_poor_bodies(void **unused) {
             x[1] = 1.5 * X[1];
             X[2] = x[2] = 0.3;
         }
-        solver_open(&s, "mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=linear");
+        solver_open(&s, "mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=linear radius=2.5");
         assert_int_equal(s.result.warnings, n == 1 ? 2 : 1);
         check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, F));
         double worst = 0;

@@ -9,7 +9,8 @@
 
 static const double PI = 3.14159265358979323846;
 static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding, and has no impulse */
-enum { INNER_LAYERS = 2 };                      /* inner particles have as many or more between them and every face */
+enum { LARGEST_LAYER = 2000 };
+enum { INNER_LAYERS = 2 }; /* inner particles have as many or more between them and every face */
 
 static const pbd_param params[] = {
     {"nx", "", PBD_INTEGER, "21", 2, 1000, 0, NULL, "particles along x"},
@@ -141,29 +142,42 @@ static double rotation_error(double angle, const double *F) {
     return sqrt(square / 3);
 }
 
-static void record_errors(const pbd_scene *scene, const double *F, pbd_recorder *recorder) {
+/* The middle layer across z, for a picture, as long as it can be read: `width` numbers of each of its particles. */
+static void record_layer(const rotation_detail *detail, const char *name, const char *unit, const double *rows,
+                         size_t width, pbd_recorder *recorder) {
+    static const char *const component[] = {"x", "y", "z"};
+    const size_t *n = detail->sites, count = n[0] * n[1];
+    if (count > LARGEST_LAYER) return;
+    for (size_t d = 0; d < width; d++)
+        pbd_series(recorder, name, width == 1 ? "value" : component[d], unit, rows + width * (n[2] / 2) + d, count,
+                   width * n[2]);
+}
+
+/* error: room for one of each particle. */
+static void record_errors(const pbd_scene *scene, const double *F, double *error, pbd_recorder *recorder) {
     const rotation_detail *detail = scene->detail;
     double inner = 0, all = 0, largest = 0;
     size_t inside = 0;
     for (size_t i = 0; i < scene->particles; i++) {
-        const double error = rotation_error(detail->angle, F + 9 * i);
         const bool counts = is_inner(detail, i);
-        all += error;
-        inner += counts ? error : 0;
+        error[i] = rotation_error(detail->angle, F + 9 * i);
+        all += error[i];
+        inner += counts ? error[i] : 0;
         inside += counts;
-        if (!(error <= largest)) largest = error; /* NaN is the largest */
+        if (!(error[i] <= largest)) largest = error[i]; /* NaN is the largest */
     }
     if (inside > 0) pbd_metric(recorder, "f_error_inner", "1", PBD_LOWER_IS_BETTER, inner / (double)inside);
     pbd_metric(recorder, "f_error_all", "1", PBD_LOWER_IS_BETTER, all / (double)scene->particles);
     pbd_metric(recorder, "f_error_largest", "1", PBD_LOWER_IS_BETTER, largest);
+    record_layer(detail, "layer_error", "1", error, 1, recorder);
 }
 
 static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
                                     pbd_recorder *recorder) {
-    double *F = malloc((9 * scene->particles + 1) * sizeof *F);
+    double *F = malloc((10 * scene->particles + 1) * sizeof *F);
     if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
-    if (status.code == PBD_OK) record_errors(scene, F, recorder);
+    if (status.code == PBD_OK) record_errors(scene, F, F + 9 * scene->particles, recorder);
     free(F);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
@@ -239,7 +253,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const rotation_detail *detail = scene->detail;
-    double momentum;
+    double momentum, *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    record_layer(detail, "layer", "m", x, 3, recorder);
+    free(x);
     if (!detail->spins) return pbd_ok();
     const pbd_status status = look_at_momentum(scene, method, state, &momentum);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
