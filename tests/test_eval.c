@@ -173,6 +173,127 @@ static void test_what_it_cannot_take(void **state) {
     forget(&answer);
 }
 
+/* ---- Flow rules and kernels -------------------------------------------------------------------------------------- */
+
+/* Runs `eval WORDS` on `input`; expects exactly `wanted` numbers, each within `limit`. */
+static void check_numbers(const char *const words[], const char *input, size_t count, const double *wanted,
+                          double limit) {
+    told answer = tell_input(STDOUT_KEPT, input, words);
+    double got[64];
+    expect_code(answer, 0);
+    assert_int_equal(numbers(answer.out, got, 64), count);
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(got[i] - wanted[i]) <= limit))
+            fail_msg("%s %s: number %zu is %.17g, wanted %.17g", words[1], words[3], i + 1, got[i], wanted[i]);
+    forget(&answer);
+}
+
+/* Every rule by hand; mu = 1 where E = 2.6. A quarter turn about z comes back turned. */
+static void test_flow_by_hand(void **state) {
+    (void)state;
+    const double a = 0.05 / sqrt(3), x = exp(a), y = exp(-a); /* |dev tau| = 2 sqrt 2 a = sqrt(2/3) 0.1 */
+    check_numbers(
+        (const char *const[]){"eval", "flow", "--rule", "von_mises", "-s", "E=2.6", "-s", "yield_stress=0.1", NULL},
+        "# F\n1.25,0,0,0,0.8,0,0,0,1\n\n0,-1.25,0,0.8,0,0,0,0,1\n", 18,
+        (double[18]){x, 0, 0, 0, y, 0, 0, 0, 1, 0, -x, 0, y, 0, 0, 0, 0, 1}, 1e-15);
+    const double f = exp(0.1 / (2 * sqrt(2)));
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "von_mises", "-s", "E=2.6", "-s", "yield_stress=0.1",
+                                        "-s", "yield_norm=frobenius", NULL},
+                  "1.25,0,0,0,0.8,0,0,0,1\n", 9, (double[9]){f, 0, 0, 0, 1 / f, 0, 0, 0, 1}, 1e-15);
+    /* Expansion ends at the tip, F = R, and log 2 is gained; pressure stays; half of a gain is given back. */
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "drucker_prager", "-s", "friction_angle=30", NULL},
+                  "2,0,0,0,1,0,0,0,1\n0.5,0,0,0,0.5,0,0,0,0.5\n", 20,
+                  (double[20]){1, 0, 0, 0, 1, 0, 0, 0, 1, log(2), 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0}, 1e-15);
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "drucker_prager", "-s", "state=0.3", NULL},
+                  "0.81873075307798182,0,0,0,0.81873075307798182,0,0,0,0.81873075307798182\n", 10,
+                  (double[10]){exp(-0.1), 0, 0, 0, exp(-0.1), 0, 0, 0, exp(-0.1), 0}, 1e-15);
+    /* p0 = 1e-5 kappa: pressed to J = sqrt(1 - 2e-5), and alpha by the rest. */
+    const double j = sqrt(1 - 2e-5), c = cbrt(j);
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "nacc", "-s", "xi=0", "-s", "alpha0=-0.1", NULL},
+                  "0.5,0,0,0,0.5,0,0,0,0.5\n", 10, (double[10]){c, 0, 0, 0, c, 0, 0, 0, c, -0.1 + log(0.125) - log(j)},
+                  1e-13);
+    /* power 1: of the overstress A = 2 sqrt 2 log 1.25 - sqrt(2/3) 0.1 the part A/(1 + 2 mu dt/viscosity) stays. */
+    const double r = sqrt(2.0 / 3) * 0.1, e = (r + (2 * sqrt(2) * log(1.25) - r) / 1.2) / (2 * sqrt(2));
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "herschel_bulkley", "-s", "E=2.6", "-s",
+                                        "yield_stress=0.1", "-s", "viscosity=5", "-s", "dt=0.5", NULL},
+                  "1.25,0,0,0,0.8,0,0,0,1\n", 9, (double[9]){exp(e), 0, 0, 0, exp(-e), 0, 0, 0, 1}, 1e-14);
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "snow", NULL}, "1.1,0,0,0,1,0,0,0,0.9\n", 10,
+                  (double[10]){1.0075, 0, 0, 0, 1, 0, 0, 0, 0.975, 1.1 * 0.9 / (1.0075 * 0.975)}, 1e-15);
+    /* Zero and a reflection are rows like others. */
+    check_numbers((const char *const[]){"eval", "flow", "--rule", "snow", NULL},
+                  "0,0,0,0,0,0,0,0,0\n1,0,0,0,1,0,0,0,-1\n", 20,
+                  (double[20]){0.975, 0, 0, 0, 0.975, 0, 0, 0, 0.975, 1e-12 / pow(0.975, 3),
+                               1,     0, 0, 0, 1,     0, 0, 0, 0.975, 1e-4 / 0.975},
+                  1e-15);
+}
+
+/* W and dW/dr of each kernel at r = 0, at half its support and at its end: claims A1, with h = 0.5 (support 1). */
+static void test_kernels_by_hand(void **state) {
+    (void)state;
+    const double pi = acos(-1);
+    static const char *const input = "0\n0.5\n1\n";
+    /* sigma = 315/(64 pi); (1 - 1/4)^3; slope -6 r sigma (1 - 1/4)^2 */
+    double sigma = 315 / (64 * pi);
+    check_numbers((const char *const[]){"eval", "kernel", "--kernel", "poly6", "-s", "radius=1", NULL}, input, 6,
+                  (double[6]){sigma, 0, sigma * 27 / 64, -3 * sigma * 9 / 16, 0, 0}, 1e-14);
+    /* sigma = 1/(pi h^3) = 8/pi; at q = 1: 1/4, slope -(3/4)(sigma/h) */
+    sigma = 8 / pi;
+    check_numbers((const char *const[]){"eval", "kernel", "--kernel", "cubic_spline", "-s", "radius=0.5", NULL}, input,
+                  6, (double[6]){sigma, 0, sigma / 4, -1.5 * sigma, 0, 0}, 1e-14);
+    /* sigma = 21/(16 pi r^3) = 21/(2 pi); at q = 1: (1/2)^4 3, slope -(5 sigma/r)(1/2)^3 */
+    sigma = 21 / (2 * pi);
+    check_numbers((const char *const[]){"eval", "kernel", "--kernel", "wendland_c2", "-s", "radius=0.5", NULL}, input,
+                  6, (double[6]){sigma, 0, sigma * 3 / 16, -10 * sigma / 8, 0, 0}, 1e-14);
+    /* sigma = 15/(64 pi h^3) = 15/(8 pi); (2 - q)^3 = 8, 1; slope -(3 sigma/h)(2 - q)^2 */
+    sigma = 15 / (8 * pi);
+    check_numbers((const char *const[]){"eval", "kernel", "--kernel", "spiky", "-s", "support=1", NULL}, input, 6,
+                  (double[6]){8 * sigma, -24 * sigma, sigma, -6 * sigma, 0, 0}, 1e-14);
+}
+
+static void test_what_flow_and_kernel_cannot_take(void **state) {
+    (void)state;
+    static const struct {
+        const char *words[8], *says[3];
+    } bad[] = {
+        {{"flow"}, {"--rule", "drucker_prager"}},
+        {{"flow", "--rule", "von_mise"}, {"von_mise", "'von_mises'"}},
+        {{"flow", "--rule", "von_mises"}, {"yield_stress", "Pa"}},
+        {{"flow", "--rule", "von_mises", "-s", "yield_stress=-1"}, {"yield_stress=-1", "[0, inf)"}},
+        {{"flow", "--rule", "von_mises", "-s", "yield_norm=j3"}, {"j3", "'j2'"}},
+        {{"flow", "--rule", "von_mises", "-s", "friction_angle=30"}, {"drucker_prager", "von_mises"}},
+        {{"flow", "--rule", "drucker_prager", "-s", "friction_angle=90"}, {"friction_angle=90", "[0, 90)"}},
+        {{"flow", "--rule", "drucker_prager", "-s", "frictionangle=3"}, {"frictionangle", "'friction_angle'"}},
+        {{"flow", "--rule", "herschel_bulkley", "-s", "yield_stress=1", "-s", "dt=1"}, {"viscosity", "needs"}},
+        {{"flow", "--rule", "nacc", "-s", "beta=-1"}, {"beta=-1", "[0, 100]"}},
+        {{"flow", "--rule", "snow", "-s", "compression=1"}, {"compression=1", "[0, 1)"}},
+        {{"flow", "--rule", "snow", "-s", "nu=0.5"}, {"nu=0.5", "(-1, 0.5)"}},
+        {{"flow", "--rule", "snow", "--uniaxial"}, {"--uniaxial", "eval stress"}},
+        {{"flow", "--material", "stvk"}, {"--material", "eval stress"}},
+        {{"kernel", "--kernel", "poly6"}, {"radius", "support"}},
+        {{"kernel", "--kernel", "poly6", "-s", "radius=0"}, {"radius=0", "(0, inf)"}},
+        {{"kernel", "--kernel", "poly6", "-s", "radius=1", "-s", "support=1"}, {"not both"}},
+        {{"kernel", "--kernel", "poly7"}, {"poly7", "'poly6'"}},
+        {{"kernel"}, {"--kernel", "wendland_c2"}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *words[12] = {"eval"};
+        for (size_t k = 0; bad[i].words[k]; k++) words[k + 1] = bad[i].words[k];
+        told answer = tell_input(STDOUT_KEPT, "", words);
+        printf("[          ] %s", answer.err);
+        expect_code(answer, 2);
+        assert_string_equal(answer.out, "");
+        for (size_t k = 0; k < 3 && bad[i].says[k]; k++) expect_says(answer.err, bad[i].says[k]);
+        forget(&answer);
+    }
+    /* Rows before the bad one have been answered. */
+    told answer = tell_input(STDOUT_KEPT, "1,0,0,0,1,0,0,0,1\n1,0,0,0,nan,0,0,0,1\n",
+                             (const char *const[]){"eval", "flow", "--rule", "snow", NULL});
+    expect_code(answer, 2);
+    assert_string_equal(answer.out, "1,0,0,0,1,0,0,0,1,1\n");
+    expect_says(answer.err, "line 2");
+    forget(&answer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_by_hand),
@@ -180,6 +301,9 @@ int main(void) {
         cmocka_unit_test(test_joins),
         cmocka_unit_test(test_uniaxial),
         cmocka_unit_test(test_what_it_cannot_take),
+        cmocka_unit_test(test_flow_by_hand),
+        cmocka_unit_test(test_kernels_by_hand),
+        cmocka_unit_test(test_what_flow_and_kernel_cannot_take),
     };
     return cmocka_run_group_tests_name("eval", tests, NULL, remove_workplace);
 }
