@@ -18,15 +18,16 @@ static const pbd_param params[] = {
     {"duration", "s", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
-/* The body is lost when it is off its shape by this at the end: its points are a third as far from where they belong as
- * they are from its centre. */
-static const double LOST = 0.3;
+/* The body is lost when, at the end, its points are a third as far from where they belong as they are from its centre;
+ * or a hundredth of its elements is still inside out. */
+static const double LOST = 0.3, FOLDED = 0.01;
 
 enum { LOOKS = 2 * BODY_LOOKS };
 
 /* What is seen of the body at one time. */
 typedef struct seen {
     double lowest;      /* m: of its lowest particle; the floor is at 0 */
+    double motion;      /* J: kinetic */
     double energy;      /* J: of motion, elastic, and of height; NaN where the law has no value */
     double velocity[3]; /* of its centre, m/s */
     double fastest;     /* m/s */
@@ -87,6 +88,7 @@ static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
             square += v[3 * i + d] * v[3 * i + d];
             now.velocity[d] += m * v[3 * i + d];
         }
+        now.motion += 0.5 * m * square;
         now.energy += m * (0.5 * square - scene->gravity[2] * x[3 * i + 2]);
         now.lowest = fmin(now.lowest, x[3 * i + 2]);
         if (!(sqrt(square) <= now.fastest)) now.fastest = sqrt(square);
@@ -148,11 +150,11 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     seen now;
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
-    const double energy = now.energy / detail->first.energy;
+    const double motion = now.motion;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "lowest", "value", "m", &now.lowest, 1, 1);
     pbd_series(recorder, "centre_speed", "value", "m/s", &now.velocity[2], 1, 1);
-    pbd_series(recorder, "energy", "value", "1", &energy, 1, 1);
+    pbd_series(recorder, "kinetic_energy", "value", "J", &motion, 1, 1);
     pbd_series(recorder, "rest_shape_error", "value", "1", &now.shape_error, 1, 1);
     const bool on_floor = now.lowest <= 1e-6 * scene->extent;
     if (on_floor && detail->touched < 0) detail->touched = time;
@@ -165,7 +167,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     }
     keep(&detail->deepest, -now.lowest);
     keep(&detail->worst_shape, now.shape_error);
-    if (now.energy > detail->highest_energy) detail->highest_energy = now.energy;
+    if (now.energy > detail->highest_energy && isfinite(now.energy)) detail->highest_energy = now.energy;
     return pbd_ok();
 }
 
@@ -190,7 +192,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     const double error = body_shape_error(scene, x);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_LOWER_IS_BETTER, error);
-    pbd_metric(recorder, "collapsed", "1", PBD_LOWER_IS_BETTER, !(error <= LOST));
+    const double folded = (double)body_strain_at(scene, x).inverted / (double)scene->tets;
+    pbd_metric(recorder, "folded_fraction", "1", PBD_LOWER_IS_BETTER, folded);
+    pbd_metric(recorder, "collapsed", "1", PBD_LOWER_IS_BETTER, !(error <= LOST) || folded > FOLDED);
     body_record_strain(scene, x, recorder);
     body_record_shape(scene, x, recorder);
     free(x);
