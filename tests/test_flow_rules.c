@@ -160,7 +160,7 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
         }
         const double off = at[0] <= 0 && at[2] >= 0 ? 0 : fmin(fabs(at[1]), fmin(fabs(at[0]), fabs(at[2])));
         keep(&most, off - 2 * grain / A);
-        if (x > 0.01 * A && A > radius && m.power >= 0.3 && m.power <= 3) { /* where no root magnifies rounding */
+        if (x > 0.05 * A && A > radius && m.power >= 0.3 && m.power <= 3) { /* where no root magnifies rounding */
             keep(&plain, fabs(at[1]));
             plainly++;
         }
@@ -173,7 +173,7 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
         "by %.2g\n",
         plain, most, kept_least, kept_most, drift);
     assert_true(plain <= 1e-10 && plainly > 500 && most <= 1e-10 && kept_most > 0.999 && kept_least < 1e-6 &&
-                drift <= 1e-14);
+                drift <= 1e-13);
 
     /* The share itself, which no difference spoils. */
     most = 0;

@@ -1,0 +1,117 @@
+/* The smoothing kernels of methods/physics/sph_kernel.h against claims A1: integral 1 over space, gradients by
+ * differences, and the closed forms of the papers at their own radius. */
+#define REAL double
+#include "methods/physics/sph_kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { KERNELS = 4 };
+static const char *const kernel_name[] = SPH_KERNEL_NAMES;
+
+static double w_at(int kernel, double r, double support) { return sph_kernel_at((sph_kernel)kernel, r * r, support).w; }
+
+/* 4 pi int r^2 W dr by Gauss-Legendre with 5 points on 2 pieces each side of where the cubic spline changes: exact for
+ * these polynomials, of degree 8 at most. */
+static double integral(int kernel, double support) {
+    static const double at[5] = {0, 0.53846931010568309104, -0.53846931010568309104, 0.90617984593866399280,
+                                 -0.90617984593866399280};
+    static const double weight[5] = {0.56888888888888888889, 0.47862867049936646804, 0.47862867049936646804,
+                                     0.23692688505618908751, 0.23692688505618908751};
+    double sum = 0;
+    for (int piece = 0; piece < 4; piece++)
+        for (int k = 0; k < 5; k++) {
+            const double r = support * (piece + 0.5 + 0.5 * at[k]) / 4;
+            sum += weight[k] * support / 8 * 4 * acos(-1) * r * r * w_at(kernel, r, support);
+        }
+    return sum;
+}
+
+static void test_integrals_are_one(void **state) {
+    (void)state;
+    for (int kernel = 0; kernel < KERNELS; kernel++)
+        for (double support = 1e-3; support < 2000; support *= 10) {
+            const double off = fabs(integral(kernel, support) - 1);
+            if (!(off <= 1e-14)) fail_msg("%s, support %g: integral off by %.3g", kernel_name[kernel], support, off);
+        }
+}
+
+static void test_slopes_by_differences(void **state) {
+    (void)state;
+    for (int kernel = 0; kernel < KERNELS; kernel++) {
+        double most = 0;
+        const double support = 0.2, steepest = 4 * w_at(kernel, 0, support) / support;
+        for (int n = 1; n < 400; n++) {
+            const double r = support * n / 400 * 1.1, h = 1e-6 * support;
+            const double slope = (w_at(kernel, r + h, support) - w_at(kernel, r - h, support)) / (2 * h);
+            const double off = fabs(slope - r * sph_kernel_at((sph_kernel)kernel, r * r, support).slope) / steepest;
+            if (!(off <= most)) most = off;
+        }
+        print_message("    %-13s slope off by %.2g of 4 W(0)/R\n", kernel_name[kernel], most);
+        assert_true(most <= 1e-9);
+    }
+}
+
+/* The rows of A1 in three dimensions, with h the radius that each paper writes. */
+static void test_values_of_the_papers(void **state) {
+    (void)state;
+    const double h = 0.7, pi = acos(-1);
+    for (int n = 0; n <= 40; n++) {
+        const double x = n * 0.05 * h, q = x / h, cube = h * h * h;
+        const double poly6 = x < h ? 315 / (64 * pi * pow(h, 9)) * pow(h * h - x * x, 3) : 0;
+        const double spline = (q <= 1 ? 1 - 1.5 * q * q + 0.75 * q * q * q : pow(2 - q, 3) / 4) / (pi * cube);
+        const double wendland = 21 / (16 * pi * cube) * pow(1 - q / 2, 4) * (1 + 2 * q);
+        const double spiky = 15 / (64 * pi * cube) * pow(2 - q, 3);
+        const double wanted[KERNELS] = {poly6, spline, wendland, spiky};
+        for (int kernel = 0; kernel < KERNELS; kernel++) {
+            const double got = w_at(kernel, x, kernel == SPH_POLY6 ? h : 2 * h);
+            if (!(fabs(got - wanted[kernel]) <= 1e-14 * w_at(kernel, 0, h)))
+                fail_msg("%s at %g: %.17g, wanted %.17g", kernel_name[kernel], x, got, wanted[kernel]);
+        }
+    }
+}
+
+/* desbrun1996-fig1 and fig2: the spline is flat at 0 and steepest at 2h/3; the paper's own kernel is not: -12 sigma/h.
+ */
+static void test_slopes_at_zero(void **state) {
+    (void)state;
+    const double h = 1, sigma = 15 / (64 * acos(-1));
+    const double near = 1e-9;
+    assert_true(fabs(near * sph_kernel_at(SPH_CUBIC_SPLINE, near * near, 2 * h).slope) < 1e-8);
+    assert_true(fabs(near * sph_kernel_at(SPH_SPIKY, near * near, 2 * h).slope + 12 * sigma) < 1e-8);
+    assert_true(sph_kernel_at(SPH_SPIKY, 0, 2 * h).slope == 0); /* the gradient there: every direction alike */
+    double steepest = 0, where = 0;
+    for (double x = 0.001; x < 2; x += 0.001) {
+        const double slope = -x * sph_kernel_at(SPH_CUBIC_SPLINE, x * x, 2 * h).slope;
+        if (slope > steepest) {
+            steepest = slope;
+            where = x;
+        }
+    }
+    assert_true(fabs(where - 2.0 / 3) <= 0.001);
+}
+
+/* Nothing beyond the end, at any distance; NaN says nothing. */
+static void test_ends(void **state) {
+    (void)state;
+    for (int kernel = 0; kernel < KERNELS; kernel++)
+        for (int n = 0; n < 5; n++) {
+            const double square[5] = {1, 1.0001, 1e300, INFINITY, NAN};
+            const sph_value at = sph_kernel_at((sph_kernel)kernel, square[n], 1);
+            assert_true(at.w == 0 && at.slope == 0);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integrals_are_one),
+        cmocka_unit_test(test_slopes_by_differences),
+        cmocka_unit_test(test_values_of_the_papers),
+        cmocka_unit_test(test_slopes_at_zero),
+        cmocka_unit_test(test_ends),
+    };
+    return cmocka_run_group_tests_name("smoothing kernels", tests, NULL, NULL);
+}
