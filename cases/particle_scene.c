@@ -92,7 +92,7 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
 
 double particle_radius(const pbd_values *values, const sampling *s) {
     const double given = pbd_real(values, "contact_radius");
-    return given > 0 ? given : 0.5 * s->spacing;
+    return given > 0 ? given : 0.7 * s->spacing;
 }
 
 pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {

@@ -36,7 +36,7 @@ extern const char *const particle_layers[]; /* 1, 2, all */
 
 /* How particles meet each other, floors and walls. */
 #define PBD_CONTACT_PARAMS(friction_)                                                                           \
-    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: half the spacing"},  \
+    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: 0.7 spacings"},      \
         {"contact_layers", "", PBD_CHOICE, "2", 0, 0, 0, particle_layers, "from the surface: which collide"}, { \
         "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, everywhere"               \
     }
@@ -59,7 +59,8 @@ placement placement_turned(const double axis[3], double angle, const double by[3
  * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
-/* contact_radius, or half the spacing. */
+/* contact_radius, or 0.7 spacings: spheres about the sites of a square lattice that are 1/sqrt(2) large leave no hole.
+ */
 double particle_radius(const pbd_values *values, const sampling *s);
 /* Contact radii from the parameters above: of the particles in the layers that collide; 0 of others. `layer` is that of
  * the sampling, which is repeated for each body. */

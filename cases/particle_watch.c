@@ -63,6 +63,18 @@ double particle_deepest(const pbd_scene *scene, const double *x, size_t *beyond)
     return deepest;
 }
 
+void particle_shape_errors(const pbd_scene *scene, const double *x, double *mean, double *worst) {
+    const size_t bodies = scene->bodies > 0 ? scene->bodies : 1, each = scene->particles / bodies;
+    *mean = *worst = 0;
+    for (size_t b = 0; b < bodies; b++) {
+        const pbd_scene one = {
+            .particles = each, .positions = scene->positions + 3 * each * b, .masses = scene->masses + each * b};
+        const double error = body_shape_error(&one, x + 3 * each * b);
+        *mean += error / (double)bodies;
+        if (!(error <= *worst)) *worst = error;
+    }
+}
+
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Particles in lists by the cell they are in; cells are found by a hash of their place. */

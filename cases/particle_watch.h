@@ -16,6 +16,9 @@ void particle_centre_of_mass(const pbd_scene *scene, const double *x, double out
  * are taken where they are at time 0. */
 double particle_deepest(const pbd_scene *scene, const double *x, size_t *beyond);
 
+/* body_shape_error of each body, whose particles must be side by side: their mean and the worst. */
+void particle_shape_errors(const pbd_scene *scene, const double *x, double *mean, double *worst);
+
 /* Pairs of particles that should not touch: of two bodies, or of one and farther apart at rest than `self_distance` m.
  * All particles count, whether they collide in the run or not; `radius` m is that of each. */
 typedef struct pair_count {

@@ -6,10 +6,10 @@
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "bunny", 0, 0, 0, body_shape_names, "which body; the bunny is a stand-in"},
-    {"size", "m", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
+    {"size", "m", PBD_REAL, "2.5", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("500", "0.4", "50", "neo_hookean"),
-    {"drop", "m", PBD_REAL, "0.25", 0, 1e6, 0, NULL, "from its feet to the ground"},
+    {"drop", "m", PBD_REAL, "0.5", 0, 1e6, 0, NULL, "from its feet to the ground"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: it falls for good"},
     {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "whether parts of it meet each other"},

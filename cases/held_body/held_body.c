@@ -7,7 +7,7 @@
 #include "cases/particle_watch.h"
 
 static const pbd_param params[] = {
-    {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},
+    {"size", "m", PBD_REAL, "1.2", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.4", "100", "neo_hookean"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},

@@ -10,7 +10,7 @@ enum { RANDOM, SCALED };
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "cow", 0, 0, 0, body_shape_names, "which body; the cow is a stand-in"},
-    {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
+    {"size", "m", PBD_REAL, "4.9", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
     {"start", "", PBD_CHOICE, "random", 0, 0, 0, starts,

@@ -11,13 +11,13 @@ static const pbd_param params[] = {
     {"tori", "", PBD_INTEGER, "8", 1, 100000, 0, NULL, "how many; 324 in the paper"},
     {"across", "", PBD_INTEGER, "2", 1, 300, 0, NULL, "of a layer, each way; 6 makes nine layers of the paper's"},
     {"particles_each", "", PBD_INTEGER, "156", 1, 1000000, 0, NULL, "of a torus"},
-    {"size", "m", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL,
+    {"size", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL,
      "outer diameter of a torus; its tube is 0.32 of it thick"},
     PBD_PARTICLE_MATERIAL_PARAMS("3000", "0.4", "100", "neo_hookean"),
     {"tilt", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "each turned at random, or all flat"},
     {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the turns"},
     {"room", "", PBD_REAL, "1.1", 0.5, 100, 0, NULL, "between walls, over the width that the tori start on"},
-    {"drop", "m", PBD_REAL, "0.2", 0, 1e6, 0, NULL, "from the lowest layer to the ground"},
+    {"drop", "m", PBD_REAL, "0.3", 0, 1e6, 0, NULL, "from the lowest layer to the ground"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"contact", "", PBD_CHOICE, "on", 0, 0, 0, contacts, "between tori, with ground and walls; these alone; none"},
     PBD_CONTACT_PARAMS("0.3"),
@@ -133,7 +133,12 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const tori_detail *detail = scene->detail;
-    (void)method, (void)state;
+    double *x, mean, worst;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_shape_errors(scene, x, &mean, &worst);
+    free(x);
+    pbd_metric(recorder, "mean_shape_error", "1", PBD_NEUTRAL, mean);
+    pbd_metric(recorder, "worst_shape_error", "1", PBD_NEUTRAL, worst);
     particle_record_sampling(&detail->particles, detail->tori, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
     return pbd_ok();
