@@ -188,6 +188,7 @@ static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
     if (scene->gravity[2] < 0 && scene->fixed == 0 && scene->duration > 0)
         down = fmin(-0.5 * scene->gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
     if (load > 0) sideways = 0.2 * scene->extent;
+    if (scene->gravity[2] < 0 && scene->fixed > 0 && scene->bodies > 0) sideways = 0.35 * scene->extent; /* it swings */
     if (pbd_ground_of(scene)) stands = true;
     for (int d = 0; d < 3; d++) {
         low[d] -= d < 2 ? sideways : stands ? 0 : fmax(down, sideways);

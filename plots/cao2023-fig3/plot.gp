@@ -1,0 +1,27 @@
+load style
+set output out . '/cao2023-fig3.png'
+set terminal pngcairo size 1400,900 font 'DejaVu Sans,14'
+set multiplot layout 2,2 margins 0.08,0.98,0.09,0.94 spacing 0.1,0.16
+set title '(a) 324 tori: kinetic energy' . quick
+set xlabel 'time, s'
+set ylabel 'over its peak'
+set logscale y
+set format y '10^{%L}'
+set yrange [1e-6:2]
+plot data . '/motion.tsv' using 1:2 with lines ls 1 notitle
+unset logscale y
+set format y '%g'
+set yrange [0:*]
+set title '(b) 324 tori: what should not be' . quick
+set ylabel 'number'
+set key top right
+plot data . '/motion.tsv' using 1:3 with lines ls 2 title 'overlapping pairs', \
+     data . '/motion.tsv' using 1:4 with lines ls 1 title 'particles outside'
+set title '(c) 27 tori: distance from a torus at the end' . quick
+set xlabel 'h, spacings'
+set ylabel 'mean shape error'
+set xrange [1.5:3.1]
+set key top left
+plot data . '/shape.tsv' using 1:2 with linespoints ls 1 title 'C = Ψ, as printed', \
+     data . '/shape.tsv' using 1:3 with linespoints ls 2 title 'C = √(2Ψ)'
+unset multiplot
