@@ -325,7 +325,7 @@ static void test_sausages(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sausages",
-              "sausages=2 length=0.6 radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5");
+              "sausages=2 length=0.6 sausage_radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5 depth=0.3 box_height=0.1");
     assert_int_equal(t.scene.particles, 1000);
     assert_int_equal(t.scene.blades, 2);
     check_near("first cut", t.scene.blade[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
@@ -341,11 +341,11 @@ static void test_sausages(void **state) {
     assert_true(nearest < 0 && nearest > -0.02); /* up to the table's edge, on its top */
     assert_true(lowest > 0 && lowest < 0.02);
     measure(&t);
-    check_metric(&t, "pieces", 2, 0);
+    check_metric(&t, "pieces_apart", 2, 0);
     check_metric(&t, "pieces_expected", 6, 0);
     close_case(&t);
-    expect_refused("sausages", "cuts=9 piece=0.1", "want 0.92 m");
-    expect_refused("sausages", "length=0.1 radius=0.05", "two round ends");
+    expect_refused("sausages", "cuts=9 piece=0.2 gap=0.04", "want 1.84 m");
+    expect_refused("sausages", "length=0.1 sausage_radius=0.05", "two round ends");
 }
 
 int main(void) {

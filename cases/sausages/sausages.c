@@ -9,22 +9,22 @@
 
 static const pbd_param params[] = {
     {"sausages", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "side by side"},
-    {"length", "m", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage, from end to end"},
-    {"radius", "m", PBD_REAL, "0.05", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage"},
+    {"length", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage, from end to end"},
+    {"sausage_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage"},
     {"particles_each", "", PBD_INTEGER, "1000", 1, SAMPLING_MOST, 0, NULL, "of a sausage; 38448 in all in the paper"},
     PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
-    {"push_speed", "m/s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate behind them"},
+    {"push_speed", "m/s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate behind them"},
     {"cuts", "", PBD_INTEGER, "3", 0, 1000, 0, NULL, "how often the knife falls; 0: no knife"},
-    {"piece", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "pushed out between two cuts"},
-    {"gap", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from the table's edge to the knife"},
+    {"piece", "m", PBD_REAL, "0.22", 0, 1e6, PBD_OPEN_MIN, NULL, "pushed out between two cuts"},
+    {"gap", "m", PBD_REAL, "0.04", 0, 1e6, 0, NULL, "from the table's edge to the knife"},
     {"knife_speed", "m/s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "downward"},
-    {"depth", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "from the table's top to the bottom of the box"},
-    {"box", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "the box's length along x, inside"},
-    {"box_height", "m", PBD_REAL, "0.15", 0, 1e6, PBD_OPEN_MIN, NULL, "of its walls"},
+    {"depth", "m", PBD_REAL, "0.6", 0, 1e6, PBD_OPEN_MIN, NULL, "from the table's top to the bottom of the box"},
+    {"box", "m", PBD_REAL, "0.7", 0, 1e6, PBD_OPEN_MIN, NULL, "the box's length along x, inside"},
+    {"box_height", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of its walls"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL, "in spacings: pairs farther apart at rest may not meet"},
     PBD_CONTACT_PARAMS("0.2"),
-    {"duration", "s", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {"duration", "s", PBD_REAL, "2.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
 typedef struct sausages_detail {
@@ -49,11 +49,11 @@ static pbd_collider *add_box(pbd_scene *scene, const double low[3], const double
 
 /* Half the width of the row of sausages, with some room. */
 static double half_width(const pbd_values *values) {
-    return 1.1 * pbd_real(values, "radius") * (double)pbd_integer(values, "sausages");
+    return 1.1 * pbd_real(values, "sausage_radius") * (double)pbd_integer(values, "sausages");
 }
 
 static void add_table(const pbd_values *values, pbd_scene *scene) {
-    const double length = pbd_real(values, "length"), radius = pbd_real(values, "radius");
+    const double length = pbd_real(values, "length"), radius = pbd_real(values, "sausage_radius");
     const double wide = half_width(values), thick = radius, back = -1.5 * length,
                  friction = pbd_real(values, "friction");
     const double top = 3 * radius, speed = pbd_real(values, "push_speed");
@@ -68,9 +68,9 @@ static void add_table(const pbd_values *values, pbd_scene *scene) {
 
 static void add_glass_box(const pbd_values *values, pbd_scene *scene) {
     const double bottom = -pbd_real(values, "depth"), top = bottom + pbd_real(values, "box_height");
-    const double thick = 0.5 * pbd_real(values, "radius"), wide = 1.5 * half_width(values),
+    const double thick = 0.5 * pbd_real(values, "sausage_radius"), wide = 1.5 * half_width(values),
                  friction = pbd_real(values, "friction");
-    const double near = -pbd_real(values, "radius"), far = near + pbd_real(values, "box");
+    const double near = -pbd_real(values, "sausage_radius"), far = near + pbd_real(values, "box");
     const double ground[3] = {0, 0, bottom}, up[3] = {0, 0, 1};
     particle_add_plane(scene, ground, up, friction);
     add_box(scene, (const double[]){near - thick, -wide, bottom}, (const double[]){near, wide, top}, friction);
@@ -85,7 +85,8 @@ static void add_glass_box(const pbd_values *values, pbd_scene *scene) {
 
 /* From a radius above the sausages to a radius below: each cut is a blade of its own, there only while it falls. */
 static pbd_status add_cuts(const pbd_values *values, pbd_scene *scene) {
-    const double radius = pbd_real(values, "radius"), gap = pbd_real(values, "gap"), piece = pbd_real(values, "piece");
+    const double radius = pbd_real(values, "sausage_radius"), gap = pbd_real(values, "gap"),
+                 piece = pbd_real(values, "piece");
     const double push = pbd_real(values, "push_speed"), speed = pbd_real(values, "knife_speed"),
                  wide = 2 * half_width(values);
     const size_t cuts = (size_t)pbd_integer(values, "cuts");
@@ -103,11 +104,12 @@ static pbd_status add_cuts(const pbd_values *values, pbd_scene *scene) {
 }
 
 static pbd_status check_sizes(const pbd_values *values) {
-    const double length = pbd_real(values, "length"), radius = pbd_real(values, "radius");
+    const double length = pbd_real(values, "length"), radius = pbd_real(values, "sausage_radius");
     const double pushed = pbd_real(values, "gap") + pbd_real(values, "piece") * (double)pbd_integer(values, "cuts");
     if (!(length > 2 * radius))
-        return pbd_error(PBD_BAD_INPUT, "length=%g m is not above twice radius=%g m: a sausage has two round ends",
-                         length, radius);
+        return pbd_error(PBD_BAD_INPUT,
+                         "length=%g m is not above twice sausage_radius=%g m: a sausage has two round ends", length,
+                         radius);
     if (pbd_integer(values, "cuts") > 0 && !(pushed < length))
         return pbd_error(PBD_BAD_INPUT, "%ld cuts of piece=%g m want %g m pushed out, but length=%g m",
                          pbd_integer(values, "cuts"), pbd_real(values, "piece"), pushed, length);
@@ -120,7 +122,7 @@ static pbd_status check_sizes(const pbd_values *values) {
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status sample_sausage(const pbd_values *values, sampling *out) {
-    const double length = pbd_real(values, "length"), radius = pbd_real(values, "radius");
+    const double length = pbd_real(values, "length"), radius = pbd_real(values, "sausage_radius");
     const double from[3] = {-length + radius, 0, radius}, to[3] = {-radius, 0, radius};
     const sampling_plan plan = {.kind = SAMPLING_LATTICE, .count = (size_t)pbd_integer(values, "particles_each")};
     shapes s = {0};
@@ -132,7 +134,7 @@ static pbd_status sample_sausage(const pbd_values *values, sampling *out) {
 static pbd_status place_sausages(const pbd_values *values, const sausages_detail *detail, pbd_scene *scene) {
     placement *place = malloc(detail->sausages * sizeof *place);
     if (!place) return pbd_error(PBD_FAILED, "out of memory for %zu sausages", detail->sausages);
-    const double pitch = 2.2 * pbd_real(values, "radius");
+    const double pitch = 2.2 * pbd_real(values, "sausage_radius");
     for (size_t s = 0; s < detail->sausages; s++)
         place[s] = placement_at(0, pitch * ((double)s - 0.5 * (double)(detail->sausages - 1)), 0);
     const pbd_status status = particle_scene_make(&detail->particles, detail->sausages, place, scene);
@@ -189,7 +191,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     const pbd_status status = particle_count_pieces(scene, x, least_piece(detail), &pieces, &crumbs);
     free(x);
     const double count = (double)pieces;
-    pbd_series(recorder, "pieces", "value", "1", &count, 1, 1);
+    pbd_series(recorder, "pieces_apart", "value", "1", &count, 1, 1);
     return status;
 }
 
@@ -202,7 +204,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     particle_record_sampling(&detail->particles, detail->sausages, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "pieces", "1", PBD_NEUTRAL, (double)pieces);
+    pbd_metric(recorder, "pieces_apart", "1", PBD_NEUTRAL, (double)pieces);
     pbd_metric(recorder, "pieces_expected", "1", PBD_NEUTRAL, (double)(detail->sausages * (scene->blades + 1)));
     pbd_metric(recorder, "crumbs", "1", PBD_LOWER_IS_BETTER, (double)crumbs);
     return status;

@@ -21,6 +21,6 @@ set xrange [-0.6:2.6]
 set key top right
 set style fill solid 0.9
 set boxwidth 0.35
-plot data . '/layers.tsv' using ($0 - 0.2):2:xtic(1) with boxes lc rgb '#c2571a' title 'two substeps', \
-     data . '/layers.tsv' using ($0 + 0.2):3 with boxes lc rgb '#1b3a6b' title 'eight'
+plot data . '/layers.tsv' every ::1 using ($0 - 0.2):2:xtic(1) with boxes lc rgb '#c2571a' title 'two substeps', \
+     data . '/layers.tsv' every ::1 using ($0 + 0.2):3 with boxes lc rgb '#1b3a6b' title 'eight'
 unset multiplot

@@ -9,7 +9,7 @@ set xrange [-0.6:3.6]
 set style fill solid 0.9
 set boxwidth 0.35
 set key top right
-plot data . '/times.tsv' using ($0 - 0.2):4:xtic(1) with boxes lc rgb '#1b3a6b' title 'here, processor', \
-     data . '/times.tsv' using ($0 + 0.2):5 with boxes lc rgb '#c2571a' title 'paper, GTX 1080', \
-     data . '/times.tsv' using ($0 - 0.2):4:(sprintf('%.1f s', $2)) with labels offset 0,0.7 notitle, \
-     data . '/times.tsv' using ($0 + 0.2):5:(sprintf('%.1f s', $3)) with labels offset 0,0.7 notitle
+plot data . '/times.tsv' every ::1 using ($0 - 0.2):4:xtic(1) with boxes lc rgb '#1b3a6b' title 'here, processor', \
+     data . '/times.tsv' every ::1 using ($0 + 0.2):5 with boxes lc rgb '#c2571a' title 'paper, GTX 1080', \
+     data . '/times.tsv' every ::1 using ($0 - 0.2):4:(sprintf('%.1f s', $2)) with labels offset 0,0.7 notitle, \
+     data . '/times.tsv' every ::1 using ($0 + 0.2):5:(sprintf('%.1f s', $3)) with labels offset 0,0.7 notitle
