@@ -273,6 +273,16 @@ static void add_work(pbd_bench_cell *b, repetition *r) {
     if (flops) add_counter(r, "fraction_of_flops", totals.flops / r->wall / flops->best, false);
 }
 
+/* Updates of neighbours, of methods that count them, against the two passes over neighbours alone. */
+static void add_neighbours(pbd_bench_cell *b, repetition *r) {
+    const pbd_limit *limit =
+        pbd_limits_find(b->shared->limits, "gather_scatter", pbd_backend_at(b->item->cell.backend).name,
+                        pbd_precision_name(b->item->cell.precision), b->item->cell.threads);
+    for (size_t i = 0; limit && i < r->counters; i++)
+        if (strcmp(r->counter[i].name, "neighbour_updates_per_second") == 0)
+            add_counter(r, "fraction_of_neighbour_passes", r->counter[i].value / r->wall / limit->best, false);
+}
+
 static size_t end(void *context, pbd_bench_counter *counters) {
     pbd_bench_cell *b = context;
     if (b->repetitions == 0) return 0; /* no memory for as much as the first */
@@ -281,6 +291,7 @@ static size_t end(void *context, pbd_bench_counter *counters) {
     if (r->ended.code != PBD_OK || r->samples == 0) return 0;
     add_counts(b, r);
     add_work(b, r);
+    add_neighbours(b, r);
     const pbd_metric_item *applied = find_metric(b, "applied_fraction");
     if (applied) add_counter(r, applied->name, applied->value, false);
     add_counter(r, "steps_per_iteration", (double)b->steps, false);

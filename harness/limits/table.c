@@ -63,6 +63,8 @@ static const char *const bench_sql =
     "            WHERE place IN ((places + 1) / 2, places / 2 + 1) GROUP BY name, metric)"
     " SELECT name, 1e3 * max(value) FILTER (WHERE metric IN ('seconds_per_step', 'seconds_per_solve')),"
     " 1e-6 * max(value) FILTER (WHERE metric = 'constraint_solves_per_second'),"
+    " 1e-6 * max(value) FILTER (WHERE metric = 'neighbour_updates_per_second'),"
+    " 100 * max(value) FILTER (WHERE metric = 'fraction_of_neighbour_passes'),"
     " 1e-9 * max(value) FILTER (WHERE metric = 'bytes_per_second'),"
     " 100 * max(value) FILTER (WHERE metric = 'fraction_of_bandwidth'),"
     " 1e-9 * max(value) FILTER (WHERE metric = 'flops_per_second'),"
@@ -72,8 +74,8 @@ static const char *const bench_sql =
 /* Three digits, and an empty cell where there is no number. */
 static void print_bench(sqlite3_stmt *stmt, FILE *out) {
     fprintf(out, "| `%s` |", (const char *)sqlite3_column_text(stmt, 0));
-    for (int column = 1; column <= 6; column++) {
-        const bool is_percent = column == 4 || column == 6;
+    for (int column = 1; column <= 8; column++) {
+        const bool is_percent = column == 4 || column == 6 || column == 8;
         if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
             fputs(" |", out);
         else
@@ -86,9 +88,10 @@ static pbd_status print_benches(pbd_store *store, const char *fingerprint, FILE 
     sqlite3_stmt *stmt;
     bool row = true;
     fputs(
-        "\n| bench | ms a step or solve | M constraint solves/s | GB/s declared | of the triad | Gflop/s declared | of "
-        "the FMA peak "
-        "|\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "\n| bench | ms a step or solve | M constraint solves/s | M neighbours/s | of the two passes | GB/s declared | "
+        "of the "
+        "triad | Gflop/s declared | of the FMA peak |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
+        "|\n",
         out);
     pbd_status status = pbd_store_prepare(store, bench_sql, &fingerprint, 1, &stmt);
     while (status.code == PBD_OK && row) {
