@@ -15,7 +15,9 @@ plot data . '/sag.tsv' using 1:2 with lines ls 5 title 'uniaxial stress', \
      data . '/sag.tsv' using 1:3 with points ls 6 pt 6 ps 1.6 title 'FEM, hex8', \
      data . '/sag.tsv' using 1:4 with linespoints ls 1 title 'C = √(2Ψ)', \
      data . '/sag.tsv' using 1:5 with linespoints ls 2 title 'C = Ψ as printed, 20 iterations', \
-     data . '/sag.tsv' using 1:6 with linespoints ls 3 title 'C = Ψ as printed, 200 iterations'
+     data . '/sag.tsv' using 1:6 with linespoints ls 3 title 'C = Ψ as printed, 200 iterations', \
+     data . '/particles_sag.tsv' using 1:2 with linespoints dt 1 lw 1.5 pt 4 ps 1.4 lc rgb 'black' title 'particles, C = √(2Ψ)', \
+     '' using 1:3 with linespoints dt 3 lw 2 pt 8 ps 1.4 lc rgb 'black' title 'particles, C = Ψ as printed'
 unset logscale
 set title '(b) pulled below, E = 10^{5} Pa' . quick
 set xlabel "Poisson's ratio"
@@ -24,9 +26,11 @@ set format x '%g'
 set format y '%g'
 set xrange [-0.02:0.5]
 set yrange [-0.02:0.5]
-set key top left reverse Left
+set key bottom right reverse Left
 plot data . '/contraction.tsv' using 1:2 with lines ls 5 title 'uniaxial stress', \
      data . '/contraction.tsv' using 1:3 with points ls 6 pt 6 ps 1.6 title 'FEM, hex8', \
      data . '/contraction.tsv' using 1:4 with linespoints ls 1 title 'C = √(2Ψ)', \
-     data . '/contraction.tsv' using 1:5 with linespoints ls 2 title 'C = Ψ as printed'
+     data . '/contraction.tsv' using 1:5 with linespoints ls 2 title 'C = Ψ as printed', \
+     data . '/particles_contraction.tsv' using 1:2 with linespoints dt 1 lw 1.5 pt 4 ps 1.4 lc rgb 'black' title 'particles, C = √(2Ψ)', \
+     '' using 1:3 with linespoints dt 3 lw 2 pt 8 ps 1.4 lc rgb 'black' title 'particles, C = Ψ as printed'
 unset multiplot
