@@ -286,11 +286,11 @@ enum {
 };
 
 typedef enum pbd_field {
-    PBD_POSITIONS,  /* particles x 3, m */
-    PBD_VELOCITIES, /* particles x 3, m/s */
-    PBD_PREDICTED,  /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+    PBD_POSITIONS,             /* particles x 3, m */
+    PBD_VELOCITIES,            /* particles x 3, m/s */
+    PBD_PREDICTED,             /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
     PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
-    PBD_MEAN_STRESS /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
+    PBD_MEAN_STRESS            /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
 } pbd_field;
 
 typedef struct pbd_method {
@@ -304,7 +304,8 @@ typedef struct pbd_method {
     unsigned backends, precisions;              /* masks: what it can run on */
     pbd_status (*step)(void *state, double dt); /* advances exactly dt seconds; NULL for static methods */
     pbd_status (*solve)(void *state);           /* static equilibrium; NULL where there is none */
-    pbd_status (*read)(const void *state, pbd_field, double *out); /* PBD_NOT_SUPPORTED for a field it lacks */
+    pbd_status (*read)(const void *state, pbd_field,
+                       double *out); /* PBD_NOT_SUPPORTED for a field it lacks, or never heard of */
     /* blob == NULL: only reports *bytes. For timing from the same state. */
     pbd_status (*save)(const void *state, void *blob, size_t *bytes);
     pbd_status (*load)(void *state, const void *blob, size_t bytes);

@@ -220,7 +220,8 @@ static pbd_status solve(void *state) {
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const mass_spring *s = state;
-    if (field == PBD_PREDICTED) return pbd_error(PBD_NOT_SUPPORTED, "mass_spring predicts no positions");
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
+        return pbd_error(PBD_NOT_SUPPORTED, "mass_spring has positions and velocities only");
     const real *rows = field == PBD_POSITIONS ? s->x : s->v;
     for (size_t i = 0; i < 3 * s->particles; i++) out[i] = (double)rows[i];
     return pbd_ok();

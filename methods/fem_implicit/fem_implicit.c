@@ -586,7 +586,8 @@ static pbd_status advance(void *state, double dt) {
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const fem_implicit *fem = state;
     const size_t n = 3 * fem->particles;
-    if (field == PBD_PREDICTED) return pbd_error(PBD_NOT_SUPPORTED, "fem_implicit predicts no positions");
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
+        return pbd_error(PBD_NOT_SUPPORTED, "fem_implicit has positions and velocities only");
     for (size_t i = 0; i < n; i++) out[i] = field == PBD_POSITIONS ? fem->mesh.position[i] + fem->u[i] : fem->v[i];
     return pbd_ok();
 }

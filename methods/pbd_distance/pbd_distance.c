@@ -621,6 +621,8 @@ static pbd_status read_rows(const pbd_distance *s, const real *device, double *o
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const pbd_distance *s = state;
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES && field != PBD_PREDICTED)
+        return pbd_error(PBD_NOT_SUPPORTED, "pbd_distance has positions and velocities only");
     if (s->static_after && field != PBD_VELOCITIES) {
         const double *u = field == PBD_POSITIONS ? s->static_after : s->static_predicted;
         for (size_t i = 0; i < 3 * s->particles; i++) out[i] = s->rest[i] + u[i];

@@ -102,7 +102,8 @@ static pbd_status solve(void *state) {
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const falling *s = state;
-    if (field == PBD_PREDICTED) return pbd_error(PBD_NOT_SUPPORTED, "falling predicts nothing");
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
+        return pbd_error(PBD_NOT_SUPPORTED, "falling has positions and velocities only");
     real *rows = malloc((3 * s->particles + 1) * sizeof *rows);
     if (!rows) return pbd_error(PBD_FAILED, "out of memory");
     const pbd_status status =
