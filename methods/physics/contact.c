@@ -12,8 +12,8 @@ static const double NEVER = 1e30; /* m: of a distance that was not seen */
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 void contact_free(contact *c) {
-    void *device[] = {c->kept, c->radius, c->rest, c->first,  c->list,  c->crowd,      c->overlaps,
-                      c->push, c->depth,  c->near, c->beyond, c->block, c->device_pose};
+    void *device[] = {c->body,     c->kept, c->radius, c->rest, c->first,  c->list,  c->crowd,
+                      c->overlaps, c->push, c->depth,  c->near, c->beyond, c->block, c->device_pose};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
     grid_free(&c->grid);
     free(c->collider);
@@ -101,6 +101,7 @@ static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_
     PBD_TRY(place_grid(c, scene, particle, largest));
     PBD_TRY(place(c, NULL, c->members + 1, sizeof *c->first, &c->first));
     PBD_TRY(place(c, NULL, 4 * c->members, sizeof *c->push, &c->push));
+    PBD_TRY(place(c, NULL, c->members + PBD_BATCH, sizeof *c->body, &c->body));
     PBD_TRY(place(c, NULL, CONTACTS_KEPT * c->members, sizeof *c->kept, &c->kept));
     if (c->shared) PBD_TRY(place(c, NULL, 2 * c->particles, sizeof *c->crowd, &c->crowd));
     return place_watch(c);
@@ -148,8 +149,11 @@ static pbd_status search(contact *c, const real *p) {
     if (moved <= 0.25 * c->margin && !c->stale) return pbd_ok();
     c->stale = false;
     PBD_TRY(grid_build(&c->grid, p, c->radius));
+    const contact_bodies_args bodies = {c->grid.particle, c->rest, c->body};
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(place_bodies), c->members, &bodies));
     contact_search_args args = {.grid = grid_view_of(&c->grid),
                                 .rest = c->rest,
+                                .body = c->body,
                                 .margin = (real)c->margin,
                                 .self_square = (real)(c->self_distance > 0 ? c->self_distance * c->self_distance : -1),
                                 .between = c->between,

@@ -76,6 +76,7 @@ typedef struct contact {
     uint32_t *first, *list, *kept; /* by slot of the grid */
     uint32_t *overlaps;            /* by slot */
     real *crowd;                   /* by particle, 2 */
+    real *body;                    /* by place of the grid */
     real *push, *depth, *near, *beyond, *block;
     collider_pose *device_pose;
 } contact;

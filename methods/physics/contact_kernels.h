@@ -16,6 +16,7 @@ enum { CONTACTS_KEPT = 24 };
 typedef struct contact_search_args {
     grid_view grid;   /* its fourth column: radii */
     const real *rest; /* rows by particle: place at rest, and the number of its body */
+    const real *body; /* by place, and PBD_BATCH more: that number */
     real margin;
     real self_square; /* m^2: of one body are pairs that were farther apart at rest; below 0: none are */
     int between;
@@ -24,11 +25,11 @@ typedef struct contact_search_args {
     uint32_t *list;  /* particles, ascending */
 } contact_search_args;
 
-PBD_FN int contact_wanted(const contact_search_args *a, uint32_t i, uint32_t j) {
+/* Two of one body: were they far enough apart at rest? */
+PBD_FN int contact_far_at_rest(const contact_search_args *a, uint32_t i, uint32_t j) {
     const real *one = a->rest + 4 * (size_t)i, *other = a->rest + 4 * (size_t)j;
-    if (one[3] != other[3]) return a->between;
     const real x = one[0] - other[0], y = one[1] - other[1], z = one[2] - other[2];
-    return a->self_square >= 0 && x * x + y * y + z * z > a->self_square;
+    return x * x + y * y + z * z > a->self_square;
 }
 
 /* Goes through those near place k whom it may meet; writes down, in ascending order, those that fit. Returns how many
@@ -46,9 +47,12 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uin
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
             const vreal sum = batch_load(g->w, at, PBD_BATCH) + reach;
             uint32_t near = batch_bits(grid_squares(g, x, at) < sum * sum) & grid_lanes(at, places.end, k);
+            const uint32_t own = batch_bits(batch_load(a->body, at, PBD_BATCH) == a->body[k]);
+            near &= (a->between ? ~own : 0) | (a->self_square >= 0 ? own : 0);
             for (; near; near &= near - 1) {
-                const uint32_t other = g->particle[at + (uint32_t)lowest_bit(near)];
-                if (!contact_wanted(a, particle, other)) continue;
+                const int lane = lowest_bit(near);
+                const uint32_t other = g->particle[at + (uint32_t)lane];
+                if ((own >> lane & 1) && !contact_far_at_rest(a, particle, other)) continue;
                 uint32_t to = found++;
                 if (to >= fit) continue;
                 for (; to > 0 && list[to - 1] > other; to--) list[to] = list[to - 1];
@@ -58,6 +62,17 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, uint32_t k, uin
     }
     return found;
 }
+
+typedef struct contact_bodies_args {
+    const uint32_t *particle; /* by place */
+    const real *rest;
+    real *body;
+} contact_bodies_args;
+
+PBD_FN void place_bodies(const contact_bodies_args *a, size_t k) {
+    a->body[k] = a->rest[4 * (size_t)a->particle[k] + 3];
+}
+PBD_ITEM_KERNEL(place_bodies, contact_bodies_args, 2 * sizeof(real) + 4, 0)
 
 PBD_FN void count_contacts(const contact_search_args *a, size_t k) {
     a->first[a->grid.slot[k]] = contact_candidates(a, (uint32_t)k, a->kept + CONTACTS_KEPT * k, CONTACTS_KEPT);
@@ -167,7 +182,8 @@ PBD_FN void find_pushes(const contact_pass_args *a, size_t slot) {
     const real w = a->p[4 * (size_t)i + 3];
     const vec3 moved = vec3_sub(contact_row(a->p, i), contact_row(a->x, i));
     vec3 sum = vec3_make(0, 0, 0);
-    for (uint32_t k = a->first[slot]; k < a->first[slot + 1]; k++) {
+    const int alone = a->crowd && !(a->crowd[2 * (size_t)i + 1] > 0); /* most are: no second look */
+    for (uint32_t k = a->first[slot]; k < a->first[slot + 1] && !alone; k++) {
         const uint32_t j = a->list[k];
         const real both = w + a->p[4 * (size_t)j + 3];
         if (!contact_overlaps(a->p, a->radius, i, j) || !(both > 0)) continue;

@@ -140,12 +140,18 @@ pbd_status grid_largest_move(const grid *g, const real *rows, double *out) {
     PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_moved), (g->count + GRID_BLOCK - 1) / GRID_BLOCK, &args));
     real *block;
     size_t blocks;
-    PBD_TRY(read_blocks(g, 1, &block, &blocks));
-    double most = 0;
-    for (size_t b = 0; b < blocks; b++)
-        if (!((double)block[b] <= most)) most = (double)block[b];
+    PBD_TRY(read_blocks(g, 6, &block, &blocks));
+    double square = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t b = 0; b < blocks; b++) {
+            low = fmin(low, (double)block[6 * b + d]);
+            high = fmax(high, (double)block[6 * b + 3 + d]);
+        }
+        square += 0.25 * (high - low) * (high - low);
+    }
     free(block);
-    *out = isnan(most) ? INFINITY : sqrt(most);
+    *out = g->count == 0 ? 0 : isnan(square) ? INFINITY : sqrt(square);
     return pbd_ok();
 }
 

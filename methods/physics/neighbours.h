@@ -46,7 +46,8 @@ void grid_free(grid *g); /* safe on a zeroed one */
  * rows' own. */
 pbd_status grid_build(grid *g, const real *rows, const real *w);
 grid_view grid_view_of(const grid *g);
-/* How far the farthest one is from where it was at the last build, m; infinity before the first, or for NaN. Waits. */
+/* How far, at most, anyone is from where one translation of all since the last build would have them, m: what falls
+ * together keeps its neighbours. Half the diagonal of the box around all motions. Infinity before the first. Waits. */
 pbd_status grid_largest_move(const grid *g, const real *rows, double *out);
 
 /* Lists of neighbours: of slot i they are list[first[i]] to list[first[i + 1]], particles without i itself. */
@@ -59,7 +60,7 @@ typedef struct neighbours {
 } neighbours;
 
 /* skin, m: lists hold all that are nearer than reach + skin, and are good until one has moved by more than half the
- * skin. 0: made anew each time. */
+ * skin against a translation of all. 0: made anew each time. */
 pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const uint32_t *member, double reach,
                              double skin);
 void neighbours_free(neighbours *n); /* safe on a zeroed one */

@@ -88,18 +88,24 @@ typedef struct grid_moved_args {
     const real *rows, *built; /* by particle; by slot */
     const uint32_t *member;
     size_t count;
-    real *out; /* by block: the largest square of a distance from where it was, m^2; NaN beats all */
+    real *out; /* by block: the least motion along x, y, z, then the most, m */
 } grid_moved_args;
 
 PBD_FN void grid_moved(const grid_moved_args *a, size_t block) {
-    const size_t end = (block + 1) * GRID_BLOCK < a->count ? (block + 1) * GRID_BLOCK : a->count;
-    real most = 0;
-    for (size_t i = block * GRID_BLOCK; i < end; i++) {
+    const size_t begin = block * GRID_BLOCK, end = begin + GRID_BLOCK < a->count ? begin + GRID_BLOCK : a->count;
+    real low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+    for (size_t i = begin; i < end; i++) {
         const real *row = a->rows + 4 * member_at(a->member, i), *was = a->built + 4 * i;
-        const real x = row[0] - was[0], y = row[1] - was[1], z = row[2] - was[2], square = x * x + y * y + z * z;
-        most = square <= most ? most : square;
+        for (int d = 0; d < 3; d++) {
+            const real moved = row[d] - was[d];
+            low[d] = i > begin && moved >= low[d] ? low[d] : moved;
+            high[d] = i > begin && moved <= high[d] ? high[d] : moved;
+        }
     }
-    a->out[block] = most;
+    for (size_t d = 0; d < 3; d++) {
+        a->out[6 * block + d] = low[d];
+        a->out[6 * block + 3 + d] = high[d];
+    }
 }
 PBD_ITEM_KERNEL(grid_moved, grid_moved_args, GRID_BLOCK * 8 * sizeof(real), GRID_BLOCK * 9)
 
