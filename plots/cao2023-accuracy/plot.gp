@@ -16,7 +16,7 @@ plot 4 / x**2 with lines lc rgb 'gray30' dt 3 title 'second order', \
      data . '/mesh.tsv' using 1:2 with linespoints ls 1 title 'corrected SPH, radius 1.8: too soft', \
      data . '/mesh.tsv' using 1:3 with linespoints ls 2 title 'corrected SPH, radius 2.5: too soft', \
      '' using 1:4 with linespoints ls 3 title 'MLSRK, linear basis, radius 1.8: too stiff', \
-     '' using 1:5 with linespoints ls 4 title 'XPBD √(2Ψ), tetrahedra: too stiff', '' using 1:6 with points ls 5 ps 1.6 title 'FEM tet4: too stiff'
+     '' using 1:5 with linespoints ls 4 title 'XPBD √(2Ψ), tetrahedra: too stiff, with 8 too soft', '' using 1:6 with points ls 5 ps 1.6 title 'FEM tet4: too stiff'
 
 set title '(b) cantilever against Young''s modulus'
 set xlabel 'E, Pa'
@@ -35,8 +35,8 @@ set ylabel 'unevenness'
 set format x '%g'
 set xrange [1.7:10]
 set xtics (2, 4, 6, 8)
-set yrange [1e-17:10]
-set key center right
+set yrange [1e-11:1e5]
+set key top right
 plot data . '/patch.tsv' using 1:2 with linespoints ls 1 title 'confined, radius 1.8', '' using 1:3 with linespoints ls 2 title 'confined, radius 2.5', \
      '' using 1:4 with linespoints ls 3 title 'free, radius 1.8', '' using 1:5 with linespoints ls 4 title 'free, radius 2.5', \
      data . '/patch_fem.tsv' using 1:2 with linespoints ls 5 title 'FEM tet4, both'
