@@ -10,13 +10,13 @@ set xlabel 'cells across'
 set ylabel 'distance of tip / tip of fine FEM from 1'
 set xrange [1.7:10]
 set xtics (2, 4, 6, 8)
-set yrange [0.01:60]
+set yrange [0.01:40]
 set key top right
 plot 4 / x**2 with lines lc rgb 'gray30' dt 3 title 'second order', \
      data . '/mesh.tsv' using 1:2 with linespoints ls 1 title 'corrected SPH, radius 1.8: too soft', \
      data . '/mesh.tsv' using 1:3 with linespoints ls 2 title 'corrected SPH, radius 2.5: too soft', \
      '' using 1:4 with linespoints ls 3 title 'MLSRK, linear basis, radius 1.8: too stiff', \
-     '' using 1:5 with linespoints ls 4 title 'XPBD √(2Ψ), tetrahedra: too stiff, with 8 too soft', '' using 1:6 with points ls 5 ps 1.6 title 'FEM tet4: too stiff'
+     '' using 1:5 with linespoints ls 4 title 'XPBD √(2Ψ), tet4: with 8 too soft', '' using 1:6 with points ls 5 ps 1.6 title 'FEM tet4: too stiff'
 
 set title '(b) cantilever against Young''s modulus'
 set xlabel 'E, Pa'
