@@ -149,7 +149,6 @@ pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, doub
     size_t overlaps = 0;
     pbd_status status = make_lists(x, scene->particles, 4 * radius, &l);
     const long count = status.code == PBD_OK ? (long)scene->particles : 0;
-#pragma omp parallel for schedule(dynamic, 256) reduction(min : least) reduction(+ : overlaps)
     for (long i = 0; i < count; i++) {
         if (l.at[i][0] > INT64_MAX / 4 || l.at[i][1] > INT64_MAX / 4 || l.at[i][2] > INT64_MAX / 4) continue;
         for (int cell = 0; cell < 27; cell++) {

@@ -73,9 +73,9 @@ static pbd_status lattice_over(const solid *body, double spacing, lattice *out) 
 
 /* Marks the sites inside, and counts them. */
 static size_t mark_inside(const solid *body, const lattice *l, unsigned char *inside) {
-    const long sites = (long)lattice_sites(l);
+    const long sites =
+        (long)lattice_sites(l); /* no OpenMP in cases: a process that runs plug-ins apart builds scenes */
     size_t count = 0;
-#pragma omp parallel for schedule(dynamic, 512) reduction(+ : count)
     for (long site = 0; site < sites; site++) {
         double x[3];
         lattice_place(l, (size_t)site, x);
