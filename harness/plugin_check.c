@@ -615,15 +615,19 @@ static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pb
     return pbd_ok();
 }
 
-/* Whether the case, as it is by default, asks for nothing that the method does not take. */
+/* Cases larger than this would take longer than they tell. */
+enum { MOST_PARTICLES = 4000 };
+
+/* Whether the case, as it is by default, asks for nothing that the method does not take, and is small. */
 static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     const subject of = {entry, c};
     solver s;
     pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
     if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
+    const bool small = s.scene.particles <= MOST_PARTICLES;
     s.method = NULL; /* nothing was created */
     close_solver(&s);
-    return status.code != PBD_NOT_SUPPORTED;
+    return small && status.code != PBD_NOT_SUPPORTED;
 }
 
 pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {
