@@ -12,7 +12,8 @@
 #include "harness/watch.h"
 
 enum { STEPS = 5 };
-static const char CELLS[] = "2"; /* of a case that has `cells`: small, and not one alone */
+static const char CELLS[] = "2";       /* of a case that has `cells`: small, and not one alone */
+static const char PARTICLES[] = "300"; /* of a case that has `particles` instead */
 
 /* A method on a case; in the child, watched. */
 typedef struct subject {
@@ -56,8 +57,9 @@ static bool has_param(const pbd_param *params, const char *name) {
 }
 
 static size_t settings_of(const pbd_case *c, pbd_setting setting[1]) {
-    setting[0] = (pbd_setting){"cells", CELLS};
-    return has_param(c->params, "cells") ? 1 : 0;
+    const bool by_cells = has_param(c->params, "cells");
+    setting[0] = by_cells ? (pbd_setting){"cells", CELLS} : (pbd_setting){"particles", PARTICLES};
+    return by_cells || has_param(c->params, "particles") ? 1 : 0;
 }
 
 /* Close it also after an error. */
