@@ -480,7 +480,8 @@ static void damage(char *text, size_t bytes, uint64_t *seed) {
     for (int i = 0; i < places; i++) {
         const size_t at = (size_t)(fabs(body_noise(seed)) * (double)bytes);
         const size_t which = (size_t)(fabs(body_noise(seed)) * (double)(sizeof odd - 1));
-        text[at] = body_noise(seed) < 0 ? (char)(text[at] ^ (1 << (which % 8))) : odd[which];
+        const char turned = (char)((unsigned char)text[at] ^ (1u << (which % 8)));
+        text[at] = body_noise(seed) < 0 ? turned : odd[which];
     }
 }
 
