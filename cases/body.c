@@ -119,6 +119,15 @@ pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, cons
     return read_rows(scene, method, state, PBD_POSITIONS, out);
 }
 
+pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const void *state, double **x, double **v) {
+    PBD_TRY(read_rows(scene, method, state, PBD_POSITIONS, x));
+    const pbd_status status = read_rows(scene, method, state, PBD_VELOCITIES, v);
+    if (status.code == PBD_OK) return status;
+    free(*x);
+    *x = NULL;
+    return status;
+}
+
 pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
     double *v;
     *out = 0;

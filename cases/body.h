@@ -50,6 +50,9 @@ double body_shape_error(const pbd_scene *scene, const double *x);
 /* The fastest particle, m/s. PBD_NOT_SUPPORTED when the method tells no velocities. */
 pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, const void *state, double *out);
 
+/* Positions and velocities of the state, both to be freed. PBD_NOT_SUPPORTED when the method tells no velocities. */
+pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const void *state, double **x, double **v);
+
 /* Positions of the state, to be freed. */
 pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, const void *state, double **out);
 

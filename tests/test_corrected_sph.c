@@ -295,7 +295,7 @@ static void test_equilibrium(void **unused) {
             x[i] = kept;
             worst = fmax(worst, fabs(force - scene.forces[i]));
         }
-        check_near(solvers[k], worst / 0.01, 0, 5e-3);
+        check_near(solvers[k], worst / 0.01, 0, 2e-3);
         free(x);
         free(f);
         scene.fixed_particle = NULL;

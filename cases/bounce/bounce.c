@@ -127,16 +127,12 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* PBD_NOT_SUPPORTED when the method tells no velocities. */
 static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, seen *out) {
-    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
-    pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) {
-        status = method->read(state, PBD_VELOCITIES, v);
-        if (status.code == PBD_OK) *out = look_at(scene, x, v);
-        free(x);
-    }
+    double *x, *v;
+    PBD_TRY(body_motion(scene, method, state, &x, &v));
+    *out = look_at(scene, x, v);
+    free(x);
     free(v);
-    return status;
+    return pbd_ok();
 }
 
 /* Keeps the larger; NaN counts as that. */

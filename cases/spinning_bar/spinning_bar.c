@@ -66,16 +66,12 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, motion *out) {
-    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
-    pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) {
-        status = method->read(state, PBD_VELOCITIES, v);
-        if (status.code == PBD_OK) *out = motion_of(scene, x, v);
-        free(x);
-    }
+    double *x, *v;
+    PBD_TRY(body_motion(scene, method, state, &x, &v));
+    *out = motion_of(scene, x, v);
+    free(x);
     free(v);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
