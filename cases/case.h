@@ -8,7 +8,7 @@
 
 #include "methods/method.h"
 
-#define PBD_CASE_ABI 3u
+#define PBD_CASE_ABI 4u
 
 typedef struct pbd_case {
     uint32_t abi;

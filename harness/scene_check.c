@@ -9,7 +9,8 @@ static const struct {
              {PBD_TAKES_FORCES_END, "forces that end"},
              {PBD_TAKES_COLLIDERS, "colliders: floors, walls and tools"},
              {PBD_TAKES_CONTACT, "contact between particles"},
-             {PBD_TAKES_CUTS, "cutting"}};
+             {PBD_TAKES_CUTS, "cutting"},
+             {PBD_TAKES_FLOW, "flow rules: set flow=none to run without"}};
 
 static unsigned asks(const pbd_scene *scene) {
     unsigned mask = 0;
@@ -21,6 +22,7 @@ static unsigned asks(const pbd_scene *scene) {
     if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
         mask |= PBD_TAKES_CONTACT;
     if (scene->blades > 0) mask |= PBD_TAKES_CUTS;
+    if (scene->material.flow != PBD_FLOW_NONE) mask |= PBD_TAKES_FLOW;
     return mask;
 }
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PBD_METHOD_ABI 3u
+#define PBD_METHOD_ABI 4u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -129,6 +129,34 @@ typedef enum pbd_law {
     PBD_LAW_HENCKY
 } pbd_law;
 
+/* Flow rules and what they are told: methods/physics/flow_rules.h, flow_parameters.h. */
+typedef enum pbd_flow {
+    PBD_FLOW_NONE,
+    PBD_FLOW_VON_MISES,
+    PBD_FLOW_DRUCKER_PRAGER,
+    PBD_FLOW_NACC,
+    PBD_FLOW_HERSCHEL_BULKLEY,
+    PBD_FLOW_SNOW
+} pbd_flow;
+
+enum {
+    PBD_FLOW_YIELD_STRESS,   /* Pa */
+    PBD_FLOW_YIELD_NORM,     /* 0: j2, 1: frobenius */
+    PBD_FLOW_FRICTION_ANGLE, /* degrees */
+    PBD_FLOW_COHESION,
+    PBD_FLOW_VOLUME_CORRECTION, /* 0: on, 1: off */
+    PBD_FLOW_VISCOSITY,         /* Pa s^power */
+    PBD_FLOW_POWER,
+    PBD_FLOW_ALPHA0,
+    PBD_FLOW_BETA,
+    PBD_FLOW_XI,
+    PBD_FLOW_M,
+    PBD_FLOW_NACC_FORM, /* 0: implicit, 1: printed */
+    PBD_FLOW_COMPRESSION,
+    PBD_FLOW_STRETCH,
+    PBD_FLOW_PARAMETERS
+};
+
 enum { PBD_MOST_FIBRES = 3 }; /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
 
 typedef struct pbd_material {
@@ -143,6 +171,8 @@ typedef struct pbd_material {
     double yield_strain;                     /* of the norm of the elastic Green strain; 0: elastic */
     double creep;                            /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
     double thickness;                        /* m, of triangles; 0: 1 */
+    pbd_flow flow;                           /* another thing than yield_strain: for laws in Hencky strain */
+    double flow_value[PBD_FLOW_PARAMETERS];  /* those that the rule knows */
 } pbd_material;
 
 static inline bool pbd_has_fibres(const pbd_material *material) {
@@ -282,7 +312,8 @@ enum {
     PBD_TAKES_FORCES_END = 8, /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
     PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */
     PBD_TAKES_CONTACT = 32,   /* contact.radius set, and pairs between bodies or within one */
-    PBD_TAKES_CUTS = 64       /* blades > 0 */
+    PBD_TAKES_CUTS = 64,      /* blades > 0 */
+    PBD_TAKES_FLOW = 128      /* flow other than PBD_FLOW_NONE */
 };
 
 typedef enum pbd_field {
