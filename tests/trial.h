@@ -101,6 +101,16 @@ UNUSED static double told_metric(const trial *t, const char *name) {
 
 UNUSED static void back_to_rest(trial *t) { memcpy(t->x, t->scene.positions, 3 * t->scene.particles * sizeof *t->x); }
 
+/* What a case measures at rest: a reference that knows no state. */
+UNUSED static double reference(const char *name, const char *words, const char *metric) {
+    trial t;
+    open_case(&t, name, words);
+    measure(&t);
+    const double value = told_metric(&t, metric);
+    close_case(&t);
+    return value;
+}
+
 #define check_metric(t, name, wanted, limit) check_near(name, told_metric(t, name), wanted, limit)
 
 #endif

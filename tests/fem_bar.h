@@ -1,0 +1,81 @@
+/* The cantilever's bar under fem_implicit, opened so that a test may change its scene first. */
+#ifndef PBD_TESTS_FEM_BAR_H
+#define PBD_TESTS_FEM_BAR_H
+
+#include "cases/beam.h"
+#include "harness/run.h"
+#include "tests/ladder.h"
+
+/* ---- A bar and a solver ------------------------------------------------------------------------------------------ */
+
+typedef struct bar {
+    const pbd_case *c;
+    pbd_scene scene;
+    pbd_values values;
+    solver s;
+} bar;
+
+/* The cantilever's scene, which the test may change before it opens the solver. Settings are words split at blanks. */
+UNUSED static void bar_make(bar *b, const char *words) {
+    const pbd_method_entry *entry;
+    *b = (bar){.s = {.precision = PBD_PRECISION_F64}};
+    check_ok(pbd_find_case("cantilever", &b->c));
+    check_ok(pbd_find_method("fem_implicit", &entry));
+    b->s.method = entry->by_precision[PBD_PRECISION_F64];
+    char text[400], *save = NULL;
+    pbd_setting setting[24];
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        check_ok(pbd_setting_parse(word, &setting[count++]));
+    check_ok(pbd_resolve(b->c, b->s.method, setting, count, &b->values, &b->s.values));
+    for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
+    check_ok(b->c->build(&b->values, &b->scene));
+}
+
+UNUSED static void bar_open(bar *b) {
+    check_ok(pbd_exec_create(PBD_CPU, 1, &b->s.exec));
+    b->s.recorder = pbd_recorder_create(&b->s.result, NULL);
+    check_ok(b->s.method->create(&b->scene, &b->s.values, b->s.exec, b->s.recorder, &b->s.state));
+}
+
+UNUSED static void bar_close(bar *b) {
+    b->c->free_scene(&b->scene);
+    pbd_values_free(&b->values);
+    solver_close(&b->s);
+}
+
+/* Makes, opens and solves; the positions are the caller's. */
+UNUSED static double *bar_solve(bar *b, const char *words) {
+    bar_make(b, words);
+    bar_open(b);
+    check_ok(b->s.method->solve(b->s.state));
+    return positions_of(&b->s, b->scene.particles);
+}
+
+/* Fall of the centre of the end face, m. */
+UNUSED static double tip_fall(const bar *b, const double *x) {
+    const int cells = (int)pbd_integer(&b->values, "cells");
+    const double width = pbd_real(&b->values, "width");
+    const beam_size size = {pbd_real(&b->values, "length"), width, 5 * cells, cells, width, cells};
+    double tip[3];
+    beam_tip(&size, x, tip);
+    return -tip[2];
+}
+
+UNUSED static double solved_fall(const char *words) {
+    bar b;
+    double *x = bar_solve(&b, words);
+    const double fall = tip_fall(&b, x);
+    free(x);
+    bar_close(&b);
+    return fall;
+}
+
+UNUSED static double largest_apart(const double *a, const double *b, size_t n) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(a[i] - b[i]));
+    return largest;
+}
+
+#endif
