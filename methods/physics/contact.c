@@ -302,6 +302,6 @@ pbd_status contact_record(contact *c) {
         pbd_metric(c->recorder, "most_contact_pairs", "1", PBD_NEUTRAL, c->most_pairs);
         if (sum[2] > -0.5 * NEVER) pbd_metric(c->recorder, "smallest_far_distance", "m", PBD_HIGHER_IS_BETTER, -sum[2]);
     }
-    if (c->walled) pbd_metric(c->recorder, "particles_outside", "1", PBD_LOWER_IS_BETTER, sum[3]);
+    if (c->walled) pbd_metric(c->recorder, "particles_ever_outside", "1", PBD_LOWER_IS_BETTER, sum[3]);
     return pbd_ok();
 }

@@ -94,8 +94,8 @@ pbd_status contact_iterate(contact *c, const real *x, real *p);
 /* Measures: the worst of all substeps is kept. */
 pbd_status contact_end(contact *c, const real *p);
 /* deepest_penetration, contact_pairs (that touch, to a hundredth of their distance), most_contact_pairs (of the times
- * recorded), smallest_far_distance of pairs of one
- * body, particles_outside (whose centre was ever beyond a collider's surface). Waits. */
+ * recorded), smallest_far_distance of pairs of one body, particles_ever_outside (whose centre was ever beyond a
+ * collider's surface). Waits. */
 pbd_status contact_record(contact *c);
 
 #endif
