@@ -52,6 +52,22 @@ static void set_material(const pbd_values *values, pbd_material *out) {
                           .thickness = pbd_real(values, "thickness")};
 }
 
+pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene) {
+    scene->particles = ((size_t)size->along + 1) * ((size_t)size->across + 1);
+    scene->triangles = 2 * (size_t)size->along * (size_t)size->across;
+    scene->extent = fmax(size->length, size->width);
+    scene->positions = calloc(3 * scene->particles, sizeof *scene->positions);
+    scene->forces = calloc(3 * scene->particles, sizeof *scene->forces);
+    scene->triangle = calloc(3 * scene->triangles, sizeof *scene->triangle);
+    if (!scene->positions || !scene->forces || !scene->triangle) {
+        const size_t wanted = scene->triangles;
+        body_free(scene);
+        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", wanted);
+    }
+    fill_mesh(size, scene);
+    return pbd_ok();
+}
+
 pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *size) {
     *scene = (pbd_scene){0};
     *size = (sheet_size){pbd_real(values, "length"), pbd_real(values, "width"), 0, (int)pbd_integer(values, "cells")};
@@ -62,19 +78,13 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
                          size->width, along);
     size->along = along < 1 ? 1 : (int)lround(along);
     set_material(values, &scene->material);
-    scene->particles = ((size_t)size->along + 1) * ((size_t)size->across + 1);
-    scene->triangles = 2 * (size_t)size->along * (size_t)size->across;
-    scene->extent = fmax(size->length, size->width);
-    scene->positions = calloc(3 * scene->particles, sizeof *scene->positions);
-    scene->forces = calloc(3 * scene->particles, sizeof *scene->forces);
+    PBD_TRY(sheet_mesh(size, scene));
     scene->masses = calloc(scene->particles, sizeof *scene->masses);
-    scene->triangle = calloc(3 * scene->triangles, sizeof *scene->triangle);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->triangle) {
-        const size_t wanted = scene->triangles;
+    if (!scene->masses) {
+        const size_t wanted = scene->particles;
         body_free(scene);
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", wanted);
+        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", wanted);
     }
-    fill_mesh(size, scene);
     lump_mass(size, scene);
     return pbd_ok();
 }

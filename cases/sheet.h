@@ -38,6 +38,9 @@ typedef struct sheet_size {
     int along, across; /* squares */
 } sheet_size;
 
+/* Positions, no forces and triangles of such a sheet; no masses, no material. The scene must be zeroed. */
+pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene);
+
 /* Mesh, lumped masses and material from the parameters above. The sheet lies from x = 0 to length and is centred on
  * the x axis; diagonals change direction from one square to the next, so that none is preferred. */
 pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *size);

@@ -96,6 +96,51 @@ stretched stretched_membrane(const pbd_material *material, double along, double 
     return find(membrane_at, material, along, across);
 }
 
+/* ---- A sheet with free faces: three stretches at once -------------------------------------------------------------
+ */
+
+/* What is missing of the wanted stresses (x along, y across, z through the sheet) at these stretches. */
+static vec3 sheet_residual(const pbd_material *m, vec3 stretch, vec3 wanted, double *energy) {
+    const mat3 F = mat3_diagonal(stretch);
+    stressed out = stress(law_of(m), F);
+    if (m->fibre_stiffness[0] > 0) add_fibre(&out, F, vec3_make(1, 0, 0), m->fibre_stiffness[0]);
+    if (m->fibre_stiffness[1] > 0) add_fibre(&out, F, vec3_make(0, 1, 0), m->fibre_stiffness[1]);
+    *energy = out.psi;
+    return vec3_sub(vec3_make(out.p.x.x, out.p.y.y, out.p.z.z), wanted);
+}
+
+/* Newton's method with differences for slopes; true when it meets `wanted`. */
+static bool sheet_meets(const pbd_material *m, vec3 wanted, vec3 *stretch, double *energy) {
+    const double enough = 1e-12 * m->E, by = 1e-6;
+    double unused;
+    for (int n = 0; n < 50; n++) {
+        const vec3 off = sheet_residual(m, *stretch, wanted, energy);
+        if (vec3_dot(off, off) <= enough * enough) return true;
+        const vec3 x = sheet_residual(m, vec3_add(*stretch, vec3_make(by, 0, 0)), wanted, &unused);
+        const vec3 y = sheet_residual(m, vec3_add(*stretch, vec3_make(0, by, 0)), wanted, &unused);
+        const vec3 z = sheet_residual(m, vec3_add(*stretch, vec3_make(0, 0, by)), wanted, &unused);
+        const mat3 slope = mat3_scale(1 / by, mat3_make(vec3_sub(x, off), vec3_sub(y, off), vec3_sub(z, off)));
+        const vec3 step = mat3_apply(mat3_transpose(mat3_cofactor(slope)), off);
+        *stretch = vec3_sub(*stretch, vec3_scale(1 / mat3_det(slope), step));
+        if (!(stretch->x > 0 && stretch->y > 0 && stretch->z > 0)) return false;
+    }
+    const vec3 off = sheet_residual(m, *stretch, wanted, energy);
+    return vec3_dot(off, off) <= 1e6 * enough * enough;
+}
+
+/* The pull is raised in small steps from nothing, so that the state is the one that is reached from rest. */
+stretched stretched_sheet(const pbd_material *material, double along, double across, double *through) {
+    enum { STEPS = 64 };
+    vec3 at = vec3_make(1, 1, 1);
+    double energy = 0;
+    for (int n = 1; n <= STEPS; n++) {
+        const double share = (double)n / STEPS;
+        if (!sheet_meets(material, vec3_make(share * along, share * across, 0), &at, &energy)) return (stretched){0};
+    }
+    *through = at.z;
+    return (stretched){1, at.x, at.y, energy};
+}
+
 double stretched_sag(stretched top, double weight, double length) {
     return weight > 0 ? ((top.along - 1) * weight * length - top.energy) / weight : 0;
 }

@@ -19,6 +19,10 @@ stretched stretched_bar(const pbd_material *material, double stress);
  * perpendicular to the first, whatever its direction; a third is not looked at. */
 stretched stretched_membrane(const pbd_material *material, double along, double across);
 
+/* A sheet of solid matter with free faces (no stress across it, at any strain), pulled as above; its fibres as above.
+ * *through: its stretch across the faces. */
+stretched stretched_sheet(const pbd_material *material, double along, double across, double *through);
+
 /* How far the lower end of a long body sinks that hangs under its own weight, m: each piece is stretched by the weight
  * below it, so that with w = density x gravity and P(s) the nominal stress
  *

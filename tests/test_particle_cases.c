@@ -325,7 +325,8 @@ static void test_sausages(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sausages",
-              "sausages=2 length=0.6 sausage_radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5 depth=0.3 box_height=0.1");
+              "sausages=2 length=0.6 sausage_radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5 "
+              "depth=0.3 box_height=0.1");
     assert_int_equal(t.scene.particles, 1000);
     assert_int_equal(t.scene.blades, 2);
     check_near("first cut", t.scene.blade[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
@@ -348,12 +349,68 @@ static void test_sausages(void **state) {
     expect_refused("sausages", "length=0.1 sausage_radius=0.05", "two round ends");
 }
 
+/* ---- sampled_towel ----------------------------------------------------------------------------------------------- */
+
+/* Neo-Hookean matter with a fibre along the first axis, by hand: mu (s - 1/s) + lambda ln J/s, and b (s - 1/s) on the
+ * first. */
+static double principal_stress(const double s[3], int axis, double E, double nu, double fibre) {
+    const double mu = E / (2 + 2 * nu), lambda = E * nu / ((1 + nu) * (1 - 2 * nu)), a = s[axis];
+    return (mu + (axis == 0 ? fibre : 0)) * (a - 1 / a) + lambda * log(s[0] * s[1] * s[2]) / a;
+}
+
+static void test_sampled_towel(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "sampled_towel",
+              "across=6 layers=3 length=1.6 width=1.2 density=50 traction=20 fibre_stiffness=100 fibre_angle=0");
+    assert_int_equal(t.scene.particles, 8 * 6 * 3);
+    assert_int_equal(t.scene.triangles, 0);
+    check_near("spacing, m", t.scene.spacing, 0.2, 1e-15);
+    check_near("mass, kg", sum(t.scene.masses, t.scene.particles), 50 * 1.6 * 1.2 * 0.6, 1e-12);
+    /* What the loads work on an affine motion: traction times volume in the plane, none across it, no moment. */
+    double work[3][3] = {{0}};
+    for (size_t i = 0; i < t.scene.particles; i++)
+        for (size_t a = 0; a < 3; a++)
+            for (size_t b = 0; b < 3; b++) work[a][b] += t.scene.forces[3 * i + a] * t.scene.positions[3 * i + b];
+    for (size_t a = 0; a < 3; a++)
+        for (size_t b = 0; b < 3; b++)
+            check_near("work of the loads, J", work[a][b], a == b && a < 2 ? 20 * 1.6 * 1.2 * 0.6 : 0, 1e-12);
+    for (size_t i = 0; i < t.scene.particles; i++) {
+        double *x = t.x + 3 * i;
+        const double at[3] = {x[0], x[1], x[2]};
+        x[0] = 1.1 * at[0] + 0.3 * at[1] + 7;
+        x[1] = 1.2 * at[1];
+        x[2] = 0.9 * at[2];
+    }
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "particles", 8 * 6 * 3, 0);
+    check_metric(&t, "stretch_fibre", 1.1, 1e-12);
+    check_metric(&t, "stretch_perpendicular", hypot(0.3, 1.2), 1e-12);
+    check_metric(&t, "stretch_thickness", 0.9, 1e-12);
+    check_metric(&t, "shear_angle", atan2(0.3, 1.2) * 180 / PI, 1e-9);
+    check_metric(&t, "inverted_triangles", 0, 0);
+    const double s[3] = {told_metric(&t, "stretch_fibre_reference"), told_metric(&t, "stretch_perpendicular_reference"),
+                         told_metric(&t, "stretch_thickness_reference")};
+    check_near("stress along the fibre, Pa", principal_stress(s, 0, 50, 0.4, 100), 20, 1e-9);
+    check_near("stress across it, Pa", principal_stress(s, 1, 50, 0.4, 100), 20, 1e-9);
+    check_near("stress of the faces, Pa", principal_stress(s, 2, 50, 0.4, 100), 0, 1e-9);
+    close_case(&t);
+    /* The paper's particles, as a strip. */
+    open_case(&t, "sampled_towel", "across=11 width=0.36 length=6.25");
+    assert_int_equal(t.scene.particles, 8404);
+    close_case(&t);
+    expect_refused("sampled_towel", "length=0.1 width=2 across=2", "two particles at least");
+    expect_refused("sampled_towel", "across=5000 layers=100", "too many");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hanging_box),    cmocka_unit_test(test_floor),     cmocka_unit_test(test_poisson_body),
         cmocka_unit_test(test_mesh_of_a_file), cmocka_unit_test(test_refusals),  cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_pieces),         cmocka_unit_test(test_tori),      cmocka_unit_test(test_bunny),
         cmocka_unit_test(test_recovery),       cmocka_unit_test(test_held_body), cmocka_unit_test(test_sausages),
+        cmocka_unit_test(test_sampled_towel),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }
