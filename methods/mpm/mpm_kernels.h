@@ -1,0 +1,512 @@
+/* Kernels of mpm. README.md has the equations.
+ *
+ * Particles keep their places in memory for good: MPM_ROWS rows of four reals each, two cache lines in f32. Each
+ * substep sorts them by the cell of the background grid in which they are, lays out what the grid needs of them as
+ * columns in that order, and each node then gathers from the 27 cells around it. Nothing is added to by two, so that
+ * answers do not depend on threads, and there are no atomics on a GPU either.
+ *
+ * Lengths on the grid are in cells: y = (x - origin)/spacing, cell floor(y), and node i stands at i - 1/2, so that a
+ * particle of cell b reaches nodes b, b + 1 and b + 2 along each axis. A node and a cell of one number share it. */
+#ifndef PBD_MPM_KERNELS_H
+#define PBD_MPM_KERNELS_H
+
+#include "harness/exec/batch.h"
+#include "harness/exec/kernel.h"
+#include "harness/exec/tile.h"
+#include "methods/physics/collider_shapes.h"
+#include "methods/physics/flow_rules.h"
+#include "methods/physics/grid_search.h"
+
+/* Rows of a particle: matrices are their columns x, y, z one after the other. */
+enum {
+    MPM_PLACE = 0,   /* x, y, z, m; mass, kg */
+    MPM_MOTION = 1,  /* velocity, m/s; hardening state of the flow rule */
+    MPM_AFFINE = 2,  /* 9: momentum over a cell's width, kg m/s: m C dx - 4 dt V tau/dx; then V, m^3; 1/m, 0 held */
+    MPM_STRETCH = 5, /* 9: the elastic deformation gradient */
+    MPM_ROWS = 8
+};
+enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* after the nine of MPM_AFFINE */
+
+/* Columns by place in the order of cells. */
+enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
+
+enum { MPM_SEGMENT = 8, MPM_LOOK = 256, MPM_SEEN = 8 };
+
+typedef struct mpm_box {
+    real origin[3]; /* m */
+    real inverse;   /* 1/m: cells in a metre */
+    int nodes[3];   /* the first a multiple of MPM_SEGMENT */
+} mpm_box;
+
+PBD_FN real mpm_cells_from(const mpm_box *b, int d, real x) { return (x - b->origin[d]) * b->inverse; }
+
+/* ---- What the host wants to know: the box around all, and the fastest -------------------------------------------- */
+
+typedef struct mpm_look_args {
+    const real *rows;
+    size_t count;
+    real *seen; /* MPM_SEEN by block: least x, y, z, most x, y, z, largest squared speed, how many are nowhere */
+} mpm_look_args;
+
+PBD_FN void mpm_look(const mpm_look_args *a, size_t block) {
+    const size_t end = (block + 1) * MPM_LOOK < a->count ? (block + 1) * MPM_LOOK : a->count;
+    const real far = (real)1e18;
+    real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, nowhere = 0;
+    for (size_t i = block * MPM_LOOK; i < end; i++) {
+        const real *x = a->rows + 4 * MPM_ROWS * i, *v = x + 4 * MPM_MOTION;
+        const real square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        int fine = square < far;
+        for (int d = 0; d < 3; d++) {
+            fine &= x[d] > -far && x[d] < far;
+            low[d] = real_least(x[d], low[d]);
+            high[d] = real_most(x[d], high[d]);
+        }
+        fastest = real_most(square, fastest);
+        nowhere += (real)!fine;
+    }
+    real *out = a->seen + MPM_SEEN * block;
+    for (int d = 0; d < 3; d++) {
+        out[d] = low[d];
+        out[3 + d] = high[d];
+    }
+    out[6] = fastest;
+    out[7] = nowhere;
+}
+PBD_ITEM_KERNEL(mpm_look, mpm_look_args, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14)
+
+/* ---- Into the order of cells ------------------------------------------------------------------------------------- */
+
+typedef struct mpm_keys_args {
+    const real *rows;
+    uint32_t *key, *slot;
+    mpm_box box;
+} mpm_keys_args;
+
+PBD_FN void mpm_keys(const mpm_keys_args *a, size_t i) {
+    const real *x = a->rows + 4 * MPM_ROWS * i;
+    uint32_t cell[3];
+    for (int d = 0; d < 3; d++) {
+        const real at = real_floor(mpm_cells_from(&a->box, d, x[d]));
+        cell[d] = at >= 0 && at < (real)a->box.nodes[d] ? (uint32_t)at : 0;
+    }
+    const uint32_t nx = (uint32_t)a->box.nodes[0], ny = (uint32_t)a->box.nodes[1];
+    a->key[i] = cell[0] + nx * (cell[1] + ny * cell[2]);
+    a->slot[i] = (uint32_t)i;
+}
+PBD_ITEM_KERNEL(mpm_keys, mpm_keys_args, 4 * sizeof(real) + 8, 12)
+
+typedef struct mpm_cells_args {
+    const uint32_t *key; /* sorted */
+    uint32_t *first;     /* cells + 1 */
+    size_t count;
+    uint32_t cells;
+} mpm_cells_args;
+
+/* Place k begins every cell after that of place k - 1 up to its own. */
+PBD_FN void mpm_cells(const mpm_cells_args *a, size_t k) {
+    uint32_t cell = k ? a->key[k - 1] + 1 : 0;
+    for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
+    if (k + 1 < a->count) return;
+    for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
+}
+PBD_ITEM_KERNEL(mpm_cells, mpm_cells_args, 12, 1)
+
+typedef struct mpm_spread_args {
+    const real *rows;
+    const real *load; /* accelerations by particle, rows of 4; NULL: none but gravity's */
+    const uint32_t *slot;
+    real *column; /* MPM_COLUMNS of `stride` each */
+    size_t stride;
+    mpm_box box;
+    real dt;
+    int holds; /* someone is held */
+} mpm_spread_args;
+
+/* Rows `first` to `first + count` of the particles that index[] names; their entries one after the other. */
+PBD_FN void mpm_load(const real *rows, int first, int count, const uint32_t *index, int lanes, vreal *out) {
+    for (int r = 0; r < count; r++) batch_load_rows(rows + 4 * (first + r), index, 1, lanes, out + 4 * r);
+}
+
+PBD_FN void mpm_store(real *rows, int first, int count, const uint32_t *index, int lanes, const vreal *in) {
+    for (int r = 0; r < count; r++) batch_store_rows(rows + 4 * (first + r), index, 1, lanes, in + 4 * r);
+}
+
+PBD_FN void mpm_index(const uint32_t *slot, int count, uint32_t index[PBD_BATCH]) {
+    for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * slot[l < count ? l : count - 1];
+}
+
+PBD_FN void mpm_spread(const mpm_spread_args *a, size_t k, int count) {
+    uint32_t index[PBD_BATCH];
+    vreal place[4], motion[4], affine[12];
+    mpm_index(a->slot + k, count, index);
+    mpm_load(a->rows, MPM_PLACE, 1, index, count, place);
+    mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
+    mpm_load(a->rows, MPM_AFFINE, 3, index, count, affine);
+    if (a->load) {
+        vreal load[4];
+        batch_load_rows(a->load, a->slot + k, 1, count, load);
+        for (int d = 0; d < 3; d++) motion[d] += a->dt * load[d];
+    }
+    real *out = a->column + k;
+    for (int d = 0; d < 3; d++) {
+        const vreal y = (place[d] - a->box.origin[d]) * a->box.inverse;
+        batch_store(out + (size_t)(MPM_Y + d) * a->stride, 0, count, y);
+        batch_store(out + (size_t)(MPM_MOMENTUM + d) * a->stride, 0, count, place[3] * motion[d]);
+    }
+    batch_store(out + MPM_MASS * a->stride, 0, count, place[3]);
+    for (int e = 0; e < 9; e++) batch_store(out + (size_t)(MPM_MOMENTS + e) * a->stride, 0, count, affine[e]);
+    if (a->holds)
+        batch_store(out + MPM_HELD * a->stride, 0, count, vreal_where(affine[MPM_INVERSE] > 0, vreal_set(0), place[3]));
+}
+PBD_BATCH_KERNEL(mpm_spread, mpm_spread_args, (20 + 16) * sizeof(real) + 4, 9)
+
+/* ---- Particles to grid ------------------------------------------------------------------------------------------- */
+
+typedef struct mpm_grid_args {
+    const real *column;
+    size_t stride;
+    const uint32_t *first;
+    real *node;  /* rows: momentum, then velocity; mass */
+    real *held;  /* by node: mass of held particles; NULL: none is */
+    int *active; /* by segment: has anyone near */
+    mpm_box box;
+    /* Of the second kernel. */
+    const collider_pose *collider;
+    int colliders, walls;
+    real dt, keep; /* keep: what damping leaves of velocities */
+    real gravity[3];
+} mpm_grid_args;
+
+enum { MPM_WALLS_COULOMB, MPM_WALLS_STICKY, MPM_WALLS_SLIP };
+
+/* The quadratic B-spline: 3/4 - d^2 up to 1/2, (3/2 - d)^2/2 up to 3/2, in one piece. */
+PBD_FN vreal mpm_spline(vreal d) {
+    const vreal zero = vreal_set(0), size = vreal_abs(d);
+    const vreal outer = vreal_max((real)1.5 - size, zero), inner = vreal_max((real)0.5 - size, zero);
+    return (real)0.5 * outer * outer - (real)1.5 * inner * inner;
+}
+
+PBD_FN real batch_total(vreal v) {
+#if PBD_BATCH == 1
+    return v;
+#else
+    real lane[PBD_BATCH];
+    __builtin_memcpy(lane, &v, sizeof lane);
+    for (int step = PBD_BATCH / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
+    return lane[0];
+#endif
+}
+
+PBD_FN vreal batch_lanes(void) { /* 0, 1, 2... */
+#if PBD_BATCH == 1
+    return 0;
+#else
+    vreal out = vreal_set(0);
+    for (int l = 0; l < PBD_BATCH; l++) out[l] = (real)l;
+    return out;
+#endif
+}
+
+typedef struct mpm_sums {
+    vreal momentum[3], mass, held;
+} mpm_sums;
+
+/* Adds the particles [begin, end) to what the node at `at`, in cells, has. */
+PBD_FN void mpm_gather(const mpm_grid_args *a, const real at[3], uint32_t begin, uint32_t end, mpm_sums *s) {
+    for (uint32_t k = begin + (uint32_t)PBD_LANE * PBD_BATCH; k < end; k += PBD_LANES * PBD_BATCH) {
+        const real *c = a->column + k;
+        const size_t n = a->stride;
+        const vreal dx = at[0] - batch_load(c + MPM_Y * n, 0, PBD_BATCH);
+        const vreal dy = at[1] - batch_load(c + (MPM_Y + 1) * n, 0, PBD_BATCH);
+        const vreal dz = at[2] - batch_load(c + (MPM_Y + 2) * n, 0, PBD_BATCH);
+        vreal w = mpm_spline(dx) * mpm_spline(dy) * mpm_spline(dz);
+        w = vreal_where(batch_lanes() < (real)(end - k), w, vreal_set(0));
+        for (size_t d = 0; d < 3; d++) {
+            const vreal p = batch_load(c + (MPM_MOMENTUM + d) * n, 0, PBD_BATCH) +
+                            dx * batch_load(c + (MPM_MOMENTS + d) * n, 0, PBD_BATCH) +
+                            dy * batch_load(c + (MPM_MOMENTS + 3 + d) * n, 0, PBD_BATCH) +
+                            dz * batch_load(c + (MPM_MOMENTS + 6 + d) * n, 0, PBD_BATCH);
+            s->momentum[d] += w * p;
+        }
+        s->mass += w * batch_load(c + MPM_MASS * n, 0, PBD_BATCH);
+        if (a->held) s->held += w * batch_load(c + MPM_HELD * n, 0, PBD_BATCH);
+    }
+}
+
+/* MPM_SEGMENT nodes that follow each other along x, and the rows of cells from which they gather. */
+typedef struct mpm_segment {
+    int x, y, z; /* of its first node */
+    int rows;
+    uint32_t row[9]; /* the first cell of each row of cells that holds someone near */
+} mpm_segment;
+
+PBD_FN mpm_segment mpm_segment_of(const mpm_grid_args *a, size_t number) {
+    const size_t across = (size_t)a->box.nodes[0] / MPM_SEGMENT, line = number / across;
+    mpm_segment s;
+    s.x = (int)(number - line * across) * MPM_SEGMENT;
+    s.z = (int)(line / (size_t)a->box.nodes[1]);
+    s.y = (int)(line - (size_t)s.z * (size_t)a->box.nodes[1]);
+    s.rows = 0;
+    const uint32_t from = s.x >= 2 ? (uint32_t)s.x - 2 : 0;
+    for (int z = s.z >= 2 ? s.z - 2 : 0; z <= s.z; z++)
+        for (int y = s.y >= 2 ? s.y - 2 : 0; y <= s.y; y++) {
+            const uint32_t row = (uint32_t)a->box.nodes[0] * ((uint32_t)y + (uint32_t)a->box.nodes[1] * (uint32_t)z);
+            if (a->first[row + from] < a->first[row + (uint32_t)s.x + MPM_SEGMENT]) s.row[s.rows++] = row;
+        }
+    return s;
+}
+
+PBD_FN size_t mpm_node_of(const mpm_box *b, int x, int y, int z) {
+    return (size_t)x + (size_t)b->nodes[0] * ((size_t)y + (size_t)b->nodes[1] * (size_t)z);
+}
+
+PBD_FN void particles_to_grid(const mpm_grid_args *a, size_t number) {
+    const mpm_segment s = mpm_segment_of(a, number);
+    if (PBD_LANE == 0) a->active[number] = s.rows > 0;
+    if (s.rows == 0) return; /* all lanes alike; what is in its nodes, nobody reads */
+    for (int x = s.x; x < s.x + MPM_SEGMENT; x++) {
+        const real at[3] = {(real)x - (real)0.5, (real)s.y - (real)0.5, (real)s.z - (real)0.5};
+        const vreal zero = vreal_set(0);
+        mpm_sums sums = {{zero, zero, zero}, zero, zero};
+        for (int r = 0; r < s.rows; r++) {
+            const uint32_t *first = a->first + s.row[r];
+            mpm_gather(a, at, first[x >= 2 ? x - 2 : 0], first[x + 1], &sums);
+        }
+        real total[5] = {batch_total(sums.momentum[0]), batch_total(sums.momentum[1]), batch_total(sums.momentum[2]),
+                         batch_total(sums.mass), a->held ? batch_total(sums.held) : 0};
+        tile_sums(total, 5);
+        if (PBD_LANE != 0) continue;
+        const size_t node = mpm_node_of(&a->box, x, s.y, s.z);
+        for (size_t d = 0; d < 4; d++) a->node[4 * node + d] = total[d];
+        if (a->held) a->held[node] = total[4];
+    }
+}
+/* Of a segment inside a body that has eight particles in a cell. */
+PBD_TILE_KERNEL(particles_to_grid, mpm_grid_args, (64 * 16 + 32) * sizeof(real), 8 * 216 * 42)
+
+/* ---- On the grid ------------------------------------------------------------------------------------------------- */
+
+/* What a collider leaves of the velocity v of a node at x on it or inside. */
+PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, vec3 v) {
+    const real on = (real)1e-3 / a->box.inverse;
+    const collider_gap gap = collider_gap_at(c, x);
+    if (!(gap.distance < on)) return v;
+    const vec3 own = vec3_scale(1 / a->dt, collider_carried(c, x));
+    if (a->walls == MPM_WALLS_STICKY) return own;
+    const vec3 slip = vec3_sub(v, own);
+    const real along = vec3_dot(slip, gap.normal);
+    if (!(along < 0)) return v;
+    v = vec3_sub(v, vec3_scale(along, gap.normal));
+    if (a->walls == MPM_WALLS_SLIP) return v;
+    return vec3_sub(v, friction_of(slip, gap.normal, -c->friction * along));
+}
+
+PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
+    const size_t node = mpm_node_of(&a->box, nx, ny, nz);
+    real *row = a->node + 4 * node;
+    const real mass = row[3], inverse = mass > 0 ? 1 / mass : 0;
+    vec3 v = vec3_make(row[0] * inverse + a->dt * a->gravity[0], row[1] * inverse + a->dt * a->gravity[1],
+                       row[2] * inverse + a->dt * a->gravity[2]);
+    v = vec3_scale(a->keep, v);
+    const real size = 1 / a->box.inverse;
+    const vec3 x =
+        vec3_make(a->box.origin[0] + ((real)nx - (real)0.5) * size, a->box.origin[1] + ((real)ny - (real)0.5) * size,
+                  a->box.origin[2] + ((real)nz - (real)0.5) * size);
+    for (int c = 0; c < a->colliders; c++) v = mpm_at_wall(a, a->collider + c, x, v);
+    const int still = !(mass > 0) || (a->held && a->held[node] > (real)0.4999 * mass);
+    row[0] = still ? 0 : v.x;
+    row[1] = still ? 0 : v.y;
+    row[2] = still ? 0 : v.z;
+}
+
+/* Momentum to velocity, gravity, what is held, and colliders. */
+PBD_FN void move_grid(const mpm_grid_args *a, size_t number) {
+    const size_t across = (size_t)a->box.nodes[0] / MPM_SEGMENT, line = number / across;
+    const int x = (int)(number - line * across) * MPM_SEGMENT, z = (int)(line / (size_t)a->box.nodes[1]);
+    const int y = (int)(line - (size_t)z * (size_t)a->box.nodes[1]);
+    if (!a->active[number]) return;
+    for (int n = PBD_LANE; n < MPM_SEGMENT; n += PBD_LANES) mpm_move_node(a, x + n, y, z);
+}
+PBD_TILE_KERNEL(move_grid, mpm_grid_args, MPM_SEGMENT * 8 * sizeof(real), MPM_SEGMENT * 20)
+
+/* ---- Grid to particles ------------------------------------------------------------------------------------------- */
+
+typedef struct mpm_g2p_args {
+    const real *column;
+    size_t stride;
+    const uint32_t *key, *slot; /* by place: cell, and so the first of its 27 nodes; particle */
+    const real *node;
+    real *rows;
+    int nx, nxy;   /* nodes in a row, and in a layer */
+    real dt, rate; /* rate: 4 dt/dx */
+} mpm_g2p_args;
+
+/* Weights and distances, in cells, of the three nodes along one axis; f in [0, 1) is how far into its cell. */
+typedef struct mpm_axis {
+    vreal w[3], d[3];
+} mpm_axis;
+
+PBD_FN vreal mpm_floor(vreal x) {
+#if PBD_BATCH == 1
+    return real_floor(x);
+#else
+    for (int l = 0; l < PBD_BATCH; l++) x[l] = real_floor(x[l]);
+    return x;
+#endif
+}
+
+PBD_FN mpm_axis mpm_axis_of(const real *y, int count) {
+    const vreal at = batch_load(y, 0, count), f = at - mpm_floor(at);
+    mpm_axis out;
+    out.d[0] = (real)-0.5 - f;
+    out.d[1] = (real)0.5 - f;
+    out.d[2] = (real)1.5 - f;
+    out.w[0] = (real)0.5 * (1 - f) * (1 - f);
+    out.w[1] = (real)0.75 - out.d[1] * out.d[1];
+    out.w[2] = (real)0.5 * f * f;
+    return out;
+}
+
+/* sum w v, and B = sum w v d^T. */
+typedef struct mpm_gathered {
+    vvec3 v;
+    vmat3 b;
+} mpm_gathered;
+
+PBD_FN mpm_gathered mpm_from_grid(const mpm_g2p_args *a, size_t k, int count) {
+    const mpm_axis x = mpm_axis_of(a->column + MPM_Y * a->stride + k, count),
+                   y = mpm_axis_of(a->column + (MPM_Y + 1) * a->stride + k, count),
+                   z = mpm_axis_of(a->column + (MPM_Y + 2) * a->stride + k, count);
+    const vreal zero = vreal_set(0);
+    const vvec3 none = vvec3_make(zero, zero, zero);
+    mpm_gathered out = {none, {none, none, none}};
+    for (int j = 0; j < 9; j++) {
+        const vreal w = y.w[j % 3] * z.w[j / 3];
+        const real *row = a->node + 4 * ((size_t)(j % 3) * (size_t)a->nx + (size_t)(j / 3) * (size_t)a->nxy);
+        vvec3 sum = none, moment = none; /* over the three along x */
+        for (int i = 0; i < 3; i++) {
+            vreal node[4];
+            batch_load_rows(row + 4 * i, a->key + k, 1, count, node);
+            const vvec3 part = vvec3_scale(x.w[i], vvec3_make(node[0], node[1], node[2]));
+            sum = vvec3_add(sum, part);
+            moment = vvec3_add(moment, vvec3_scale(x.d[i], part));
+        }
+        sum = vvec3_scale(w, sum);
+        out.v = vvec3_add(out.v, sum);
+        out.b.x = vvec3_add(out.b.x, vvec3_scale(w, moment));
+        out.b.y = vvec3_add(out.b.y, vvec3_scale(y.d[j % 3], sum));
+        out.b.z = vvec3_add(out.b.z, vvec3_scale(z.d[j / 3], sum));
+    }
+    return out;
+}
+
+PBD_FN vmat3 mpm_matrix(const vreal *e) {
+    return vmat3_make(vvec3_make(e[0], e[1], e[2]), vvec3_make(e[3], e[4], e[5]), vvec3_make(e[6], e[7], e[8]));
+}
+
+PBD_FN void mpm_entries(vmat3 m, vreal *e) {
+    const vvec3 column[3] = {m.x, m.y, m.z};
+    for (int c = 0; c < 3; c++) {
+        e[3 * c] = column[c].x;
+        e[3 * c + 1] = column[c].y;
+        e[3 * c + 2] = column[c].z;
+    }
+}
+
+/* New velocities, places and trial deformation gradients; held particles stay. */
+PBD_FN void grid_to_particles(const mpm_g2p_args *a, size_t k, int count) {
+    uint32_t index[PBD_BATCH];
+    vreal place[4], motion[4], affine[12], stretch[12];
+    const mpm_gathered g = mpm_from_grid(a, k, count);
+    mpm_index(a->slot + k, count, index);
+    mpm_load(a->rows, MPM_PLACE, 1, index, count, place);
+    mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
+    mpm_load(a->rows, MPM_AFFINE + 2, 1, index, count, affine + 8);
+    mpm_load(a->rows, MPM_STRETCH, 3, index, count, stretch);
+    const vreal zero = vreal_set(0), free = vreal_where(affine[MPM_INVERSE] > 0, vreal_set(1), zero);
+    const vreal v[3] = {free * g.v.x, free * g.v.y, free * g.v.z};
+    for (int d = 0; d < 3; d++) {
+        motion[d] = v[d];
+        place[d] += a->dt * v[d];
+    }
+    mpm_entries(vmat3_scale(4 * free * place[3], g.b), affine);
+    const vmat3 f = mpm_matrix(stretch);
+    mpm_entries(vmat3_add(f, vmat3_scale(vreal_set(a->rate), vmat3_mul(g.b, f))), stretch);
+    mpm_store(a->rows, MPM_PLACE, 1, index, count, place);
+    mpm_store(a->rows, MPM_MOTION, 1, index, count, motion);
+    mpm_store(a->rows, MPM_AFFINE, 3, index, count, affine);
+    mpm_store(a->rows, MPM_STRETCH, 3, index, count, stretch);
+}
+PBD_BATCH_KERNEL(grid_to_particles, mpm_g2p_args, (3 + 32 + 32) * sizeof(real) + 8, 27 * 14 + 130)
+
+/* ---- Flow and stress --------------------------------------------------------------------------------------------- */
+
+typedef struct mpm_stress_args {
+    real *rows;
+    real mu, lambda; /* Pa */
+    real scale;      /* -4 dt/dx, s/m */
+    int flows;
+    flow_rule rule;
+} mpm_stress_args;
+
+/* F to its projection, and the Hencky law's Kirchhoff stress into the affine momentum. */
+PBD_FN void flow_and_stress(const mpm_stress_args *a, size_t i, int count) {
+    uint32_t index[PBD_BATCH];
+    vreal motion[4], affine[12], stretch[12];
+    for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * (uint32_t)(i + (size_t)(l < count ? l : count - 1));
+    mpm_load(a->rows, MPM_AFFINE, 3, index, count, affine);
+    mpm_load(a->rows, MPM_STRETCH, 3, index, count, stretch);
+    const vsvd3 parts = vmat3_svd(mpm_matrix(stretch));
+    const vreal least = vreal_set((real)FLOW_LEAST_STRETCH);
+    vvec3 s = parts.s;
+    vreal harder = vreal_set(1);
+    if (a->flows) {
+        mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
+        const vflowed to = vflow_stretches(&a->rule, s, motion[3]);
+        s = to.s;
+        motion[3] = to.state;
+        const vmat3 old = mpm_matrix(stretch), moved = vsvd3_with(parts, s);
+        mpm_entries(vmat3_make(vvec3_where(to.moved, moved.x, old.x), vvec3_where(to.moved, moved.y, old.y),
+                               vvec3_where(to.moved, moved.z, old.z)),
+                    stretch);
+        if (a->rule.kind == FLOW_SNOW) harder = vsnow_hardening(&a->rule, to.state);
+        mpm_store(a->rows, MPM_MOTION, 1, index, count, motion);
+        mpm_store(a->rows, MPM_STRETCH, 3, index, count, stretch);
+    }
+    const vvec3 e = vvec3_log(vvec3_at_least(s, least));
+    const vvec3 tau = vvec3_shift(vvec3_scale(vreal_set(2 * a->mu), e), a->lambda * vvec3_sum(e));
+    vsvd3 spread = parts;
+    spread.v = parts.u;
+    const vmat3 kirchhoff = vsvd3_with(spread, tau);
+    vreal add[9];
+    mpm_entries(kirchhoff, add);
+    const vreal size = a->scale * harder * affine[MPM_VOLUME];
+    for (int n = 0; n < 9; n++) affine[n] += size * add[n];
+    mpm_store(a->rows, MPM_AFFINE, 3, index, count, affine);
+}
+PBD_BATCH_KERNEL(flow_and_stress, mpm_stress_args, (28 + 28) * sizeof(real), 800)
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+typedef struct mpm_walls_args {
+    real *rows;
+    const collider_pose *collider;
+    int colliders;
+} mpm_walls_args;
+
+/* The grid stops what comes near; a particle that still is beyond a surface goes back to it. */
+PBD_FN void push_from_walls(const mpm_walls_args *a, size_t i) {
+    real *row = a->rows + 4 * MPM_ROWS * i;
+    if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;
+    for (int c = 0; c < a->colliders; c++) {
+        const collider_gap gap = collider_gap_at(a->collider + c, vec3_make(row[0], row[1], row[2]));
+        if (!(gap.distance < 0)) continue;
+        row[0] -= gap.distance * gap.normal.x;
+        row[1] -= gap.distance * gap.normal.y;
+        row[2] -= gap.distance * gap.normal.z;
+    }
+}
+PBD_ITEM_KERNEL(push_from_walls, mpm_walls_args, 4 * sizeof(real), 30)
+
+#endif

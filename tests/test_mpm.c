@@ -1,0 +1,599 @@
+/* mpm against what is known of it from outside: its conservation laws, affine fields, bars whose modulus, sound and
+ * friction have formulas; then what all methods share. */
+#include "tests/ladder.h"
+
+enum { ROWS = 32 }; /* numbers of a particle in a saved state: place, mass, velocity, state, affine, volume..., F */
+
+/* A block of nx x ny x nz particles on a lattice, with its lowest corner at the origin. */
+static void make_block(pbd_scene *s, int nx, int ny, int nz, double spacing) {
+    const size_t n = (size_t)(nx * ny * nz);
+    *s = (pbd_scene){.particles = n, .spacing = spacing};
+    s->positions = calloc(3 * n, sizeof(double));
+    s->velocities = calloc(3 * n, sizeof(double));
+    s->masses = calloc(n, sizeof(double));
+    s->forces = calloc(3 * n, sizeof(double));
+    s->volumes = calloc(n, sizeof(double));
+    s->start = NULL;
+    s->fixed_particle = calloc(n, sizeof(uint32_t));
+    s->collider = calloc(2, sizeof(pbd_collider));
+    s->material = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
+    s->extent = spacing * fmax(nx, fmax(ny, nz));
+    for (size_t p = 0; p < n; p++) {
+        const size_t at[3] = {p % (size_t)nx, p / (size_t)nx % (size_t)ny, p / (size_t)(nx * ny)};
+        for (size_t d = 0; d < 3; d++) s->positions[3 * p + d] = spacing * ((double)at[d] + 0.5);
+        s->volumes[p] = spacing * spacing * spacing;
+        s->masses[p] = 1000 * s->volumes[p];
+    }
+}
+
+static void free_block(pbd_scene *s) {
+    free(s->positions);
+    free(s->velocities);
+    free(s->masses);
+    free(s->forces);
+    free(s->volumes);
+    free(s->start);
+    free(s->fixed_particle);
+    free(s->collider);
+}
+
+/* Jittered, of uneven masses and volumes, with random velocities: nothing is even. */
+static void make_cloud(pbd_scene *s) {
+    uint64_t seed = 3;
+    make_block(s, 5, 4, 6, 0.1);
+    for (size_t p = 0; p < s->particles; p++) {
+        s->masses[p] *= 1.5 + noise(&seed);
+        s->volumes[p] *= 1.5 + noise(&seed);
+        for (size_t d = 0; d < 3; d++) {
+            s->positions[3 * p + d] += 0.03 * noise(&seed) - 0.2;
+            s->velocities[3 * p + d] = noise(&seed);
+        }
+    }
+}
+
+static void add_floor(pbd_scene *s, double height, double friction) {
+    s->collider[s->colliders++] = (pbd_collider){
+        .shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .centre = {0, 0, height}, .friction = friction};
+}
+
+static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+static void run_steps(solver *s, int steps, double dt) {
+    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
+}
+
+/* ---- Conservation ------------------------------------------------------------------------------------------------ */
+
+typedef struct momenta {
+    double linear[3], angular[3];
+} momenta;
+
+/* Of particles that carry affine velocities: x x m v, and what m C makes of the quarter of a cell's width squared that
+ * a quadratic spline's second moment is along each axis (Jiang et al. 2015). Stress is symmetric and drops out. */
+static momenta momenta_of(const solver *s, size_t particles, double size) {
+    size_t bytes = 0;
+    check_ok(s->method->save(s->state, NULL, &bytes));
+    double *blob = malloc(bytes);
+    momenta out = {{0}, {0}};
+    check_ok(s->method->save(s->state, blob, &bytes));
+    for (size_t i = 0; i < particles; i++) {
+        const double *x = blob + ROWS * i, *v = x + 4, *affine = x + 8;
+        for (size_t d = 0; d < 3; d++) {
+            const size_t b = (d + 1) % 3, c = (d + 2) % 3;
+            out.linear[d] += x[3] * v[d];
+            out.angular[d] += x[3] * (x[b] * v[c] - x[c] * v[b]);
+            out.angular[d] += size / 4 * (affine[3 * b + c] - affine[3 * c + b]);
+        }
+    }
+    free(blob);
+    return out;
+}
+
+static void test_momenta_are_kept(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_cloud(&scene);
+    scene.start = malloc(3 * scene.particles * sizeof(double));
+    for (size_t i = 0; i < 3 * scene.particles; i++) scene.start[i] = scene.positions[i] * (i % 3 == 0 ? 1.1 : 0.95);
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+    const momenta before = momenta_of(&s, scene.particles, 0.2);
+    double mass = 0;
+    for (size_t i = 0; i < scene.particles; i++) mass += scene.masses[i];
+    run_steps(&s, 50, 1e-3);
+    const momenta after = momenta_of(&s, scene.particles, 0.2);
+    for (int d = 0; d < 3; d++) {
+        check_near("linear momentum over mass, m/s", after.linear[d] / mass, before.linear[d] / mass, 1e-14);
+        check_near("angular momentum over mass, m^2/s", after.angular[d] / mass, before.angular[d] / mass, 1e-14);
+    }
+    solver_close(&s);
+    free_block(&scene);
+}
+
+/* All of a body's velocities are v0 + L x: grid and particles see the same field, and F moves by it. */
+static void test_affine_velocities_come_back(void **unused) {
+    (void)unused;
+    static const double L[3][3] = {{0.3, -1.2, 0.5}, {0.9, -0.1, 0.4}, {-0.6, 0.2, 0.7}}, v0[3] = {1, -2, 0.5};
+    static const double dt = 1e-3;
+    pbd_scene scene;
+    solver s;
+    make_cloud(&scene);
+    scene.material.E = 1e-9; /* no stress to speak of */
+    for (size_t i = 0; i < 3 * scene.particles; i++) {
+        const double *x = scene.positions + i / 3 * 3, *l = L[i % 3];
+        scene.velocities[i] = v0[i % 3] + l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
+    }
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+    run_steps(&s, 1, dt);
+    double *v = velocities_of(&s, scene.particles), *f = malloc(9 * scene.particles * sizeof *f), off = 0, strain = 0;
+    check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, f));
+    for (size_t i = 0; i < 3 * scene.particles; i++) off = fmax(off, fabs(v[i] - scene.velocities[i]));
+    for (size_t i = 0; i < 9 * scene.particles; i++) {
+        const size_t e = i % 9;
+        strain = fmax(strain, fabs(f[i] - (e % 4 == 0) - dt * L[e / 3][e % 3]));
+    }
+    check_near("velocities, m/s", off, 0, 2e-13);
+    check_near("F - I - dt L", strain, 0, 1e-13);
+    free(v);
+    free(f);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+/* Symplectic Euler by hand: after n steps v = g n dt and z = z0 + g dt^2 n (n + 1)/2. */
+static void test_free_fall(void **unused) {
+    (void)unused;
+    enum { STEPS = 40 };
+    static const double limit[] = {2e-5, 1e-12};
+    for (int precision = 0; precision < 2; precision++) {
+        const double dt = 2e-3, g = -9.81;
+        pbd_scene scene;
+        solver s;
+        make_cloud(&scene);
+        memset(scene.velocities, 0, 3 * scene.particles * sizeof(double));
+        scene.gravity[2] = g;
+        solver_open(&s, "mpm", (pbd_precision)precision, 1, &scene, "substeps=2");
+        run_steps(&s, STEPS / 2, 2 * dt);
+        double *x = positions_of(&s, scene.particles), off = 0;
+        for (size_t i = 0; i < 3 * scene.particles; i++) {
+            const double fall = i % 3 == 2 ? g * dt * dt * STEPS * (STEPS + 1) / 2 : 0;
+            off = fmax(off, fabs(x[i] - scene.positions[i] - fall));
+        }
+        check_near("places, m", off, 0, limit[precision]);
+        check_near("updates counted", metric_of(&s, "particle_updates"), STEPS * (double)scene.particles, 0);
+        free(x);
+        solver_close(&s);
+        free_block(&scene);
+    }
+}
+
+/* ---- Elasticity -------------------------------------------------------------------------------------------------- */
+
+/* A bar of nu = 0, held at its lower end, pulled at the other by 1 % of E: away from both ends its strain is that of
+ * Hooke's law. In Hencky strain e the force is E e exp(-e) over the area at rest. */
+static void test_bar_pulled(void **unused) {
+    (void)unused;
+    enum { LONG = 24, ACROSS = 4 };
+    const double h = 0.05, sigma = 1e3, E = 1e5;
+    pbd_scene scene;
+    solver s;
+    make_block(&scene, ACROSS, ACROSS, LONG, h);
+    scene.material.nu = 0;
+    for (size_t p = 0; p < scene.particles; p++) {
+        const double z = scene.positions[3 * p + 2];
+        if (z < 4 * h) scene.fixed_particle[scene.fixed++] = (uint32_t)p;
+        if (z > (LONG - 2) * h) scene.forces[3 * p + 2] = sigma * h * h / 2; /* two layers share it */
+    }
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "damping=12");
+    run_steps(&s, 3000, 1e-3);
+    double *x = positions_of(&s, scene.particles), mean[2] = {0, 0};
+    for (size_t p = 0; p < scene.particles; p++) { /* layers 10 and 18 */
+        const size_t layer = p / (ACROSS * ACROSS);
+        if (layer == 10 || layer == 18) mean[layer == 18] += x[3 * p + 2] / (ACROSS * ACROSS);
+    }
+    double e = sigma / E;
+    for (int k = 0; k < 20; k++) e = sigma / E * exp(e);
+    check_near("Hencky strain of the middle", log((mean[1] - mean[0]) / (8 * h)), e, 0.01 * e);
+    free(x);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+/* The first longitudinal mode of a free bar with nu = 0 has the period 2 L/c, c^2 = E/density. */
+static double period_of_bar(int across, int length, double dt) {
+    pbd_scene scene;
+    solver s;
+    const double h = 1.0 / length;
+    make_block(&scene, length, across, across, h);
+    scene.material.nu = 0;
+    double *shape = malloc(scene.particles * sizeof *shape), last = 1, time = 0, crossed = 0;
+    for (size_t p = 0; p < scene.particles; p++) {
+        shape[p] = cos(M_PI * scene.positions[3 * p]);
+        scene.velocities[3 * p] = 0.01 * shape[p];
+    }
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+    while (crossed == 0 && time < 1) {
+        run_steps(&s, 1, dt);
+        double *v = velocities_of(&s, scene.particles), now = 0;
+        for (size_t p = 0; p < scene.particles; p++) now += shape[p] * v[3 * p];
+        time += dt;
+        if (now < 0) crossed = time - dt * now / (now - last); /* a quarter of the period */
+        last = now;
+        free(v);
+    }
+    free(shape);
+    solver_close(&s);
+    free_block(&scene);
+    return 4 * crossed;
+}
+
+static void test_bar_vibrates(void **unused) {
+    (void)unused;
+    const double wanted = 2 / sqrt(1e5 / 1000);
+    check_near("period, 8 cells long, s", period_of_bar(4, 16, 1e-3), wanted, 0.10 * wanted);
+    check_near("period, 16 cells long, s", period_of_bar(4, 32, 5e-4), wanted, 0.05 * wanted);
+}
+
+/* A uniform stretch at the start: F is that, and the momentum that its stress adds is Hencky's by hand. */
+static void test_stretched_start(void **unused) {
+    (void)unused;
+    const double dt = 1e-9, size = 0.2, E = 1e5, nu = 0.3, mu = E / (2 * (1 + nu)),
+                 lambda = E * nu / ((1 + nu) * (1 - 2 * nu)), e = log(1.1);
+    pbd_scene scene;
+    solver s;
+    make_block(&scene, 6, 6, 6, 0.1);
+    scene.start = malloc(3 * scene.particles * sizeof(double));
+    for (size_t i = 0; i < 3 * scene.particles; i++) scene.start[i] = scene.positions[i] * (i % 3 == 1 ? 1.1 : 1);
+    for (uint32_t p = 0; p < scene.particles; p++) scene.fixed_particle[scene.fixed++] = p; /* stress is all there is */
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+    run_steps(&s, 1, dt);
+    size_t bytes = 0;
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    double *blob = malloc(bytes);
+    check_ok(s.method->save(s.state, blob, &bytes));
+    for (size_t i = 0; i < scene.particles; i += 50) {
+        const double *affine = blob + ROWS * i + 8, share = -4 * dt * 1e-3 / size;
+        check_near("F_yy", blob[ROWS * i + 20 + 4], 1.1, 1e-9);
+        check_near("tau_yy, Pa", affine[4] / share, (2 * mu + lambda) * e, 2e-2);
+        check_near("tau_xx, Pa", affine[0] / share, lambda * e, 2e-2);
+        check_near("tau_xy, Pa", affine[1] / share, 0, 2e-2);
+    }
+    free(blob);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+/* A block on an incline (gravity is what is inclined) slides by g (sin - mu cos), or stays. */
+static void test_friction_of_a_slope(void **unused) {
+    (void)unused;
+    static const struct {
+        double friction;
+        const char *words;
+        double acceleration;
+    } given[] = {{0.2, "", 0.3 * 9.81 - 0.2 * 9.81},
+                 {0, "", 0.3 * 9.81},
+                 {0.2, "walls=slip", 0.3 * 9.81},
+                 {0.5, "", 0},
+                 {0, "walls=sticky", 0}};
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+        pbd_scene scene;
+        solver s;
+        make_block(&scene, 8, 8, 4, 0.05);
+        scene.material.nu = 0;
+        scene.gravity[0] = 0.3 * 9.81;
+        scene.gravity[2] = -9.81;
+        add_floor(&scene, 0, given[k].friction);
+        solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, given[k].words);
+        run_steps(&s, 500, 5e-4); /* the blow of the first load has died down */
+        double *first = velocities_of(&s, scene.particles), gained = 0;
+        run_steps(&s, 1000, 5e-4);
+        double *last = velocities_of(&s, scene.particles), *x = positions_of(&s, scene.particles), lowest = 1;
+        for (size_t p = 0; p < scene.particles; p++) {
+            gained += (last[3 * p] - first[3 * p]) / (double)scene.particles;
+            lowest = fmin(lowest, x[3 * p + 2]);
+        }
+        check_near(*given[k].words ? given[k].words : "acceleration, m/s^2", gained / 0.5, given[k].acceleration, 0.05);
+        if (lowest < 0) fail_msg("a particle is %g m under the floor", -lowest);
+        free(first);
+        free(last);
+        free(x);
+        solver_close(&s);
+        free_block(&scene);
+    }
+}
+
+/* ---- Flow rules -------------------------------------------------------------------------------------------------- */
+
+static void make_sand(pbd_scene *s) {
+    make_block(s, 8, 8, 8, 0.02);
+    add_floor(s, 0, 0.5);
+    s->material.E = 1e6;
+    s->material.flow = PBD_FLOW_DRUCKER_PRAGER;
+    s->material.flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
+    s->gravity[2] = -9.81;
+}
+
+/* A column without walls falls apart, and no particle's stress lies outside the cone (Klar et al. 2016, by hand from
+ * the eigenvalues of F^T F). */
+static void test_sand_flows_within_its_cone(void **unused) {
+    (void)unused;
+    const double alpha = sqrt(2.0 / 3) * 2 * 0.5 / (3 - 0.5), nu = 0.3; /* sin 30 = 1/2 */
+    const double slope = alpha * (1 + nu) / (1 - 2 * nu);               /* (3 lambda + 2 mu)/(2 mu) */
+    pbd_scene scene;
+    solver s;
+    make_sand(&scene);
+    solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+    run_steps(&s, 1500, 2e-4);
+    double *f = malloc(9 * scene.particles * sizeof *f), *x = positions_of(&s, scene.particles), worst = -1;
+    check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, f));
+    size_t loaded = 0;
+    double widest = 0, highest = 0;
+    for (size_t p = 0; p < scene.particles; p++) {
+        double c[3][3], trace, square = 0, log_j;
+        /* |dev e| and tr e from B = F F^T, for the small strains of stiff sand: e = (B - I)/2 - (B - I)^2/4 + ... */
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                c[i][j] = -(double)(i == j);
+                for (int k = 0; k < 3; k++) c[i][j] += f[9 * p + (size_t)(3 * i + k)] * f[9 * p + (size_t)(3 * j + k)];
+            }
+        double e[3][3];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double two = 0, three = 0;
+                for (int k = 0; k < 3; k++) {
+                    two += c[i][k] * c[k][j];
+                    for (int l = 0; l < 3; l++) three += c[i][k] * c[k][l] * c[l][j];
+                }
+                e[i][j] = c[i][j] / 2 - two / 4 + three / 6;
+            }
+        log_j = trace = e[0][0] + e[1][1] + e[2][2];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                square += (e[i][j] - (i == j ? trace / 3 : 0)) * (e[i][j] - (i == j ? trace / 3 : 0));
+        worst = fmax(worst, sqrt(square) + slope * log_j);
+        loaded += log_j < -1e-5;
+        widest = fmax(widest, fabs(x[3 * p] - 0.08));
+        highest = fmax(highest, x[3 * p + 2]);
+    }
+    check_near("beyond the cone, strain", fmax(worst, 0), 0, 1e-9);
+    print_message("    %zu of %zu particles bear load, half-width %.3g m, height %.3g m\n", loaded, scene.particles,
+                  widest, highest);
+    assert_true(loaded > scene.particles / 10);
+    assert_true(widest > 0.09 && highest < 0.12); /* 0.07 and 0.15 before */
+    free(f);
+    free(x);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+static void test_every_rule_runs(void **unused) {
+    (void)unused;
+    for (int rule = PBD_FLOW_VON_MISES; rule <= PBD_FLOW_SNOW; rule++) {
+        pbd_scene scene;
+        solver s;
+        make_sand(&scene);
+        double *value = scene.material.flow_value;
+        scene.material.flow = (pbd_flow)rule;
+        value[PBD_FLOW_YIELD_STRESS] = 500;
+        value[PBD_FLOW_VISCOSITY] = 10;
+        value[PBD_FLOW_POWER] = 1;
+        value[PBD_FLOW_ALPHA0] = -0.02;
+        value[PBD_FLOW_BETA] = 0.5;
+        value[PBD_FLOW_XI] = 3;
+        value[PBD_FLOW_M] = 2.36;
+        value[PBD_FLOW_COMPRESSION] = 0.025;
+        value[PBD_FLOW_STRETCH] = 0.0075;
+        solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
+        run_steps(&s, 400, 2e-4);
+        double *x = positions_of(&s, scene.particles);
+        for (size_t i = 0; i < 3 * scene.particles; i++) assert_true(isfinite(x[i]) && fabs(x[i]) < 1);
+        free(x);
+        solver_close(&s);
+        free_block(&scene);
+    }
+}
+
+/* ---- What all methods share -------------------------------------------------------------------------------------- */
+
+static double *march_sand(int backend, int precision, int threads, int steps) {
+    pbd_scene scene;
+    solver s;
+    make_sand(&scene);
+    check_ok(try_open_on(backend, &s, "mpm", (pbd_precision)precision, threads, &scene, ""));
+    run_steps(&s, steps, 4e-4);
+    double *x = positions_of(&s, scene.particles);
+    solver_close(&s);
+    free_block(&scene);
+    return x;
+}
+
+enum { SAND = 512 };
+
+static void test_threads(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++) {
+        double *one = march_sand(PBD_CPU, precision, 1, 60);
+        for (int threads = 3; threads <= 8; threads += 5) {
+            double *more = march_sand(PBD_CPU, precision, threads, 60);
+            assert_memory_equal(one, more, 3 * SAND * sizeof *one);
+            free(more);
+        }
+        free(one);
+    }
+}
+
+#if defined(__SANITIZE_THREAD__)
+enum { EMULATED_STEPS = 1 };
+#else
+enum { EMULATED_STEPS = 3 };
+#endif
+
+static void test_backends_and_precisions(void **unused) {
+    (void)unused;
+    static const double limit[] = {1e-6, 1e-14};
+    for (int precision = 0; precision < 2; precision++) {
+        double *cpu = march_sand(PBD_CPU, precision, 1, EMULATED_STEPS);
+        double *emu = march_sand(PBD_EMU, precision, 1, EMULATED_STEPS), off = 0;
+        for (size_t i = 0; i < 3 * SAND; i++) off = fmax(off, fabs(cpu[i] - emu[i]));
+        check_near("emu against cpu, m", off, 0, limit[precision]);
+        free(cpu);
+        free(emu);
+    }
+    double *wide = march_sand(PBD_CPU, PBD_PRECISION_F64, 1, 100);
+    double *narrow = march_sand(PBD_CPU, PBD_PRECISION_F32, 1, 100), off = 0;
+    for (size_t i = 0; i < 3 * SAND; i++) off = fmax(off, fabs(wide[i] - narrow[i]));
+    check_near("f32 against f64 after 100 steps, m", off, 0, 2e-5);
+    free(wide);
+    free(narrow);
+}
+
+static void test_save_and_load(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_sand(&scene);
+    scene.collider[0].velocity[2] = 0.1; /* time matters */
+    solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
+    run_steps(&s, 20, 2e-4);
+    size_t bytes = 0;
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    check_ok(s.method->save(s.state, blob, &bytes));
+    run_steps(&s, 20, 2e-4);
+    double *first = positions_of(&s, scene.particles);
+    check_ok(s.method->load(s.state, blob, bytes));
+    run_steps(&s, 20, 2e-4);
+    double *again = positions_of(&s, scene.particles);
+    assert_memory_equal(first, again, 3 * scene.particles * sizeof *first);
+    assert_int_equal(s.method->load(s.state, blob, bytes - 4).code, PBD_BAD_INPUT);
+    free(first);
+    free(again);
+    free(blob);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+/* Two halves of a step differ from one by the second order alone: a step of another size takes its own stress. */
+static void test_steps_of_several_sizes(void **unused) {
+    (void)unused;
+    double *x[2];
+    for (int k = 0; k < 2; k++) {
+        pbd_scene scene;
+        solver s;
+        make_block(&scene, 8, 4, 4, 0.1);
+        for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 0.1 * scene.positions[3 * p];
+        solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
+        for (int i = 0; i < 40; i++) run_steps(&s, 1, k ? (i % 2 ? 1.8e-4 : 0.2e-4) : 1e-4);
+        x[k] = positions_of(&s, scene.particles);
+        solver_close(&s);
+        free_block(&scene);
+    }
+    double off = 0, moved = 0;
+    for (size_t i = 0; i < 3 * 128; i++) off = fmax(off, fabs(x[0][i] - x[1][i]));
+    moved = fabs(x[0][3 * 7] - 0.75);
+    check_near("uneven against even steps, relative", off / moved, 0, 5e-3);
+    free(x[0]);
+    free(x[1]);
+}
+
+/* ---- Bad input --------------------------------------------------------------------------------------------------- */
+
+static void refuse(const pbd_scene *scene, pbd_code code, const char *says) {
+    solver s;
+    const pbd_status status = try_open(&s, "mpm", PBD_PRECISION_F64, 1, scene, "");
+    if (status.code != code || !strstr(status.text, says))
+        fail_msg("wanted code %d and '%s', got %d: %s", code, says, status.code, status.text);
+    s.state = NULL;
+    solver_close(&s);
+}
+
+static void test_bad_scenes(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_block(&scene, 2, 2, 2, 0.1);
+    scene.material.law = PBD_LAW_STVK;
+    refuse(&scene, PBD_NOT_SUPPORTED, "material=hencky");
+    scene.material.law = PBD_LAW_HENCKY;
+    scene.material.nu = 0.5;
+    refuse(&scene, PBD_BAD_INPUT, "nu=0.5");
+    scene.material.nu = 0.3;
+    scene.positions[10] = (double)NAN;
+    refuse(&scene, PBD_BAD_INPUT, "particle 3 is at");
+    double *kept = scene.velocities;
+    scene.velocities = NULL;
+    for (int d = 0; d < 3; d++) scene.positions[9 + d] = 1e5;
+    refuse(&scene, PBD_BAD_INPUT, "particles are spread over");
+    for (int d = 0; d < 3; d++) scene.positions[9 + d] = 0.1;
+    scene.velocities = kept;
+    scene.volumes[5] = 0;
+    refuse(&scene, PBD_BAD_INPUT, "particle 5 stands for a volume of 0");
+    scene.volumes[5] = 1e-3;
+    scene.masses[1] = -1;
+    refuse(&scene, PBD_BAD_INPUT, "particle 1 weighs -1");
+    scene.masses[1] = 1;
+    scene.collider[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.colliders = 1;
+    refuse(&scene, PBD_BAD_INPUT, "radius 0 m");
+    scene.colliders = 0;
+    scene.spacing = 0;
+    refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
+    scene.particles = 0;
+    refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
+    free_block(&scene);
+}
+
+/* Coincident and lone particles bear it; a step far above the CFL limit warns, and ends as diverged, not as NaN. */
+static void test_poor_scenes(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_block(&scene, 4, 4, 4, 0.1);
+    memcpy(scene.positions, scene.positions + 3, 3 * sizeof(double)); /* two at one place */
+    scene.positions[3 * 63] = 9;                                      /* one alone */
+    scene.gravity[2] = -10;
+    solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
+    run_steps(&s, 20, 1e-4);
+    double *x = positions_of(&s, scene.particles);
+    check_near("a lone one falls, m", x[3 * 63 + 2] - scene.positions[3 * 63 + 2], -10 * 1e-8 * 210, 1e-6);
+    free(x);
+    solver_close(&s);
+
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 0.1 * noise(&(uint64_t){p});
+    solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
+    pbd_status status = pbd_ok();
+    for (int i = 0; i < 3000 && status.code == PBD_OK; i++) status = s.method->step(s.state, 0.2);
+    assert_int_equal(status.code, PBD_DIVERGED);
+    bool warned = false;
+    for (size_t i = 0; i < s.result.warnings; i++)
+        warned = warned || strcmp(s.result.warning[i].name, "elastic_cfl") == 0;
+    assert_true(warned);
+    solver_close(&s);
+    free_block(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_momenta_are_kept),
+        cmocka_unit_test(test_affine_velocities_come_back),
+        cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_bar_pulled),
+        cmocka_unit_test(test_bar_vibrates),
+        cmocka_unit_test(test_stretched_start),
+        cmocka_unit_test(test_friction_of_a_slope),
+        cmocka_unit_test(test_sand_flows_within_its_cone),
+        cmocka_unit_test(test_every_rule_runs),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_backends_and_precisions),
+        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_steps_of_several_sizes),
+        cmocka_unit_test(test_bad_scenes),
+        cmocka_unit_test(test_poor_scenes),
+    };
+    return cmocka_run_group_tests_name("mpm", tests, NULL, NULL);
+}
