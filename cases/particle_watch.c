@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases/cells.h"
+
 static pbd_status no_memory(size_t particles) {
     return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", particles);
 }
@@ -77,49 +79,6 @@ void particle_shape_errors(const pbd_scene *scene, const double *x, double *mean
 
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Particles in lists by the cell they are in; cells are found by a hash of their place. */
-typedef struct cell_lists {
-    double cell; /* m */
-    size_t slots;
-    uint32_t *first, *next; /* UINT32_MAX: none */
-    int64_t (*at)[3];
-} cell_lists;
-
-static size_t slot_of(const cell_lists *l, const int64_t at[3]) {
-    uint64_t h = (uint64_t)at[0] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)at[1] * UINT64_C(0xbf58476d1ce4e5b9) ^
-                 (uint64_t)at[2] * UINT64_C(0x94d049bb133111eb);
-    return (size_t)((h ^ (h >> 29)) % l->slots);
-}
-
-static void free_lists(cell_lists *l) {
-    free(l->first);
-    free(l->next);
-    free(l->at);
-}
-
-/* Particles that are nowhere, or a thousand million cells away, are in none. */
-static pbd_status make_lists(const double *x, size_t count, double cell, cell_lists *l) {
-    *l = (cell_lists){.cell = cell, .slots = 2 * count + 1};
-    l->first = malloc(l->slots * sizeof *l->first);
-    l->next = malloc((count + 1) * sizeof *l->next);
-    l->at = malloc((count + 1) * sizeof *l->at);
-    if (!l->first || !l->next || !l->at) return no_memory(count);
-    memset(l->first, 0xff, l->slots * sizeof *l->first);
-    for (size_t i = 0; i < count; i++) {
-        bool near = true;
-        for (size_t d = 0; d < 3; d++) {
-            const double place = floor(x[3 * i + d] / cell);
-            near = near && fabs(place) < 1e9;
-            l->at[i][d] = near ? (int64_t)place : INT64_MAX / 2;
-        }
-        if (!near) continue;
-        const size_t slot = slot_of(l, l->at[i]);
-        l->next[i] = l->first[slot];
-        l->first[slot] = (uint32_t)i;
-    }
-    return pbd_ok();
-}
-
 static double square_distance(const double *x, size_t i, size_t j) {
     double sum = 0;
     for (size_t d = 0; d < 3; d++) sum += (x[3 * i + d] - x[3 * j + d]) * (x[3 * i + d] - x[3 * j + d]);
@@ -132,9 +91,9 @@ static bool strangers(const pbd_scene *scene, size_t i, size_t j, double self_di
 }
 
 /* Pairs of i with particles of a lower number in one cell. */
-static void look_in_cell(const pbd_scene *scene, const cell_lists *l, const double *x, size_t i, const int64_t at[3],
+static void look_in_cell(const pbd_scene *scene, const cells *l, const double *x, size_t i, const int64_t at[3],
                          double self_distance, double touching, double *least, size_t *overlaps) {
-    for (uint32_t j = l->first[slot_of(l, at)]; j != UINT32_MAX; j = l->next[j]) {
+    for (uint32_t j = cells_first(l, at); j != UINT32_MAX; j = l->next[j]) {
         if (j >= i || memcmp(l->at[j], at, 3 * sizeof *at) != 0 || !strangers(scene, i, j, self_distance)) continue;
         const double square = square_distance(x, i, j);
         *least = fmin(*least, square);
@@ -144,19 +103,19 @@ static void look_in_cell(const pbd_scene *scene, const cell_lists *l, const doub
 
 pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, double radius, double self_distance,
                                    pair_count *out) {
-    cell_lists l;
+    cells l;
     double least = 16 * radius * radius;
     size_t overlaps = 0;
-    pbd_status status = make_lists(x, scene->particles, 4 * radius, &l);
+    pbd_status status = cells_make(x, scene->particles, 4 * radius, &l);
     const long count = status.code == PBD_OK ? (long)scene->particles : 0;
     for (long i = 0; i < count; i++) {
-        if (l.at[i][0] > INT64_MAX / 4 || l.at[i][1] > INT64_MAX / 4 || l.at[i][2] > INT64_MAX / 4) continue;
+        if (!cells_hold(&l, (size_t)i)) continue;
         for (int cell = 0; cell < 27; cell++) {
             const int64_t at[3] = {l.at[i][0] + cell % 3 - 1, l.at[i][1] + cell / 3 % 3 - 1, l.at[i][2] + cell / 9 - 1};
             look_in_cell(scene, &l, x, (size_t)i, at, self_distance, 1.8 * radius, &least, &overlaps);
         }
     }
-    free_lists(&l);
+    cells_free(&l);
     *out = (pair_count){sqrt(least), overlaps};
     return status;
 }
@@ -170,11 +129,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t p) {
 }
 
 /* Joins i with its neighbours at rest that are still near. */
-static void join_neighbours(const pbd_scene *scene, const cell_lists *l, const double *x, size_t i, uint32_t *parent) {
+static void join_neighbours(const pbd_scene *scene, const cells *l, const double *x, size_t i, uint32_t *parent) {
     const double at_rest = 1.1 * scene->spacing, now = 1.8 * scene->spacing;
     for (int cell = 0; cell < 27; cell++) {
         const int64_t at[3] = {l->at[i][0] + cell % 3 - 1, l->at[i][1] + cell / 3 % 3 - 1, l->at[i][2] + cell / 9 - 1};
-        for (uint32_t j = l->first[slot_of(l, at)]; j != UINT32_MAX; j = l->next[j]) {
+        for (uint32_t j = cells_first(l, at); j != UINT32_MAX; j = l->next[j]) {
             if (j >= i || memcmp(l->at[j], at, 3 * sizeof *at) != 0) continue;
             if (scene->body && scene->body[i] != scene->body[j]) continue;
             if (square_distance(scene->positions, i, j) > at_rest * at_rest) continue;
@@ -187,10 +146,10 @@ static void join_neighbours(const pbd_scene *scene, const cell_lists *l, const d
 
 pbd_status particle_count_pieces(const pbd_scene *scene, const double *x, size_t least, size_t *pieces,
                                  size_t *crumbs) {
-    cell_lists l;
+    cells l;
     uint32_t *parent = malloc((scene->particles + 1) * sizeof *parent);
     uint32_t *size = calloc(scene->particles + 1, sizeof *size);
-    pbd_status status = make_lists(scene->positions, scene->particles, 1.1 * scene->spacing, &l);
+    pbd_status status = cells_make(scene->positions, scene->particles, 1.1 * scene->spacing, &l);
     if (!parent || !size) status = no_memory(scene->particles);
     *pieces = *crumbs = 0;
     for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) parent[i] = (uint32_t)i;
@@ -200,7 +159,7 @@ pbd_status particle_count_pieces(const pbd_scene *scene, const double *x, size_t
         *pieces += size[i] >= least;
         *crumbs += size[i] > 0 && size[i] < least;
     }
-    free_lists(&l);
+    cells_free(&l);
     free(parent);
     free(size);
     return status;

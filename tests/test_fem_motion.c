@@ -211,7 +211,7 @@ static void flow_of_a_held_stretch(const char *method, const char *element, cons
     scene.fixed = 4;
     scene.fixed_particle = all;
     for (int i = 0; i < 12; i++) scene.start[i] = scene.positions[i] * stretch[i % 3];
-    snprintf(words, sizeof words, "%s flow=%s", element, kind);
+    snprintf(words, sizeof words, "%s plastic_flow=%s", element, kind);
     solver_open(&s, method, PBD_PRECISION_F64, 1, &scene, words);
     const double mean = strcmp(kind, "whole") == 0 ? 0 : (stretched[0] + stretched[1] + stretched[2]) / 3;
     double norm = 0, got[6];

@@ -221,7 +221,7 @@ static void test_rest_balances_the_load(void **unused) {
  * strain without a trace; by the whole strain, one with. */
 static void test_plastic_strain_stays(void **unused) {
     (void)unused;
-    static const char *const words[] = {"flow=von_mises", "flow=von_mises", "flow=whole"};
+    static const char *const words[] = {"plastic_flow=von_mises", "plastic_flow=von_mises", "plastic_flow=whole"};
     for (int kind = 0; kind < 3; kind++) {
         pbd_scene scene;
         make_element(&scene, false, 11);

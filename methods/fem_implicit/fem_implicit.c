@@ -36,7 +36,7 @@ static const pbd_param params[] = {
     {"integrator", "", PBD_CHOICE, "backward_euler", 0, 0, 0, integrators, "of moving scenes"},
     {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
-    {"flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
+    {"plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
      "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"},
     {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "at least so many on the way to the full load"},
     {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL,
@@ -194,7 +194,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->tolerance = pbd_real(values, "newton_tolerance");
     fem->load_steps = pbd_integer(values, "load_steps");
     fem->most_iterations = pbd_integer(values, "newton_iterations");
-    fem->deviatoric = pbd_choice(values, "flow") == 0;
+    fem->deviatoric = pbd_choice(values, "plastic_flow") == 0;
     fem->yield = scene->material.yield_strain;
     fem->creep = scene->material.creep;
     fem->forces_end = scene->forces_end;

@@ -31,7 +31,7 @@ static const char *const energy_forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /*
         energy_joins,                                                                                           \
         "what becomes of the law under compression and inversion"},                                             \
         {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"}, { \
-        "flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                             \
+        "plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                     \
             "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"                          \
     }
 
@@ -61,7 +61,7 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
                                  asked > 0 ? asked : hyperelastic_threshold(m->law, join));
     if (membrane) out->law.lambda = (real)(energy_membrane_lambda(m) / out->unit);
     out->form = form;
-    out->deviatoric = pbd_choice(values, "flow") == 0;
+    out->deviatoric = pbd_choice(values, "plastic_flow") == 0;
     out->yield = m->yield_strain;
     out->creep = m->creep;
     out->thickness = membrane && m->thickness > 0 ? m->thickness : 1;

@@ -1,0 +1,179 @@
+/* Two blocks of sand fly at each other and fall to the floor: how near they come before they feel each other, and how
+ * evenly their particles lie before and after. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+
+static const pbd_param params[] = {
+    {"size", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "edge of each block, a cube"},
+    {"gap", "", PBD_REAL, "6", 0, 1e6, 0, NULL, "between them at the start, in spacings"},
+    {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "of each towards the other"},
+    {"offset", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "by which they miss each other sideways"},
+    {"drop", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from their feet to the floor"},
+    {"floor", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: none"},
+    PBD_SAMPLING_PARAMS("1000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
+    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.6"),
+    {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+/* Contact is felt when a block's mean speed along x has fallen by this share. */
+static const double FELT = 0.01;
+
+typedef struct blocks_detail {
+    sampling particles;
+    granular_watch watch;
+    double speed;              /* m/s */
+    double felt_at, felt_time; /* m, s: the least distance of the two when contact was felt; NaN before */
+    double momentum;           /* of both along x at the start over one block's mass, m/s: NaN until looked */
+    double drift;              /* m/s: how far that has moved */
+} blocks_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status set_speeds(const pbd_values *values, pbd_scene *scene) {
+    const double speed = pbd_real(values, "speed");
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i] = scene->body[i] == 0 ? speed : -speed;
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    blocks_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for two blocks");
+    const double size = pbd_real(values, "size"), drop = pbd_real(values, "drop"), aside = pbd_real(values, "offset");
+    const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
+    const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    const sampling_plan plan = particle_plan(values);
+    shapes s = {0};
+    shapes_box(&s, low, high);
+    const solid body = shapes_solid(&s);
+    granular_set_material(values, scene);
+    detail->speed = pbd_real(values, "speed");
+    detail->felt_at = detail->felt_time = detail->momentum = NAN;
+    scene->duration = pbd_real(values, "duration");
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    const double apart = 0.5 * (size + pbd_real(values, "gap") * detail->particles.spacing);
+    const placement place[2] = {placement_at(-apart, -0.5 * aside, drop), placement_at(apart, 0.5 * aside, drop)};
+    PBD_TRY(particle_scene_make(&detail->particles, 2, place, scene));
+    /* Ten looks while they come a spacing nearer, but not more than 500 in all. */
+    scene->observe_every =
+        fmin(scene->duration / GRANULAR_LOOKS, 0.1 * scene->spacing / fmax(2 * detail->speed, 1e-300));
+    scene->observe_every = fmax(scene->observe_every, scene->duration / 500);
+    PBD_TRY(set_speeds(values, scene));
+    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    if (!pbd_choice(values, "floor")) return pbd_ok();
+    PBD_TRY(particle_open_colliders(scene, 1));
+    particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    blocks_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* The least distance between particles of the two, m, by their extents along x: they face each other as they fly. */
+static double gap_between(const pbd_scene *scene, const double *x) {
+    double left = -INFINITY, right = INFINITY;
+    for (size_t i = 0; i < scene->particles; i++) {
+        if (scene->body[i] == 0)
+            left = fmax(left, x[3 * i]);
+        else
+            right = fmin(right, x[3 * i]);
+    }
+    return right - left;
+}
+
+/* Mean velocities of the two along x. Equal masses: the mean over the particles is that over the mass. */
+static pbd_status mean_speeds(const pbd_scene *scene, const pbd_method *method, const void *state, double out[2]) {
+    double *v = malloc((3 * scene->particles + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles);
+    const pbd_status status = method->read(state, PBD_VELOCITIES, v);
+    out[0] = out[1] = 0;
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++)
+        out[scene->body[i]] += v[3 * i] / (0.5 * (double)scene->particles);
+    free(v);
+    return status;
+}
+
+static void feel(blocks_detail *detail, const double speeds[2], double gap, double time) {
+    const double change = fmax(detail->speed - speeds[0], detail->speed + speeds[1]);
+    const double total = speeds[0] + speeds[1];
+    if (isnan(detail->momentum)) detail->momentum = total;
+    detail->drift = fmax(detail->drift, fabs(total - detail->momentum));
+    if (!isnan(detail->felt_at) || !(change > FELT * detail->speed)) return;
+    detail->felt_at = gap;
+    detail->felt_time = time;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    blocks_detail *detail = scene->detail;
+    double *x, speeds[2];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const double gap = gap_between(scene, x) / scene->spacing;
+    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    free(x);
+    PBD_TRY(status);
+    pbd_series(recorder, "gap", "value", "1", &gap, 1, 1);
+    status = mean_speeds(scene, method, state, speeds);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    feel(detail, speeds, gap * scene->spacing, time);
+    pbd_series(recorder, "closing_speed", "value", "m/s", &(double){speeds[0] - speeds[1]}, 1, 1);
+    return status;
+}
+
+static void record_contact(const pbd_scene *scene, pbd_recorder *recorder) {
+    const blocks_detail *detail = scene->detail;
+    if (!(detail->speed > 0)) return;
+    pbd_metric(recorder, "momentum_drift", "1", PBD_LOWER_IS_BETTER, detail->drift / detail->speed);
+    if (isnan(detail->felt_at)) return;
+    pbd_metric(recorder, "contact_distance", "1", PBD_NEUTRAL, detail->felt_at / scene->spacing);
+    pbd_metric(recorder, "contact_time", "s", PBD_NEUTRAL, detail->felt_time);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const blocks_detail *detail = scene->detail;
+    const double size = cbrt((double)detail->particles.count) * scene->spacing;
+    const mass_box box = {{-2 * size, -2 * size, 0}, {2 * size, 2 * size, size}, {16, 16, 8}};
+    double *x, speeds[2];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 2, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    granular_record_mass(scene, x, &box, recorder);
+    body_record_shape(scene, x, recorder);
+    record_contact(scene, recorder);
+    free(x);
+    const pbd_status status = mean_speeds(scene, method, state, speeds);
+    if (status.code == PBD_OK && detail->speed > 0)
+        pbd_metric(recorder, "restitution", "1", PBD_NEUTRAL, (speeds[1] - speeds[0]) / (2 * detail->speed));
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
+const pbd_case pbd_case_blocks_collide = {
+    .abi = PBD_CASE_ABI,
+    .name = "blocks_collide",
+    .summary = "two blocks of sand fly at each other: where they meet, and how evenly their particles lie",
+    .source = "yu2024 Figure 13",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,180 @@
+/* A column of sand is let go and slumps to a heap on the floor: how far, how high, and at what slope.
+ *
+ * As in the experiments of Lube et al. and Lajeunesse et al. (2004, 2005): a cylinder that is lifted away at once
+ * (axisymmetric), or sand behind a gate in a channel with smooth sides that runs out to one side (plane). The wall at
+ * the back of the channel is smooth too, so the plane heap is half of one that runs out to both sides. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+
+static const char *const forms[] = {"axisymmetric", "plane", NULL}; /* in the order of heap_form */
+
+static const pbd_param params[] = {
+    {"shape", "", PBD_CHOICE, "axisymmetric", 0, 0, 0, forms, "a cylinder, or a slab between smooth walls"},
+    {"aspect", "", PBD_REAL, "1", 0.01, 100, 0, NULL, "height over radius, or over length of the slab"},
+    {"column_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the cylinder; length of the slab"},
+    {"layers", "", PBD_REAL, "6", 1, 1000, 0, NULL, "shape=plane: between the walls, in spacings"},
+    PBD_SAMPLING_PARAMS("2000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
+    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.6"),
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 8 times sqrt(height / gravity)"},
+    {0}};
+
+typedef struct column_detail {
+    sampling particles;
+    granular_watch watch;
+    heap_form form;
+    double radius, height; /* m */
+} column_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* The slab is as wide as so many layers of particles; for lattices a whole number of them fits its length. */
+static sampling_plan plan_slab(const pbd_values *values, const column_detail *detail, double *width) {
+    sampling_plan plan = particle_plan(values);
+    const double layers = pbd_real(values, "layers");
+    double spacing = plan.spacing;
+    if (plan.count > 0) spacing = sqrt(detail->radius * detail->height * layers / (double)plan.count);
+    if (plan.count > 0 && plan.kind == SAMPLING_LATTICE) {
+        spacing = detail->radius / fmax(round(detail->radius / spacing), 1);
+        plan.spacing = spacing;
+        plan.count = 0;
+    }
+    *width = layers * spacing;
+    return plan;
+}
+
+static pbd_status make_particles(const pbd_values *values, column_detail *detail, double *width) {
+    sampling_plan plan = particle_plan(values);
+    shapes s = {0};
+    if (detail->form == HEAP_AXISYMMETRIC) {
+        const double low[3] = {0, 0, 0}, high[3] = {0, 0, detail->height};
+        shapes_cylinder(&s, low, high, detail->radius);
+    } else {
+        plan = plan_slab(values, detail, width);
+        const double low[3] = {0, -0.5 * *width, 0}, high[3] = {detail->radius, 0.5 * *width, detail->height};
+        shapes_box(&s, low, high);
+    }
+    const solid body = shapes_solid(&s);
+    return sampling_make(&body, &plan, &detail->particles);
+}
+
+static pbd_status set_walls(const pbd_values *values, const column_detail *detail, double width, pbd_scene *scene) {
+    const double floor_at[3] = {0, 0, 0}, up[3] = {0, 0, 1}, ahead[3] = {1, 0, 0};
+    PBD_TRY(particle_open_colliders(scene, 4));
+    particle_add_plane(scene, floor_at, up, pbd_real(values, "floor_friction"));
+    if (detail->form == HEAP_AXISYMMETRIC) return pbd_ok();
+    particle_add_plane(scene, floor_at, ahead, 0);
+    for (int side = -1; side <= 1; side += 2) {
+        const double at[3] = {0, 0.5 * width * side, 0}, inward[3] = {0, -side, 0};
+        particle_add_plane(scene, at, inward, 0);
+    }
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    column_detail *detail = calloc(1, sizeof *detail);
+    double width = 0;
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a column");
+    detail->form = (heap_form)pbd_choice(values, "shape");
+    detail->radius = pbd_real(values, "column_radius");
+    detail->height = detail->radius * pbd_real(values, "aspect");
+    granular_set_material(values, scene);
+    const double given = pbd_real(values, "duration"), gravity = pbd_real(values, "gravity");
+    if (!(given > 0) && !(gravity > 0))
+        return pbd_error(PBD_BAD_INPUT, "duration=0 goes by gravity, which is 0: set a duration in s, or a gravity");
+    scene->duration = given > 0 ? given : 8 * sqrt(detail->height / gravity);
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    const placement here = placement_at(0, 0, 0);
+    PBD_TRY(make_particles(values, detail, &width));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    return set_walls(values, detail, width, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    column_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    column_detail *detail = scene->detail;
+    heap now;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) status = heap_measure(scene, x, detail->form, &now);
+    free(x);
+    PBD_TRY(status);
+    const double run_out = now.reach / detail->radius - 1, height = now.height / detail->radius;
+    pbd_series(recorder, "run_out", "value", "1", &run_out, 1, 1);
+    pbd_series(recorder, "height", "value", "1", &height, 1, 1);
+    return pbd_ok();
+}
+
+static void record_heap(const column_detail *detail, const heap *h, pbd_recorder *recorder) {
+    const double r = detail->radius;
+    pbd_metric(recorder, "run_out", "1", PBD_NEUTRAL, h->reach / r - 1);
+    pbd_metric(recorder, "run_out_99", "1", PBD_NEUTRAL, h->reach_99 / r - 1);
+    pbd_metric(recorder, "run_out_farthest", "1", PBD_NEUTRAL, h->reach_all / r - 1);
+    pbd_metric(recorder, "height", "1", PBD_NEUTRAL, h->height / r);
+    pbd_metric(recorder, "height_left", "1", PBD_NEUTRAL, h->height / detail->height);
+    if (isfinite(h->angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_NEUTRAL, h->angle);
+    for (size_t k = 0; k < h->bins; k++) {
+        const double distance = ((double)k + 0.5) * h->width / r, top = h->top[k] / r;
+        pbd_series(recorder, "outline", "distance", "1", &distance, 1, 1);
+        pbd_series(recorder, "outline", "height", "1", &top, 1, 1);
+    }
+}
+
+/* A box of four radii (plane: lengths) about the column's foot, and as high as the column was. */
+static mass_box box_of(const column_detail *detail) {
+    const double r = detail->radius;
+    if (detail->form == HEAP_PLANE) return (mass_box){{0, -r, 0}, {4 * r, r, detail->height}, {32, 1, 16}};
+    return (mass_box){{-4 * r, -4 * r, 0}, {4 * r, 4 * r, detail->height}, {16, 16, 8}};
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const column_detail *detail = scene->detail;
+    const mass_box box = box_of(detail);
+    heap now;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = heap_measure(scene, x, detail->form, &now);
+    if (status.code == PBD_OK) {
+        particle_record_sampling(&detail->particles, 1, recorder);
+        record_heap(detail, &now, recorder);
+        granular_record(&detail->watch, scene, recorder);
+        granular_record_mass(scene, x, &box, recorder);
+        body_record_shape(scene, x, recorder);
+    }
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_sand_column = {
+    .abi = PBD_CASE_ABI,
+    .name = "sand_column",
+    .summary = "a column of sand slumps to a heap: run-out, height and slope",
+    .source = "yu2024 Figure 13; Lube et al. 2004, 2005; Lajeunesse et al. 2004, 2005",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

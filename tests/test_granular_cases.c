@@ -1,0 +1,389 @@
+/* Cases of matter that flows and breaks: how evenly particles lie, pieces, heaps and their slopes, where mass is, on
+ * states made by hand; what their scenes hold against closed forms; what they refuse. */
+#include "cases/granular.h"
+#include "tests/ladder.h"
+
+#include "tests/trial.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- Particles made by hand -------------------------------------------------------------------------------------- */
+
+enum { MOST = 40000 };
+static double place[3 * MOST], mass[MOST];
+
+static pbd_scene bare_scene(double spacing) {
+    return (pbd_scene){.spacing = spacing, .positions = place, .masses = mass};
+}
+
+static void add(pbd_scene *scene, double x, double y, double z) {
+    double *to = place + 3 * scene->particles;
+    to[0] = x, to[1] = y, to[2] = z;
+    mass[scene->particles++] = 1;
+    assert_true(scene->particles < MOST);
+}
+
+static void add_box(pbd_scene *scene, double x, double y, double z, int nx, int ny, int nz) {
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++) add(scene, x + i, y + j, z + k);
+}
+
+/* ---- How evenly they lie ----------------------------------------------------------------------------------------- */
+
+/* Wendland's C2 kernel that ends at 2: 21/(16 pi) (1 - r/2)^4 (1 + 2 r); of a lattice of spacing 1 a particle within
+ * has 6 neighbours at 1, 12 at sqrt(2), 8 at sqrt(3). */
+static double wendland(double r) { return 21 / (16 * PI) * pow(1 - r / 2, 4) * (1 + 2 * r); }
+
+static void test_evenness_of_a_lattice(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    evenness e;
+    add_box(&scene, 0, 0, 0, 5, 5, 5);
+    check_ok(granular_evenness(&scene, place, &e));
+    check_near("mean", e.mean, 1, 1e-14);
+    check_near("deviation", e.deviation, 0, 1e-7); /* the root of a difference */
+    check_near("density", e.density, wendland(0) + 6 * wendland(1) + 12 * wendland(sqrt(2)) + 8 * wendland(sqrt(3)),
+               1e-12);
+    assert_int_equal(e.lone, 0);
+    /* Half the spacing (in every length): the same but for the density, of the same masses in an eighth. */
+    const double before = e.density;
+    for (size_t i = 0; i < 3 * scene.particles; i++) place[i] *= 0.5;
+    scene.spacing = 0.5;
+    check_ok(granular_evenness(&scene, place, &e));
+    check_near("mean", e.mean, 1, 1e-14);
+    check_near("density over that before", e.density / before, 8, 1e-12);
+}
+
+static void test_evenness_of_a_few(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    evenness e;
+    add(&scene, 0, 0, 0);
+    add(&scene, 0.6, 0, 0);
+    add(&scene, -1, 0, 0);
+    add(&scene, 50, 0, 0);
+    add(&scene, NAN, 0, 0);
+    check_ok(granular_evenness(&scene, place, &e)); /* 0.6, 0.6, 1; two have nobody */
+    check_near("mean", e.mean, 2.2 / 3, 1e-14);
+    check_near("deviation", e.deviation, sqrt((0.36 + 0.36 + 1) / 3 - pow(2.2 / 3, 2)), 1e-14);
+    check_near("least", e.least, 0.6, 1e-14);
+    assert_int_equal(e.lone, 2);
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
+static void test_pieces(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    pieces p;
+    add(&scene, -9, 0, 0);
+    add_box(&scene, 0, 0, 0, 3, 3, 3);
+    add_box(&scene, 5, 0, 0, 4, 3, 3);
+    check_ok(granular_pieces(place, scene.particles, 1.8, 5, &p));
+    assert_int_equal(p.pieces, 2);
+    assert_int_equal(p.crumbs, 1);
+    assert_int_equal(p.largest, 36);
+    assert_int_equal(p.main, 28); /* after the lone one and 27 */
+    assert_int_equal(p.of[63], 28);
+    granular_free_pieces(&p);
+    add_box(&scene, 3, 1, 1, 2, 1, 1); /* a bridge: gaps of 1 */
+    check_ok(granular_pieces(place, scene.particles, 1.8, 5, &p));
+    assert_int_equal(p.pieces, 1);
+    granular_free_pieces(&p);
+}
+
+/* ---- Heaps ------------------------------------------------------------------------------------------------------- */
+
+/* Columns of particles a spacing apart, at places and from heights that are a little random, under a slope that falls
+ * from `height` at the axis, or wall. (A lattice beats with the bins.) */
+static void add_heap(pbd_scene *scene, heap_form form, double height, double degrees) {
+    const double fall = tan(degrees * PI / 180);
+    const int far = (int)(height / fall) + 1, wide = form == HEAP_PLANE ? 4 : far;
+    uint64_t seed = 7;
+    for (int i = form == HEAP_PLANE ? 0 : -far; i < far; i++)
+        for (int j = -wide; j < wide; j++) {
+            const double x = i + 0.5 * (1 + body_noise(&seed)), y = j + 0.5 * (1 + body_noise(&seed));
+            const double off = form == HEAP_PLANE ? x : hypot(x, y), lowest = 0.5 * (1 + body_noise(&seed));
+            for (int k = 0; k + lowest < height - fall * off; k++) add(scene, x, y, k + lowest);
+        }
+}
+
+/* The highest of a square is half a spacing or less from the surface, everywhere alike: the slope is right to a degree
+ * or so. */
+static void check_heap(heap_form form, double height, double degrees) {
+    pbd_scene scene = bare_scene(1);
+    heap h;
+    add_heap(&scene, form, height, degrees);
+    add(&scene, 80, 0, 30); /* in the air: of no piece */
+    check_ok(heap_measure(&scene, place, form, &h));
+    print_message("  %s, %g degrees, %zu particles\n", form == HEAP_PLANE ? "plane" : "axisymmetric", degrees,
+                  scene.particles);
+    check_near("angle, degrees", h.angle, degrees, 1.5);
+    check_near("height", h.height, height, 1.5);
+    check_near("reach", h.reach, height / tan(degrees * PI / 180), 2);
+    check_near("reach of all", h.reach_all, 80.5, 1e-12);
+    /* A cone has 3 q^2 - 2 q^3 of itself within the share q of its radius, a wedge 2 q - q^2: 0.99 at 0.941 and 0.9. */
+    check_near("99 %", h.reach_99 / (height / tan(degrees * PI / 180)), form == HEAP_PLANE ? 0.9 : 0.941, 0.03);
+}
+
+static void test_slopes(void **state) {
+    (void)state;
+    for (int degrees = 20; degrees <= 45; degrees += 5) {
+        check_heap(HEAP_AXISYMMETRIC, 14, degrees);
+        check_heap(HEAP_PLANE, 20, degrees);
+    }
+}
+
+/* A block has no flank of three bins. */
+static void test_a_block_has_no_slope(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    heap h;
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 6; k++) add(&scene, i + 0.5, j - 1.5, k + 0.5);
+    check_ok(heap_measure(&scene, place, HEAP_PLANE, &h));
+    check_near("reach", h.reach, 12, 1e-14);
+    check_near("height", h.height, 6, 1e-14);
+    check_near("99 %", h.reach_99, 11.5, 1e-14);
+    assert_true(isnan(h.angle));
+}
+
+/* ---- Tension ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status read_stretch(const void *state, pbd_field field, double *out) {
+    (void)state;
+    if (field != PBD_DEFORMATION_GRADIENTS) return pbd_error(PBD_NOT_SUPPORTED, "only F");
+    /* A stretch of 1.02 along y after a quarter turn about z; and a pure pressure. */
+    static const double F[18] = {0, -1.02, 0, 1, 0, 0, 0, 0, 1, 0.99, 0, 0, 0, 0.99, 0, 0, 0, 0.99};
+    memcpy(out, F, sizeof F);
+    return pbd_ok();
+}
+
+static void test_tension(void **state) {
+    (void)state;
+    static const pbd_method stretching = {.abi = PBD_METHOD_ABI, .name = "stretching", .read = read_stretch};
+    pbd_scene scene = {.particles = 2, .material = {.E = 2.6, .nu = 0.3, .law = PBD_LAW_HENCKY}};
+    double largest, mean;
+    check_ok(granular_tension(&scene, &stretching, NULL, &largest, &mean)); /* mu = 1, lambda = 1.5 */
+    check_near("largest", largest, 3.5 * log(1.02), 1e-14);
+    check_near("mean", mean, 1.75 * log(1.02), 1e-14);
+}
+
+/* ---- The column -------------------------------------------------------------------------------------------------- */
+
+static double sum(const double *x, size_t count) {
+    double total = 0;
+    for (size_t i = 0; i < count; i++) total += x[i];
+    return total;
+}
+
+static void test_columns(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "sand_column", "column_radius=0.2 aspect=3 particles=3000 sampling=poisson density=1500");
+    assert_int_equal(t.scene.particles, 3000);
+    check_near("mass", sum(t.scene.masses, 3000), 1500 * PI * 0.04 * 0.6, 1e-9);
+    check_near("duration", t.scene.duration, 8 * sqrt(0.6 / 9.81), 1e-12);
+    assert_int_equal(t.scene.colliders, 1);
+    assert_int_equal(t.scene.material.flow, PBD_FLOW_DRUCKER_PRAGER);
+    check_near("friction angle", t.scene.material.flow_value[PBD_FLOW_FRICTION_ANGLE], 30, 0);
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "deepest_in_walls", 0, 0); /* nothing is pushed at the start */
+    check_metric(&t, "nn_std_change", 0, 0);
+    check_metric(&t, "density_max", 1, 0);
+    check_metric(&t, "run_out", 0, 0.04); /* a spacing is 0.15 radii; the sampling ends 0.3 of one from the surface */
+    check_metric(&t, "height_left", 1, 0.03);
+    close_case(&t);
+}
+
+/* A slab is filled without a gap, between walls at its sides and at its back that are smooth. */
+static void test_slab(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "sand_column", "shape=plane column_radius=0.4 aspect=0.5 particles=1200 layers=6 floor_friction=0.7");
+    assert_int_equal(t.scene.particles, 20 * 10 * 6); /* spacing sqrt(0.4 0.2 6/1200) = 0.02 m */
+    check_near("spacing", t.scene.spacing, 0.02, 1e-15);
+    assert_int_equal(t.scene.colliders, 4);
+    check_near("floor", t.scene.collider[0].friction, 0.7, 0);
+    check_near("back", t.scene.collider[1].axis[2][0], 1, 0);
+    for (int side = 2; side < 4; side++) {
+        check_near("side", fabs(t.scene.collider[side].centre[1]), 0.06, 1e-15);
+        check_near("side points inwards", t.scene.collider[side].centre[1] * t.scene.collider[side].axis[2][1], -0.06,
+                   1e-15);
+        check_near("smooth", t.scene.collider[side].friction, 0, 0);
+    }
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "deepest_in_walls", 0, 1e-12);
+    check_metric(&t, "run_out", 0, 1e-12);
+    check_metric(&t, "run_out_99", -0.025, 1e-12); /* the last sites are half a spacing, 0.025 lengths, from the edge */
+    check_metric(&t, "height", 0.5, 1e-12);
+    check_metric(&t, "sampled_volume_ratio", 1, 1e-12);
+    /* Twice as long and half as high: as much sand, and one particle under the floor. */
+    for (size_t i = 0; i < t.scene.particles; i++) {
+        t.x[3 * i] *= 2;
+        t.x[3 * i + 2] *= 0.5;
+    }
+    t.x[2] = -0.05;
+    observe(&t, 0.1);
+    measure(&t);
+    check_metric(&t, "run_out_farthest", 1 - 0.025, 1e-12); /* spacings grew, the half one at the edge did not */
+    check_metric(&t, "lost_particles", 1, 0);
+    check_metric(&t, "deepest_in_walls", 0.06, 1e-12);
+    check_metric(&t, "nn_mean", 0.5, 2e-3); /* but for the one that is lost */
+    close_case(&t);
+}
+
+/* Half the sum of differences of the mass in cells: 0 of equal states, 1 when all lies elsewhere. */
+static void test_mass_moves(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    pbd_result result = {0};
+    pbd_recorder *recorder = pbd_recorder_create(&result, NULL);
+    const mass_box box = {{0, 0, 0}, {4, 2, 1}, {4, 2, 1}};
+    add(&scene, 0.5, 0.5, 0.5);
+    add(&scene, 3.5, 1.5, 0.5);
+    add(&scene, 9, -3, 7); /* for the cell at the edge: x 3, y 0 */
+    mass[2] = 2;
+    granular_record_mass(&scene, place, &box, recorder);
+    assert_int_equal(result.series_count, 1);
+    assert_int_equal(result.series[0].count, 8);
+    static const double wanted[8] = {0.25, 0, 0, 0.5, 0, 0, 0, 0.25};
+    for (int i = 0; i < 8; i++) check_near("share", result.series[0].values[i], wanted[i], 1e-15);
+    pbd_recorder_destroy(recorder);
+    pbd_result_free(&result);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* They fly until they are two spacings apart, and then one slows: what is told is that distance. */
+static void test_where_blocks_meet(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "blocks_collide", "size=1 particles=512 gap=8 speed=2 drop=0.25");
+    const size_t n = t.scene.particles;
+    assert_int_equal(n, 1024);
+    check_near("spacing", t.scene.spacing, 0.125, 1e-15);
+    memcpy(t.v, t.scene.velocities, 3 * n * sizeof *t.v);
+    observe(&t, 0);
+    for (size_t i = 0; i < n; i++) t.x[3 * i] += (t.scene.body[i] ? -3.5 : 3.5) * 0.125; /* 9 spacings less 7 */
+    observe(&t, 0.2);
+    measure(&t);
+    assert_null(find_metric(&t, "contact_distance"));
+    for (size_t i = 0; i < n; i++) t.v[3 * i] *= t.scene.body[i] ? 1 : 0.9;
+    observe(&t, 0.3);
+    for (size_t i = 0; i < n; i++) t.x[3 * i] += t.scene.body[i] ? -0.01 : 0.01;
+    observe(&t, 0.4);
+    measure(&t);
+    check_metric(&t, "contact_distance", 2, 1e-12);
+    check_metric(&t, "contact_time", 0.3, 0);
+    close_case(&t);
+}
+
+/* ---- Drops ------------------------------------------------------------------------------------------------------- */
+
+static void test_drop_spreads_and_rises(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "goo_drop", "shape=cube size=0.5 particles=1000 drop=0.1 flow=herschel_bulkley power=0.3");
+    check_near("power", t.scene.material.flow_value[PBD_FLOW_POWER], 0.3, 0);
+    check_near("lowest", t.x[2], 0.1 + 0.025, 1e-15);
+    observe(&t, 0);
+    for (size_t i = 0; i < t.scene.particles; i++) {
+        t.x[3 * i] *= 1.5, t.x[3 * i + 1] *= 1.5;
+        t.x[3 * i + 2] = (t.x[3 * i + 2] - 0.1) * 0.5; /* a centre of mass at 0.125 m */
+    }
+    observe(&t, 0.1);
+    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 2] += 0.2;
+    observe(&t, 0.2);
+    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 2] -= 0.2;
+    observe(&t, 0.3);
+    measure(&t);
+    check_metric(&t, "spread", 1.5, 1e-12);
+    check_metric(&t, "rebound", 0.4, 1e-12);
+    check_metric(&t, "height_left", 0.525,
+                 1e-12); /* half the height, half a spacing of 0.05 m: squeezed to a quarter */
+    check_metric(&t, "fragments", 1, 0);
+    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i] += t.x[3 * i] > 0 ? 0.2 : -0.2;
+    measure(&t);
+    check_metric(&t, "fragments", 2, 0);
+    check_metric(&t, "largest_fragment", 0.5, 0);
+    close_case(&t);
+}
+
+static void test_notch(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "notched_block", "size=1 spacing=0.05 notch=0.4 notch_height=0.6 density=10");
+    assert_int_equal(t.scene.particles, 20 * 10 * 10 - 8 * 10 * 6);
+    check_near("mass", sum(t.scene.masses, t.scene.particles), 10 * (0.25 - 0.4 * 0.5 * 0.3), 1e-12);
+    for (size_t i = 0; i < t.scene.particles; i++) assert_true(fabs(t.x[3 * i]) > 0.2 || t.x[3 * i + 2] > 0.02 + 0.3);
+    close_case(&t);
+}
+
+/* ---- The press --------------------------------------------------------------------------------------------------- */
+
+/* Rim 0.8 to 1, hub up to 0.2, four spokes of 0.2 from 0.2 to 0.8: what a lattice of 1/100 of the radius fills. The
+ * spokes' ends are round where hub and rim cut them: that is less than half a percent. */
+static void test_wheel(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "wheel_press", "size=2 rim=0.1 spokes=4 width=0.1 spacing=0.02 squeeze=0.5 speed=4");
+    const double area = PI * (1 - 0.64) + PI * 0.04 + 4 * 0.2 * 0.6;
+    check_near("volume over the closed form's", sum(t.scene.volumes, t.scene.particles) / (0.2 * area), 1, 0.02);
+    assert_int_equal(t.scene.colliders, 2);
+    check_near("plate", t.scene.collider[1].centre[2], 2, 1e-15);
+    check_near("plate's speed", t.scene.collider[1].velocity[2], -4, 0);
+    check_near("until", t.scene.collider[1].end, 0.25, 1e-15);
+    check_near("faces down", t.scene.collider[1].axis[2][2], -1, 0);
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "deepest_in_walls", 0, 1e-12);
+    check_metric(&t, "fragments", 1, 0);
+    check_metric(&t, "length", 1, 0.011);
+    close_case(&t);
+    open_case(&t, "wheel_press", "spokes=0 rim=0.1 spacing=0.005");
+    check_near("a ring's volume", sum(t.scene.volumes, t.scene.particles) / (0.05 * PI * (0.01 - 0.0064)), 1, 0.02);
+    close_case(&t);
+}
+
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const char *const bad[][3] = {{"sand_column", "gravity=0", "set a duration"},
+                                         {"sand_column", "particles=0", "particles"},
+                                         {"sand_column", "friction_angle=90", "friction_angle"},
+                                         {"wheel_press", "squeeze=0 hold=0", "nothing would happen"},
+                                         {"blocks_collide", "flow=drucker", "drucker_prager"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        trial t;
+        const pbd_status status = try_case(&t, bad[i][0], bad[i][1]);
+        if (status.code != PBD_BAD_INPUT || !strstr(status.text, bad[i][2]))
+            fail_msg("%s %s: code %d, %s", bad[i][0], bad[i][1], (int)status.code, status.text);
+        print_message("    %s\n", status.text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_evenness_of_a_lattice),
+        cmocka_unit_test(test_evenness_of_a_few),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_a_block_has_no_slope),
+        cmocka_unit_test(test_tension),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_slab),
+        cmocka_unit_test(test_mass_moves),
+        cmocka_unit_test(test_where_blocks_meet),
+        cmocka_unit_test(test_drop_spreads_and_rises),
+        cmocka_unit_test(test_notch),
+        cmocka_unit_test(test_wheel),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
