@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CIRCLE = 48 };
+enum { CIRCLE = 48, HOLES = 2 };
 static const double PI = 3.14159265358979323846;
 static const double UPRIGHT = 0.05; /* the sine up to which a normal counts as level */
 
@@ -102,6 +102,31 @@ static pbd_status add_sides(pbd_lines *l, const pose *p, double radius, double h
     return add_arc(l, p, 2, half, radius, 0, CIRCLE);
 }
 
+/* Four slopes from the middle to the ends, and the circles between them. */
+static pbd_status add_hourglass(pbd_lines *l, const pose *p, const double half[3]) {
+    for (int side = 0; side < 4; side++)
+        for (int end = -1; end <= 1; end += 2) {
+            const double c = cos(0.5 * PI * side), s = sin(0.5 * PI * side);
+            double from[3], to[3];
+            place(p, half[0] * c, half[0] * s, 0, from);
+            place(p, half[1] * c, half[1] * s, end * half[2], to);
+            PBD_TRY(add_line(l, from, to));
+        }
+    for (int end = -1; end <= 1; end++) PBD_TRY(add_arc(l, p, 2, end * half[2], half[end ? 1 : 0], 0, CIRCLE));
+    return pbd_ok();
+}
+
+/* The plate has no end: the holes around its middle, on both faces. */
+static pbd_status add_holes(pbd_lines *l, const pose *p, const double half[3]) {
+    for (int i = -HOLES; i <= HOLES; i++)
+        for (int j = -HOLES; j <= HOLES; j++) {
+            pose hole = *p;
+            place(p, 2 * half[1] * i, 2 * half[1] * j, 0, hole.centre);
+            for (int face = -1; face <= 1; face += 2) PBD_TRY(add_arc(l, &hole, 2, face * half[2], half[0], 0, CIRCLE));
+        }
+    return pbd_ok();
+}
+
 /* The ends of a capsule: half circles in the planes of its axis, as a whole circle moved apart. */
 static pbd_status add_caps(pbd_lines *l, const pose *p, double radius, double half) {
     for (int end = -1; end <= 1; end += 2) {
@@ -190,6 +215,10 @@ static pbd_status add_collider(pbd_lines *l, const pbd_collider *c, double time)
             return add_sides(l, &p, r, c->half[2]);
         case PBD_CYLINDER:
             return add_sides(l, &p, r, c->half[2]);
+        case PBD_HOURGLASS:
+            return add_hourglass(l, &p, c->half);
+        case PBD_PERFORATED_PLATE:
+            return add_holes(l, &p, c->half);
         default:
             return pbd_ok();
     }
@@ -218,24 +247,30 @@ pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double 
     return pbd_ok();
 }
 
+/* How far it reaches along its own axes. Planes and plates have no end: their middle counts. */
+static void half_box_of(const pbd_collider *c, double half[3]) {
+    const double widest = c->shape == PBD_HOURGLASS ? fmax(c->half[0], c->half[1]) : c->half[0];
+    for (int a = 0; a < 3; a++) half[a] = c->shape == PBD_BOX ? c->half[a] : widest;
+    if (c->shape == PBD_CYLINDER || c->shape == PBD_HOURGLASS) half[2] = c->half[2];
+    if (c->shape == PBD_CAPSULE) half[2] = c->half[2] + c->half[0];
+    if (c->shape == PBD_PERFORATED_PLATE) half[0] = half[1] = 0, half[2] = c->half[2];
+    if (c->shape == PBD_PLANE) half[0] = half[1] = half[2] = 0;
+}
+
 void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]) {
     const pbd_collider *ground = pbd_ground_of(scene);
     if (ground) low[2] = ground->centre[2];
     for (size_t i = 0; i < scene->colliders; i++) {
         const pbd_collider *c = &scene->collider[i];
+        double half[3];
+        half_box_of(c, half);
         for (int when = 0; when < 2; when++) {
             const pose p = pose_at(c, when ? scene->duration : 0);
             for (int d = 0; d < 3; d++) {
                 double reach = 0;
-                const double half[3] = {c->half[0], c->shape == PBD_BOX ? c->half[1] : c->half[0],
-                                        c->shape == PBD_BOX || c->shape == PBD_CYLINDER ? c->half[2]
-                                        : c->shape == PBD_CAPSULE                       ? c->half[2] + c->half[0]
-                                                                                        : c->half[0]};
                 for (int a = 0; a < 3; a++) reach += fabs(p.axis[a][d]) * half[a];
-                if (c->shape == PBD_PLANE) { /* level walls along an axis of the world */
-                    if (d == 2 || fabs(p.axis[2][d]) < 1 - 1e-6) continue;
-                    reach = 0;
-                }
+                /* of planes, level walls along an axis of the world */
+                if (c->shape == PBD_PLANE && (d == 2 || fabs(p.axis[2][d]) < 1 - 1e-6)) continue;
                 low[d] = fmin(low[d], p.centre[d] - reach);
                 high[d] = fmax(high[d], p.centre[d] + reach);
             }

@@ -7,8 +7,12 @@
 
 static const double exact = sizeof(real) == sizeof(float) ? 2e-6 : 4e-15; /* of numbers of about 1 */
 
-static const char *const names[] = {"plane", "box", "sphere", "capsule", "cylinder"};
-static const real half[3] = {(real)0.5, (real)0.4, (real)0.3};
+static const char *const names[] = {"plane", "box", "sphere", "capsule", "cylinder", "hourglass", "perforated plate"};
+static const real halves[PBD_COLLIDER_SHAPES][3] = {
+    [PBD_PLANE] = {(real)0.5, (real)0.4, (real)0.3},           [PBD_BOX] = {(real)0.5, (real)0.4, (real)0.3},
+    [PBD_SPHERE] = {(real)0.5, (real)0.4, (real)0.3},          [PBD_CAPSULE] = {(real)0.5, (real)0.4, (real)0.3},
+    [PBD_CYLINDER] = {(real)0.5, (real)0.4, (real)0.3},        [PBD_HOURGLASS] = {(real)0.2, (real)0.7, (real)0.6},
+    [PBD_PERFORATED_PLATE] = {(real)0.2, (real)0.4, (real)0.3}};
 
 /* ---- The oracle -------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +30,7 @@ static void add(double x, double y, double z) {
     at[0] = x, at[1] = y, at[2] = z;
 }
 
-static void add_box(void) {
+static void add_box(const real half[3]) {
     for (int axis = 0; axis < 3; axis++)
         for (int side = -1; side <= 1; side += 2)
             for (int i = 0; i <= FINE; i++)
@@ -44,39 +48,71 @@ static void add_turned(double r, double z) {
     for (int i = 0; i < 2 * FINE; i++) add(r * cos(M_PI * i / FINE), r * sin(M_PI * i / FINE), z);
 }
 
-/* Half a circle of the radius half[0], its upper half `lift` above and its lower as far below. */
-static void add_round(double lift) {
-    const double r = (double)half[0];
+/* Half a circle of the radius r, its upper half `lift` above and its lower as far below. */
+static void add_round(double r, double lift) {
     for (int j = 0; j <= FINE; j++) {
         const double angle = M_PI * (j / (double)FINE - 0.5), up = sin(angle);
         add_turned(r * cos(angle), r * up + (up < 0 ? -lift : lift));
     }
 }
 
-static void add_mantle(double reach) {
-    for (int j = 0; j <= FINE; j++) add_turned((double)half[0], reach * (2.0 * j / FINE - 1));
+static void add_mantle(double r, double reach) {
+    for (int j = 0; j <= FINE; j++) add_turned(r, reach * (2.0 * j / FINE - 1));
+}
+
+static void add_ends(double r, double z) {
+    for (int j = 0; j <= FINE / 2; j++)
+        for (int side = -1; side <= 1; side += 2) add_turned(r * j / (FINE / 2), side * z);
+}
+
+static void add_cones(const real half[3]) {
+    for (int j = -FINE; j <= FINE; j++) {
+        const double share = fabs(j / (double)FINE);
+        add_turned((1 - share) * (double)half[0] + share * (double)half[1], j / (double)FINE * (double)half[2]);
+    }
+}
+
+/* Faces with holes, and the walls of these, as far as points are asked for and a little farther. */
+static void add_plate(const real half[3]) {
+    const double r = (double)half[0], pitch = 2 * (double)half[1], h = (double)half[2];
+    for (int i = -FINE / 2; i <= FINE / 2; i++)
+        for (int j = -FINE / 2; j <= FINE / 2; j++) {
+            const double x = 1.3 * i / (FINE / 2), y = 1.3 * j / (FINE / 2);
+            if (hypot(remainder(x, pitch), remainder(y, pitch)) < r) continue;
+            add(x, y, h);
+            add(x, y, -h);
+        }
+    for (int i = -2; i <= 2; i++)
+        for (int j = -2; j <= 2; j++)
+            for (int k = 0; k < FINE / 2; k++)
+                for (int level = -16; level <= 16; level++)
+                    add(pitch * i + r * cos(4 * M_PI * k / FINE), pitch * j + r * sin(4 * M_PI * k / FINE),
+                        h * level / 16);
 }
 
 static void make_points(int shape) {
+    const real *half = halves[shape];
     points.count = 0;
     points.spacing = 0.02;
-    const double h = (double)half[2];
-    if (shape == PBD_BOX) add_box();
-    if (shape == PBD_SPHERE) add_round(0);
-    if (shape == PBD_CAPSULE) add_round(h), add_mantle(h);
-    if (shape == PBD_CYLINDER) {
-        add_mantle(h);
-        for (int j = 0; j <= FINE / 2; j++)
-            for (int side = -1; side <= 1; side += 2) add_turned((double)half[0] * j / (FINE / 2), side * h);
-    }
+    const double r = (double)half[0], h = (double)half[2];
+    if (shape == PBD_BOX) add_box(half);
+    if (shape == PBD_SPHERE) add_round(r, 0);
+    if (shape == PBD_CAPSULE) add_round(r, h), add_mantle(r, h);
+    if (shape == PBD_CYLINDER) add_mantle(r, h), add_ends(r, h);
+    if (shape == PBD_HOURGLASS) add_cones(half), add_ends((double)half[1], h);
+    if (shape == PBD_PERFORATED_PLATE) add_plate(half);
 }
 
 /* By the definition of each solid. */
 static bool is_inside(int shape, const double x[3]) {
-    const double r = (double)half[0], h = (double)half[2], radial = hypot(x[0], x[1]);
-    if (shape == PBD_BOX) return fabs(x[0]) < r && fabs(x[1]) < (double)half[1] && fabs(x[2]) < h;
+    const real *half = halves[shape];
+    const double r = (double)half[0], other = (double)half[1], h = (double)half[2], radial = hypot(x[0], x[1]);
+    if (shape == PBD_BOX) return fabs(x[0]) < r && fabs(x[1]) < other && fabs(x[2]) < h;
     if (shape == PBD_SPHERE) return hypot(radial, x[2]) < r;
     if (shape == PBD_CYLINDER) return radial < r && fabs(x[2]) < h;
+    if (shape == PBD_HOURGLASS) return fabs(x[2]) < h && radial < r + (other - r) * fabs(x[2]) / h;
+    if (shape == PBD_PERFORATED_PLATE)
+        return fabs(x[2]) < h && hypot(remainder(x[0], 2 * other), remainder(x[1], 2 * other)) > r;
     return fabs(x[2]) < h ? radial < r : hypot(radial, fabs(x[2]) - h) < r;
 }
 
@@ -105,7 +141,7 @@ static void test_distances_against_points_of_the_surface(void **unused) {
         for (int n = 0; n < 120; n++) {
             const vec3 at = random_point(&seed);
             const double x[3] = {(double)at.x, (double)at.y, (double)at.z};
-            const double got = (double)shape_gap(shape, half, at).distance;
+            const double got = (double)shape_gap(shape, halves[shape], at).distance;
             const double wanted = to_points(x) * (is_inside(shape, x) ? -1 : 1);
             assert_true((got < 0) == is_inside(shape, x));
             /* the nearest of the points lies at most spacing/sqrt(2) beside the nearest one of all */
@@ -124,9 +160,9 @@ static void test_normals_lead_to_the_surface(void **unused) {
         double off = 0, length = 0;
         for (int n = 0; n < 2000; n++) {
             const vec3 x = random_point(&seed);
-            const collider_gap gap = shape_gap(shape, half, x);
+            const collider_gap gap = shape_gap(shape, halves[shape], x);
             const vec3 foot = vec3_sub(x, vec3_scale(gap.distance, gap.normal));
-            off = fmax(off, fabs((double)shape_gap(shape, half, foot).distance));
+            off = fmax(off, fabs((double)shape_gap(shape, halves[shape], foot).distance));
             length = fmax(length, fabs(sqrt((double)vec3_dot(gap.normal, gap.normal)) - 1));
         }
         check_near(names[shape], off, 0, exact);
@@ -134,7 +170,7 @@ static void test_normals_lead_to_the_surface(void **unused) {
     }
 }
 
-/* By hand, for half = (0.5, 0.4, 0.3). */
+/* By hand, for the sizes above. */
 static void test_distances_by_hand(void **unused) {
     (void)unused;
     static const struct {
@@ -153,10 +189,21 @@ static void test_distances_by_hand(void **unused) {
                  {PBD_CAPSULE, {0, 0, 0.1}, -0.5, {1, 0, 0}}, /* on the axis: any across it */
                  {PBD_CYLINDER, {0, 0.8, 0.7}, 0.5, {0, 0.6, 0.8}},
                  {PBD_CYLINDER, {0, 0.1, 0.2}, -0.1, {0, 0, 1}},
-                 {PBD_CYLINDER, {-0.45, 0, 0.1}, -0.05, {-1, 0, 0}}};
+                 {PBD_CYLINDER, {-0.45, 0, 0.1}, -0.05, {-1, 0, 0}},
+                 {PBD_HOURGLASS, {0, 0, 0.5}, -0.1, {0, 0, 1}},
+                 {PBD_HOURGLASS, /* 0.1 from the middle of its slope, which rises by 0.6 over 0.5 */
+                  {0, 0.45 + 0.06 / 0.78102496759066544, 0.3 - 0.05 / 0.78102496759066544},
+                  0.1,
+                  {0, 0.6 / 0.78102496759066544, -0.5 / 0.78102496759066544}},
+                 {PBD_HOURGLASS, {0.1, 0, -0.9}, 0.3, {0, 0, -1}},
+                 {PBD_PERFORATED_PLATE, {0, -0.15, 0.2}, 0.05, {0, 1, 0}}, /* in a hole: towards its axis */
+                 {PBD_PERFORATED_PLATE, {0.8, 0.65, 0}, 0.05, {0, -1, 0}}, /* in another */
+                 {PBD_PERFORATED_PLATE, {0.4, 0.4, 1}, 0.7, {0, 0, 1}},
+                 {PBD_PERFORATED_PLATE, {0.24, 0, 0.1}, -0.04, {-1, 0, 0}},
+                 {PBD_PERFORATED_PLATE, {0.16, 0, 0.33}, 0.05, {-0.8, 0, 0.6}}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         const vec3 x = vec3_make((real)given[i].x[0], (real)given[i].x[1], (real)given[i].x[2]);
-        const collider_gap gap = shape_gap(given[i].shape, half, x);
+        const collider_gap gap = shape_gap(given[i].shape, halves[given[i].shape], x);
         check_near(names[given[i].shape], (double)gap.distance, given[i].distance, exact);
         const double off = fabs((double)gap.normal.x - given[i].normal[0]) +
                            fabs((double)gap.normal.y - given[i].normal[1]) +
@@ -168,7 +215,7 @@ static void test_distances_by_hand(void **unused) {
 static void test_numbers_that_are_none_push_nothing(void **unused) {
     (void)unused;
     for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
-        const collider_gap gap = shape_gap(shape, half, vec3_make((real)NAN, (real)NAN, (real)NAN));
+        const collider_gap gap = shape_gap(shape, halves[shape], vec3_make((real)NAN, (real)NAN, (real)NAN));
         assert_false(gap.distance < 0);
     }
 }
@@ -209,7 +256,7 @@ static void test_motion_by_hand(void **unused) {
 static void test_place_turn_and_side(void **unused) {
     (void)unused;
     collider_pose pose = {.axis = {0, 1, 0, 0, 0, 1, 1, 0, 0}, .centre = {5, 6, 7}, .shape = PBD_CYLINDER};
-    memcpy(pose.half, half, sizeof half);
+    memcpy(pose.half, halves[PBD_CYLINDER], sizeof pose.half);
     /* its z axis is x of the world: 0.4 beyond an end face of 0.3, and 0.3 beyond the mantle of 0.5 */
     const vec3 x = vec3_make((real)5.7, 6, (real)7.8);
     const collider_gap out = collider_gap_at(&pose, x);
@@ -303,6 +350,11 @@ static void test_bad_colliders(void **unused) {
     c.begin = 2;
     c.end = 1;
     refuse(c, "before it begins");
+    c = make_collider(PBD_PERFORATED_PLATE); /* holes of 0.5 m, 0.8 m apart */
+    refuse(c, "leave no plate");
+    c = make_collider(PBD_HOURGLASS);
+    c.half[0] = c.half[1] = 0;
+    refuse(c, "radius 0 m in the middle and at the ends");
     c = make_collider((pbd_collider_shape)77);
     refuse(c, "shape 77");
 }

@@ -2,6 +2,8 @@
 #ifndef PBD_COLLIDER_SHAPES_H
 #define PBD_COLLIDER_SHAPES_H
 
+#include <math.h>
+
 #include "methods/method.h"
 #include "methods/physics/vec.h"
 
@@ -25,6 +27,9 @@ PBD_FN real real_least(real a, real b) { return a < b ? a : b; }
 PBD_FN real real_most(real a, real b) { return a > b ? a : b; }
 PBD_FN real real_size(real a) { return a < 0 ? -a : a; }
 PBD_FN real real_sign(real a) { return a < 0 ? (real)-1 : (real)1; }
+PBD_FN real real_round(real a) {
+    return sizeof(real) == sizeof(float) ? (real)floorf((float)a + 0.5F) : (real)floor((double)a + 0.5);
+}
 PBD_FN real real_clamp(real a, real size) { return real_most(-size, real_least(a, size)); }
 
 /* From a point, a line's stretch, a ball's middle: rounded by `radius`. */
@@ -50,6 +55,46 @@ PBD_FN collider_gap gap_of_faces(vec3 q, vec3 sign) {
     return gap;
 }
 
+/* By a figure in the half plane of (distance from the axis, z), to space; x as it was given. */
+PBD_FN collider_gap gap_about_axis(vec3 x, real distance, real outward, real up) {
+    const real radial = real_sqrt(x.x * x.x + x.y * x.y);
+    const vec3 away = radial > 0 ? vec3_make(x.x / radial, x.y / radial, 0) : vec3_make(1, 0, 0);
+    collider_gap gap;
+    gap.distance = distance;
+    gap.normal = vec3_make(outward * away.x, outward * away.y, up);
+    return gap;
+}
+
+/* Its half of the half plane, z >= 0: the slope from (half[0], 0) to (half[1], half[2]), and the end at half[2]. */
+PBD_FN collider_gap hourglass_gap(const real half[3], vec3 x) {
+    const real radial = real_sqrt(x.x * x.x + x.y * x.y), z = real_size(x.z), widening = half[1] - half[0];
+    const real slope = real_sqrt(widening * widening + half[2] * half[2]);
+    const real along = ((radial - half[0]) * widening + z * half[2]) / (slope * slope);
+    const real at = real_most(0, real_least(1, along));
+    const real side_r = radial - half[0] - at * widening, side_z = z - at * half[2];
+    const real end_r = real_most(radial - half[1], 0), end_z = z - half[2];
+    const real to_side = side_r * side_r + side_z * side_z, to_end = end_r * end_r + end_z * end_z;
+    const int is_end = to_end < to_side;
+    const int inside = z < half[2] && radial * half[2] < half[0] * half[2] + widening * z;
+    const real length = real_sqrt(is_end ? to_end : to_side), sign = inside ? (real)-1 : (real)1;
+    real outward = is_end ? 0 : half[2] / slope, up = is_end ? (real)1 : -widening / slope;
+    if (length > 0) {
+        outward = sign * (is_end ? end_r : side_r) / length;
+        up = sign * (is_end ? end_z : side_z) / length;
+    }
+    return gap_about_axis(x, sign * length, outward, up * real_sign(x.z));
+}
+
+/* From the axis of the nearest hole. */
+PBD_FN collider_gap perforated_plate_gap(const real half[3], vec3 x) {
+    const real apart = 2 * half[1];
+    const vec3 off = vec3_make(x.x - apart * real_round(x.x / apart), x.y - apart * real_round(x.y / apart), x.z);
+    const real radial = real_sqrt(off.x * off.x + off.y * off.y);
+    const collider_gap gap = gap_of_faces(vec3_make(half[0] - radial, -half[0] - half[2], real_size(x.z) - half[2]),
+                                          vec3_make(-1, 1, real_sign(x.z)));
+    return gap_about_axis(off, gap.distance, gap.normal.x, gap.normal.z);
+}
+
 /* In the collider's frame. */
 PBD_FN collider_gap shape_gap(int shape, const real half[3], vec3 x) {
     if (shape == PBD_SPHERE) return gap_from_middle(x, half[0], vec3_make(0, 0, 1));
@@ -60,12 +105,12 @@ PBD_FN collider_gap shape_gap(int shape, const real half[3], vec3 x) {
                             vec3_make(real_sign(x.x), real_sign(x.y), real_sign(x.z)));
     if (shape == PBD_CYLINDER) { /* a rectangle in (distance from the axis, z) */
         const real radial = real_sqrt(x.x * x.x + x.y * x.y);
-        const vec3 away = radial > 0 ? vec3_make(x.x / radial, x.y / radial, 0) : vec3_make(1, 0, 0);
-        collider_gap gap = gap_of_faces(vec3_make(radial - half[0], -half[0] - half[2], real_size(x.z) - half[2]),
-                                        vec3_make(1, 1, real_sign(x.z)));
-        gap.normal = vec3_make(gap.normal.x * away.x, gap.normal.x * away.y, gap.normal.z);
-        return gap;
+        const collider_gap gap = gap_of_faces(vec3_make(radial - half[0], -half[0] - half[2], real_size(x.z) - half[2]),
+                                              vec3_make(1, 1, real_sign(x.z)));
+        return gap_about_axis(x, gap.distance, gap.normal.x, gap.normal.z);
     }
+    if (shape == PBD_HOURGLASS) return hourglass_gap(half, x);
+    if (shape == PBD_PERFORATED_PLATE) return perforated_plate_gap(half, x);
     collider_gap plane;
     plane.distance = x.z;
     plane.normal = vec3_make(0, 0, 1);

@@ -30,7 +30,8 @@ void collider_at(const pbd_collider *c, double time, double centre[3], double ax
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-static const char *const shapes[PBD_COLLIDER_SHAPES] = {"plane", "box", "sphere", "capsule", "cylinder"};
+static const char *const shapes[PBD_COLLIDER_SHAPES] = {"plane",    "box",       "sphere",          "capsule",
+                                                        "cylinder", "hourglass", "perforated plate"};
 
 static bool finite_numbers(const double *x, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -43,18 +44,32 @@ static pbd_status check_size(const pbd_collider *c, size_t number, const char *n
         const char *name;
         int entry;
         bool may_be_zero;
-    } sizes[PBD_COLLIDER_SHAPES][4] = {[PBD_BOX] = {{"half-width along x", 0, false},
-                                                    {"half-width along y", 1, false},
-                                                    {"half-width along z", 2, false}},
-                                       [PBD_SPHERE] = {{"radius", 0, false}},
-                                       [PBD_CAPSULE] = {{"radius", 0, false}, {"half-length", 2, true}},
-                                       [PBD_CYLINDER] = {{"radius", 0, false}, {"half-length", 2, false}}};
+    } sizes[PBD_COLLIDER_SHAPES][4] = {
+        [PBD_BOX] = {{"half-width along x", 0, false},
+                     {"half-width along y", 1, false},
+                     {"half-width along z", 2, false}},
+        [PBD_SPHERE] = {{"radius", 0, false}},
+        [PBD_CAPSULE] = {{"radius", 0, false}, {"half-length", 2, true}},
+        [PBD_CYLINDER] = {{"radius", 0, false}, {"half-length", 2, false}},
+        [PBD_HOURGLASS] = {{"radius in the middle", 0, true},
+                           {"radius at the ends", 1, true},
+                           {"half-length", 2, false}},
+        [PBD_PERFORATED_PLATE] = {
+            {"radius of holes", 0, false}, {"half-distance of holes", 1, false}, {"half-width", 2, false}}};
     for (int k = 0; sizes[c->shape][k].name; k++) {
         const double size = c->half[sizes[c->shape][k].entry];
         if (size > 0 || (size == 0 && sizes[c->shape][k].may_be_zero)) continue;
         return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has the %s %g m: it must be %s 0", number, name,
                          sizes[c->shape][k].name, size, sizes[c->shape][k].may_be_zero ? "at least" : "above");
     }
+    if (c->shape == PBD_PERFORATED_PLATE && !(c->half[0] < c->half[1]))
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has holes of radius %g m, %g m apart: they leave no plate",
+                         number, name, c->half[0], 2 * c->half[1]);
+    if (c->shape == PBD_HOURGLASS && !(c->half[0] > 0 || c->half[1] > 0))
+        return pbd_error(PBD_BAD_INPUT,
+                         "collider %zu, a %s, has the radius 0 m in the middle and at the ends: one must "
+                         "be above 0",
+                         number, name);
     return pbd_ok();
 }
 
