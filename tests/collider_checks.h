@@ -197,7 +197,7 @@ static void test_distances_by_hand(void **unused) {
                   {0, 0.6 / 0.78102496759066544, -0.5 / 0.78102496759066544}},
                  {PBD_HOURGLASS, {0.1, 0, -0.9}, 0.3, {0, 0, -1}},
                  {PBD_PERFORATED_PLATE, {0, -0.15, 0.2}, 0.05, {0, 1, 0}}, /* in a hole: towards its axis */
-                 {PBD_PERFORATED_PLATE, {0.8, 0.65, 0}, 0.05, {0, -1, 0}}, /* in another */
+                 {PBD_PERFORATED_PLATE, {0.8, 0.65, 0}, 0.05, {0, 1, 0}},  /* in another */
                  {PBD_PERFORATED_PLATE, {0.4, 0.4, 1}, 0.7, {0, 0, 1}},
                  {PBD_PERFORATED_PLATE, {0.24, 0, 0.1}, -0.04, {-1, 0, 0}},
                  {PBD_PERFORATED_PLATE, {0.16, 0, 0.33}, 0.05, {-0.8, 0, 0.6}}};
