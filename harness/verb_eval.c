@@ -85,7 +85,7 @@ const pbd_verb pbd_verb_eval = {
         "the\n"
         "           hardening state where the rule has one. Every F has an answer: stretches under 1e-4, as of\n"
         "           collapsed and reflected F, count as 1e-4, and no answer is reflected\n"
-        "  kernel   rows are a distance r (m); answers are W (1/m^3) in three dimensions, and dW/dr (1/m^4)",
+        "  kernel   rows are a distance r (m); answers are W (1/m^3; 1/m^2 in a plane) and dW/dr (1/m^4)",
     .more =
         "Parameters of stress:\n"
         "  E          Young's modulus, (0, inf) Pa; default 1\n"
@@ -109,7 +109,8 @@ const pbd_verb pbd_verb_eval = {
         "                    state (J_P, the plastic volume change): default 1; xi, which only hardens the moduli\n\n"
         "Parameters of kernel: one of\n"
         "  radius     (0, inf) m, as the papers write the kernel: it ends there (poly6) or at twice that (the others)\n"
-        "  support    (0, inf) m: where it ends\n\n"
+        "  support    (0, inf) m: where it ends\n"
+        "and dimensions=1|2|3, in which its integral is 1; default 3\n\n"
         "Examples: echo 1.1,0,0,0,1,0,0,0,1 | pbdbench eval stress --material stvk -s E=3000 -s nu=0.4\n"
         "          echo 1.1,0,0,0,1,0,0,0,1 | pbdbench eval flow --rule von_mises -s E=1e4 -s yield_stress=100\n"
         "          seq 0 0.01 0.1 | pbdbench eval kernel --kernel poly6 -s radius=0.1",

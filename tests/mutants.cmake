@@ -102,3 +102,8 @@ set(flow methods/physics/flow_rules.h)
 header_mutant(flow_cone_sign flow_rules ${flow} "e.norm + r->slope * trace" "e.norm - r->slope * trace")
 header_mutant(flow_gain_sign flow_rules ${flow} "gain + trace, gain - back" "gain + trace, gain + back")
 header_mutant(flow_hardening_sign flow_rules ${flow} "t.log_j - K(0.5) * V(real_log)(square)" "K(0.5) * V(real_log)(square) - t.log_j")
+
+set(smoothed methods/desbrun_sph/desbrun_sph_kernels.h)
+mutant(cohesion_sign desbrun_sph ${smoothed} "(density - law->rest)" "(density + law->rest)")
+mutant(viscosity_sign desbrun_sph ${smoothed} "(law.quadratic * near - law.linear)" "(law.quadratic * near + law.linear)")
+mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->a, i))" "vec3_scale(-age, load3(a->a, i))")

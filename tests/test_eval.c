@@ -248,6 +248,15 @@ static void test_kernels_by_hand(void **state) {
     sigma = 15 / (8 * pi);
     check_numbers((const char *const[]){"eval", "kernel", "--kernel", "spiky", "-s", "support=1", NULL}, input, 6,
                   (double[6]){8 * sigma, -24 * sigma, sigma, -6 * sigma, 0, 0}, 1e-14);
+    /* in the plane sigma = 5/(16 pi h^2) = 5/(4 pi), on a line 1/(8h) = 1/4 */
+    sigma = 5 / (4 * pi);
+    check_numbers(
+        (const char *const[]){"eval", "kernel", "--kernel", "spiky", "-s", "support=1", "-s", "dimensions=2", NULL},
+        input, 6, (double[6]){8 * sigma, -24 * sigma, sigma, -6 * sigma, 0, 0}, 1e-14);
+    sigma = 0.25;
+    check_numbers(
+        (const char *const[]){"eval", "kernel", "--kernel", "spiky", "-s", "support=1", "-s", "dimensions=1", NULL},
+        input, 6, (double[6]){8 * sigma, -24 * sigma, sigma, -6 * sigma, 0, 0}, 1e-14);
 }
 
 static void test_what_flow_and_kernel_cannot_take(void **state) {

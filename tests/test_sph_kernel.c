@@ -14,9 +14,10 @@ static const char *const kernel_name[] = SPH_KERNEL_NAMES;
 
 static double w_at(int kernel, double r, double support) { return sph_kernel_at((sph_kernel)kernel, r * r, support).w; }
 
-/* 4 pi int r^2 W dr by Gauss-Legendre with 5 points on 2 pieces each side of where the cubic spline changes: exact for
- * these polynomials, of degree 8 at most. */
-static double integral(int kernel, double support) {
+/* 2 int W dr, 2 pi int r W dr, 4 pi int r^2 W dr by Gauss-Legendre with 5 points on 2 pieces each side of where the
+ * cubic spline changes: exact for these polynomials, of degree 8 at most. */
+static double integral(int kernel, int dimensions, double support) {
+    const double sphere[] = {2, 2 * acos(-1), 4 * acos(-1)};
     static const double at[5] = {0, 0.53846931010568309104, -0.53846931010568309104, 0.90617984593866399280,
                                  -0.90617984593866399280};
     static const double weight[5] = {0.56888888888888888889, 0.47862867049936646804, 0.47862867049936646804,
@@ -25,7 +26,8 @@ static double integral(int kernel, double support) {
     for (int piece = 0; piece < 4; piece++)
         for (int k = 0; k < 5; k++) {
             const double r = support * (piece + 0.5 + 0.5 * at[k]) / 4;
-            sum += weight[k] * support / 8 * 4 * acos(-1) * r * r * w_at(kernel, r, support);
+            const double w = sph_kernel_in((sph_kernel)kernel, dimensions, r * r, support).w;
+            sum += weight[k] * support / 8 * sphere[dimensions - 1] * pow(r, dimensions - 1) * w;
         }
     return sum;
 }
@@ -33,10 +35,13 @@ static double integral(int kernel, double support) {
 static void test_integrals_are_one(void **state) {
     (void)state;
     for (int kernel = 0; kernel < KERNELS; kernel++)
-        for (double support = 1e-3; support < 2000; support *= 10) {
-            const double off = fabs(integral(kernel, support) - 1);
-            if (!(off <= 1e-14)) fail_msg("%s, support %g: integral off by %.3g", kernel_name[kernel], support, off);
-        }
+        for (int dimensions = 1; dimensions <= 3; dimensions++)
+            for (double support = 1e-3; support < 2000; support *= 10) {
+                const double off = fabs(integral(kernel, dimensions, support) - 1);
+                if (!(off <= 1e-14))
+                    fail_msg("%s in %d dimensions, support %g: integral off by %.3g", kernel_name[kernel], dimensions,
+                             support, off);
+            }
 }
 
 static void test_slopes_by_differences(void **state) {
@@ -74,6 +79,23 @@ static void test_values_of_the_papers(void **state) {
     }
 }
 
+/* The same in one and two dimensions, at 0. */
+static void test_values_on_a_line_and_in_a_plane(void **state) {
+    (void)state;
+    const double h = 0.7, pi = acos(-1), r = 2 * h;
+    const double wanted[KERNELS][2] = {{35 / (32 * h), 4 / (pi * h * h)},
+                                       {2 / (3 * h), 10 / (7 * pi * h * h)},
+                                       {3 / (4 * h), 7 / (4 * pi * h * h)},
+                                       {1 / h, 5 / (2 * pi * h * h)}};
+    for (int kernel = 0; kernel < KERNELS; kernel++)
+        for (int d = 1; d <= 2; d++) {
+            const double got = sph_kernel_in((sph_kernel)kernel, d, 0, kernel == SPH_POLY6 ? h : r).w;
+            if (!(fabs(got / wanted[kernel][d - 1] - 1) <= 1e-14))
+                fail_msg("%s in %d dimensions: %.17g, wanted %.17g", kernel_name[kernel], d, got,
+                         wanted[kernel][d - 1]);
+        }
+}
+
 /* desbrun1996-fig1 and fig2: the spline is flat at 0 and steepest at 2h/3; the paper's own kernel is not: -12 sigma/h.
  */
 static void test_slopes_at_zero(void **state) {
@@ -107,11 +129,9 @@ static void test_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integrals_are_one),
-        cmocka_unit_test(test_slopes_by_differences),
-        cmocka_unit_test(test_values_of_the_papers),
-        cmocka_unit_test(test_slopes_at_zero),
-        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_integrals_are_one),    cmocka_unit_test(test_slopes_by_differences),
+        cmocka_unit_test(test_values_of_the_papers), cmocka_unit_test(test_values_on_a_line_and_in_a_plane),
+        cmocka_unit_test(test_slopes_at_zero),       cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests_name("smoothing kernels", tests, NULL, NULL);
 }

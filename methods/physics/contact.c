@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/colliders.h"
+#include "methods/physics/collider_pose.h"
 #include "methods/physics/contact_kernels.h"
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
@@ -180,22 +180,10 @@ pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
     return status;
 }
 
-static void pose_of(const pbd_collider *from, double time, double dt, collider_pose *out) {
-    double centre[3], axis[3][3];
-    *out = (collider_pose){.friction = (real)from->friction, .shape = (int)from->shape, .container = from->container};
-    for (int d = 0; d < 3; d++) out->half[d] = (real)from->half[d];
-    collider_at(from, time, centre, axis);
-    for (int d = 0; d < 3; d++) out->centre_before[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out->axis_before[k] = (real)axis[k / 3][k % 3];
-    collider_at(from, time + dt, centre, axis);
-    for (int d = 0; d < 3; d++) out->centre[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out->axis[k] = (real)axis[k / 3][k % 3];
-}
-
 /* Sends only what is not there already. */
 static pbd_status move_colliders(contact *c, double time, double dt) {
     const size_t bytes = c->colliders * sizeof *c->pose;
-    for (size_t i = 0; i < c->colliders; i++) pose_of(&c->collider[i], time, dt, &c->pose[i]);
+    for (size_t i = 0; i < c->colliders; i++) c->pose[i] = collider_pose_over(&c->collider[i], time, dt);
     if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
     memcpy(c->sent, c->pose, bytes);
     return pbd_upload(c->exec, c->device_pose, c->pose, bytes);

@@ -1,0 +1,372 @@
+/* Smoothed particles with pressure, cohesion and artificial viscosity (desbrun1996), and steps of each particle's own.
+ *
+ * Time within a step is counted in ticks, `whole` to a step, a power of two. A particle of level n moves in steps of
+ * whole/2^n ticks, which begin at multiples of that; its force is evaluated in their middle.
+ *
+ * Everything is in gather form: a particle goes through its neighbours and writes what is its own. */
+#ifndef PBD_DESBRUN_SPH_KERNELS_H
+#define PBD_DESBRUN_SPH_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/collider_shapes.h"
+#include "methods/physics/sph_kernel.h"
+
+enum {
+    SPH_BLOCK = 256,    /* particles that one item looks at, where a few numbers of all are wanted */
+    SPH_BAD_LEVEL = 255 /* of a particle that is nowhere */
+};
+
+/* ---- The body: what one particle does to another ---------------------------------------------------------------- */
+
+typedef struct sph_law {
+    sph_kernel kernel;
+    real support, per_square, sigma; /* R = 2h, m; 1/R^2; W's factor */
+    real h, k, rest;                 /* m; m^2/s^2; rho0 */
+    real linear, quadratic;          /* of viscosity: times c, m/s; - */
+    real courant, sound, shear;      /* Eq. 8: alpha; c_s and c, m/s */
+    int printed;                     /* Eq. 8 as printed */
+    real external[3];                /* m/s^2 */
+} sph_law;
+
+typedef struct sph_lists {
+    const uint32_t *first, *list; /* neighbours by particle */
+    const uint32_t *active;       /* the particles to work on; NULL: all */
+} sph_lists;
+
+PBD_FN size_t sph_particle(const sph_lists *l, size_t item) { return l->active ? l->active[item] : item; }
+
+/* grad_i W_ij for d = x_i - x_j. Two particles at one place push each other along x, the one of the higher number
+ * forwards: as good as any other way, and the same from both sides. */
+PBD_FN vec3 sph_gradient(const sph_law *law, vec3 d, real square, size_t i, size_t j) {
+    const real slope = sph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope;
+    if (square > 0) return vec3_scale(slope, d);
+    const real at_zero = law->kernel == SPH_SPIKY ? -3 * law->sigma / law->support : 0;
+    return vec3_make(i > j ? at_zero : -at_zero, 0, 0);
+}
+
+/* P/rho^2 of Eq. 7. */
+PBD_FN real sph_pressure_term(const sph_law *law, real density) {
+    return law->k * (density - law->rest) / (density * density);
+}
+
+/* A density `age` seconds later, of first order in the rate and above 0 whatever it is. */
+PBD_FN real sph_later_density(real density, real rate, real age) {
+    const real grown = rate * age / density;
+    return grown >= 0 ? density * (1 + grown) : density / (1 - grown);
+}
+
+/* ---- Motion ------------------------------------------------------------------------------------------------------ */
+
+typedef struct sph_drift_args {
+    real *x, *v, *a; /* rows of 4: place and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
+    const collider_pose *pose;
+    size_t colliders;
+    real dt;
+    int plane; /* dimensions=2: nothing moves along z */
+} sph_drift_args;
+
+/* Out of a collider along its normal; what moves or is accelerated into it does so no more, and Coulomb's friction
+ * takes its share of the motion along it. */
+PBD_FN void sph_push_out(const collider_pose *pose, real inverse_dt, int plane, vec3 *x, vec3 *v, vec3 *a) {
+    collider_gap gap = collider_gap_at(pose, *x);
+    if (!(gap.distance < 0)) return;
+    if (plane) gap.normal.z = 0;
+    const vec3 surface = vec3_scale(inverse_dt, collider_carried(pose, *x)), n = gap.normal;
+    *x = vec3_sub(*x, vec3_scale(gap.distance, n));
+    const vec3 slip = vec3_sub(*v, surface);
+    const real into = vec3_dot(slip, n), pressed = vec3_dot(*a, n);
+    if (into < 0) {
+        const vec3 rubbed = friction_of(slip, n, -pose->friction * into);
+        *v = vec3_sub(*v, vec3_add(vec3_scale(into, n), rubbed));
+    }
+    if (pressed < 0) *a = vec3_sub(*a, vec3_scale(pressed, n));
+}
+
+PBD_FN void sph_store3(real *rows, size_t i, vec3 x) {
+    rows[4 * i] = x.x;
+    rows[4 * i + 1] = x.y;
+    rows[4 * i + 2] = x.z;
+}
+
+PBD_FN void sph_drift(const sph_drift_args *a, size_t i) {
+    if (!(a->v[4 * i + 3] > 0)) return;
+    vec3 v = load3(a->v, i), x = vec3_add(load3(a->x, i), vec3_scale(a->dt, v)), force = load3(a->a, i);
+    for (size_t c = 0; c < a->colliders; c++) sph_push_out(&a->pose[c], 1 / a->dt, a->plane, &x, &v, &force);
+    sph_store3(a->x, i, x);
+    if (a->colliders == 0) return;
+    sph_store3(a->v, i, v);
+    sph_store3(a->a, i, force);
+}
+PBD_ITEM_KERNEL(sph_drift, sph_drift_args, 12 * sizeof(real), 6)
+
+/* ---- Density and forces ------------------------------------------------------------------------------------------ */
+
+typedef struct sph_predict_args {
+    const real *v, *a, *density, *rate;
+    const uint32_t *tick, *density_tick; /* which time velocities and densities are of */
+    real *u;                             /* rows: velocity now, P/rho^2 */
+    real *density_now;
+    sph_law law;
+    uint32_t now;
+    real unit;   /* s a tick */
+    int predict; /* 0: velocities as they are */
+} sph_predict_args;
+
+PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (real)((int64_t)now - (int64_t)then); }
+
+/* Where everyone's velocity and density are now: neighbours of those whose force is due were looked at some time ago,
+ * or are half a step ahead. */
+PBD_FN void sph_predict(const sph_predict_args *a, size_t i) {
+    const real age = a->predict ? sph_age(a->now, a->tick[i], a->unit) : 0;
+    sph_store3(a->u, i, vec3_add(load3(a->v, i), vec3_scale(age, load3(a->a, i))));
+    const real density = sph_later_density(a->density[i], a->rate[i], sph_age(a->now, a->density_tick[i], a->unit));
+    a->density_now[i] = density;
+    a->u[4 * i + 3] = sph_pressure_term(&a->law, density);
+}
+PBD_ITEM_KERNEL(sph_predict, sph_predict_args, 16 * sizeof(real) + 8, 20)
+
+typedef struct sph_density_args {
+    sph_lists lists;
+    const real *x;
+    real *density_now, *u;
+    sph_law law;
+} sph_density_args;
+
+/* Eq. 3; i counts itself. */
+PBD_FN void sph_density(const sph_density_args *a, size_t item) {
+    const size_t i = sph_particle(&a->lists, item);
+    const vec3 x = load3(a->x, i);
+    real sum = a->x[4 * i + 3] * a->law.sigma;
+    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
+        const size_t j = a->lists.list[at];
+        const vec3 d = vec3_sub(x, load3(a->x, j));
+        sum += a->x[4 * j + 3] * sph_kernel_scaled(a->law.kernel, a->law.sigma, a->law.per_square, vec3_dot(d, d)).w;
+    }
+    a->density_now[i] = sum;
+    a->u[4 * i + 3] = sph_pressure_term(&a->law, sum);
+}
+PBD_ITEM_KERNEL(sph_density, sph_density_args, 50 * (4 * sizeof(real) + 4), 50 * 15)
+
+typedef struct sph_force_args {
+    sph_lists lists;
+    const real *x, *v, *u, *density_now;
+    const real *load; /* rows: accelerations of their own; NULL: none */
+    real *b;          /* rows: acceleration, and mu of Eq. 8 */
+    real *rate;       /* of density */
+    sph_law law;
+} sph_force_args;
+
+/* Eqs. 5 and 7 over the mass. Every term has the same numbers from both sides, so that momentum is kept. */
+PBD_FN void sph_force(const sph_force_args *a, size_t item) {
+    const size_t i = sph_particle(&a->lists, item);
+    const sph_law law = a->law;
+    const vec3 x = load3(a->x, i), u = load3(a->u, i);
+    const real term = a->u[4 * i + 3], density = a->density_now[i], soft = law.h * law.h / 100;
+    const real reach = law.support * law.support;
+    vec3 sum = vec3_make(law.external[0], law.external[1], law.external[2]);
+    if (a->load) sum = vec3_add(sum, load3(a->load, i));
+    real rate = 0, closing = 0, largest = law.printed ? (real)-1e30 : 0;
+    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
+        const size_t j = a->lists.list[at];
+        const vec3 d = vec3_sub(x, load3(a->x, j));
+        const real square = vec3_dot(d, d), mass = a->x[4 * j + 3];
+        if (!(square < reach)) continue;
+        const vec3 w = vec3_sub(u, load3(a->u, j));
+        const vec3 gradient = sph_gradient(&law, d, square, i, j);
+        const real mu = law.h * vec3_dot(w, d) / (square + soft);
+        const real near = mu < 0 ? mu : 0;
+        const real damping = near * (law.quadratic * near - law.linear) / ((density + a->density_now[j]) / 2);
+        sum = vec3_sub(sum, vec3_scale(mass * (term + a->u[4 * j + 3] + damping), gradient));
+        rate += mass * vec3_dot(w, gradient);
+        closing = -near > closing ? -near : closing;
+        largest = mu > largest ? mu : largest;
+    }
+    const real held = a->v[4 * i + 3];
+    sph_store3(a->b, i, vec3_scale(held, sum));
+    a->b[4 * i + 3] = !law.printed ? closing : largest > (real)-1e30 ? largest : 0;
+    a->rate[i] = rate;
+}
+PBD_ITEM_KERNEL(sph_force, sph_force_args, 50 * (9 * sizeof(real) + 4), 50 * 50)
+
+/* Eq. 8 and the speed's own bound, s. As printed it can be below 0 (D-3): then it bounds nothing. */
+PBD_FN real sph_step_bound(const sph_law *law, real mu, vec3 v) {
+    const real waves = law->sound + (real)0.6 * (law->shear + 2 * mu), speed = real_sqrt(vec3_dot(v, v));
+    const real far = (real)1e30, path = law->courant * law->h;
+    const real courant = waves > 0 ? path / waves : waves <= 0 ? far : waves, passing = speed > 0 ? path / speed : far;
+    return passing < courant ? passing : speed >= 0 ? courant : speed; /* NaN stays */
+}
+
+typedef struct sph_kick_args {
+    sph_lists lists;
+    const real *b, *density_now;
+    real *v, *a, *density, *bound;
+    uint32_t *tick, *density_tick;
+    const uint32_t *level;
+    sph_law law;
+    uint32_t now, whole;
+    real unit;
+    int moves; /* 0: at the very start, where forces are only looked at */
+} sph_kick_args;
+
+PBD_FN void sph_kick(const sph_kick_args *a, size_t item) {
+    const size_t i = sph_particle(&a->lists, item);
+    const uint32_t step = a->moves ? a->whole >> a->level[i] : 0;
+    for (size_t d = 4 * i; d < 4 * i + 4; d++) a->a[d] = a->b[d];
+    const vec3 v = vec3_add(load3(a->v, i), vec3_scale(a->unit * (real)step, load3(a->b, i)));
+    sph_store3(a->v, i, v);
+    a->tick[i] = a->now + step / 2;
+    a->density[i] = a->density_now[i];
+    a->density_tick[i] = a->now;
+    a->bound[i] = sph_step_bound(&a->law, a->b[4 * i + 3], v);
+}
+PBD_ITEM_KERNEL(sph_kick, sph_kick_args, 22 * sizeof(real) + 12, 20)
+
+/* ---- Whose turn it is -------------------------------------------------------------------------------------------- */
+
+typedef struct sph_due_args {
+    const uint32_t *first, *list, *level;
+    uint32_t *chosen; /* 1 where chosen; then, summed up, their places */
+    uint32_t *active;
+    uint32_t due;
+} sph_due_args;
+
+PBD_FN void sph_choose_due(const sph_due_args *a, size_t i) { a->chosen[i] = a->level[i] == a->due; }
+PBD_ITEM_KERNEL(sph_choose_due, sph_due_args, 8, 0)
+
+/* Those whose force is due, and their neighbours: whose density is wanted. */
+PBD_FN void sph_choose_near_due(const sph_due_args *a, size_t i) {
+    uint32_t near = a->level[i] == a->due;
+    for (uint32_t at = a->first[i]; at < a->first[i + 1] && !near; at++) near = a->level[a->list[at]] == a->due;
+    a->chosen[i] = near;
+}
+PBD_ITEM_KERNEL(sph_choose_near_due, sph_due_args, 50 * 8, 0)
+
+PBD_FN void sph_list_chosen(const sph_due_args *a, size_t i) {
+    if (a->chosen[i + 1] > a->chosen[i]) a->active[a->chosen[i]] = (uint32_t)i;
+}
+PBD_ITEM_KERNEL(sph_list_chosen, sph_due_args, 8, 0)
+
+typedef struct sph_count_args {
+    sph_lists lists;
+    size_t count;
+    uint32_t *out; /* by block: entries of the lists of those chosen */
+} sph_count_args;
+
+PBD_FN void sph_count_pairs(const sph_count_args *a, size_t block) {
+    const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
+    uint32_t sum = 0;
+    for (size_t k = block * SPH_BLOCK; k < end; k++) {
+        const size_t i = sph_particle(&a->lists, k);
+        sum += a->lists.first[i + 1] - a->lists.first[i];
+    }
+    a->out[block] = sum;
+}
+PBD_ITEM_KERNEL(sph_count_pairs, sph_count_args, SPH_BLOCK * 12, 0)
+
+/* ---- Steps of each particle's own -------------------------------------------------------------------------------- */
+
+typedef struct sph_steps_args {
+    const uint32_t *first, *list;
+    const real *bound;
+    uint32_t *level; /* as they are */
+    uint32_t *wish;  /* as the criteria ask, wherever time stands */
+    uint32_t *next;  /* as they will be */
+    uint32_t *later; /* the same, after one more look at neighbours */
+    real *x, *v, *density;
+    const real *a, *rate;
+    uint32_t *tick, *density_tick;
+    uint32_t now, whole, most;
+    uint32_t limit;  /* levels by which neighbours may differ */
+    int common;      /* >= 0: the level of all */
+    real dt, old_dt; /* s: this step, and the one before it where now is 0 (0: there was none) */
+    int correct;     /* positions at a change of step */
+} sph_steps_args;
+
+PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
+    uint32_t level = 0;
+    for (; level < most && dt > bound; level++) dt /= 2;
+    return bound > 0 ? level : (uint32_t)SPH_BAD_LEVEL;
+}
+
+/* Steps change where one ends: to any shorter one, and to a longer one that may begin now. */
+PBD_FN void sph_wish_steps(const sph_steps_args *a, size_t i) {
+    const uint32_t wished = sph_wished(a->bound[i], a->dt, a->most), level = a->level[i];
+    const uint32_t wish = a->common >= 0 ? (uint32_t)a->common : wished == SPH_BAD_LEVEL ? a->most : wished;
+    uint32_t next = level;
+    if (a->now == 0)
+        next = wish;
+    else if (a->now % (a->whole >> level) == 0) {
+        if (wish > level) next = wish;
+        while (next > wish && a->now % (a->whole >> (next - 1)) == 0) next--;
+    }
+    a->wish[i] = wished;
+    a->next[i] = next;
+}
+PBD_ITEM_KERNEL(sph_wish_steps, sph_steps_args, sizeof(real) + 12, 4)
+
+/* A neighbour's step may be 2^limit times shorter and no more: who is left too coarse, awake or in the middle of a
+ * step, goes on with the longest step that may begin now. */
+PBD_FN void sph_limit_steps(const sph_steps_args *a, size_t i) {
+    uint32_t most = 0, next = a->next[i];
+    for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {
+        const uint32_t other = a->next[a->list[at]];
+        most = other > most ? other : most;
+    }
+    if (most > next + a->limit) {
+        next = most - a->limit;
+        while (a->now % (a->whole >> next) != 0) next++;
+    }
+    a->later[i] = next;
+}
+PBD_ITEM_KERNEL(sph_limit_steps, sph_steps_args, 50 * 8, 0)
+
+typedef struct sph_look_args {
+    const uint32_t *level, *wish, *next;
+    size_t count;
+    uint32_t *out; /* by block: the finest level; how many got finer, are nowhere, wish for finer than they get */
+} sph_look_args;
+
+enum { SPH_FINEST, SPH_FINER, SPH_NOWHERE, SPH_TOO_COARSE, SPH_WISHED, SPH_CHANGED, SPH_LOOKS };
+
+PBD_FN void sph_look_at_steps(const sph_look_args *a, size_t block) {
+    const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
+    uint32_t out[SPH_LOOKS] = {0, 0, 0, 0, 0, 0};
+    for (size_t i = block * SPH_BLOCK; i < end; i++) {
+        const uint32_t next = a->next[i], wish = a->wish[i];
+        out[SPH_FINEST] = next > out[SPH_FINEST] ? next : out[SPH_FINEST];
+        out[SPH_FINER] += next > a->level[i];
+        out[SPH_CHANGED] += next != a->level[i];
+        out[SPH_NOWHERE] += wish == SPH_BAD_LEVEL;
+        out[SPH_TOO_COARSE] += wish > next;
+        out[SPH_WISHED] = wish > out[SPH_WISHED] ? wish : out[SPH_WISHED];
+    }
+    for (size_t k = 0; k < SPH_LOOKS; k++) a->out[SPH_LOOKS * block + k] = out[k];
+}
+PBD_ITEM_KERNEL(sph_look_at_steps, sph_look_args, SPH_BLOCK * 12, 0)
+
+/* Puts the new steps into force. Positions run ahead of the truth by a dt^2/8 where a step begins, and by
+ * a (dt^2/8 - s^2/2) at s before or after (s < 0): so that they are right in the middle, where forces are evaluated. A
+ * change takes that along; in the middle of a step velocities are brought to now as well. */
+PBD_FN void sph_change_steps(const sph_steps_args *a, size_t i) {
+    const int start = a->now == 0;
+    const uint32_t level = a->level[i], next = a->next[i];
+    if (start) { /* ticks count from here */
+        a->density[i] = sph_later_density(a->density[i], a->rate[i],
+                                          sph_age(a->whole, a->density_tick[i], a->old_dt / (real)a->whole));
+        a->density_tick[i] = 0;
+        a->tick[i] = 0;
+    }
+    if (level == next && !(start && a->dt != a->old_dt)) return;
+    const real old_step = (start ? a->old_dt : a->dt) / (real)(1u << level), step = a->dt / (real)(1u << next);
+    const real since = sph_age(a->now, a->tick[i], a->dt / (real)a->whole);
+    const real ahead = a->correct ? (step * step - old_step * old_step) / 8 + since * since / 2 : 0;
+    for (size_t d = 4 * i; d < 4 * i + 3 && a->v[4 * i + 3] > 0; d++) {
+        a->x[d] += ahead * a->a[d];
+        a->v[d] += since * a->a[d];
+    }
+    a->tick[i] = a->now;
+    a->level[i] = next;
+}
+PBD_ITEM_KERNEL(sph_change_steps, sph_steps_args, 4 * 4, 0)
+
+#endif
