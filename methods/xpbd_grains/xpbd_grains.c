@@ -1,0 +1,377 @@
+/* xpbd_grains: sand as hard spheres with friction, by (X)PBD alone (Macklin et al. 2014): what yu2024 calls vanilla
+ * XPBD in Figure 13. README.md has the equations. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/collider_poses.h"
+#include "methods/physics/neighbours.h"
+#include "methods/physics/rest_neighbours.h"
+#include "methods/xpbd_grains/xpbd_grains_kernels.h"
+
+static const char *const solvers[] = {"jacobi", "coloured_gs", NULL};
+static const char *const averages[] = {"particle", "pair", NULL};
+
+static const pbd_param params[] = {
+    {"grain_radius", "", PBD_REAL, "0.5", 0.05, 5, 0, NULL, "of every grain, in spacings"},
+    {"grain_friction", "", PBD_REAL, "-1", -1, 100, 0, NULL,
+     "Coulomb's coefficient between grains; -1: tan(friction_angle) of the scene's sand, or its contact's friction"},
+    {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, solvers, "order of projection"},
+    {"averaging", "", PBD_CHOICE, "particle", 0, 0, 0, averages,
+     "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which keeps momentum"},
+    {"relaxation", "", PBD_REAL, "1", 0, 2, PBD_OPEN_MIN, NULL, "solver=jacobi: times the average"},
+    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every pair in a substep"},
+    {"substeps", "", PBD_INTEGER, "1", 1, 100000, 0, NULL, "of a step"},
+    {"dt", "s", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
+    {"compliance", "m/N", PBD_REAL, "0", 0, 1e9, 0, NULL, "of a contact along its normal"},
+    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
+    {"sleep", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "who is slower does not move; 0: all move"},
+    {"margin", "", PBD_REAL, "0.2", 0.01, 2, 0, NULL, "how far beyond contact neighbours are listed, in diameters"},
+    {0}};
+
+typedef struct grains {
+    pbd_exec *exec;
+    pbd_recorder *recorder;
+    size_t particles;
+    uint32_t *particle; /* host, by place: index in the scene */
+    bool coloured, pairwise;
+    long iterations, substeps;
+    double diameter, margin, friction, relaxation, compliance, damping, sleep, time, forces_end;
+    uint64_t steps;
+    collider_poses colliders;
+    neighbours near;
+    grid colours; /* of cells that may be worked on at once */
+    /* Device, by place. */
+    real *x, *v, *p, *next, *a, *later; /* rows of 4; later: accelerations once forces have ended, or NULL */
+    real *radius, *count, *seen;
+    real *pressure; /* by entry of the lists */
+    size_t pressures;
+} grains;
+
+/* ---- Setting up -------------------------------------------------------------------------------------------------- */
+
+static void destroy(void *state) {
+    grains *s = state;
+    if (!s) return;
+    real *device[] = {s->x, s->v, s->p, s->next, s->a, s->later, s->radius, s->count, s->seen, s->pressure};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
+    neighbours_free(&s->near);
+    grid_free(&s->colours);
+    collider_poses_free(&s->colliders);
+    free(s->particle);
+    free(s);
+}
+
+static pbd_status check(const pbd_scene *scene) {
+    const pbd_material *m = &scene->material;
+    if (scene->particles == 0 || !(scene->spacing > 0))
+        return pbd_error(PBD_BAD_INPUT, "the scene's particles are no grains: no spacing is given");
+    if (m->flow != PBD_FLOW_NONE && m->flow != PBD_FLOW_DRUCKER_PRAGER)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "xpbd_grains is dry sand: it knows flow=drucker_prager, of which it takes the friction_angle, "
+                         "and flow=none");
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double *x = (scene->start ? scene->start : scene->positions) + 3 * i;
+        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
+            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: a finite place, please", i, x[0], x[1],
+                             x[2]);
+        if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
+            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i, scene->masses[i]);
+    }
+    return pbd_ok();
+}
+
+static double friction_between(const pbd_scene *scene, const pbd_values *values) {
+    const double given = pbd_real(values, "grain_friction"), degree = M_PI / 180;
+    if (given >= 0) return given;
+    if (scene->material.flow != PBD_FLOW_DRUCKER_PRAGER) return scene->contact.friction;
+    return tan(scene->material.flow_value[PBD_FLOW_FRICTION_ANGLE] * degree);
+}
+
+static pbd_status take(pbd_exec *exec, size_t count, void *out) {
+    return pbd_alloc(exec, count * sizeof(real), (void **)out);
+}
+
+/* Rows by place: x with the inverse mass, v, accelerations with the forces, and without. */
+static void fill_rows(const grains *s, const pbd_scene *scene, const unsigned char *held, real *rows) {
+    const double *start = scene->start ? scene->start : scene->positions;
+    real *x = rows, *v = rows + 4 * s->particles, *a = v + 4 * s->particles, *later = a + 4 * s->particles;
+    for (size_t i = 0; i < s->particles; i++) {
+        const size_t p = s->particle[i];
+        const double inverse = held[p] ? 0 : 1 / scene->masses[p];
+        x[4 * i + 3] = (real)inverse;
+        for (size_t d = 0; d < 3; d++) {
+            x[4 * i + d] = (real)start[3 * p + d];
+            if (held[p]) continue;
+            if (scene->velocities) v[4 * i + d] = (real)scene->velocities[3 * p + d];
+            later[4 * i + d] = (real)scene->gravity[d];
+            a[4 * i + d] = (real)(scene->gravity[d] + (scene->forces ? scene->forces[3 * p + d] * inverse : 0));
+        }
+    }
+}
+
+static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
+    const size_t n = s->particles, bytes = 4 * n * sizeof(real);
+    real *rows = calloc(16 * n + 1, sizeof *rows), *radius = malloc((n + 1) * sizeof *radius);
+    unsigned char *held = calloc(n + 1, 1);
+    pbd_status status = rows && radius && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    if (status.code == PBD_OK) {
+        for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = 1;
+        for (size_t i = 0; i < n; i++) radius[i] = (real)(0.5 * s->diameter);
+        fill_rows(s, scene, held, rows);
+        status = pbd_upload(s->exec, s->x, rows, bytes);
+    }
+    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->v, rows + 4 * n, bytes);
+    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->a, rows + 8 * n, bytes);
+    if (status.code == PBD_OK && s->later) status = pbd_upload(s->exec, s->later, rows + 12 * n, bytes);
+    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->radius, radius, n * sizeof *radius);
+    free(rows);
+    free(radius);
+    free(held);
+    return status;
+}
+
+static void read_values(grains *s, const pbd_scene *scene, const pbd_values *values) {
+    s->coloured = pbd_choice(values, "solver") == 1;
+    s->pairwise = pbd_choice(values, "averaging") == 1;
+    s->iterations = pbd_integer(values, "iterations");
+    s->substeps = pbd_integer(values, "substeps");
+    s->diameter = 2 * pbd_real(values, "grain_radius") * scene->spacing;
+    s->margin = pbd_real(values, "margin") * s->diameter;
+    s->friction = friction_between(scene, values);
+    s->relaxation = pbd_real(values, "relaxation");
+    s->compliance = pbd_real(values, "compliance");
+    s->damping = pbd_real(values, "damping");
+    s->sleep = pbd_real(values, "sleep");
+    s->forces_end = scene->forces_end;
+}
+
+static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *values) {
+    const size_t n = s->particles;
+    PBD_TRY(check(scene));
+    read_values(s, scene, values);
+    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
+    s->particle = malloc((n + 1) * sizeof *s->particle);
+    if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    PBD_TRY(rest_space_order(n, scene->start ? scene->start : scene->positions, 2 * s->diameter, s->particle));
+    real **rows[] = {&s->x, &s->v, &s->p, &s->next, &s->a};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) PBD_TRY(take(s->exec, 4 * n, rows[i]));
+    if (s->forces_end > 0) PBD_TRY(take(s->exec, 4 * n, &s->later));
+    PBD_TRY(take(s->exec, n, &s->radius));
+    PBD_TRY(take(s->exec, 2 * n, &s->seen));
+    if (s->pairwise && !s->coloured) PBD_TRY(take(s->exec, n, &s->count));
+    PBD_TRY(fill_particles(s, scene));
+    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
+    PBD_TRY(neighbours_create(&s->near, s->exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
+    if (s->coloured) PBD_TRY(grid_create(&s->colours, s->exec, n, NULL, 2 * (s->diameter + s->margin), false));
+    pbd_count(s->recorder, "particles", n);
+    pbd_metric(s->recorder, "grain_diameter", "m", PBD_NEUTRAL, s->diameter);
+    pbd_metric(s->recorder, "grain_friction_used", "1", PBD_NEUTRAL, s->friction);
+    if (scene->material.flow == PBD_FLOW_DRUCKER_PRAGER && scene->material.flow_value[PBD_FLOW_COHESION] > 0)
+        pbd_warning(s->recorder, "no_cohesion", "grains bear no tension: cohesion=%g is not looked at",
+                    scene->material.flow_value[PBD_FLOW_COHESION]);
+    return pbd_ok();
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    grains *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_grains");
+    s->exec = exec;
+    s->recorder = recorder;
+    s->particles = scene->particles;
+    s->near.grid.exec = s->colours.exec = s->colliders.exec = exec;
+    const pbd_status status = fill(s, scene, values);
+    if (status.code != PBD_OK)
+        destroy(s);
+    else
+        *state = s;
+    return status;
+}
+
+/* ---- A substep --------------------------------------------------------------------------------------------------- */
+
+static grain_args args_of(const grains *s, double dt) {
+    return (grain_args){.first = s->near.first,
+                        .list = s->near.list,
+                        .x = s->x,
+                        .p = s->p,
+                        .next = s->next,
+                        .count = s->count,
+                        .pressure = s->pressure,
+                        .diameter = (real)s->diameter,
+                        .friction = (real)s->friction,
+                        .relaxation = (real)s->relaxation,
+                        .compliance = (real)(s->compliance / (dt * dt))};
+}
+
+/* Lists, and multipliers of their entries that begin at 0. */
+static pbd_status search(grains *s) {
+    bool made;
+    PBD_TRY(neighbours_update(&s->near, s->p, &made));
+    if (made) {
+        const grain_list_args lists = {s->near.first, s->near.list};
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sort_list), s->particles, &lists));
+        pbd_count(s->recorder, "neighbour_searches", 1);
+    }
+    if (s->coloured) PBD_TRY(grid_build(&s->colours, s->p, NULL));
+    if (!(s->compliance > 0)) return pbd_ok();
+    if (s->pressures < s->near.capacity) {
+        PBD_TRY(pbd_exec_wait(s->exec));
+        pbd_free(s->exec, s->pressure);
+        s->pressure = NULL;
+        PBD_TRY(take(s->exec, s->near.capacity, &s->pressure));
+        s->pressures = s->near.capacity;
+    }
+    const clear_args clear = {s->pressure};
+    return pbd_run(s->exec, &PBD_KERNEL(clear_reals), (size_t)s->near.entries, &clear);
+}
+
+static pbd_status jacobi(grains *s, double dt) {
+    const grain_args args = args_of(s, dt);
+    if (s->count) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(count_touching), s->particles, &args));
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(push_grains), s->particles, &args));
+    real *kept = s->p;
+    s->p = s->next;
+    s->next = kept;
+    return pbd_ok();
+}
+
+static pbd_status gauss_seidel(grains *s, double dt) {
+    const grid_view view = grid_view_of(&s->colours);
+    const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
+    for (int colour = 0; colour < 8; colour++) {
+        const grain_colour_args args = {args_of(s, dt), s->p, view, colour};
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_cell), cells, &args));
+    }
+    return pbd_ok();
+}
+
+/* Colliders last: what they say holds to rounding, however few the iterations. */
+static pbd_status sweep(grains *s, double dt) {
+    pbd_phase_begin(s->recorder, "contact");
+    pbd_status status = s->near.entries == 0 ? pbd_ok() : s->coloured ? gauss_seidel(s, dt) : jacobi(s, dt);
+    pbd_phase_end(s->recorder);
+    if (status.code != PBD_OK || s->colliders.count == 0) return status;
+    const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, s->x, s->p};
+    pbd_phase_begin(s->recorder, "colliders");
+    status = pbd_run(s->exec, &PBD_KERNEL(collide), s->particles, &walls);
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+static pbd_status substep(grains *s, double dt) {
+    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
+    const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
+    const predict_args predict = {s->x, s->v, ended ? s->later : s->a, s->p, (real)dt};
+    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &predict));
+    pbd_phase_begin(s->recorder, "neighbour_search");
+    const pbd_status status = search(s);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    for (long i = 0; i < s->iterations; i++) PBD_TRY(sweep(s, dt));
+    const grain_settle_args settle = {.p = s->p,
+                                      .x = s->x,
+                                      .v = s->v,
+                                      .inverse_dt = (real)(1 / dt),
+                                      .keep = (real)exp(-s->damping * dt),
+                                      .asleep = (real)(s->sleep * dt)};
+    s->time += dt;
+    pbd_count(s->recorder, "particle_updates", s->particles);
+    pbd_count(s->recorder, "neighbour_updates", s->near.entries * (uint64_t)s->iterations);
+    return pbd_run(s->exec, &PBD_KERNEL(settle_grains), s->particles, &settle);
+}
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
+/* How deep grains are in each other, and how many touch. Looked at in steps 1, 2, 4, ... and then every 64th. */
+static pbd_status watch(grains *s, double dt) {
+    const size_t n = s->particles;
+    grain_watch_args args = {args_of(s, dt), s->seen};
+    args.pairs.p = s->x;
+    real *seen = malloc((2 * n + 1) * sizeof *seen);
+    if (!seen) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(watch_grains), n, &args);
+    if (status.code == PBD_OK) status = pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen);
+    double depth = 0, contacts = 0;
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+        depth = fmax(depth, (double)seen[2 * i]);
+        contacts += (double)seen[2 * i + 1] / (double)n;
+    }
+    free(seen);
+    if (status.code != PBD_OK) return status;
+    pbd_metric(s->recorder, "deepest_penetration", "m", PBD_LOWER_IS_BETTER, depth);
+    pbd_metric(s->recorder, "contacts_per_grain", "1", PBD_NEUTRAL, contacts);
+    return pbd_ok();
+}
+
+static pbd_status step(void *state, double dt) {
+    grains *s = state;
+    const double part = dt / (double)s->substeps;
+    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s, part));
+    pbd_count(s->recorder, "steps", 1);
+    s->steps++;
+    const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
+    return (power_of_two && s->steps < 64) || s->steps % 64 == 0 ? watch(s, part) : pbd_ok();
+}
+
+/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
+
+static pbd_status read_rows(const grains *s, const real *device, double *out) {
+    const size_t n = s->particles;
+    real *rows = malloc((4 * n + 1) * sizeof *rows);
+    if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", n);
+    const pbd_status status = pbd_download(s->exec, rows, device, 4 * n * sizeof *rows);
+    for (size_t i = 0; i < 3 * n && status.code == PBD_OK; i++)
+        out[3 * s->particle[i / 3] + i % 3] = (double)rows[4 * (i / 3) + i % 3];
+    free(rows);
+    return status;
+}
+
+static pbd_status read_field(const void *state, pbd_field field, double *out) {
+    const grains *s = state;
+    if (field == PBD_POSITIONS) return read_rows(s, s->x, out);
+    if (field == PBD_VELOCITIES) return read_rows(s, s->v, out);
+    return pbd_error(PBD_NOT_SUPPORTED, "xpbd_grains has positions and velocities only");
+}
+
+/* x, v and the time: lists are made from these. */
+static pbd_status save(const void *state, void *blob, size_t *bytes) {
+    const grains *s = state;
+    const size_t rows = 4 * s->particles * sizeof(real);
+    *bytes = 2 * rows + sizeof s->time;
+    if (!blob) return pbd_ok();
+    memcpy((char *)blob + 2 * rows, &s->time, sizeof s->time);
+    PBD_TRY(pbd_download(s->exec, blob, s->x, rows));
+    return pbd_download(s->exec, (char *)blob + rows, s->v, rows);
+}
+
+static pbd_status load(void *state, const void *blob, size_t bytes) {
+    grains *s = state;
+    const size_t rows = 4 * s->particles * sizeof(real);
+    if (bytes != 2 * rows + sizeof s->time)
+        return pbd_error(PBD_BAD_INPUT, "xpbd_grains: the saved state has %zu bytes, not %zu", bytes,
+                         2 * rows + sizeof s->time);
+    memcpy(&s->time, (const char *)blob + 2 * rows, sizeof s->time);
+    PBD_TRY(pbd_upload(s->exec, s->x, blob, rows));
+    return pbd_upload(s->exec, s->v, (const char *)blob + rows, rows);
+}
+
+const pbd_method PBD_NAME(xpbd_grains) = {
+    .abi = PBD_METHOD_ABI,
+    .name = "xpbd_grains",
+    .summary = "sand as hard spheres with Coulomb friction: contacts alone, by XPBD",
+    .source = "Macklin et al. 2014 sections 4, 6.1: vanilla XPBD in yu2024 Fig. 13",
+    .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .takes = PBD_TAKES_START | PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_FORCES_END | PBD_TAKES_FLOW,
+    .params = params,
+    .create = create,
+    .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
+    .precisions = PBD_F32 | PBD_F64,
+    .step = step,
+    .read = read_field,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+};
