@@ -19,7 +19,7 @@
 /* What a value (or a word without option) is completed from. */
 typedef enum pbd_words {
     PBD_WORDS_NONE,
-    PBD_WORDS_FILES,
+    PBD_WORDS_FILES, /* and the words of `choices`, where there are any */
     PBD_WORDS_FOLDERS,
     PBD_WORDS_METHODS,
     PBD_WORDS_CASES,

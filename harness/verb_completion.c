@@ -102,6 +102,7 @@ static void offer_figures(begun begin) {
 static void offer_words(pbd_words words, const char *choices, begun begin) {
     switch (words) {
         case PBD_WORDS_FILES:
+            offer_choices(choices, begin);
             puts(":files");
             return;
         case PBD_WORDS_FOLDERS:
@@ -222,7 +223,11 @@ static const char bash_script[] =
     "    if [[ ${words[-1]} == *=* && ( $current == = || $current != *=* ) ]]; then stem=${words[-1]%=*}=; fi\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :files) compopt -o default; return ;;\n"
+    "            :files) compopt -o default\n"
+    "                # beside words of ours bash offers no files by itself\n"
+    "                [[ ${#COMPREPLY[@]} -eq 0 ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "
+    "\"$current\")\n"
+    "                return ;;\n"
     "            :folders) compopt -o dirnames; return ;;\n"
     "            *=) compopt -o nospace ;;\n"
     "        esac\n"
@@ -239,7 +244,7 @@ static const char zsh_script[] =
     "    local -a offers open\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :files) compset -P '*='; _files; return ;;\n"
+    "            :files) (( ${#offers} )) && compadd -- \"${offers[@]}\"; compset -P '*='; _files; return ;;\n"
     "            :folders) compset -P '--*='; _files -/; return ;;\n"
     "            *=) open+=(\"$line\") ;;\n"
     "            *) offers+=(\"$line\") ;;\n"

@@ -90,6 +90,8 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("db ''", "import");
     expect_offer("db export --format ''", "latex");
     expect_offer("completion ''", "zsh");
+    expect_offer("sweep re", "resume"); /* an action, or a file */
+    expect_offer("sweep submit --engine ''", "slurm");
     expect_offer("no_such_verb ''", ""); /* nothing, and no error */
 }
 
@@ -104,6 +106,10 @@ static void files_are_the_shells(void **state) {
     (void)state;
     static const char only_files[] = "\ncompopt -o default\n\n";
     expect_only("sweep so", only_files);
+    expect_only("sweep plan so", only_files);
+    assert_int_equal(close(open(in_workplace("plans.yaml"), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)), 0);
+    assert_int_equal(chdir(workplace()), 0);
+    expect_only("sweep pla", "\ncompopt -o default\nplan\nplans.yaml\n"); /* both kinds of words */
     expect_only("db export --db ''", only_files);
     expect_only("db export --db =", only_files);
     expect_only("db export --db = so", only_files);

@@ -1,0 +1,27 @@
+/* Runs of a sweep made one after the other and told of, a line each: the whole of `sweep FILE.yaml`, and of a shard. */
+#ifndef PBD_SWEEP_MAKING_H
+#define PBD_SWEEP_MAKING_H
+
+#include "harness/cli.h"
+#include "harness/figure_plan.h"
+#include "harness/figure_report.h"
+
+typedef struct pbd_making {
+    pbd_report_style style;
+    pbd_progress progress;
+    pbd_store *store;                     /* where they go */
+    size_t made, stored, refused, unwell; /* unwell: failed or diverged */
+    char *refusals;                       /* a line for each; NULL: none. The caller frees */
+    pbd_status trouble;
+} pbd_making;
+
+/* Makes what the store lacks (`again`: everything), and counts. Runs that are refused are told of on standard error. */
+pbd_status pbd_make_runs(pbd_making *making, pbd_plan *plan, bool again);
+
+/* « 3 runs made, 1 already stored, 0 failed or diverged», and the line's end. */
+void pbd_print_made(const pbd_making *making, const char *of);
+
+/* The exit code that these runs ask for. */
+int pbd_made_exit(const pbd_making *making);
+
+#endif

@@ -1,0 +1,445 @@
+/* Freezing a plan, and thawing shards of it. */
+#include "harness/sweep/manifest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "harness/environment.h"
+#include "harness/plugin.h"
+#include "harness/store/rows.h"
+
+enum { FORMAT = 1 }; /* of the file */
+
+static const char file_name[] = "manifest.jsonl";
+
+pbd_sweep_path pbd_sweep_file(const char *folder, const char *relative) {
+    pbd_sweep_path path;
+    snprintf(path.text, sizeof path.text, "%s/%s", folder, relative);
+    return path;
+}
+
+static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for the manifest of a sweep"); }
+
+static void hash_text(const char *text, size_t bytes, char hash[33]) {
+    XXH128_hash_t h = XXH3_128bits(text, bytes);
+    snprintf(hash, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+}
+
+/* ---- Files that are whole or not there --------------------------------------------------------------------------- */
+
+static bool write_all(int file, const char *text, size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t put = write(file, text, bytes);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        text += put;
+        bytes -= (size_t)put;
+    }
+    return fsync(file) == 0;
+}
+
+pbd_status pbd_write_whole(const char *path, const char *text, size_t bytes) {
+    pbd_sweep_path part;
+    snprintf(part.text, sizeof part.text, "%s.%d", path, (int)getpid());
+    const int file = open(part.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool fine = file >= 0 && write_all(file, text, bytes);
+    if (file >= 0 && close(file) != 0) fine = false;
+    if (fine && rename(part.text, path) == 0) return pbd_ok();
+    const int why = errno;
+    unlink(part.text);
+    return pbd_error(PBD_BAD_INPUT, "'%.140s' cannot be written: %s", path, strerror(why));
+}
+
+/* ---- From a plan to lines ---------------------------------------------------------------------------------------- */
+
+static int by_cell(const void *left, const void *right) {
+    const pbd_plan_item *a = *(const pbd_plan_item *const *)left, *b = *(const pbd_plan_item *const *)right;
+    int order = strcmp(a->cell_id, b->cell_id);
+    if (order == 0) order = (a->seed > b->seed) - (a->seed < b->seed);
+    if (order == 0) order = (a->repeat > b->repeat) - (a->repeat < b->repeat);
+    return order ? order : (a > b) - (a < b);
+}
+
+static bool is_one_cell(const pbd_plan_item *a, const pbd_plan_item *b) {
+    return a->seed == b->seed && strcmp(a->cell_id, b->cell_id) == 0;
+}
+
+/* Appends `key=value` for each parameter; one that case and method share has one value, and is written once. */
+static bool append_values(json_t *set, const pbd_values *values, const pbd_values *but) {
+    for (size_t i = 0; i < values->count; i++) {
+        const char *name = values->item[i].param->name;
+        bool known = false;
+        for (size_t k = 0; but && k < but->count; k++) known = known || strcmp(but->item[k].param->name, name) == 0;
+        if (!known && json_array_append_new(set, json_sprintf("%s=%s", name, pbd_value_text(&values->item[i]))) != 0)
+            return false;
+    }
+    return true;
+}
+
+static json_t *cell_json(const pbd_plan_item *item, int repeats) {
+    const pbd_cell *cell = &item->cell;
+    json_t *set = json_array();
+    const bool fine =
+        append_values(set, &cell->case_values, NULL) && append_values(set, &cell->method_values, &cell->case_values);
+    json_t *object = json_pack(
+        "{ss so so si si ss ss ss ss si so}", "cell_id", item->cell_id, "label", pbd_text_json(item->label), "seed",
+        pbd_count_json(item->seed), "repeats", repeats, "warmups", item->warmups, "case", cell->c->name, "method",
+        cell->method->by_precision[cell->precision]->name, "backend", pbd_backend_at(cell->backend).name, "precision",
+        pbd_precision_name(cell->precision), "threads", cell->threads, "set", set);
+    if (fine) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static pbd_status write_line(FILE *out, json_t *object) {
+    const bool fine = object && json_dumpf(object, out, JSON_COMPACT | JSON_SORT_KEYS) == 0 && fputc('\n', out) != EOF;
+    json_decref(object);
+    return fine ? pbd_ok() : no_memory();
+}
+
+/* The cells of sorted items, each with all its repeats. */
+static pbd_status write_cells(FILE *out, const pbd_plan_item *const *sorted, size_t count) {
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && is_one_cell(sorted[i], sorted[next]);) next++;
+        PBD_TRY(write_line(out, cell_json(sorted[i], sorted[next - 1]->repeat + 1)));
+    }
+    return pbd_ok();
+}
+
+static json_t *plugins_json(void) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        const pbd_plugin *plugin = pbd_method_at(i)->plugin;
+        char path[PATH_MAX];
+        if (!plugin || (i > 0 && pbd_method_at(i - 1)->plugin == plugin)) continue;
+        if (!realpath(pbd_plugin_path(plugin), path)) snprintf(path, sizeof path, "%s", pbd_plugin_path(plugin));
+        json_array_append_new(list, json_pack("{ss ss}", "path", path, "hash", pbd_plugin_hash(plugin)));
+    }
+    return list;
+}
+
+static json_t *header_json(const pbd_plan_item *const *sorted, size_t count, const char *name, size_t shard_cells) {
+    size_t cells = 0, runs = 0;
+    int threads = 1;
+    for (size_t i = 0; i < count; i++) {
+        const bool last = i + 1 == count || !is_one_cell(sorted[i], sorted[i + 1]);
+        cells += last;
+        if (last) runs += (size_t)sorted[i]->repeat + 1;
+        if (sorted[i]->cell.threads > threads) threads = sorted[i]->cell.threads;
+    }
+    return json_pack("{si so ss ss sI sI sI si so}", "pbdbench_sweep", FORMAT, "name", pbd_text_json(name), "source",
+                     pbd_this_build()->source, "version", pbd_this_build()->version, "cells", (json_int_t)cells, "runs",
+                     (json_int_t)runs, "shard_cells", (json_int_t)shard_cells, "threads", threads, "plugins",
+                     plugins_json());
+}
+
+/* The last line vouches for all others. */
+static pbd_status seal(char **text, size_t *bytes) {
+    char hash[33], *sealed = NULL;
+    hash_text(*text, *bytes, hash);
+    const int length = asprintf(&sealed, "%s{\"hash\":\"%s\"}\n", *text, hash);
+    if (length < 0) return no_memory();
+    free(*text);
+    *text = sealed;
+    *bytes = (size_t)length;
+    return pbd_ok();
+}
+
+static pbd_status compose(const pbd_plan *plan, const char *name, size_t shard_cells, char **text, size_t *bytes) {
+    const pbd_plan_item **sorted = calloc(plan->count + 1, sizeof *sorted);
+    FILE *out = sorted ? open_memstream(text, bytes) : NULL;
+    pbd_status status = out ? pbd_ok() : no_memory();
+    for (size_t i = 0; sorted && i < plan->count; i++) sorted[i] = &plan->item[i];
+    if (out) {
+        qsort(sorted, plan->count, sizeof *sorted, by_cell);
+        status = write_line(out, header_json(sorted, plan->count, name, shard_cells));
+        if (status.code == PBD_OK) status = write_cells(out, sorted, plan->count);
+        if (fclose(out) != 0) status = no_memory();
+        if (status.code == PBD_OK) status = seal(text, bytes);
+    }
+    free(sorted);
+    return status;
+}
+
+/* ---- The folder -------------------------------------------------------------------------------------------------- */
+
+/* With those above it. */
+static pbd_status make_folder(const char *path) {
+    char above[PATH_MAX];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(above, sizeof above, "%.*s", (int)(slash - path), path);
+        mkdir(above, 0777);
+    }
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "the folder '%.140s' cannot be made: %s", path, strerror(errno));
+}
+
+/* Whether a plan there is no longer only a plan. */
+static bool has_begun(const char *folder) {
+    if (access(pbd_sweep_file(folder, "submitted.json").text, F_OK) == 0) return true;
+    bool found = false;
+    DIR *shards = opendir(pbd_sweep_file(folder, "shards").text);
+    for (const struct dirent *entry; shards && (entry = readdir(shards));) found = found || entry->d_name[0] != '.';
+    if (shards) closedir(shards);
+    return found;
+}
+
+/* NULL: cannot be read. */
+static char *read_text(const char *path, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    *bytes = 0;
+    if (!file) return NULL;
+    struct stat about;
+    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && (text = malloc((size_t)about.st_size + 1))) {
+        *bytes = fread(text, 1, (size_t)about.st_size, file);
+        text[*bytes] = '\0';
+    }
+    fclose(file);
+    return text;
+}
+
+static bool is_same(const char *path, const char *text, size_t bytes) {
+    size_t old_bytes;
+    char *old = read_text(path, &old_bytes);
+    const bool same = old && old_bytes == bytes && memcmp(old, text, bytes) == 0;
+    free(old);
+    return same;
+}
+
+static pbd_status keep(const char *folder, const char *text, size_t bytes) {
+    const pbd_sweep_path path = pbd_sweep_file(folder, file_name);
+    if (is_same(path.text, text, bytes)) return pbd_ok();
+    if (has_begun(folder))
+        return pbd_error(PBD_BAD_INPUT,
+                         "'%.140s' holds another sweep, of which something was submitted or made: name another folder "
+                         "with --dir, or remove that one",
+                         folder);
+    PBD_TRY(make_folder(folder));
+    PBD_TRY(make_folder(pbd_sweep_file(folder, "shards").text));
+    PBD_TRY(make_folder(pbd_sweep_file(folder, "jobs").text));
+    return pbd_write_whole(path.text, text, bytes);
+}
+
+pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t shard_cells, const char *folder) {
+    char *text = NULL, *copy = strdup(path);
+    size_t bytes = 0;
+    if (!copy) return no_memory();
+    char *name = basename(copy), *dot = strrchr(name, '.');
+    if (dot && dot != name) *dot = '\0';
+    pbd_status status = compose(plan, name, shard_cells, &text, &bytes);
+    if (status.code == PBD_OK) status = keep(folder, text, bytes);
+    free(text);
+    free(copy);
+    return status;
+}
+
+pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells) {
+    pbd_manifest *old = *manifest;
+    if (shard_cells == old->shard_cells) return pbd_ok();
+    char *text = NULL, folder[PATH_MAX];
+    size_t bytes = 0;
+    snprintf(folder, sizeof folder, "%s", old->folder);
+    json_object_set_new(old->header, "shard_cells", json_integer((json_int_t)shard_cells));
+    FILE *out = open_memstream(&text, &bytes);
+    pbd_status status = out ? write_line(out, json_incref(old->header)) : no_memory();
+    if (out) fwrite(old->text + old->start[0], 1, old->start[old->cells] - old->start[0], out);
+    if (out && fclose(out) != 0) status = no_memory();
+    if (status.code == PBD_OK) status = seal(&text, &bytes);
+    if (status.code == PBD_OK) status = keep(folder, text, bytes);
+    free(text);
+    PBD_TRY(status);
+    pbd_manifest_free(old);
+    *manifest = NULL;
+    return pbd_manifest_open(folder, manifest);
+}
+
+/* ---- Reading it -------------------------------------------------------------------------------------------------- */
+
+static pbd_status changed(const pbd_manifest *m, const char *how) {
+    return pbd_error(PBD_BAD_INPUT,
+                     "the manifest in '%.140s' was changed after planning (%s): plan the sweep again, into another "
+                     "folder where shards were made",
+                     m->folder, how);
+}
+
+/* Finds where each line begins; `start` gets cells + 1 places behind the header's. */
+static pbd_status find_lines(pbd_manifest *m, size_t bytes) {
+    size_t lines = 0, used = 0;
+    for (size_t i = 0; i < bytes; i++) lines += m->text[i] == '\n';
+    if (bytes == 0 || m->text[bytes - 1] != '\n' || lines < 3 || strlen(m->text) != bytes)
+        return changed(m, "it is cut short");
+    m->start = calloc(lines, sizeof *m->start);
+    if (!m->start) return no_memory();
+    for (size_t i = 0; i + 1 < bytes; i++)
+        if (m->text[i] == '\n') m->start[used++] = i + 1;
+    m->cells = used - 1;
+    return pbd_ok();
+}
+
+static pbd_status check_seal(pbd_manifest *m) {
+    char says[33] = "";
+    hash_text(m->text, m->start[m->cells], m->hash);
+    if (sscanf(m->text + m->start[m->cells], "{\"hash\":\"%32[0-9a-f]\"}", says) != 1)
+        return changed(m, "its hash is missing");
+    if (strcmp(says, m->hash) == 0) return pbd_ok();
+    char how[120];
+    snprintf(how, sizeof how, "its hash is %s, and was %s", m->hash, says);
+    return changed(m, how);
+}
+
+static pbd_status read_header(pbd_manifest *m) {
+    const char *source = NULL;
+    json_int_t cells = 0, runs = 0, shard_cells = 0;
+    int format = 0;
+    m->header = json_loadb(m->text, m->start[0], 0, NULL);
+    if (json_unpack(m->header, "{si ss ss sI sI sI si}", "pbdbench_sweep", &format, "name", &m->name, "source", &source,
+                    "cells", &cells, "runs", &runs, "shard_cells", &shard_cells, "threads", &m->threads) != 0 ||
+        (size_t)cells != m->cells || shard_cells < 1 || runs < cells)
+        return changed(m, "its first line is not one that is planned");
+    if (format != FORMAT)
+        return pbd_error(PBD_BAD_INPUT, "the manifest in '%.140s' is of version %d, and this pbdbench reads version %d",
+                         m->folder, format, FORMAT);
+    if (strcmp(source, pbd_this_build()->source) != 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "the sweep in '%.140s' was planned by other sources (%.12s) than this pbdbench is made of "
+                         "(%.12s): use the one that planned it, or plan again into another folder",
+                         m->folder, source, pbd_this_build()->source);
+    m->runs = (size_t)runs;
+    m->shard_cells = (size_t)shard_cells;
+    m->shards = (m->cells + m->shard_cells - 1) / m->shard_cells;
+    return pbd_ok();
+}
+
+static pbd_status load_plugins(const pbd_manifest *m) {
+    const json_t *list = json_object_get(m->header, "plugins");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *path = NULL, *hash = NULL;
+        const pbd_plugin *plugin = NULL;
+        if (json_unpack(json_array_get(list, i), "{ss ss}", "path", &path, "hash", &hash) != 0)
+            return changed(m, "its plug-ins");
+        PBD_TRY(pbd_plugin_load(path, &plugin));
+        if (strcmp(pbd_plugin_hash(plugin), hash) != 0)
+            return pbd_error(PBD_BAD_INPUT,
+                             "the plug-in '%.140s' is another (%.12s) than the sweep was planned with (%.12s): plan "
+                             "again into another folder",
+                             path, pbd_plugin_hash(plugin), hash);
+    }
+    return pbd_ok();
+}
+
+static pbd_status read_manifest(pbd_manifest *m) {
+    const pbd_sweep_path path = pbd_sweep_file(m->folder, file_name);
+    size_t bytes;
+    m->text = read_text(path.text, &bytes);
+    if (!m->text)
+        return pbd_error(PBD_BAD_INPUT,
+                         "there is no sweep in '%.140s' (%s: %s): `pbdbench sweep plan FILE.yaml` plans one, and --dir "
+                         "names its folder",
+                         m->folder, file_name, strerror(errno));
+    PBD_TRY(find_lines(m, bytes));
+    PBD_TRY(check_seal(m));
+    PBD_TRY(read_header(m));
+    return load_plugins(m);
+}
+
+pbd_status pbd_manifest_open(const char *folder, pbd_manifest **out) {
+    *out = NULL;
+    pbd_manifest *m = calloc(1, sizeof *m);
+    if (!m) return no_memory();
+    if (!realpath(folder, m->folder)) snprintf(m->folder, sizeof m->folder, "%s", folder);
+    const pbd_status status = read_manifest(m);
+    if (status.code == PBD_OK)
+        *out = m;
+    else
+        pbd_manifest_free(m);
+    return status;
+}
+
+void pbd_manifest_free(pbd_manifest *m) {
+    if (!m) return;
+    json_decref(m->header);
+    free(m->start);
+    free(m->text);
+    free(m);
+}
+
+/* ---- From lines to a plan ---------------------------------------------------------------------------------------- */
+
+pbd_status pbd_manifest_check_shard(const pbd_manifest *m, long long number) {
+    if (number >= 0 && (unsigned long long)number < m->shards) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "there is no shard %lld: the sweep in '%.140s' has shards [0, %zu]", number,
+                     m->folder, m->shards - 1);
+}
+
+/* What a line asks for; its words belong to `line`, its settings to the caller. */
+typedef struct asked {
+    const char *cell_id, *label;
+    json_t *set;
+    pbd_request request;
+    pbd_setting *setting;
+} asked;
+
+static pbd_status read_settings(asked *a) {
+    const size_t count = json_array_size(a->set);
+    a->setting = calloc(count + 1, sizeof *a->setting);
+    a->request.setting = a->setting;
+    if (!a->setting) return no_memory();
+    for (; a->request.settings < count; a->request.settings++) {
+        const char *word = json_string_value(json_array_get(a->set, a->request.settings));
+        PBD_TRY(pbd_setting_parse(word ? word : "", &a->setting[a->request.settings]));
+    }
+    return pbd_ok();
+}
+
+static pbd_status add_asked(asked *a, pbd_plan *plan) {
+    const size_t before = plan->count;
+    PBD_TRY(read_settings(a));
+    PBD_TRY(pbd_plan_add(plan, &a->request, 0));
+    if (strcmp(plan->item[before].cell_id, a->cell_id) != 0)
+        return pbd_error(PBD_BAD_INPUT, "it is cell %.12s to this pbdbench, and was planned as %.12s",
+                         plan->item[before].cell_id, a->cell_id);
+    for (size_t i = before; i < plan->count; i++) {
+        char *label = strdup(a->label);
+        if (!label) return no_memory();
+        free(plan->item[i].label);
+        plan->item[i].label = label;
+    }
+    return pbd_ok();
+}
+
+static pbd_status add_line(const pbd_manifest *m, size_t cell, pbd_plan *plan) {
+    asked a = {0};
+    pbd_request *r = &a.request;
+    const json_t *seed;
+    json_t *line = json_loadb(m->text + m->start[cell], m->start[cell + 1] - m->start[cell], 0, NULL);
+    pbd_status status;
+    if (json_unpack(line, "{ss ss so si si ss ss ss ss si so}", "cell_id", &a.cell_id, "label", &a.label, "seed", &seed,
+                    "repeats", &r->repeats, "warmups", &r->warmups, "case", &r->case_name, "method", &r->method_name,
+                    "backend", &r->backend, "precision", &r->precision, "threads", &r->threads, "set", &a.set) == 0) {
+        r->seed = pbd_json_count(seed);
+        status = add_asked(&a, plan);
+    } else {
+        status = pbd_error(PBD_BAD_INPUT, "it is no cell");
+    }
+    for (size_t i = 0; i < r->settings; i++) pbd_setting_free(&a.setting[i]);
+    free(a.setting);
+    json_decref(line);
+    if (status.code == PBD_OK) return status;
+    return pbd_error(status.code, "'%.200s', line %zu: %.300s", pbd_sweep_file(m->folder, file_name).text, cell + 2,
+                     status.text);
+}
+
+pbd_status pbd_manifest_plan(const pbd_manifest *m, size_t shard, pbd_plan *plan) {
+    const size_t first = shard * m->shard_cells, end = first + m->shard_cells;
+    for (size_t cell = first; cell < end && cell < m->cells; cell++) PBD_TRY(add_line(m, cell, plan));
+    return pbd_ok();
+}

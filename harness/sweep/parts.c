@@ -1,0 +1,377 @@
+/* What the actions of `sweep` do and say. */
+#include "harness/sweep/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/child.h"
+#include "harness/cli.h"
+#include "harness/store/rows.h"
+#include "harness/sweep/shard_merge.h"
+#include "harness/sweep/shard_run.h"
+
+enum {
+    WANTED_SECONDS = 600, /* of a shard: long beside what a scheduler takes to start it, short to lose */
+    BLIND_CELLS = 25,     /* of a shard, when nothing is known of times */
+    SHOWN = 12            /* ranges of missing shards */
+};
+
+/* ---- Saying ------------------------------------------------------------------------------------------------------ */
+
+static void print_json(json_t *object) {
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(object);
+}
+
+static json_t *missing_json(const bool *is_there, size_t shards) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < shards; i++)
+        if (!is_there[i]) json_array_append_new(list, json_integer((json_int_t)i));
+    return list;
+}
+
+/* « 3, 7-9, 12» */
+static void print_missing(const bool *is_there, size_t shards) {
+    size_t shown = 0;
+    for (size_t i = 0, end; i < shards; i = end + 1) {
+        for (end = i; end < shards && !is_there[end];) end++;
+        if (end == i) continue;
+        if (shown++ == SHOWN) {
+            printf(", ...");
+            return;
+        }
+        printf("%s%zu", shown > 1 ? ", " : " ", i);
+        if (end > i + 1) printf("-%zu", end - 1);
+    }
+}
+
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+/* What squeue says of the jobs of the last submission, "" when it cannot be asked: for people; nothing rests on it. */
+static void ask_queue(const json_t *last, char *says, size_t size) {
+    char jobs[400] = "--jobs=";
+    size_t i, used = strlen(jobs), running = 0, waiting = 0;
+    json_t *job;
+    *says = '\0';
+    if (json_array_size(json_object_get(last, "jobs")) == 0) return;
+    json_array_foreach(json_object_get(last, "jobs"), i, job) {
+        if (used + 40 < sizeof jobs)
+            used += (size_t)snprintf(jobs + used, sizeof jobs - used, "%s%s", i ? "," : "", json_string_value(job));
+    }
+    const char *const words[] = {"squeue", "--noheader", "--array", "--format=%T", jobs, NULL};
+    pbd_child child = {0};
+    if (pbd_child_run(words, NULL, -1, &child).code == PBD_OK && child.code == 0) {
+        for (char *rest = child.out, *line; (line = strsep(&rest, "\n"));) {
+            running += strcmp(line, "RUNNING") == 0 || strcmp(line, "COMPLETING") == 0;
+            waiting += strcmp(line, "PENDING") == 0 || strcmp(line, "CONFIGURING") == 0;
+        }
+        snprintf(says, size, ": %zu running, %zu waiting", running, waiting);
+    }
+    pbd_child_free(&child);
+}
+
+static void print_submission(const json_t *last) {
+    char queue[80];
+    size_t i;
+    json_t *job;
+    const char *engine = json_string_value(json_object_get(last, "engine"));
+    if (!engine || strcmp(engine, "slurm") != 0) return;
+    ask_queue(last, queue, sizeof queue);
+    printf("  submitted to Slurm as");
+    json_array_foreach(json_object_get(last, "jobs"), i, job) {
+        printf("%s %s", i ? "," : " job", json_string_value(job));
+    }
+    const char *merge = json_string_value(json_object_get(last, "merge"));
+    printf("%s%s%s\n", queue, merge && *merge ? "; merge " : "; no merge", merge ? merge : "");
+}
+
+static json_t *bad_json(const pbd_shards *shards) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < shards->count; i++)
+        if (shards->item[i].trouble.code != PBD_OK)
+            json_array_append_new(list, json_pack("{so so}", "file", pbd_text_json(shards->item[i].name), "says",
+                                                  pbd_text_json(shards->item[i].trouble.text)));
+    return list;
+}
+
+static void say_status(const pbd_manifest *m, const pbd_shards *shards, const pbd_report_style *style) {
+    json_t *last = pbd_submitted(m);
+    if (style->json) {
+        print_json(json_pack("{so ss so sI sI sI sI sI so so so}", "folder", pbd_text_json(m->folder), "manifest",
+                             m->hash, "name", pbd_text_json(m->name), "cells", (json_int_t)m->cells, "runs",
+                             (json_int_t)m->runs, "shard_cells", (json_int_t)m->shard_cells, "shards",
+                             (json_int_t)m->shards, "published", (json_int_t)shards->there, "missing",
+                             missing_json(shards->is_there, m->shards), "bad", bad_json(shards), "submitted",
+                             last ? json_incref(last) : json_null()));
+    } else {
+        printf("%s (%s): %zu run%s in %zu shard%s of %zu cell%s; %zu published", m->folder, m->name, m->runs,
+               plural(m->runs), m->shards, plural(m->shards), m->shard_cells, plural(m->shard_cells), shards->there);
+        if (shards->there < m->shards) printf(", missing:");
+        print_missing(shards->is_there, m->shards);
+        putchar('\n');
+        for (size_t i = 0; i < shards->count; i++)
+            if (shards->item[i].trouble.code != PBD_OK)
+                printf("  not a shard: %s: %s\n", shards->item[i].name, shards->item[i].trouble.text);
+        if (last) print_submission(last);
+    }
+    json_decref(last);
+}
+
+static pbd_status tell_status(const pbd_manifest *m, const pbd_parts *parts, int *exit_code) {
+    pbd_shards shards;
+    PBD_TRY(pbd_shards_look(m, &shards));
+    say_status(m, &shards, &parts->style);
+    *exit_code = shards.there < m->shards ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
+    pbd_shards_free(&shards);
+    return pbd_ok();
+}
+
+pbd_status pbd_parts_status(const pbd_parts *parts, int *exit_code) {
+    pbd_manifest *m;
+    PBD_TRY(pbd_manifest_open(parts->dir, &m));
+    const pbd_status status = tell_status(m, parts, exit_code);
+    pbd_manifest_free(m);
+    return status;
+}
+
+/* ---- plan -------------------------------------------------------------------------------------------------------- */
+
+/* Seconds of the mean run, from stored runs of the same cases and methods; NAN when there are none. */
+static double seconds_each(const pbd_figure_file *file, const pbd_plan *plan, const char *db) {
+    pbd_store *store = NULL;
+    pbd_forecast forecast = {.seconds = NAN};
+    if (access(db, F_OK) != 0 || pbd_store_open(db, PBD_STORE_READ, &store).code != PBD_OK) return NAN;
+    const pbd_status status = pbd_forecast_figure(file, plan, 0, store, &forecast);
+    pbd_store_close(store);
+    return status.code == PBD_OK && forecast.runs.missing > 0 ? forecast.seconds / (double)forecast.runs.missing : NAN;
+}
+
+/* As many cells as fill the wanted time. */
+static size_t choose_length(double seconds, const pbd_plan *plan) {
+    if (!(seconds > 0)) return BLIND_CELLS;
+    const double cells = WANTED_SECONDS / seconds;
+    if (cells < 1) return 1;
+    return cells > (double)plan->count ? plan->count : (size_t)cells;
+}
+
+/* The machine that plans is seldom the one that runs. */
+static void warn_of_threads(const pbd_figure_file *file, const pbd_plan *plan) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        if (file->runs[i].threads > 0) continue;
+        fprintf(stderr,
+                "pbdbench: %s: runs[%u] '%s' does not say its threads: frozen to the %d of this machine; `threads: N` "
+                "says otherwise\n",
+                file->shown_as, i, file->runs[i].name, plan->count ? plan->item[0].cell.threads : 0);
+        return;
+    }
+}
+
+static pbd_status freeze(const pbd_parts *parts, const pbd_figure_file *file, const pbd_plan *plan) {
+    const double seconds = seconds_each(file, plan, parts->db);
+    const size_t cells = parts->shard_cells > 0 ? (size_t)parts->shard_cells : choose_length(seconds, plan);
+    PBD_TRY(pbd_manifest_freeze(plan, parts->path, cells, parts->dir));
+    if (parts->style.quiet || parts->style.json) return pbd_ok();
+    warn_of_threads(file, plan);
+    if (seconds > 0)
+        printf("about %.2g s a run, as stored runs took: %.2g s a shard\n", seconds, seconds * (double)cells);
+    else if (parts->shard_cells == 0)
+        printf("nothing like it is stored, so its time is unknown: --shard-cells N makes shards of 5 to 30 minutes\n");
+    return pbd_ok();
+}
+
+pbd_status pbd_parts_plan(const pbd_parts *parts, int *exit_code) {
+    pbd_figure_file *file = NULL;
+    pbd_plan plan = {0};
+    pbd_status status = pbd_sweep_load(parts->path, &file);
+    if (status.code == PBD_OK) status = pbd_figure_plan(file, false, 0, &plan);
+    if (status.code == PBD_OK) status = freeze(parts, file, &plan);
+    if (status.code == PBD_OK) status = pbd_parts_status(parts, exit_code);
+    *exit_code = PBD_EXIT_OK; /* nothing is made yet: that is no fault */
+    pbd_plan_free(&plan);
+    pbd_figure_file_free(file);
+    return status;
+}
+
+/* ---- submit and resume ------------------------------------------------------------------------------------------- */
+
+static pbd_status start(const pbd_manifest *m, const pbd_parts *parts, const pbd_submission *submission,
+                        const bool *wanted, int *exit_code) {
+    if (strcmp(submission->engine, "local") == 0) return pbd_run_locally(m, wanted, submission, exit_code);
+    PBD_TRY(pbd_submit_to_slurm(m, wanted, submission));
+    const pbd_status status = tell_status(m, parts, exit_code);
+    *exit_code = PBD_EXIT_OK;
+    return status;
+}
+
+/* With nothing missing there may still be something to merge. */
+static pbd_status start_missing(const pbd_manifest *m, const pbd_parts *parts, const pbd_submission *submission,
+                                int *exit_code) {
+    pbd_shards shards;
+    PBD_TRY(pbd_shards_look(m, &shards));
+    const bool done = shards.there == m->shards;
+    bool *wanted = shards.is_there;
+    for (size_t i = 0; i < m->shards; i++) wanted[i] = !wanted[i];
+    pbd_status status = pbd_ok();
+    if (!done) status = start(m, parts, submission, wanted, exit_code);
+    pbd_shards_free(&shards);
+    if (status.code != PBD_OK || !done) return status;
+    if (!parts->style.quiet && !parts->style.json) printf("every shard is published: nothing to submit; merging\n");
+    pbd_parts merge = *parts;
+    merge.db = submission->db;
+    return pbd_parts_merge(&merge, exit_code);
+}
+
+static pbd_status begin(pbd_manifest **m, const pbd_parts *parts, int *exit_code) {
+    json_t *last = pbd_submitted(*m);
+    const char *engine = json_string_value(json_object_get(last, "engine"));
+    const bool twice = engine && strcmp(engine, "slurm") == 0;
+    json_decref(last);
+    if (!parts->submission.engine)
+        return pbd_error(PBD_BAD_INPUT, "submit needs --engine slurm, or --engine local for this machine");
+    if (twice)
+        return pbd_error(PBD_BAD_INPUT,
+                         "the sweep in '%.140s' was submitted already: `pbdbench sweep status` says how far it is, and "
+                         "when its jobs have ended, `pbdbench sweep resume` submits what is missing",
+                         (*m)->folder);
+    if (parts->shard_cells > 0) PBD_TRY(pbd_manifest_regroup(m, (size_t)parts->shard_cells));
+    return start_missing(*m, parts, &parts->submission, exit_code);
+}
+
+pbd_status pbd_parts_submit(const pbd_parts *parts, int *exit_code) {
+    pbd_manifest *m;
+    PBD_TRY(pbd_manifest_open(parts->dir, &m));
+    const pbd_status status = begin(&m, parts, exit_code);
+    pbd_manifest_free(m);
+    return status;
+}
+
+static pbd_status go_on(const pbd_manifest *m, const pbd_parts *parts, const json_t *last, int *exit_code) {
+    pbd_submission s = parts->submission;
+    const bool own_args = s.args.count > 0;
+    if (!parts->db_given) s.db = NULL;
+    pbd_status status = pbd_submission_recall(&s, last);
+    if (!s.db) s.db = parts->db;
+    if (status.code == PBD_OK && !s.engine)
+        status =
+            pbd_error(PBD_BAD_INPUT,
+                      "nothing was submitted of the sweep in '%.140s' yet: `pbdbench sweep submit --engine slurm`, "
+                      "or name the engine here",
+                      m->folder);
+    if (status.code == PBD_OK) status = start_missing(m, parts, &s, exit_code);
+    if (!own_args) pbd_texts_free(&s.args);
+    return status;
+}
+
+pbd_status pbd_parts_resume(const pbd_parts *parts, int *exit_code) {
+    pbd_manifest *m;
+    PBD_TRY(pbd_manifest_open(parts->dir, &m));
+    json_t *last = pbd_submitted(m);
+    const pbd_status status = go_on(m, parts, last, exit_code);
+    json_decref(last);
+    pbd_manifest_free(m);
+    return status;
+}
+
+/* ---- run-shard --------------------------------------------------------------------------------------------------- */
+
+static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_making *making) {
+    bool known;
+    char of[40];
+    PBD_TRY(pbd_manifest_check_shard(m, parts->shard));
+    snprintf(of, sizeof of, "shard %lld", parts->shard);
+    PBD_TRY(pbd_shard_run(m, (size_t)parts->shard, making, parts->argc, parts->argv, &known));
+    if (!known)
+        pbd_print_made(making, of);
+    else if (!parts->style.json)
+        printf("%s: published already\n", of);
+    return pbd_ok();
+}
+
+pbd_status pbd_parts_run_shard(const pbd_parts *parts, int *exit_code) {
+    pbd_manifest *m;
+    pbd_making making = {.style = parts->style};
+    PBD_TRY(pbd_manifest_open(parts->dir, &m));
+    const pbd_status status = run_shard(m, parts, &making);
+    *exit_code = pbd_made_exit(&making);
+    free(making.refusals);
+    pbd_manifest_free(m);
+    return status;
+}
+
+/* ---- merge ------------------------------------------------------------------------------------------------------- */
+
+typedef struct merge_story {
+    json_t *aside, *refusals;
+} merge_story;
+
+static void hear(void *context, const char *name, const char *says) {
+    const merge_story *story = context;
+    if (name)
+        json_array_append_new(story->aside,
+                              json_pack("{so so}", "file", pbd_text_json(name), "says", pbd_text_json(says)));
+    else
+        json_array_append_new(story->refusals, pbd_text_json(says));
+    if (name)
+        fprintf(stderr, "pbdbench: set aside: %s: %s\n", name, says);
+    else
+        fprintf(stderr, "pbdbench: run refused: %s\n", says);
+}
+
+static void say_merged(const pbd_manifest *m, const pbd_parts *parts, const pbd_shards_merged *merged,
+                       const merge_story *story) {
+    if (parts->style.json) {
+        print_json(json_pack("{sI sI so sI sI sI sI sO sO}", "shards", (json_int_t)m->shards, "merged",
+                             (json_int_t)merged->shards, "missing", missing_json(merged->is_merged, m->shards), "added",
+                             (json_int_t)merged->added, "known", (json_int_t)merged->known, "unwell",
+                             (json_int_t)merged->unwell, "made_twice", (json_int_t)merged->twice, "aside", story->aside,
+                             "refusals", story->refusals));
+        return;
+    }
+    printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already there, %zu failed or diverged", parts->db,
+           merged->shards, m->shards, merged->added, plural(merged->added), merged->known, merged->unwell);
+    if (merged->refused > 0) printf(", %zu refused", merged->refused);
+    if (merged->twice > 0) printf("; %zu made twice and passed over", merged->twice);
+    putchar('\n');
+    if (merged->aside > 0) printf("  %zu set aside, in %s/aside\n", merged->aside, m->folder);
+    if (merged->shards == m->shards) return;
+    printf("  missing:");
+    print_missing(merged->is_merged, m->shards);
+    printf("; `pbdbench sweep resume` submits them\n");
+}
+
+static int merged_exit(const pbd_manifest *m, const pbd_shards_merged *merged) {
+    if (merged->aside > 0 || merged->refused > 0) return PBD_EXIT_USAGE;
+    if (merged->shards < m->shards) return PBD_EXIT_INCONCLUSIVE;
+    return merged->unwell > 0 ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+}
+
+static pbd_status merge_into(const pbd_manifest *m, const pbd_parts *parts, pbd_store *store, int *exit_code) {
+    pbd_shards_merged merged;
+    merge_story story = {json_array(), json_array()};
+    const pbd_status status = pbd_shards_merge(m, store, hear, &story, &merged);
+    if (status.code == PBD_OK) {
+        say_merged(m, parts, &merged, &story);
+        *exit_code = merged_exit(m, &merged);
+    }
+    free(merged.is_merged);
+    json_decref(story.aside);
+    json_decref(story.refusals);
+    return status;
+}
+
+pbd_status pbd_parts_merge(const pbd_parts *parts, int *exit_code) {
+    pbd_manifest *m;
+    pbd_store *store = NULL;
+    PBD_TRY(pbd_manifest_open(parts->dir, &m));
+    pbd_status status = pbd_store_open(parts->db, PBD_STORE_WRITE, &store);
+    if (status.code == PBD_OK) status = merge_into(m, parts, store, exit_code);
+    pbd_store_close(store);
+    pbd_manifest_free(m);
+    return status;
+}

@@ -1,0 +1,159 @@
+#include "harness/sweep/shard_merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/store/rows.h"
+
+typedef struct merging {
+    const pbd_manifest *manifest;
+    pbd_store *into;
+    pbd_merge_observer observer;
+    void *context;
+    pbd_shards_merged *out;
+} merging;
+
+static pbd_sweep_path path_of(const merging *m, const pbd_shard *shard) {
+    return pbd_sweep_file(pbd_sweep_file(m->manifest->folder, "shards").text, shard->name);
+}
+
+static pbd_status set_aside(merging *m, const pbd_shard *shard, const char *why) {
+    PBD_TRY(pbd_shard_set_aside(m->manifest, shard->name));
+    m->out->aside++;
+    m->observer(m->context, shard->name, why);
+    return pbd_ok();
+}
+
+/* ---- One shard --------------------------------------------------------------------------------------------------- */
+
+/* Looks through the whole of a shard that could not be merged: PBD_BAD_INPUT with what is wrong with it. PBD_OK: it is
+ * sound, and the fault lies elsewhere. */
+static pbd_status examine(const char *path) {
+    pbd_store *store;
+    char *says = NULL;
+    size_t bytes = 0, problems = 0;
+    PBD_TRY(pbd_store_open(path, PBD_STORE_READ, &store));
+    FILE *out = open_memstream(&says, &bytes);
+    pbd_status status = out ? pbd_store_check(store, out, &problems) : pbd_store_no_memory(store);
+    if (out) fclose(out);
+    if (status.code == PBD_OK && problems > 0)
+        status = pbd_error(PBD_BAD_INPUT, "%.*s", (int)strcspn(says, "\n"), says);
+    free(says);
+    pbd_store_close(store);
+    return status;
+}
+
+/* *taken is false when the shard was set aside. */
+static pbd_status take(merging *m, const pbd_shard *shard, bool *taken) {
+    const pbd_sweep_path path = path_of(m, shard);
+    size_t added, known;
+    const pbd_status status = pbd_store_merge(m->into, path.text, &added, &known);
+    *taken = status.code == PBD_OK;
+    if (status.code != PBD_OK) {
+        const pbd_status fault = examine(path.text);
+        return fault.code == PBD_BAD_INPUT ? set_aside(m, shard, fault.text) : status;
+    }
+    m->out->shards++;
+    m->out->is_merged[shard->mark.number] = true;
+    m->out->added += added;
+    m->out->known += known;
+    m->out->unwell += shard->mark.unwell;
+    m->out->refused += shard->mark.refused;
+    for (char *rest = shard->mark.refusals, *line; (line = strsep(&rest, "\n"));)
+        if (*line) m->observer(m->context, NULL, line);
+    return pbd_ok();
+}
+
+/* ---- Shards that were made twice --------------------------------------------------------------------------------- */
+
+/* The id of some run of a store, "" where it has none. */
+static pbd_status first_run(pbd_store *store, char run_id[33]) {
+    sqlite3_stmt *stmt;
+    bool row = false;
+    pbd_status status = pbd_store_prepare(store, "SELECT min(run_id) FROM run", NULL, 0, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard");
+    const char *id = status.code == PBD_OK && row ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    snprintf(run_id, 33, "%s", id ? id : "");
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static bool is_in_store(const merging *m, const pbd_shard *shard) {
+    pbd_store *store;
+    char run_id[33] = "", full[33];
+    if (pbd_store_open(path_of(m, shard).text, PBD_STORE_READ, &store).code != PBD_OK) return false;
+    const pbd_status status = first_run(store, run_id);
+    pbd_store_close(store);
+    return status.code == PBD_OK && *run_id && pbd_store_resolve(m->into, run_id, full).code == PBD_OK;
+}
+
+/* Puts the one that was merged before in front: a late twin must not be added to it. */
+static void prefer_merged(const merging *m, const pbd_shard **twin, size_t count) {
+    for (size_t i = 0; count > 1 && i < count; i++)
+        if (is_in_store(m, twin[i])) {
+            const pbd_shard *first = twin[0];
+            twin[0] = twin[i];
+            twin[i] = first;
+            return;
+        }
+}
+
+static pbd_status take_one_of(merging *m, const pbd_shard **twin, size_t count) {
+    bool taken = false;
+    prefer_merged(m, twin, count);
+    for (size_t i = 0; i < count; i++) {
+        if (taken)
+            m->out->twice++;
+        else
+            PBD_TRY(take(m, twin[i], &taken));
+    }
+    return pbd_ok();
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static int by_number_then_name(const void *left, const void *right) {
+    const pbd_shard *a = *(const pbd_shard *const *)left, *b = *(const pbd_shard *const *)right;
+    const int order = (a->mark.number > b->mark.number) - (a->mark.number < b->mark.number);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+static pbd_status merge_sorted(merging *m, const pbd_shard **good, size_t count) {
+    qsort(good, count, sizeof *good, by_number_then_name);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && good[next]->mark.number == good[i]->mark.number;) next++;
+        PBD_TRY(take_one_of(m, good + i, next - i));
+    }
+    return pbd_ok();
+}
+
+static pbd_status merge_shards(merging *m, const pbd_shards *shards) {
+    const pbd_shard **good = calloc(shards->count + 1, sizeof *good);
+    size_t count = 0;
+    pbd_status status = good ? pbd_ok() : pbd_store_no_memory(m->into);
+    for (size_t i = 0; status.code == PBD_OK && i < shards->count; i++) {
+        const pbd_shard *shard = &shards->item[i];
+        if (shard->trouble.code == PBD_OK)
+            good[count++] = shard;
+        else if (shard->trouble.code == PBD_BAD_INPUT)
+            status = set_aside(m, shard, shard->trouble.text);
+        else
+            status = shard->trouble;
+    }
+    if (status.code == PBD_OK) status = merge_sorted(m, good, count);
+    free(good);
+    return status;
+}
+
+pbd_status pbd_shards_merge(const pbd_manifest *manifest, pbd_store *into, pbd_merge_observer observer, void *context,
+                            pbd_shards_merged *out) {
+    *out = (pbd_shards_merged){.is_merged = calloc(manifest->shards + 1, sizeof *out->is_merged)};
+    if (!out->is_merged) return pbd_store_no_memory(into);
+    pbd_shards shards;
+    merging m = {manifest, into, observer, context, out};
+    PBD_TRY(pbd_shards_look(manifest, &shards));
+    const pbd_status status = merge_shards(&m, &shards);
+    pbd_shards_free(&shards);
+    return status;
+}

@@ -1,0 +1,69 @@
+#include "harness/sweep/shard_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/store/rows.h"
+#include "harness/sweep/shards.h"
+
+/* A folder of this task's own on the machine's own disk. */
+static pbd_status make_scratch(char folder[PATH_MAX]) {
+    const char *given = getenv("TMPDIR");
+    snprintf(folder, PATH_MAX, "%s/pbdbench-shard-XXXXXX", given && *given ? given : "/tmp");
+    if (mkdtemp(folder)) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "no folder for a shard in '%.200s' (TMPDIR): %s", folder, strerror(errno));
+}
+
+static void remove_scratch(const char *folder) {
+    static const char *const files[] = {"shard.db", "shard.db-journal", "shard.db-wal", "shard.db-shm"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(pbd_sweep_file(folder, files[i]).text);
+    rmdir(folder);
+}
+
+/* With a rollback journal: when the store is closed, it is one file and nothing else. What the disk has of it matters
+ * when it is published, and is forced there then; of a machine that fails before, nothing is wanted. */
+static pbd_status make_runs(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv) {
+    pbd_plan plan = {0};
+    pbd_status status =
+        pbd_store_exec(making->store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "setting its journal");
+    if (status.code == PBD_OK) status = pbd_store_begin(making->store, argc, argv);
+    if (status.code == PBD_OK) status = pbd_manifest_plan(m, number, &plan);
+    if (status.code == PBD_OK) status = pbd_make_runs(making, &plan, false);
+    pbd_plan_free(&plan);
+    PBD_TRY(status);
+    const pbd_shard_mark mark = {.number = number,
+                                 .runs = making->made,
+                                 .unwell = making->unwell,
+                                 .refused = making->refused,
+                                 .refusals = making->refusals ? making->refusals : (char[]){""}};
+    return pbd_shard_mark_store(m, making->store, &mark);
+}
+
+static pbd_status run_in(const char *scratch, const pbd_manifest *m, size_t number, pbd_making *making, int argc,
+                         char *const *argv) {
+    const pbd_sweep_path path = pbd_sweep_file(scratch, "shard.db");
+    PBD_TRY(pbd_store_open(path.text, PBD_STORE_WRITE, &making->store));
+    const pbd_status status = make_runs(m, number, making, argc, argv);
+    pbd_store_close(making->store);
+    making->store = NULL;
+    if (status.code == PBD_INTERRUPTED)
+        return pbd_error(PBD_INTERRUPTED, "interrupted: shard %zu is not published; `pbdbench sweep resume` submits it",
+                         number);
+    return status.code == PBD_OK ? pbd_shard_publish(m, number, path.text) : status;
+}
+
+pbd_status pbd_shard_run(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv,
+                         bool *known) {
+    pbd_shards shards;
+    char scratch[PATH_MAX];
+    PBD_TRY(pbd_shards_look(m, &shards));
+    *known = shards.is_there[number];
+    pbd_shards_free(&shards);
+    if (*known) return pbd_ok();
+    PBD_TRY(make_scratch(scratch));
+    const pbd_status status = run_in(scratch, m, number, making, argc, argv);
+    remove_scratch(scratch);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* The folder shards/: publishing into it and looking at it. */
+#include "harness/sweep/shards.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/store/rows.h"
+
+static pbd_sweep_path shard_path(const pbd_manifest *m, const char *name) {
+    return pbd_sweep_file(pbd_sweep_file(m->folder, "shards").text, name);
+}
+
+/* ---- The mark ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status bind_mark(const pbd_manifest *m, pbd_store *store, const pbd_shard_mark *mark, sqlite3_stmt *stmt) {
+    const sqlite3_int64 numbers[] = {(sqlite3_int64)mark->number, (sqlite3_int64)mark->runs,
+                                     (sqlite3_int64)mark->unwell, (sqlite3_int64)mark->refused};
+    bool fine = sqlite3_bind_text(stmt, 1, m->hash, -1, SQLITE_STATIC) == SQLITE_OK &&
+                sqlite3_bind_text(stmt, 6, mark->refusals, -1, SQLITE_STATIC) == SQLITE_OK;
+    for (int i = 0; i < 4; i++) fine = fine && sqlite3_bind_int64(stmt, i + 2, numbers[i]) == SQLITE_OK;
+    return fine ? pbd_ok() : pbd_store_fault(store, "marking a shard");
+}
+
+static pbd_status write_mark(const pbd_manifest *m, pbd_store *store, const pbd_shard_mark *mark) {
+    sqlite3_stmt *stmt;
+    bool row;
+    PBD_TRY(pbd_store_exec(store,
+                           "CREATE TABLE shard (manifest TEXT NOT NULL, number INTEGER NOT NULL, runs INTEGER NOT NULL,"
+                           " unwell INTEGER NOT NULL, refused INTEGER NOT NULL, refusals TEXT NOT NULL) STRICT",
+                           "marking a shard"));
+    pbd_status status = pbd_store_prepare(store, "INSERT INTO shard VALUES (?1, ?2, ?3, ?4, ?5, ?6)", NULL, 0, &stmt);
+    if (status.code == PBD_OK) status = bind_mark(m, store, mark, stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "marking a shard");
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+pbd_status pbd_shard_mark_store(const pbd_manifest *m, pbd_store *store, const pbd_shard_mark *mark) {
+    PBD_TRY(pbd_store_start(store, "marking a shard"));
+    return pbd_store_end(store, write_mark(m, store, mark), "marking a shard");
+}
+
+static pbd_status judge_mark(const pbd_manifest *m, sqlite3_stmt *stmt, pbd_shard_mark *mark) {
+    const char *manifest = (const char *)sqlite3_column_text(stmt, 0);
+    const char *refusals = (const char *)sqlite3_column_text(stmt, 5);
+    const sqlite3_int64 number = sqlite3_column_int64(stmt, 1);
+    if (!manifest || strcmp(manifest, m->hash) != 0)
+        return pbd_error(PBD_BAD_INPUT, "is a shard of another manifest (%.12s, not %.12s)", manifest ? manifest : "",
+                         m->hash);
+    if (number < 0 || (size_t)number >= m->shards) return pbd_error(PBD_BAD_INPUT, "is no shard of this many");
+    if (sqlite3_column_int64(stmt, 2) != sqlite3_column_int64(stmt, 6))
+        return pbd_error(PBD_BAD_INPUT, "has %lld runs, and should have %lld", sqlite3_column_int64(stmt, 6),
+                         sqlite3_column_int64(stmt, 2));
+    *mark = (pbd_shard_mark){.number = (size_t)number,
+                             .runs = (size_t)sqlite3_column_int64(stmt, 2),
+                             .unwell = (size_t)sqlite3_column_int64(stmt, 3),
+                             .refused = (size_t)sqlite3_column_int64(stmt, 4),
+                             .refusals = strdup(refusals ? refusals : "")};
+    return mark->refusals ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a shard");
+}
+
+static pbd_status read_mark(const pbd_manifest *m, pbd_store *store, pbd_shard_mark *mark) {
+    sqlite3_stmt *stmt;
+    bool row = false;
+    if (sqlite3_table_column_metadata(pbd_store_sql(store), NULL, "shard", NULL, NULL, NULL, NULL, NULL, NULL) !=
+        SQLITE_OK)
+        return pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
+    pbd_status status = pbd_store_prepare(store,
+                                          "SELECT manifest, number, runs, unwell, refused, refusals,"
+                                          " (SELECT count(*) FROM run) FROM shard",
+                                          NULL, 0, &stmt);
+    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard's mark");
+    if (status.code == PBD_OK && !row) status = pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
+    if (status.code == PBD_OK) status = judge_mark(m, stmt, mark);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* ---- Publishing -------------------------------------------------------------------------------------------------- */
+
+static pbd_status cannot_publish(size_t number, const char *folder) {
+    return pbd_error(PBD_BAD_INPUT, "shard %zu cannot be published in '%.200s': %s", number, folder, strerror(errno));
+}
+
+/* The whole of `from`, forced to the disk; nobody writes to it again. */
+static bool copy_file(const char *from, const char *to) {
+    struct stat about;
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444) : -1;
+    bool fine = out >= 0 && fstat(in, &about) == 0;
+    for (off_t left = fine ? about.st_size : 0; fine && left > 0;) {
+        const ssize_t put = sendfile(out, in, NULL, (size_t)left);
+        if (put < 0 && errno == EINTR) continue;
+        if (put == 0) errno = EIO; /* it grew shorter */
+        fine = put > 0;
+        left -= put;
+    }
+    if (fine) fine = fsync(out) == 0;
+    const int why = errno;
+    if (out >= 0 && close(out) != 0 && fine) return false;
+    if (in >= 0) close(in);
+    errno = why;
+    return fine;
+}
+
+/* A new name in the folder lasts when the folder itself is on the disk. */
+static void sync_folder(const char *path) {
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    fsync(folder); /* where that is not to be had, nothing better is */
+    close(folder);
+}
+
+/* Some file systems have no hard links; since the name is new, a rename does as well there. */
+static bool give_name(const char *hidden, const char *name) {
+    if (link(hidden, name) == 0) {
+        unlink(hidden);
+        return true;
+    }
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) return false;
+    return rename(hidden, name) == 0;
+}
+
+pbd_status pbd_shard_publish(const pbd_manifest *m, size_t number, const char *store_path) {
+    const pbd_sweep_path folder = pbd_sweep_file(m->folder, "shards");
+    char name[80], hidden[84];
+    unsigned long long digits;
+    if (getrandom(&digits, sizeof digits, 0) != (ssize_t)sizeof digits) return cannot_publish(number, folder.text);
+    snprintf(name, sizeof name, "%06zu-%.8s-%016llx.db", number, m->hash, digits);
+    snprintf(hidden, sizeof hidden, ".%s", name);
+    const pbd_sweep_path part = pbd_sweep_file(folder.text, hidden), whole = pbd_sweep_file(folder.text, name);
+    if (copy_file(store_path, part.text) && give_name(part.text, whole.text)) {
+        sync_folder(folder.text);
+        return pbd_ok();
+    }
+    const pbd_status status = cannot_publish(number, folder.text);
+    unlink(part.text);
+    return status;
+}
+
+pbd_status pbd_shard_set_aside(const pbd_manifest *m, const char *name) {
+    const pbd_sweep_path aside = pbd_sweep_file(m->folder, "aside");
+    if ((mkdir(aside.text, 0777) == 0 || errno == EEXIST) &&
+        rename(shard_path(m, name).text, pbd_sweep_file(aside.text, name).text) == 0)
+        return pbd_ok();
+    if (errno == ENOENT) return pbd_ok(); /* another merge was there first */
+    return pbd_error(PBD_BAD_INPUT, "'%.140s' cannot be moved to '%.140s': %s", name, aside.text, strerror(errno));
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+/* What the store advises on a file that cannot be opened is meant for --db. */
+static void drop_advice(pbd_status *status) {
+    static const char *const advice[] = {": choose another", ": keep a copy", ": use the pbdbench", ": run something"};
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+        char *found = strstr(status->text, advice[i]);
+        if (found) *found = '\0';
+    }
+}
+
+static void look_at(const pbd_manifest *m, pbd_shard *shard) {
+    pbd_store *store = NULL;
+    shard->trouble = pbd_store_open(shard_path(m, shard->name).text, PBD_STORE_READ, &store);
+    if (shard->trouble.code == PBD_OK) shard->trouble = read_mark(m, store, &shard->mark);
+    if (shard->trouble.code != PBD_OK) drop_advice(&shard->trouble);
+    pbd_store_close(store);
+}
+
+static void count_shards(pbd_shards *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->item[i].trouble.code != PBD_OK) continue;
+        bool *is_there = &s->is_there[s->item[i].mark.number];
+        s->there += !*is_there;
+        *is_there = true;
+    }
+}
+
+pbd_status pbd_shards_look(const pbd_manifest *m, pbd_shards *out) {
+    struct dirent **entry = NULL;
+    const pbd_sweep_path folder = pbd_sweep_file(m->folder, "shards");
+    const int found = scandir(folder.text, &entry, is_visible, alphasort);
+    *out = (pbd_shards){.item = calloc((size_t)(found > 0 ? found : 0) + 1, sizeof *out->item),
+                        .is_there = calloc(m->shards + 1, sizeof *out->is_there)};
+    pbd_status status =
+        out->item && out->is_there ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a list of shards");
+    if (found < 0) status = pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", folder.text, strerror(errno));
+    for (int i = 0; i < found; i++) {
+        pbd_shard *shard = status.code == PBD_OK ? &out->item[out->count++] : NULL;
+        if (shard) snprintf(shard->name, sizeof shard->name, "%.255s", entry[i]->d_name);
+        if (shard) look_at(m, shard);
+        free(entry[i]);
+    }
+    free(entry);
+    if (status.code == PBD_OK)
+        count_shards(out);
+    else
+        pbd_shards_free(out);
+    return status;
+}
+
+void pbd_shards_free(pbd_shards *s) {
+    for (size_t i = 0; i < s->count; i++) free(s->item[i].mark.refusals);
+    free(s->item);
+    free(s->is_there);
+    *s = (pbd_shards){0};
+}
