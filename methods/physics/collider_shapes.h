@@ -96,21 +96,21 @@ PBD_FN collider_gap perforated_plate_gap(const real half[3], vec3 x) {
 }
 
 /* In the collider's frame. */
-PBD_FN collider_gap shape_gap(int shape, const real half[3], vec3 x) {
-    if (shape == PBD_SPHERE) return gap_from_middle(x, half[0], vec3_make(0, 0, 1));
-    if (shape == PBD_CAPSULE)
+PBD_FN collider_gap shape_gap(int kind, const real half[3], vec3 x) {
+    if (kind == PBD_SPHERE) return gap_from_middle(x, half[0], vec3_make(0, 0, 1));
+    if (kind == PBD_CAPSULE)
         return gap_from_middle(vec3_make(x.x, x.y, x.z - real_clamp(x.z, half[2])), half[0], vec3_make(1, 0, 0));
-    if (shape == PBD_BOX)
+    if (kind == PBD_BOX)
         return gap_of_faces(vec3_make(real_size(x.x) - half[0], real_size(x.y) - half[1], real_size(x.z) - half[2]),
                             vec3_make(real_sign(x.x), real_sign(x.y), real_sign(x.z)));
-    if (shape == PBD_CYLINDER) { /* a rectangle in (distance from the axis, z) */
+    if (kind == PBD_CYLINDER) { /* a rectangle in (distance from the axis, z) */
         const real radial = real_sqrt(x.x * x.x + x.y * x.y);
         const collider_gap gap = gap_of_faces(vec3_make(radial - half[0], -half[0] - half[2], real_size(x.z) - half[2]),
                                               vec3_make(1, 1, real_sign(x.z)));
         return gap_about_axis(x, gap.distance, gap.normal.x, gap.normal.z);
     }
-    if (shape == PBD_HOURGLASS) return hourglass_gap(half, x);
-    if (shape == PBD_PERFORATED_PLATE) return perforated_plate_gap(half, x);
+    if (kind == PBD_HOURGLASS) return hourglass_gap(half, x);
+    if (kind == PBD_PERFORATED_PLATE) return perforated_plate_gap(half, x);
     collider_gap plane;
     plane.distance = x.z;
     plane.normal = vec3_make(0, 0, 1);

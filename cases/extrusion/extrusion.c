@@ -1,0 +1,164 @@
+/* Clay in a round mould is pressed by a piston through the holes of its bottom: noodles.
+ *
+ * The mould is a cylinder about the z axis, its bottom a plate with round holes in rows whose middle is at z = 0; the
+ * floor is `drop` below. The piston comes down from the clay's top at an even speed and stops `left` above the plate.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+
+static const pbd_param params[] = {
+    {"mould_radius", "m", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "of the cylinder"},
+    {"filling", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the clay"},
+    {"hole_radius", "m", PBD_REAL, "0.05", 0, 1e6, PBD_OPEN_MIN, NULL, "of the round holes"},
+    {"pitch", "m", PBD_REAL, "0.14", 0, 1e6, PBD_OPEN_MIN, NULL, "from hole to hole"},
+    {"plate", "m", PBD_REAL, "0.04", 0, 1e6, PBD_OPEN_MIN, NULL, "thickness of the bottom"},
+    {"drop", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "from the middle of the bottom to the floor"},
+    {"speed", "m/s", PBD_REAL, "0.5", 0, 1e6, 0, NULL, "of the piston"},
+    {"left", "m", PBD_REAL, "0.05", 0, 1e6, 0, NULL, "between plate and piston when it stops"},
+    PBD_SAMPLING_PARAMS("2000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("2e4", "0.3", "1", "hencky"),
+    PBD_FLOW_PARAMS("von_mises", "76.9", "30", "10", "1", "1"),
+    PBD_GRANULAR_FLOOR_PARAMS("0"),
+    {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct extrusion_detail {
+    sampling particles;
+    granular_watch watch;
+    double under;   /* m: the lower face of the plate is here, below 0 */
+    double pressed; /* share of the mass under the plate, now */
+} extrusion_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static const double upright[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+static pbd_collider standing(pbd_collider_shape kind, double x, double y, double z, double friction) {
+    pbd_collider c = {.shape = kind, .half = {x, y, z}, .friction = friction};
+    for (int i = 0; i < 9; i++) c.axis[i / 3][i % 3] = upright[i / 3][i % 3];
+    return c;
+}
+
+static pbd_status add_mould(const pbd_values *values, const extrusion_detail *detail, pbd_scene *scene) {
+    const double friction = pbd_real(values, "floor_friction"), radius = pbd_real(values, "mould_radius");
+    const double filling = pbd_real(values, "filling"), drop = pbd_real(values, "drop");
+    const double speed = pbd_real(values, "speed"), half_plate = -detail->under;
+    const double floor_at[3] = {0, 0, -drop}, up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
+    const double top[3] = {0, 0, half_plate + filling};
+    PBD_TRY(particle_open_colliders(scene, 4));
+    particle_add_plane(scene, floor_at, up, friction);
+    pbd_collider *piston = particle_add_plane(scene, top, down, friction);
+    if (speed > 0) {
+        piston->velocity[2] = -speed;
+        piston->end = fmax(filling - pbd_real(values, "left"), 1e-9 * filling) / speed;
+    }
+    /* Its own ends are out of the way. */
+    pbd_collider *wall = &scene->collider[scene->colliders++];
+    *wall = standing(PBD_CYLINDER, radius, radius, 4 * (filling + drop), friction);
+    wall->container = true;
+    scene->collider[scene->colliders++] = standing(PBD_PERFORATED_PLATE, pbd_real(values, "hole_radius"),
+                                                   0.5 * pbd_real(values, "pitch"), half_plate, friction);
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    extrusion_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a mould");
+    const double half_plate = 0.5 * pbd_real(values, "plate"), filling = pbd_real(values, "filling");
+    if (!(pbd_real(values, "drop") > half_plate))
+        return pbd_error(PBD_BAD_INPUT, "drop=%g m puts the floor into the bottom of the mould: above plate/2 = %g m",
+                         pbd_real(values, "drop"), half_plate);
+    detail->under = -half_plate;
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    const double low[3] = {0, 0, half_plate}, high[3] = {0, 0, half_plate + filling};
+    const placement here = placement_at(0, 0, 0);
+    const sampling_plan plan = particle_plan(values);
+    shapes s = {0};
+    shapes_cylinder(&s, low, high, pbd_real(values, "mould_radius"));
+    const solid clay = shapes_solid(&s);
+    PBD_TRY(sampling_make(&clay, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    return add_mould(values, detail, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    extrusion_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    extrusion_detail *detail = scene->detail;
+    double *x;
+    size_t under = 0;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    for (size_t i = 0; i < scene->particles; i++) under += x[3 * i + 2] < detail->under;
+    detail->pressed = (double)under / (double)scene->particles;
+    if (status.code == PBD_OK) pbd_series(recorder, "share_pressed", "value", "1", &detail->pressed, 1, 1);
+    free(x);
+    return status;
+}
+
+/* Those that hang together under the plate: noodles, and crumbs of fewer than a dozen particles. */
+static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene *scene, const double *x,
+                                 pbd_recorder *recorder) {
+    pieces found;
+    size_t count = 0;
+    double *under = malloc((3 * scene->particles + 1) * sizeof *under);
+    if (!under) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) {
+        if (!(x[3 * i + 2] < detail->under)) continue;
+        for (size_t d = 0; d < 3; d++) under[3 * count + d] = x[3 * i + d];
+        count++;
+    }
+    const pbd_status status = granular_pieces(under, count, 1.8 * scene->spacing, 12, &found);
+    free(under);
+    PBD_TRY(status);
+    pbd_metric(recorder, "noodles", "1", PBD_NEUTRAL, (double)found.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_NEUTRAL, (double)found.crumbs);
+    granular_free_pieces(&found);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const extrusion_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    pbd_metric(recorder, "share_pressed", "1", PBD_NEUTRAL, detail->pressed);
+    const pbd_status status = record_noodles(detail, scene, x, recorder);
+    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_extrusion = {
+    .abi = PBD_CASE_ABI,
+    .name = "extrusion",
+    .summary = "clay is pressed through the holes of a mould: noodles, crumbs, and how much went through",
+    .source = "yu2024 Figure 2, Table 2 (Noodles)",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,181 @@
+/* Sand runs through the neck of an hourglass: how fast, what is left above, and the slope of the heap below.
+ *
+ * The glass is two straight cones about the z axis that meet at z = 0; the sand fills the upper one from the neck up.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+
+#define REAL double
+#include "methods/physics/collider_shapes.h"
+
+static const pbd_param params[] = {
+    {"neck", "m", PBD_REAL, "0.035", 0, 1e6, PBD_OPEN_MIN, NULL, "radius of the glass in the middle"},
+    {"end_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "radius of the glass at its ends"},
+    {"bulb", "m", PBD_REAL, "0.12", 0, 1e6, PBD_OPEN_MIN, NULL, "height of either half"},
+    {"filling", "", PBD_REAL, "0.75", 0, 1, PBD_OPEN_MIN, NULL, "of the upper half's height"},
+    PBD_SAMPLING_PARAMS("2000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"),
+    PBD_FLOW_PARAMS("drucker_prager", "1e3", "35", "10", "1", "1"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.3"),
+    {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct hourglass_detail {
+    sampling particles;
+    granular_watch watch;
+    double half[3]; /* m: of the collider */
+    double filled;  /* m: up to here */
+    double below;   /* share of the mass under the neck, now */
+    double at[2];   /* s: when a fifth and when three fifths were below; 0: not yet */
+    size_t outside; /* particles beyond the glass by more than half a spacing, at most */
+} hourglass_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static double to_sand(const solid *s, const double x[3]) {
+    const hourglass_detail *detail = s->of;
+    const double glass = hourglass_gap(detail->half, vec3_make(x[0], x[1], x[2])).distance;
+    return fmax(glass, fmax(-x[2], x[2] - detail->filled));
+}
+
+static solid sand_of(const hourglass_detail *detail) {
+    const double neck = detail->half[0], rise = detail->filled;
+    const double top = neck + (detail->half[1] - neck) * rise / detail->half[2], widest = fmax(neck, top);
+    return (solid){.low = {-widest, -widest, 0},
+                   .high = {widest, widest, rise},
+                   .volume = acos(-1) / 3 * rise * (neck * neck + neck * top + top * top),
+                   .distance = to_sand,
+                   .of = detail};
+}
+
+static pbd_status add_glass(const pbd_values *values, const hourglass_detail *detail, pbd_scene *scene) {
+    PBD_TRY(particle_open_colliders(scene, 1));
+    pbd_collider *glass = &scene->collider[scene->colliders++];
+    *glass = (pbd_collider){.shape = PBD_HOURGLASS,
+                            .container = true,
+                            .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                            .friction = pbd_real(values, "floor_friction")};
+    for (int d = 0; d < 3; d++) glass->half[d] = detail->half[d];
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    hourglass_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for an hourglass");
+    detail->half[0] = pbd_real(values, "neck");
+    detail->half[1] = pbd_real(values, "end_radius");
+    detail->half[2] = pbd_real(values, "bulb");
+    detail->filled = detail->half[2] * pbd_real(values, "filling");
+    if (detail->half[0] > detail->half[1])
+        return pbd_error(PBD_BAD_INPUT, "neck=%g m is wider than end_radius=%g m: an hourglass is narrow in the middle",
+                         detail->half[0], detail->half[1]);
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    const placement here = placement_at(0, 0, 0);
+    const sampling_plan plan = particle_plan(values);
+    const solid sand = sand_of(detail);
+    PBD_TRY(sampling_make(&sand, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    return add_glass(values, detail, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    hourglass_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, const double *x, double time) {
+    size_t below = 0, outside = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+        below += at.z < 0;
+        outside += !(hourglass_gap(detail->half, at).distance < 0.5 * scene->spacing);
+    }
+    detail->below = (double)below / (double)scene->particles;
+    if (outside > detail->outside) detail->outside = outside;
+    for (int k = 0; k < 2; k++)
+        if (!(detail->at[k] > 0) && detail->below >= (k ? 0.6 : 0.2)) detail->at[k] = time;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    hourglass_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) {
+        look_at_glass(detail, scene, x, time);
+        pbd_series(recorder, "share_below", "value", "1", &detail->below, 1, 1);
+    }
+    free(x);
+    return status;
+}
+
+/* Between a fifth and three fifths, when sand runs at an even rate; in units of density sqrt(g) D^(5/2), which is how
+ * Beverloo's law makes rates comparable: D is the diameter of the neck. */
+static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
+    const double lasted = detail->at[1] - detail->at[0], g = -scene->gravity[2];
+    if (!(detail->at[1] > 0) || !(lasted > 0) || !(g > 0)) return;
+    double mass = 0;
+    for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
+    const double rate = 0.4 * mass / lasted, diameter = 2 * detail->half[0];
+    pbd_metric(recorder, "discharge_rate", "kg/s", PBD_NEUTRAL, rate);
+    pbd_metric(recorder, "discharge_rate_by_neck", "1", PBD_NEUTRAL,
+               rate / (scene->material.density * sqrt(g) * pow(diameter, 2.5)));
+}
+
+/* The heap stands on the lower end: places are told from there. With sand still above there is more than a heap. */
+static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *scene, double *x,
+                              pbd_recorder *recorder) {
+    heap h;
+    if (detail->below < 0.95) return pbd_ok();
+    for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] += detail->half[2];
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &h));
+    for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] -= detail->half[2];
+    pbd_metric(recorder, "heap_height", "m", PBD_NEUTRAL, h.height);
+    if (isfinite(h.angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_NEUTRAL, h.angle);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const hourglass_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    pbd_metric(recorder, "share_below", "1", PBD_NEUTRAL, detail->below);
+    pbd_metric(recorder, "most_outside_glass", "1", PBD_LOWER_IS_BETTER, (double)detail->outside);
+    record_rate(detail, scene, recorder);
+    const pbd_status status = record_heap(detail, scene, x, recorder);
+    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_hourglass = {
+    .abi = PBD_CASE_ABI,
+    .name = "hourglass",
+    .summary = "sand runs through the neck of an hourglass: rate, heap, and what leaves the glass",
+    .source = "yu2024 Figure 8, Table 2",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};
