@@ -262,6 +262,30 @@ static void test_heap(void **unused) {
     }
 }
 
+/* Two that begin in each other fly apart at overlap/dt, or not at all when their places are set right first. */
+static void test_stabilisation(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 2 * SOLVERS; k++) {
+        const bool stable = k >= SOLVERS;
+        pbd_scene scene;
+        solver s;
+        char words[200];
+        make_grains(&scene, 2, 0.1);
+        scene.positions[3] = 0.09;
+        snprintf(words, sizeof words, "stabilisation=%d %s", stable, solvers[k % SOLVERS]);
+        solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
+        assert_string_equal(s.result.warning[0].name, "grains_overlap_at_start");
+        run_steps(&s, 1, 0.01);
+        double *x = positions_of(&s, 2), *v = velocities_of(&s, 2);
+        check_near("distance, m", distance(x, 0, 1), 0.1, 1e-15);
+        check_near("relative speed, m/s", v[3] - v[0], stable ? 0 : 1, 1e-13);
+        free(x);
+        free(v);
+        solver_close(&s);
+        free_grains(&scene);
+    }
+}
+
 /* Who is slower than `sleep` stays where it is. */
 static void test_sleep(void **unused) {
     (void)unused;
@@ -372,19 +396,22 @@ static void test_save_and_load(void **unused) {
 
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */
 
-static void refuse(const pbd_scene *scene, pbd_code code, const char *says) {
+static void refuse_with(const pbd_scene *scene, const char *words, pbd_code code, const char *says) {
     solver s;
-    const pbd_status status = try_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, scene, "");
+    const pbd_status status = try_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, scene, words);
     if (status.code != code || !strstr(status.text, says))
         fail_msg("wanted code %d and '%s', got %d: %s", code, says, status.code, status.text);
     s.state = NULL;
     solver_close(&s);
 }
 
+static void refuse(const pbd_scene *scene, pbd_code code, const char *says) { refuse_with(scene, "", code, says); }
+
 static void test_bad_scenes(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_grains(&scene, 4, 0.1);
+    refuse_with(&scene, "stabilisation=1 compliance=1e-3", PBD_BAD_INPUT, "one of them must be 0");
     scene.material.flow = PBD_FLOW_SNOW;
     refuse(&scene, PBD_NOT_SUPPORTED, "flow=drucker_prager");
     scene.material.flow = PBD_FLOW_NONE;
@@ -437,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_friction_of_the_scene),
         cmocka_unit_test(test_compliance),
         cmocka_unit_test(test_heap),
+        cmocka_unit_test(test_stabilisation),
         cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_backends_and_precisions),

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness/exec/exec.h"
-#include "methods/physics/collider_shapes.h"
+#include "methods/physics/collider_pose.h"
 #include "methods/physics/colliders.h"
 
 #define POSES_HOST static inline __attribute__((unused))
@@ -44,24 +44,11 @@ POSES_HOST pbd_status collider_poses_create(collider_poses *c, const pbd_scene *
     return pbd_ok();
 }
 
-POSES_HOST collider_pose collider_pose_of(const pbd_collider *from, double time, double dt) {
-    double centre[3], axis[3][3];
-    collider_pose out = {.friction = (real)from->friction, .shape = (int)from->shape, .container = from->container};
-    for (int d = 0; d < 3; d++) out.half[d] = (real)from->half[d];
-    collider_at(from, time, centre, axis);
-    for (int d = 0; d < 3; d++) out.centre_before[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out.axis_before[k] = (real)axis[k / 3][k % 3];
-    collider_at(from, time + dt, centre, axis);
-    for (int d = 0; d < 3; d++) out.centre[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out.axis[k] = (real)axis[k / 3][k % 3];
-    return out;
-}
-
 /* For the substep from `time` on. Sends only what is not there already. */
 POSES_HOST pbd_status collider_poses_move(collider_poses *c, double time, double dt) {
     const size_t bytes = c->count * sizeof *c->pose;
     if (c->count == 0) return pbd_ok();
-    for (size_t i = 0; i < c->count; i++) c->pose[i] = collider_pose_of(&c->collider[i], time, dt);
+    for (size_t i = 0; i < c->count; i++) c->pose[i] = collider_pose_over(&c->collider[i], time, dt);
     if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
     memcpy(c->sent, c->pose, bytes);
     return pbd_upload(c->exec, c->device, c->pose, bytes);

@@ -21,6 +21,8 @@ static const pbd_param params[] = {
      "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which keeps momentum"},
     {"relaxation", "", PBD_REAL, "1", 0, 2, PBD_OPEN_MIN, NULL, "solver=jacobi: times the average"},
     {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every pair in a substep"},
+    {"stabilisation", "", PBD_INTEGER, "0", 0, 1000, 0, NULL,
+     "projections before, of overlaps from before the substep: they move apart without gaining speed"},
     {"substeps", "", PBD_INTEGER, "1", 1, 100000, 0, NULL, "of a step"},
     {"dt", "s", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
     {"compliance", "m/N", PBD_REAL, "0", 0, 1e9, 0, NULL, "of a contact along its normal"},
@@ -35,14 +37,15 @@ typedef struct grains {
     size_t particles;
     uint32_t *particle; /* host, by place: index in the scene */
     bool coloured, pairwise;
-    long iterations, substeps;
+    long iterations, stabilisation, substeps;
     double diameter, margin, friction, relaxation, compliance, damping, sleep, time, forces_end;
     uint64_t steps;
     collider_poses colliders;
     neighbours near;
     grid colours; /* of cells that may be worked on at once */
     /* Device, by place. */
-    real *x, *v, *p, *next, *a, *later; /* rows of 4; later: accelerations once forces have ended, or NULL */
+    real *x, *v, *p, *next, *a;
+    real *spare, *later; /* rows of 4 too, or NULL; later: accelerations once forces have ended */
     real *radius, *count, *seen;
     real *pressure; /* by entry of the lists */
     size_t pressures;
@@ -53,7 +56,7 @@ typedef struct grains {
 static void destroy(void *state) {
     grains *s = state;
     if (!s) return;
-    real *device[] = {s->x, s->v, s->p, s->next, s->a, s->later, s->radius, s->count, s->seen, s->pressure};
+    real *device[] = {s->x, s->v, s->p, s->next, s->a, s->spare, s->later, s->radius, s->count, s->seen, s->pressure};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     neighbours_free(&s->near);
     grid_free(&s->colours);
@@ -135,6 +138,7 @@ static void read_values(grains *s, const pbd_scene *scene, const pbd_values *val
     s->coloured = pbd_choice(values, "solver") == 1;
     s->pairwise = pbd_choice(values, "averaging") == 1;
     s->iterations = pbd_integer(values, "iterations");
+    s->stabilisation = pbd_integer(values, "stabilisation");
     s->substeps = pbd_integer(values, "substeps");
     s->diameter = 2 * pbd_real(values, "grain_radius") * scene->spacing;
     s->margin = pbd_real(values, "margin") * s->diameter;
@@ -146,16 +150,47 @@ static void read_values(grains *s, const pbd_scene *scene, const pbd_values *val
     s->forces_end = scene->forces_end;
 }
 
+/* Grains that begin in each other fly apart. */
+static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
+    const double *x = scene->start ? scene->start : scene->positions, far = s->diameter * (1 - 1e-6);
+    rest_neighbours near = {0};
+    size_t overlapping = 0;
+    double least = INFINITY; /* of squares */
+    PBD_TRY(rest_neighbours_find(s->particles, x, NULL, far, &near));
+    for (size_t i = 0; i < s->particles; i++) {
+        overlapping += near.first[i + 1] > near.first[i];
+        for (size_t k = near.first[i]; k < near.first[i + 1]; k++) {
+            const double *a = x + 3 * i, *b = x + 3 * (size_t)near.particle[k];
+            const double off[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+            least = fmin(least, off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+        }
+    }
+    rest_neighbours_free(&near);
+    if (overlapping > 0)
+        pbd_warning(s->recorder, "grains_overlap_at_start",
+                    "%zu of %zu grains are in others at the start, and will fly apart: grain_radius=%.3g would be free "
+                    "of it, stabilisation=5 takes most of the speed",
+                    overlapping, s->particles, 0.4999 * sqrt(least) / scene->spacing);
+    return pbd_ok();
+}
+
 static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *values) {
     const size_t n = s->particles;
     PBD_TRY(check(scene));
     read_values(s, scene, values);
+    if (s->compliance > 0 && s->stabilisation > 0)
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "stabilisation=%ld takes away the overlap that compliance=%g m/N stands for: one of them must be 0",
+            s->stabilisation, s->compliance);
+    PBD_TRY(warn_of_overlaps(s, scene));
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     PBD_TRY(rest_space_order(n, scene->start ? scene->start : scene->positions, 2 * s->diameter, s->particle));
     real **rows[] = {&s->x, &s->v, &s->p, &s->next, &s->a};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) PBD_TRY(take(s->exec, 4 * n, rows[i]));
+    if (s->stabilisation > 0 && !s->coloured) PBD_TRY(take(s->exec, 4 * n, &s->spare));
     if (s->forces_end > 0) PBD_TRY(take(s->exec, 4 * n, &s->later));
     PBD_TRY(take(s->exec, n, &s->radius));
     PBD_TRY(take(s->exec, 2 * n, &s->seen));
@@ -227,37 +262,71 @@ static pbd_status search(grains *s) {
     return pbd_run(s->exec, &PBD_KERNEL(clear_reals), (size_t)s->near.entries, &clear);
 }
 
-static pbd_status jacobi(grains *s, double dt) {
-    const grain_args args = args_of(s, dt);
-    if (s->count) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(count_touching), s->particles, &args));
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(push_grains), s->particles, &args));
-    real *kept = s->p;
-    s->p = s->next;
-    s->next = kept;
-    return pbd_ok();
+/* One sweep over the pairs of args.p, into args.next. */
+static pbd_status jacobi(grains *s, const grain_args *args) {
+    if (s->count) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(count_touching), s->particles, args));
+    return pbd_run(s->exec, &PBD_KERNEL(push_grains), s->particles, args);
 }
 
-static pbd_status gauss_seidel(grains *s, double dt) {
+static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const grid_view view = grid_view_of(&s->colours);
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
     for (int colour = 0; colour < 8; colour++) {
-        const grain_colour_args args = {args_of(s, dt), s->p, view, colour};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_cell), cells, &args));
+        const grain_colour_args part = {*args, move, view, colour};
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_cell), cells, &part));
     }
     return pbd_ok();
 }
 
 /* Colliders last: what they say holds to rounding, however few the iterations. */
-static pbd_status sweep(grains *s, double dt) {
-    pbd_phase_begin(s->recorder, "contact");
-    pbd_status status = s->near.entries == 0 ? pbd_ok() : s->coloured ? gauss_seidel(s, dt) : jacobi(s, dt);
-    pbd_phase_end(s->recorder);
-    if (status.code != PBD_OK || s->colliders.count == 0) return status;
-    const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, s->x, s->p};
+static pbd_status push_out(grains *s, const real *x, real *p) {
+    if (s->colliders.count == 0) return pbd_ok();
+    const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
     pbd_phase_begin(s->recorder, "colliders");
-    status = pbd_run(s->exec, &PBD_KERNEL(collide), s->particles, &walls);
+    const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(collide), s->particles, &walls);
     pbd_phase_end(s->recorder);
     return status;
+}
+
+static void swap(real **a, real **b) {
+    real *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static pbd_status sweep(grains *s, double dt) {
+    const grain_args args = args_of(s, dt);
+    pbd_phase_begin(s->recorder, "contact");
+    const pbd_status status = s->near.entries == 0 ? pbd_ok()
+                              : s->coloured        ? gauss_seidel(s, &args, s->p)
+                                                   : jacobi(s, &args);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    if (s->near.entries > 0 && !s->coloured) swap(&s->p, &s->next);
+    return push_out(s, s->x, s->p);
+}
+
+/* The same of the places before the step, without friction or compliance: in `next` for coloured_gs, between `next` and
+ * `spare` for jacobi. Then x and p move by what came of it. */
+static pbd_status stabilise(grains *s, double dt) {
+    if (s->near.entries == 0) return pbd_ok();
+    const grain_copy_args copy = {s->x, s->next};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(copy_grains), s->particles, &copy));
+    for (long i = 0; i < s->stabilisation; i++) {
+        grain_args args = args_of(s, dt);
+        args.p = s->next;
+        args.next = s->spare;
+        args.pressure = NULL;
+        args.friction = 0;
+        pbd_phase_begin(s->recorder, "stabilisation");
+        const pbd_status status = s->coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args);
+        pbd_phase_end(s->recorder);
+        PBD_TRY(status);
+        if (!s->coloured) swap(&s->next, &s->spare);
+        PBD_TRY(push_out(s, s->next, s->next));
+    }
+    const grain_shift_args shift = {s->next, s->x, s->p};
+    return pbd_run(s->exec, &PBD_KERNEL(shift_grains), s->particles, &shift);
 }
 
 static pbd_status substep(grains *s, double dt) {
@@ -270,6 +339,7 @@ static pbd_status substep(grains *s, double dt) {
     const pbd_status status = search(s);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);
+    if (s->stabilisation > 0) PBD_TRY(stabilise(s, dt));
     for (long i = 0; i < s->iterations; i++) PBD_TRY(sweep(s, dt));
     const grain_settle_args settle = {.p = s->p,
                                       .x = s->x,

@@ -236,6 +236,32 @@ PBD_FN void project_cell(const grain_colour_args *a, size_t number) {
 }
 PBD_ITEM_KERNEL(project_cell, grain_colour_args, 8 * 16 * (8 * sizeof(real) + 4), 8 * 16 * 40)
 
+/* ---- Before the iterations --------------------------------------------------------------------------------------- */
+
+typedef struct grain_shift_args {
+    const real *to; /* where x should have been */
+    real *x, *p;
+} grain_shift_args;
+
+/* What overlapped when the substep began is moved apart without a velocity (Macklin et al. 2014, section 4.4). */
+PBD_FN void shift_grains(const grain_shift_args *a, size_t i) {
+    for (size_t d = 4 * i; d < 4 * i + 3; d++) {
+        a->p[d] += a->to[d] - a->x[d];
+        a->x[d] = a->to[d];
+    }
+}
+PBD_ITEM_KERNEL(shift_grains, grain_shift_args, 16 * sizeof(real), 6)
+
+typedef struct grain_copy_args {
+    const real *from;
+    real *to;
+} grain_copy_args;
+
+PBD_FN void copy_grains(const grain_copy_args *a, size_t i) {
+    for (size_t d = 4 * i; d < 4 * i + 4; d++) a->to[d] = a->from[d];
+}
+PBD_ITEM_KERNEL(copy_grains, grain_copy_args, 8 * sizeof(real), 0)
+
 /* ---- After the iterations ---------------------------------------------------------------------------------------- */
 
 typedef struct grain_settle_args {
