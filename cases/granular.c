@@ -304,6 +304,20 @@ void granular_record_mass(const pbd_scene *scene, const double *x, const mass_bo
     pbd_series(recorder, "mass_in_cells", "value", "1", share, count, 1);
 }
 
+enum { LARGEST_SLICE = 2000 };
+
+void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    size_t there = 0, seen = 0;
+    for (size_t i = 0; i < scene->particles; i++) there += fabs(x[3 * i + 1]) <= 0.501 * scene->spacing;
+    const size_t every = there / LARGEST_SLICE + 1;
+    for (size_t i = 0; i < scene->particles; i++) {
+        if (!(fabs(x[3 * i + 1]) <= 0.501 * scene->spacing) || seen++ % every != 0) continue;
+        if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 2])) continue;
+        pbd_series(recorder, "slice", "x", "m", x + 3 * i, 1, 1);
+        pbd_series(recorder, "slice", "z", "m", x + 3 * i + 2, 1, 1);
+    }
+}
+
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
 pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, const void *state, double *largest,

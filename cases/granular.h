@@ -92,6 +92,10 @@ typedef struct mass_box {
 enum { MASS_CELLS = 4096 }; /* at most */
 void granular_record_mass(const pbd_scene *scene, const double *x, const mass_box *box, pbd_recorder *recorder);
 
+/* A picture: the places of the particles within half a spacing of the plane y = 0, and every so many of them so that
+ * they are 2000 at most, as the series `slice` with components x and z, m. */
+void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
+
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
 /* Principal Kirchhoff stress of Hencky's law in tension, Pa, by the method's own F: over the particles, the largest and

@@ -128,6 +128,7 @@ pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *metho
         record_shape(detail, &now, recorder);
         granular_record(&detail->watch, scene, recorder);
         granular_record_mass(scene, x, &box, recorder);
+        granular_record_slice(scene, x, recorder);
         body_record_shape(scene, x, recorder);
     }
     free(x);

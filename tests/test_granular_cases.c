@@ -249,7 +249,10 @@ static void test_mass_moves(void **state) {
     add(&scene, 9, -3, 7); /* for the cell at the edge: x 3, y 0 */
     mass[2] = 2;
     granular_record_mass(&scene, place, &box, recorder);
-    assert_int_equal(result.series_count, 1);
+    granular_record_slice(&scene, place, recorder); /* the first alone is within half a spacing of y = 0 */
+    assert_int_equal(result.series_count, 3);
+    assert_int_equal(result.series[1].count, 1);
+    check_near("x in the slice", result.series[1].values[0], 0.5, 0);
     assert_int_equal(result.series[0].count, 8);
     static const double wanted[8] = {0.25, 0, 0, 0.5, 0, 0, 0, 0.25};
     for (int i = 0; i < 8; i++) check_near("share", result.series[0].values[i], wanted[i], 1e-15);

@@ -156,6 +156,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     particle_record_sampling(&detail->particles, 2, recorder);
     granular_record(&detail->watch, scene, recorder);
     granular_record_mass(scene, x, &box, recorder);
+    granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
     record_contact(scene, recorder);
     free(x);

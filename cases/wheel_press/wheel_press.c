@@ -162,6 +162,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         record_extents(scene, x, recorder);
         granular_record(&detail->watch, scene, recorder);
         granular_record_mass(scene, x, &box, recorder);
+        granular_record_slice(scene, x, recorder);
         body_record_shape(scene, x, recorder);
         granular_free_pieces(&parts);
     }
