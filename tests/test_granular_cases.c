@@ -199,6 +199,33 @@ static void test_columns(void **state) {
     close_case(&t);
 }
 
+/* Off their places by a tenth of a spacing at most along each axis, otherwise for another seed, and clear of the floor.
+ */
+static void test_jitter(void **state) {
+    (void)state;
+    trial even, t, other;
+    const char *words = "spacing=0.02 jitter=0.1 seed=3";
+    open_case(&even, "sand_column", "spacing=0.02");
+    open_case(&t, "sand_column", words);
+    open_case(&other, "sand_column", "spacing=0.02 jitter=0.1 seed=4");
+    assert_int_equal(t.scene.particles, even.scene.particles);
+    double most = 0, apart = 0, mean = 0;
+    for (size_t i = 0; i < 3 * t.scene.particles; i++) {
+        most = fmax(most, fabs(t.x[i] - even.x[i]));
+        mean += (t.x[i] - even.x[i]) / (3 * (double)t.scene.particles);
+        apart = fmax(apart, fabs(t.x[i] - other.x[i]));
+    }
+    check_near("most", most, 0.002, 2e-5);
+    check_near("mean", mean, 0, 1e-4);
+    assert_true(apart > 0.003);
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "deepest_in_walls", 0, 1e-12);
+    close_case(&even);
+    close_case(&t);
+    close_case(&other);
+}
+
 /* A slab is filled without a gap, between walls at its sides and at its back that are smooth. */
 static void test_slab(void **state) {
     (void)state;
@@ -380,6 +407,7 @@ int main(void) {
         cmocka_unit_test(test_a_block_has_no_slope),
         cmocka_unit_test(test_tension),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_slab),
         cmocka_unit_test(test_mass_moves),
         cmocka_unit_test(test_where_blocks_meet),

@@ -15,6 +15,8 @@ static const pbd_param params[] = {
     {"aspect", "", PBD_REAL, "1", 0.01, 100, 0, NULL, "height over radius, or over length of the slab"},
     {"column_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the cylinder; length of the slab"},
     {"layers", "", PBD_REAL, "6", 1, 1000, 0, NULL, "shape=plane: between the walls, in spacings"},
+    {"jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL,
+     "how far each is off its place along each axis at most, in spacings"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
@@ -46,6 +48,13 @@ static sampling_plan plan_slab(const pbd_values *values, const column_detail *de
     return plan;
 }
 
+/* A lattice of touching grains stands as a tower: they are put a little off their places, at random by `seed`. */
+static void disturb(const pbd_values *values, sampling *s) {
+    const double most = pbd_real(values, "jitter") * s->spacing;
+    uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
+    for (size_t i = 0; i < 3 * s->count && most > 0; i++) s->position[i] += most * body_noise(&seed);
+}
+
 static pbd_status make_particles(const pbd_values *values, column_detail *detail, double *width) {
     sampling_plan plan = particle_plan(values);
     shapes s = {0};
@@ -58,7 +67,18 @@ static pbd_status make_particles(const pbd_values *values, column_detail *detail
         shapes_box(&s, low, high);
     }
     const solid body = shapes_solid(&s);
-    return sampling_make(&body, &plan, &detail->particles);
+    const pbd_status status = sampling_make(&body, &plan, &detail->particles);
+    if (status.code == PBD_OK) disturb(values, &detail->particles);
+    return status;
+}
+
+/* Those that are off their places may be nearer to the floor. */
+static pbd_status set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
+    const double off = pbd_real(values, "jitter") * s->spacing;
+    PBD_TRY(granular_set_radii(values, s, scene));
+    for (size_t i = 0; i < scene->particles && !(pbd_real(values, "contact_radius") > 0); i++)
+        scene->contact.radius[i] = fmax(scene->contact.radius[i] - off, 0.05 * s->spacing);
+    return pbd_ok();
 }
 
 static pbd_status set_walls(const pbd_values *values, const column_detail *detail, double width, pbd_scene *scene) {
@@ -91,7 +111,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const placement here = placement_at(0, 0, 0);
     PBD_TRY(make_particles(values, detail, &width));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
-    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    PBD_TRY(set_radii(values, &detail->particles, scene));
     return set_walls(values, detail, width, scene);
 }
 
