@@ -7,7 +7,7 @@ set xlabel 'time, s'
 set ylabel 'over its peak'
 set logscale y
 set format y '10^{%L}'
-set yrange [1e-6:2]
+set yrange [1e-4:2]
 plot data . '/motion.tsv' using 1:2 with lines ls 1 notitle
 unset logscale y
 set format y '%g'
@@ -24,4 +24,16 @@ set xrange [1.5:3.1]
 set key top left
 plot data . '/shape.tsv' using 1:2 with linespoints ls 1 title 'C = Ψ, as printed', \
      data . '/shape.tsv' using 1:3 with linespoints ls 2 title 'C = √(2Ψ)'
+set title '(d) 8 tori of 500 particles: colliding layers' . quick
+set xlabel 'time step, ms'
+set ylabel 'most overlapping pairs at any time'
+set logscale xy
+set xrange [0.4:21]
+set yrange [0.35:30000]
+set xtics (0.5, 1, 2, 4, 8, 16)
+set ytics ('0' 0.5, '1' 1, '10' 10, '10^2' 100, '10^3' 1000, '10^4' 10000)
+set arrow 1 from 0.4,4 to 21,4 nohead lc rgb 'gray40' lw 1 dt 3
+set label 1 '0.1 % of the particles' at 5.6,2.2 textcolor rgb 'gray30'
+plot data . '/layers.tsv' using 1:2 with linespoints ls 2 title 'one layer', \
+     data . '/layers.tsv' using 1:3 with linespoints ls 1 title 'two layers'
 unset multiplot
