@@ -367,15 +367,41 @@ static void tip_ratio_is_to_the_table(void **state) {
     pbd_result_free(&result);
 }
 
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
+
+static const pbd_series_item *series_of(const pbd_result *r, const char *name) {
+    for (size_t i = 0; i < r->series_count; i++)
+        if (strcmp(r->series[i].name, name) == 0) return &r->series[i];
+    fail_msg("there is no series %s", name);
+    return NULL;
+}
+
+/* Of the last step alone: 1 before its first iteration, and near the end the square of what it was, which is Newton. */
+static void test_residuals_of_the_last_step(void **state) {
+    (void)state;
+    bar b;
+    bar_make(&b, "cells=1 element=tet10 mode=dynamic duration=0.02 dt=0.005 residual=last newton_tolerance=0 E=1e4");
+    bar_open(&b);
+    for (int step = 0; step < 4; step++) {
+        for (size_t i = 0; i < b.s.result.series_count; i++) assert_null(strstr(b.s.result.series[i].name, "residual"));
+        check_ok(b.s.method->step(b.s.state, 0.005));
+    }
+    const pbd_series_item *r = series_of(&b.s.result, "residual");
+    const pbd_series_item *at = series_of(&b.s.result, "residual_iteration");
+    assert_true(r->count >= 3 && at->count == r->count);
+    check_near("before the first iteration", r->values[0], 1, 0);
+    for (size_t i = 0; i < r->count; i++) check_near("iteration", at->values[i], (double)i, 0);
+    check_near("after the last", r->values[r->count - 1], 0, 1e-9);
+    check_near("its order is above 1.5", fmin(log(r->values[2]) / log(r->values[1]), 1.5), 1.5, 1e-12);
+    bar_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(momentum_is_kept),
-        cmocka_unit_test(energy_is_bounded_or_lost),
-        cmocka_unit_test(fibres_bend_as_strain_energy_says),
-        cmocka_unit_test(plastic_strain_flows_as_by_hand),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(forces_act_until_they_end),
-        cmocka_unit_test(moving_ends_at_the_static_answer),
+        cmocka_unit_test(test_residuals_of_the_last_step), cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(energy_is_bounded_or_lost),       cmocka_unit_test(fibres_bend_as_strain_energy_says),
+        cmocka_unit_test(plastic_strain_flows_as_by_hand), cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(forces_act_until_they_end),       cmocka_unit_test(moving_ends_at_the_static_answer),
         cmocka_unit_test(tip_ratio_is_to_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

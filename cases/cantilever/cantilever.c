@@ -19,8 +19,9 @@ static const pbd_param params[] = {
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
      "static: the method finds rest itself; dynamic: it moves until the tip rests"},
     {"settle_tolerance", "", PBD_REAL, "1e-6", 0, 1, PBD_OPEN_MIN, NULL,
-     "mode=dynamic: at rest when the tip moves less than this, relative to its deflection, in 200 steps"},
-    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic: not_settled after so many"},
+     "mode=dynamic, duration=0: at rest when the tip moves less than this, relative to its deflection, in 200 steps"},
+    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic, duration=0: not_settled after so many"},
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: simulated time; 0: until the tip rests"},
     {0}};
 
 enum { SETTLE_WINDOW = 200 };
@@ -85,7 +86,13 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     detail->timoshenko = timoshenko_tip(&scene->material, size, gravity);
     scene->gravity[2] = -gravity;
     PBD_TRY(look_up_reference(values, detail));
-    if (pbd_choice(values, "mode") == 1) PBD_TRY(watch_tip(values, size, scene));
+    const double duration = pbd_real(values, "duration");
+    const bool moves = pbd_choice(values, "mode") == 1;
+    if (duration > 0 && !moves)
+        return pbd_error(PBD_BAD_INPUT, "duration=%g s asks for motion: set mode=dynamic too", duration);
+    scene->duration = duration;
+    scene->observe_every = duration / BODY_LOOKS;
+    if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, size, scene));
     return beam_hold_root(scene, size);
 }
 
@@ -95,6 +102,20 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const pbd_status status = fill(values, &size, scene);
     if (status.code != PBD_OK) beam_free(scene);
     return status;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    const cantilever_detail *detail = scene->detail;
+    double *x, tip[3], rest[3];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    beam_tip(&detail->size, x, tip);
+    beam_tip(&detail->size, scene->positions, rest);
+    free(x);
+    const double sunk = rest[2] - tip[2];
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "tip", "value", "m", &sunk, 1, 1);
+    return pbd_ok();
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -127,5 +148,6 @@ const pbd_case pbd_case_cantilever = {
     .params = params,
     .build = build,
     .measure = measure,
+    .observe = observe,
     .free_scene = beam_free,
 };

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "methods/fem_implicit/elements.h"
 #include "methods/fem_implicit/material.h"
@@ -29,6 +30,7 @@
 static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
 static const char *const integrators[] = {"backward_euler", "implicit_midpoint", NULL};
 
+static const char *const residuals[] = {"off", "last", NULL};
 static const char *const flows[] = {"von_mises", "whole", NULL};
 
 static const pbd_param params[] = {
@@ -42,6 +44,8 @@ static const pbd_param params[] = {
     {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL,
      "residual force over load; 0: until only rounding is left"},
     {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "most in one load or time step"},
+    {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals,
+     "last: of the last time step, after each iteration, over that before the first, with the time it took"},
     {0}};
 
 typedef struct fem_implicit {
@@ -59,6 +63,11 @@ typedef struct fem_implicit {
     double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
     double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
     double time;     /* s */
+    double watched;  /* s: the scene's duration, whose last step's residuals are recorded; 0: none are */
+    struct {
+        double first, begun; /* N; s, by the clock */
+        bool now;
+    } watch;
     /* Of the step that is being solved. */
     const double *acting; /* load or later */
     double inertia;       /* c, 1/s^2 */
@@ -194,6 +203,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->tolerance = pbd_real(values, "newton_tolerance");
     fem->load_steps = pbd_integer(values, "load_steps");
     fem->most_iterations = pbd_integer(values, "newton_iterations");
+    if (pbd_choice(values, "residual") == 1) fem->watched = scene->duration;
     fem->deviatoric = pbd_choice(values, "plastic_flow") == 0;
     fem->yield = scene->material.yield_strain;
     fem->creep = scene->material.creep;
@@ -427,6 +437,22 @@ static bool search_line(fem_implicit *fem, double *u, const balance *here, doubl
     return false;
 }
 
+static double clock_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void watch_residual(fem_implicit *fem, long iteration, double residual) {
+    if (!fem->watch.now) return;
+    if (iteration == 0) fem->watch.first = residual, fem->watch.begun = clock_now();
+    const double spent = clock_now() - fem->watch.begun, number = (double)iteration;
+    const double relative = fem->watch.first > 0 ? residual / fem->watch.first : 0;
+    pbd_series(fem->recorder, "residual", "value", "1", &relative, 1, 1);
+    pbd_series(fem->recorder, "residual_iteration", "value", "1", &number, 1, 1);
+    pbd_series(fem->recorder, "residual_time", "value", "s", &spent, 1, 1);
+}
+
 static void record_residual(fem_implicit *fem, double relative) {
     if (fem->inertia > 0) return; /* of time steps there are too many */
     pbd_series(fem->recorder, "newton_residual", "value", "1", &relative, 1, 1);
@@ -444,6 +470,7 @@ static pbd_status minimise(fem_implicit *fem, double *u) {
         if (iteration == 0) scale = force_scale(fem, residual, &at);
         const double relative = residual / scale;
         record_residual(fem, relative);
+        watch_residual(fem, iteration, residual);
         if (relative <= fem->tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
             fem->ended[0] = relative, fem->ended[1] = at.force_rounding / scale;
             return pbd_ok();
@@ -549,6 +576,7 @@ static void begin_step(fem_implicit *fem, double dt) {
     fem->inertia = m * m / (dt * dt) + from_rest;
     for (size_t i = 0; i < fem->dofs; i++) fem->target[i] = fem->u[i] + m / dt * fem->v[i] / fem->inertia;
     fem->fraction = 1;
+    fem->watch.now = fem->watched > 0 && fem->time + 1.5 * dt > fem->watched;
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     fem->acting = fem->later && fem->time > fem->forces_end - 0.5 * dt ? fem->later : fem->load;
 }
