@@ -1,0 +1,175 @@
+/* Building the layout of xpbi_layout_kernels.h: host code, in the caller's `real`. */
+#ifndef PBD_XPBI_LAYOUT_H
+#define PBD_XPBI_LAYOUT_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/neighbours.h"
+#include "methods/xpbi/xpbi_kernels.h"
+
+#define XPBI_HOST static inline __attribute__((unused))
+
+typedef struct xpbi_layout {
+    pbd_exec *exec;
+    size_t particles;
+    int period;     /* colours along an axis */
+    double reach;   /* 2r, m */
+    grid search;    /* after a sort its places are particles */
+    grid colouring; /* period 2: of cells of 4r */
+    xpbi_layout_args at;
+    xpbi_slices slices;
+    uint32_t *near; /* 2 by slot */
+    size_t lanes, bundles, slice_count, rows;
+    uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
+    size_t room[11]; /* of what grows, by array: see xpbi_room */
+} xpbi_layout;
+
+XPBI_HOST int xpbi_colours(const xpbi_layout *l) { return l->period * l->period * l->period; }
+
+XPBI_HOST void xpbi_layout_free(xpbi_layout *l) {
+    xpbi_layout_args *at = &l->at;
+    void *device[] = {at->search.kept, at->length,      at->leader,    at->rank,           at->members,
+                      at->number,      at->lane,        at->key,       at->window,         at->cell,
+                      at->begins,      at->lane_leader, at->bundle,    at->lane_members,   at->row,
+                      at->own,         at->slot_length, at->neighbour, l->slices.gradient, l->slices.smoothing,
+                      l->slices.entry, l->near};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
+    grid_free(&l->search);
+    grid_free(&l->colouring);
+    *l = (xpbi_layout){0};
+}
+
+XPBI_HOST pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
+    return pbd_alloc(exec, count * size, (void **)out);
+}
+
+XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
+    xpbi_layout_args *at = &l->at;
+    *l = (xpbi_layout){.exec = exec, .particles = particles, .reach = reach, .period = period};
+    PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
+    if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
+    uint32_t **by_particle[] = {&at->length, &at->leader, &at->rank,   &at->members,
+                                &at->lane,   &at->key,    &at->window, &at->cell};
+    for (size_t i = 0; i < sizeof by_particle / sizeof *by_particle; i++)
+        PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
+    PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
+    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
+    return xpbi_allocate(exec, NEIGHBOURS_KEPT * particles, sizeof(uint32_t), &at->search.kept);
+}
+
+/* Room for `wanted` things of `size` bytes in *device, of which *room fit now; what was there is lost. */
+XPBI_HOST pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room) {
+    void **out = device;
+    if (*out && wanted <= *room) return pbd_ok();
+    pbd_free(exec, *out);
+    *out = NULL;
+    *room = 0;
+    PBD_TRY(pbd_alloc(exec, (wanted + wanted / 8 + 64) * size, out));
+    *room = wanted + wanted / 8 + 64;
+    return pbd_ok();
+}
+
+XPBI_HOST int xpbi_bits(size_t most) {
+    int bits = 1;
+    while (most >> bits) bits++;
+    return bits;
+}
+
+/* Cells, in the order of colours and windows; which lane each becomes. */
+XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l, uint64_t *cells) {
+    xpbi_layout_args *at = &l->at;
+    const size_t n = l->particles;
+    uint32_t begins[XPBI_MOST_COLOURS + 1];
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_find_cells), n, at));
+    PBD_TRY(pbd_scan(l->exec, at->number, n, cells));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_list_cells), n, at));
+    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, (size_t)*cells, 5));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_colours), (size_t)*cells, at));
+    const size_t windows = (size_t)*cells / XPBI_WINDOW + XPBI_MOST_COLOURS;
+    PBD_TRY(pbd_sort_pairs(l->exec, at->window, at->cell, (size_t)*cells, XPBI_MEMBER_BITS + xpbi_bits(windows)));
+    PBD_TRY(pbd_download(l->exec, begins, at->begins, sizeof begins));
+    l->lanes = 0;
+    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
+        at->starts[c] = begins[c];
+        at->lanes[c] = l->colour_lane[c] = (uint32_t)l->lanes;
+        l->lanes += (begins[c + 1] - begins[c] + XPBI_LANES - 1) / XPBI_LANES * XPBI_LANES;
+    }
+    l->colour_lane[XPBI_MOST_COLOURS] = (uint32_t)l->lanes;
+    l->bundles = l->lanes / XPBI_LANES;
+    return pbd_ok();
+}
+
+XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l, size_t cells) {
+    xpbi_layout_args *at = &l->at;
+    uint64_t slices = 0;
+    PBD_TRY(xpbi_room(l->exec, l->lanes, sizeof(uint32_t), &at->lane_leader, &l->room[0]));
+    PBD_TRY(xpbi_room(l->exec, l->lanes, sizeof(uint32_t), &at->lane_members, &l->room[1]));
+    PBD_TRY(xpbi_room(l->exec, l->bundles + 1, sizeof(uint32_t), &at->bundle, &l->room[2]));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_lanes), l->lanes, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_cells), cells, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_bundles), l->bundles, at));
+    PBD_TRY(pbd_scan(l->exec, at->bundle, l->bundles, &slices));
+    l->slice_count = (size_t)slices;
+    return pbd_ok();
+}
+
+/* Slots, slices and their rows. */
+XPBI_HOST pbd_status xpbi_make_slots(xpbi_layout *l) {
+    xpbi_layout_args *at = &l->at;
+    uint64_t rows = 0;
+    const size_t slots = XPBI_LANES * l->slice_count;
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->own, &l->room[8]));
+    PBD_TRY(xpbi_room(l->exec, slots, 2 * sizeof(uint32_t), &l->near, &l->room[7]));
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[3]));
+    PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[4]));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_slots), l->lanes, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_particles), l->particles, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_slices), l->slice_count, at));
+    PBD_TRY(pbd_scan(l->exec, at->row, l->slice_count, &rows));
+    if (rows * XPBI_LANES > UINT32_MAX)
+        return pbd_error(PBD_FAILED,
+                         "%llu neighbours of %zu particles: have they come together in a point, or is their radius far "
+                         "above their spacing?",
+                         (unsigned long long)(rows * XPBI_LANES), l->particles);
+    l->rows = (size_t)rows;
+    return pbd_ok();
+}
+
+XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
+    xpbi_layout_args *at = &l->at;
+    xpbi_slices *s = &l->slices;
+    const size_t entries = XPBI_LANES * l->rows, slots = XPBI_LANES * l->slice_count;
+    PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[9]));
+    PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[10]));
+    PBD_TRY(xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]));
+    PBD_TRY(xpbi_room(l->exec, slots, XPBI_ENTRIES * sizeof(real), &s->entry, &l->room[6]));
+    s->bundle = at->bundle;
+    s->row = at->row;
+    s->own = at->own;
+    s->length = at->slot_length;
+    s->neighbour = at->neighbour;
+    return pbd_run(l->exec, &PBD_KERNEL(xpbi_fill_rows), slots, at);
+}
+
+/* Of particles in the order of `search`, which the caller has sorted; rows: where they are. */
+XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows) {
+    xpbi_layout_args *at = &l->at;
+    uint64_t cells = 0;
+    at->search.grid = at->cells = grid_view_of(&l->search);
+    at->search.square = (real)l->reach * (real)l->reach;
+    at->particles = l->particles;
+    at->period = l->period;
+    if (l->period == 2) {
+        PBD_TRY(grid_build(&l->colouring, rows, NULL));
+        at->cells = grid_view_of(&l->colouring);
+        at->at = l->colouring.particle;
+    }
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_count_neighbours), l->particles, at));
+    PBD_TRY(xpbi_order_cells(l, &cells));
+    PBD_TRY(xpbi_make_lanes(l, (size_t)cells));
+    PBD_TRY(xpbi_make_slots(l));
+    return xpbi_make_rows(l);
+}
+
+#endif

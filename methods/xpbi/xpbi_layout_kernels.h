@@ -1,0 +1,215 @@
+/* Who is updated together with whom: built anew each step, on the device.
+ *
+ * A constraint of XPBI writes to every particle within 2r of its own, so two may run side by side when their particles
+ * are 4r apart or more (claims Y-3). Space is cut into cells, and cells are coloured so that two of one colour are that
+ * far apart: 3 x 3 x 3 colours of cells of 2r, or 2 x 2 x 2 of cells of 4r. Particles of one cell go one after the
+ * other.
+ *
+ * So that this is work for SIMD and for a GPU, a cell is a lane: XPBI_LANES cells of one colour form a bundle, and the
+ * k-th particles of its cells a slice. Row r of a slice holds the r-th neighbour of each of its particles. A lane goes
+ * down its bundle slice by slice, so what it reads and writes stays in the 27 cells around its own, which stay in the
+ * cache. Cells of a bundle have about as many particles each (they are sorted by that, window by window), and particles
+ * of a cell come with the most neighbours first: few places in slices are empty.
+ *
+ * An empty place has the length XPBI_ABSENT and as its own particle the first of its cell, which no other lane touches,
+ * or, where a bundle has no cell, one of XPBI_LANES rows beyond the particles. Rows that fill up short lists name the
+ * own particle, with a gradient of 0. Neither changes anything. */
+#ifndef PBD_XPBI_LAYOUT_KERNELS_H
+#define PBD_XPBI_LAYOUT_KERNELS_H
+
+#include "methods/physics/neighbours_kernels.h"
+#include "methods/physics/particle_slice.h"
+
+enum {
+    XPBI_LANES = PARTICLE_SLICE,
+    XPBI_MOST_COLOURS = 27,
+    XPBI_WINDOW = 512, /* cells that are sorted by what they hold */
+    XPBI_MEMBER_BITS = 6
+};
+#define XPBI_ABSENT UINT32_MAX
+
+typedef struct xpbi_layout_args {
+    neighbours_args search; /* places of its grid are particles */
+    grid_view cells;        /* of the colours: the same grid, or one of wider cells */
+    const uint32_t *at;     /* particle at a place of `cells`; NULL: the place itself */
+    size_t particles;
+    int period;                                                   /* colours along an axis */
+    uint32_t starts[XPBI_MOST_COLOURS], lanes[XPBI_MOST_COLOURS]; /* of each colour: its first cell and lane */
+    /* By particle. */
+    uint32_t *length;
+    /* By place of `cells`. */
+    uint32_t *leader;  /* the first place in its cell */
+    uint32_t *rank;    /* in its cell */
+    uint32_t *members; /* of a leader: how many its cell holds */
+    uint32_t *number;  /* of its cell; one more */
+    uint32_t *lane;    /* of a leader */
+    /* By cell, in the order of the sorts. */
+    uint32_t *key, *window, *cell; /* colour; window and members; leader */
+    uint32_t *begins;              /* by colour, and one more: its first cell */
+    /* By lane, bundle, slice, slot. */
+    uint32_t *lane_leader, *lane_members;
+    uint32_t *bundle, *row, *own, *slot_length, *neighbour;
+} xpbi_layout_args;
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t k) {
+    a->length[k] = search_neighbours(&a->search, (uint32_t)k, a->search.kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
+}
+PBD_ITEM_KERNEL(xpbi_count_neighbours, xpbi_layout_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+PBD_FN uint32_t xpbi_at(const xpbi_layout_args *a, uint32_t place) { return a->at ? a->at[place] : place; }
+
+/* True coordinates of a cell, not those of the torus. NaN and infinity: 0, as in the grid. */
+PBD_FN real xpbi_coordinate(real x, real inverse_cell) {
+    const real at = real_floor(x * inverse_cell);
+    return at - at == 0 ? at : 0;
+}
+
+PBD_FN vec3 xpbi_cell_of(const grid_view *g, uint32_t place) {
+    return vec3_make(xpbi_coordinate(g->x[place], g->inverse_cell), xpbi_coordinate(g->y[place], g->inverse_cell),
+                     xpbi_coordinate(g->z[place], g->inverse_cell));
+}
+
+PBD_FN int xpbi_same_cell(vec3 a, vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+PBD_FN uint32_t xpbi_modulo(real at, int period) {
+    const real left = at - (real)period * real_floor(at / (real)period);
+    return left > 0 && left < (real)period ? (uint32_t)left : 0;
+}
+
+PBD_FN uint32_t xpbi_colour(vec3 cell, int period) {
+    const uint32_t p = (uint32_t)period;
+    return xpbi_modulo(cell.x, period) + p * (xpbi_modulo(cell.y, period) + p * xpbi_modulo(cell.z, period));
+}
+
+/* Leaders and ranks. The first place of each cell of the table does it for all in it; these are of several true cells
+ * only where the torus is too small for the body. */
+PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
+    const grid_view *g = &a->cells;
+    const uint32_t key = grid_key(g->bits, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)k)));
+    const uint32_t begin = g->first[key], end = g->first[key + 1];
+    if (begin != k) return;
+    const vec3 first = xpbi_cell_of(g, begin);
+    int one = 1;
+    for (uint32_t i = begin + 1; i < end; i++) one &= xpbi_same_cell(first, xpbi_cell_of(g, i));
+    for (uint32_t i = begin; i < end; i++) {
+        const vec3 cell = one ? first : xpbi_cell_of(g, i);
+        const uint32_t length = a->length[xpbi_at(a, i)];
+        uint32_t leader = i, rank = 0, members = 0;
+        for (uint32_t j = begin; j < end; j++) {
+            if (!one && !xpbi_same_cell(cell, xpbi_cell_of(g, j))) continue;
+            const uint32_t other = a->length[xpbi_at(a, j)];
+            leader = j < leader ? j : leader;
+            rank += other > length || (other == length && j < i);
+            members++;
+        }
+        a->leader[i] = leader;
+        a->rank[i] = rank;
+        a->members[i] = members;
+        a->number[i] = leader == i;
+    }
+}
+PBD_ITEM_KERNEL(xpbi_find_cells, xpbi_layout_args, 3 * sizeof(real) + 20, 30)
+
+PBD_FN void xpbi_list_cells(const xpbi_layout_args *a, size_t k) {
+    const uint32_t cell = a->number[k];
+    if (a->number[k + 1] == cell) return;
+    a->key[cell] = xpbi_colour(xpbi_cell_of(&a->cells, (uint32_t)k), a->period);
+    a->cell[cell] = (uint32_t)k;
+}
+PBD_ITEM_KERNEL(xpbi_list_cells, xpbi_layout_args, 12, 5)
+
+/* Where colours begin, and the key of the second sort: windows of one colour, then the cells with the most particles.
+ */
+PBD_FN void xpbi_note_colours(const xpbi_layout_args *a, size_t i) {
+    const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
+    const uint32_t members = a->members[a->cell[i]], colour = a->key[i];
+    for (uint32_t c = i ? a->key[i - 1] + 1 : 0; c <= colour; c++) a->begins[c] = (uint32_t)i;
+    for (uint32_t c = colour + 1; i + 1 == cells && c <= XPBI_MOST_COLOURS; c++) a->begins[c] = cells;
+    const uint32_t window = (uint32_t)i / XPBI_WINDOW + colour;
+    a->window[i] = window << XPBI_MEMBER_BITS | (members < most ? most - members : 0);
+}
+PBD_ITEM_KERNEL(xpbi_note_colours, xpbi_layout_args, 16, 3)
+
+/* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
+
+PBD_FN void xpbi_clear_lanes(const xpbi_layout_args *a, size_t lane) { a->lane_members[lane] = 0; }
+PBD_ITEM_KERNEL(xpbi_clear_lanes, xpbi_layout_args, 4, 0)
+
+PBD_FN void xpbi_place_cells(const xpbi_layout_args *a, size_t i) {
+    const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
+    const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->starts[colour];
+    a->lane[leader] = lane;
+    a->lane_leader[lane] = leader;
+    a->lane_members[lane] = a->members[leader];
+}
+PBD_ITEM_KERNEL(xpbi_place_cells, xpbi_layout_args, 20, 5)
+
+PBD_FN void xpbi_measure_bundles(const xpbi_layout_args *a, size_t b) {
+    uint32_t most = 0;
+    for (size_t l = XPBI_LANES * b; l < XPBI_LANES * (b + 1); l++)
+        most = a->lane_members[l] > most ? a->lane_members[l] : most;
+    a->bundle[b] = most;
+}
+PBD_ITEM_KERNEL(xpbi_measure_bundles, xpbi_layout_args, 4 * XPBI_LANES, 0)
+
+PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
+    const size_t b = lane / XPBI_LANES, l = lane % XPBI_LANES;
+    const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->particles + l);
+    for (size_t s = a->bundle[b]; s < a->bundle[b + 1]; s++) {
+        a->own[XPBI_LANES * s + l] = own;
+        a->slot_length[XPBI_LANES * s + l] = XPBI_ABSENT;
+    }
+}
+PBD_ITEM_KERNEL(xpbi_clear_slots, xpbi_layout_args, 8 * 8, 0)
+
+PBD_FN void xpbi_place_particles(const xpbi_layout_args *a, size_t k) {
+    const uint32_t lane = a->lane[a->leader[k]], particle = xpbi_at(a, (uint32_t)k);
+    const size_t slot = XPBI_LANES * ((size_t)a->bundle[lane / XPBI_LANES] + a->rank[k]) + lane % XPBI_LANES;
+    a->own[slot] = particle;
+    a->slot_length[slot] = a->length[particle];
+}
+PBD_ITEM_KERNEL(xpbi_place_particles, xpbi_layout_args, 28, 0)
+
+PBD_FN void xpbi_measure_slices(const xpbi_layout_args *a, size_t s) {
+    uint32_t most = 0;
+    for (size_t i = XPBI_LANES * s; i < XPBI_LANES * (s + 1); i++) {
+        const uint32_t length = a->slot_length[i] == XPBI_ABSENT ? 0 : a->slot_length[i];
+        most = length > most ? length : most;
+    }
+    a->row[s] = most;
+}
+PBD_ITEM_KERNEL(xpbi_measure_slices, xpbi_layout_args, 4 * XPBI_LANES, 0)
+
+/* Neighbours of a particle that has more than the search wrote down, each into its row. */
+PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t *rows) {
+    const grid_view *g = &a->search.grid;
+    const vec3 x = grid_position(g, self);
+    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+    const int step = grid_stretch_step(g, cell);
+    for (int s = 0; s < GRID_STRETCHES; s += step) {
+        const grid_stretch places = grid_stretch_of(g, cell, s);
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            uint32_t near = batch_bits(grid_squares(g, x, at) < a->search.square) & grid_lanes(at, places.end, self);
+            for (; near; near &= near - 1, rows += XPBI_LANES) *rows = at + (uint32_t)lowest_bit(near);
+        }
+    }
+}
+
+PBD_FN void xpbi_fill_rows(const xpbi_layout_args *a, size_t slot) {
+    const size_t s = slot / XPBI_LANES, l = slot % XPBI_LANES, rows = a->row[s + 1] - a->row[s];
+    const uint32_t own = a->own[slot], length = a->slot_length[slot] == XPBI_ABSENT ? 0 : a->slot_length[slot];
+    const uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)own;
+    uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + l;
+    if (length > NEIGHBOURS_KEPT)
+        xpbi_search_again(a, own, to);
+    else
+        for (size_t r = 0; r < length; r++) to[XPBI_LANES * r] = kept[r];
+    for (size_t r = length; r < rows; r++) to[XPBI_LANES * r] = own;
+}
+PBD_ITEM_KERNEL(xpbi_fill_rows, xpbi_layout_args, 30 * 8 + 8, 0)
+
+#endif

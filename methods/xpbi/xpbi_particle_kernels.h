@@ -1,0 +1,191 @@
+/* What XPBI does with particles one by one: order in space, loads, colliders, and a few numbers of all. */
+#ifndef PBD_XPBI_PARTICLE_KERNELS_H
+#define PBD_XPBI_PARTICLE_KERNELS_H
+
+#include "methods/physics/collider_shapes.h"
+#include "methods/physics/neighbours_kernels.h"
+
+/* State of particles, in their order in space; rows of four reals. After the last follow XPBI_LANES rows for lanes
+ * that stand for nobody. */
+typedef struct xpbi_particles {
+    real *x;      /* position, m; current volume V^n, m^3 */
+    real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
+    real *body;   /* three rows: the columns of the elastic F; and V^0, J = V^n/V^0, the state of the flow rule */
+    real *load;   /* acceleration by forces, m/s^2; radius that colliders see, m. NULL: none has either */
+    uint32_t *id; /* number in the scene */
+} xpbi_particles;
+
+/* ---- Order in space ---------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi_sort_args {
+    xpbi_particles from, to;
+    uint32_t *slot, *particle; /* of the grid: who comes here; and, from now on, k itself */
+} xpbi_sort_args;
+
+PBD_FN void xpbi_copy_row(real *to, size_t i, const real *from, size_t j) {
+    for (size_t d = 0; d < 4; d++) to[4 * i + d] = from[4 * j + d];
+}
+
+PBD_FN void xpbi_sort(const xpbi_sort_args *a, size_t k) {
+    const size_t old = a->slot[k];
+    xpbi_copy_row(a->to.x, k, a->from.x, old);
+    xpbi_copy_row(a->to.v, k, a->from.v, old);
+    for (size_t c = 0; c < 3; c++) xpbi_copy_row(a->to.body, 3 * k + c, a->from.body, 3 * old + c);
+    if (a->from.load) xpbi_copy_row(a->to.load, k, a->from.load, old);
+    a->to.id[k] = a->from.id[old];
+    a->slot[k] = a->particle[k] = (uint32_t)k;
+}
+PBD_ITEM_KERNEL(xpbi_sort, xpbi_sort_args, 40 * sizeof(real) + 16, 0)
+
+/* ---- Loads ------------------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi_push_args {
+    real *v;
+    const real *load; /* NULL: gravity alone */
+    vec3 gravity;     /* m/s^2 */
+    real dt, keep;    /* keep: what damping leaves of a velocity */
+} xpbi_push_args;
+
+PBD_FN void xpbi_push(const xpbi_push_args *a, size_t i) {
+    real *v = a->v + 4 * i;
+    if (!(v[3] > 0)) return;
+    const real *load = a->load ? a->load + 4 * i : 0;
+    v[0] = a->keep * v[0] + a->dt * (a->gravity.x + (load ? load[0] : 0));
+    v[1] = a->keep * v[1] + a->dt * (a->gravity.y + (load ? load[1] : 0));
+    v[2] = a->keep * v[2] + a->dt * (a->gravity.z + (load ? load[2] : 0));
+}
+PBD_ITEM_KERNEL(xpbi_push, xpbi_push_args, 8 * sizeof(real), 6)
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi_collide_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *x, *load;
+    real *v;
+    real dt, inverse_dt;
+} xpbi_collide_args;
+
+/* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
+ * friction against the surface's own motion (contact_kernels.h has the same law for positions). */
+PBD_FN void xpbi_collide(const xpbi_collide_args *a, size_t i) {
+    real *v = a->v + 4 * i;
+    if (!(v[3] > 0)) return;
+    const vec3 start = load3(a->x, i), old = load3(a->v, i);
+    const real radius = a->load ? a->load[4 * i + 3] : 0;
+    vec3 p = vec3_add(start, vec3_scale(a->dt, old));
+    int touched = 0;
+    for (int c = 0; c < a->colliders; c++) {
+        const collider_pose *collider = a->collider + c;
+        const collider_gap gap = collider_gap_at(collider, p);
+        const real depth = radius - gap.distance;
+        if (!(depth > 0)) continue;
+        touched = 1;
+        p = vec3_add(p, vec3_scale(depth, gap.normal));
+        if (!(collider->friction > 0)) continue;
+        const vec3 carried = collider_carried(collider, vec3_sub(p, vec3_scale(radius, gap.normal)));
+        const vec3 slip = vec3_sub(vec3_sub(p, start), carried);
+        p = vec3_sub(p, friction_of(slip, gap.normal, collider->friction * depth));
+    }
+    if (!touched) return; /* to the bit as it was */
+    const vec3 now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
+    v[0] = now.x;
+    v[1] = now.y;
+    v[2] = now.z;
+}
+PBD_ITEM_KERNEL(xpbi_collide, xpbi_collide_args, 16 * sizeof(real), 60)
+
+/* ---- Jacobi: from the sum of all moves to the next velocities ---------------------------------------------------- */
+
+typedef struct xpbi_copy_args {
+    const real *from;
+    real *to;
+} xpbi_copy_args;
+
+PBD_FN void xpbi_copy(const xpbi_copy_args *a, size_t i) { xpbi_copy_row(a->to, i, a->from, i); }
+PBD_ITEM_KERNEL(xpbi_copy, xpbi_copy_args, 8 * sizeof(real), 0)
+
+enum { XPBI_BLOCK = 256, XPBI_MOMENTA = 4 };
+
+typedef struct xpbi_merge_args {
+    real *v;                /* velocities before; and after */
+    const real *moved;      /* with all moves added up */
+    const uint32_t *length; /* NULL: as they are; else each takes the mean of its 1 + length moves */
+    size_t particles;
+    real *momentum; /* XPBI_MOMENTA by block: sums of m dv, and of m |dv| */
+} xpbi_merge_args;
+
+PBD_FN void xpbi_merge(const xpbi_merge_args *a, size_t block) {
+    const size_t begin = block * XPBI_BLOCK,
+                 end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
+    vec3 sum = vec3_make(0, 0, 0);
+    real size = 0;
+    for (size_t i = begin; i < end; i++) {
+        const real share = a->length ? (real)1 / (real)(1 + a->length[i]) : (real)1;
+        const vec3 old = load3(a->v, i), move = vec3_scale(share, vec3_sub(load3(a->moved, i), old));
+        const vec3 now = a->length ? vec3_add(old, move) : load3(a->moved, i);
+        const real w = a->v[4 * i + 3], mass = w > 0 ? 1 / w : 0;
+        sum = vec3_add(sum, vec3_scale(mass, move));
+        size += mass * real_sqrt(vec3_dot(move, move));
+        a->v[4 * i] = now.x;
+        a->v[4 * i + 1] = now.y;
+        a->v[4 * i + 2] = now.z;
+    }
+    real *out = a->momentum + XPBI_MOMENTA * block;
+    out[0] = sum.x;
+    out[1] = sum.y;
+    out[2] = sum.z;
+    out[3] = size;
+}
+PBD_ITEM_KERNEL(xpbi_merge, xpbi_merge_args, XPBI_BLOCK * 12 * sizeof(real), XPBI_BLOCK * 20)
+
+/* ---- Numbers of all, by block: the host does the rest ------------------------------------------------------------ */
+
+enum { XPBI_WATCHED = 5 };
+enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
+
+typedef struct xpbi_watch_args {
+    const real *v;
+    const uint32_t *note, *length; /* by particle: XPBI_NOTE_*; neighbours */
+    size_t particles;
+    real *out; /* XPBI_WATCHED by block: largest v^2 (NaN where one is); how many deficient, alone, idle; neighbours */
+} xpbi_watch_args;
+
+PBD_FN void xpbi_watch(const xpbi_watch_args *a, size_t block) {
+    const size_t begin = block * XPBI_BLOCK,
+                 end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
+    real most = 0;
+    uint32_t deficient = 0, alone = 0, idle = 0, near = 0;
+    for (size_t i = begin; i < end; i++) {
+        const vec3 v = load3(a->v, i);
+        const real square = vec3_dot(v, v);
+        most = square > most || square != square ? square : most;
+        deficient += a->note[i] & 1;
+        alone += a->note[i] >> 1 & 1;
+        idle += a->note[i] >> 2 & 1;
+        near += a->length[i];
+    }
+    real *out = a->out + XPBI_WATCHED * block;
+    out[0] = most;
+    out[1] = (real)deficient;
+    out[2] = (real)alone;
+    out[3] = (real)idle;
+    out[4] = (real)near;
+}
+PBD_ITEM_KERNEL(xpbi_watch, xpbi_watch_args, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8)
+
+typedef struct xpbi_sum_args {
+    const real *values;
+    size_t count;
+    real *out; /* by block */
+} xpbi_sum_args;
+
+PBD_FN void xpbi_sum(const xpbi_sum_args *a, size_t block) {
+    const size_t begin = block * XPBI_BLOCK, end = begin + XPBI_BLOCK < a->count ? begin + XPBI_BLOCK : a->count;
+    real sum = 0;
+    for (size_t i = begin; i < end; i++) sum += a->values[i];
+    a->out[block] = sum;
+}
+PBD_ITEM_KERNEL(xpbi_sum, xpbi_sum_args, XPBI_BLOCK * sizeof(real), XPBI_BLOCK)
+
+#endif

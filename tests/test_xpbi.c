@@ -1,0 +1,536 @@
+/* xpbi against the paper's formulas computed here, and what must hold of any step: gradients, momenta, exact motions,
+ * threads, backends. */
+#include "tests/xpbi_scenes.h"
+
+static const char *const plain = "xsph=0 position_correction=off";
+
+static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", plain, more); }
+
+static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+static double *gradients_of(const solver *s, size_t particles) {
+    double *f = malloc((9 * particles + 1) * sizeof *f);
+    check_ok(s->method->read(s->state, PBD_DEFORMATION_GRADIENTS, f));
+    return f;
+}
+
+static void check_steps(solver *s, double dt, int steps) {
+    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
+}
+
+/* Opens, steps and reads velocities. */
+static double *velocities_after(const pbd_scene *scene, const char *words, double dt, int steps) {
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    check_steps(&s, dt, steps);
+    double *v = velocities_of(&s, scene->particles);
+    solver_close(&s);
+    return v;
+}
+
+/* ---- Kinematics -------------------------------------------------------------------------------------------------- */
+
+/* An affine field of velocities on a cloud without stiffness to speak of: F, on the surface too, is I + dt A. */
+static void test_affine_velocities_are_exact(void **unused) {
+    (void)unused;
+    static const double A[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0.3);
+    scene.material.E = 1e-12;
+    for (size_t p = 0; p < scene.particles; p++)
+        for (size_t d = 0; d < 3; d++) {
+            const double *x = scene.positions + 3 * p;
+            scene.velocities[3 * p + d] = 3 + A[d][0] * x[0] + A[d][1] * x[1] + A[d][2] * x[2];
+        }
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, plain);
+    check_steps(&s, 0.1, 1);
+    double *f = gradients_of(&s, scene.particles), worst = 0;
+    for (size_t k = 0; k < 9 * scene.particles; k++)
+        worst = fmax(worst, fabs(f[k] - (k % 9 % 4 == 0) - 0.1 * A[k % 9 / 3][k % 3]));
+    check_near("F of an affine field", worst, 0, 1e-12);
+    check_near("deficient_fraction", metric_of(&s, "deficient_fraction"), 0, 0);
+    free(f);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* A body that starts sheared and stretched knows it. */
+static void test_start_is_deformed(void **unused) {
+    (void)unused;
+    static const double A[3][3] = {{1.2, 0.3, 0}, {0, 0.9, 0.1}, {0.2, 0, 1.1}};
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
+    scene.start = calloc(3 * scene.particles, sizeof(double));
+    for (size_t k = 0; k < 3 * scene.particles; k++)
+        for (size_t j = 0; j < 3; j++) scene.start[k] += A[k % 3][j] * scene.positions[k / 3 * 3 + j];
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, plain);
+    double *f = gradients_of(&s, scene.particles), *x = positions_of(&s, scene.particles), worst = 0, far = 0;
+    for (size_t k = 0; k < 9 * scene.particles; k++) worst = fmax(worst, fabs(f[k] - A[k % 9 / 3][k % 3]));
+    for (size_t k = 0; k < 3 * scene.particles; k++) far = fmax(far, fabs(x[k] - scene.start[k]));
+    check_near("F at the start", worst, 0, 1e-12);
+    check_near("positions at the start", far, 0, 0);
+    free(f);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* What falls, or flies alone, follows the parabola of its scheme to the bit of a sum, and stays undeformed. */
+static void test_free_fall(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
+    scene.gravity[2] = -9.81;
+    scene.positions[0] -= 20; /* one of them alone */
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 2;
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 1e-3, 50);
+    double *x = positions_of(&s, scene.particles), *f = gradients_of(&s, scene.particles), worst = 0, strain = 0;
+    for (size_t p = 0; p < scene.particles; p++) {
+        worst = fmax(worst, fabs(x[3 * p] - scene.positions[3 * p] - 2 * 0.05));
+        worst = fmax(worst, fabs(x[3 * p + 2] - scene.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
+        for (size_t k = 0; k < 9; k++) strain = fmax(strain, fabs(f[9 * p + k] - (k % 4 == 0)));
+    }
+    check_near("places after 50 steps", worst, 0, 1e-12);
+    check_near("strain of what falls", strain, 0, 1e-15);
+    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles, 1e-12);
+    free(x);
+    free(f);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+
+/* sum_p dlambda_p dC_p/dx_b/(m_b dt) of one Jacobi sweep from lambda = 0, with gradients by differences. */
+static void moves_of(const pbd_scene *s, const xpbi_formulas *f, double dt, int form, double *out) {
+    const size_t n = 3 * s->particles;
+    double *v = malloc(n * sizeof *v), *gradient = malloc(n * sizeof *gradient), B[3][3];
+    memcpy(v, s->velocities, n * sizeof *v);
+    for (size_t p = 0; p < s->particles; p++) {
+        double q = 0;
+        for (size_t k = 0; k < n; k++) { /* by x = dt v */
+            const double eps = 1e-6, kept = v[k];
+            v[k] = kept + eps;
+            xpbi_B_of(f, v, dt, p, B);
+            gradient[k] = constraint_of(&s->material, B, form);
+            v[k] = kept - eps;
+            xpbi_B_of(f, v, dt, p, B);
+            gradient[k] = (gradient[k] - constraint_of(&s->material, B, form)) / (2 * eps * dt);
+            v[k] = kept;
+            q += gradient[k] * gradient[k] / s->masses[k / 3];
+        }
+        xpbi_B_of(f, v, dt, p, B);
+        const double compliance = 1 / (s->volumes[p] * dt * dt);
+        const double lambda = -constraint_of(&s->material, B, form) / (q + compliance);
+        for (size_t k = 0; k < n; k++) out[k] += lambda * gradient[k] / (s->masses[k / 3] * dt);
+    }
+    free(v);
+    free(gradient);
+}
+
+static void test_gradients_by_differences(void **unused) {
+    (void)unused;
+    for (int pair = 0; pair < 2; pair++) {
+        pbd_scene scene;
+        char words[400];
+        const double dt = 0.01;
+        make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
+        set_noise_velocities(&scene, 1);
+        words_with(pair ? "solver=jacobi relaxation=1 iterations=1 constraint=pair"
+                        : "solver=jacobi relaxation=1 iterations=1",
+                   words);
+        double *v = velocities_after(&scene, words, dt, 1);
+        const size_t n = 3 * scene.particles;
+        double *wanted = calloc(n, sizeof *wanted), worst = 0, scale = 0;
+        xpbi_formulas f = formulas_at(&scene, scene.positions, 0.1);
+        for (int form = pair ? FORM_SHEAR : FORM_ENERGY; form <= (pair ? FORM_VOLUME : FORM_ENERGY); form++)
+            moves_of(&scene, &f, dt, form, wanted);
+        for (size_t k = 0; k < n; k++) {
+            worst = fmax(worst, fabs(v[k] - scene.velocities[k] - wanted[k]));
+            scale = fmax(scale, fabs(wanted[k]));
+        }
+        check_near(words, worst / scale, 0, 1e-6);
+        assert_true(scale > 1e-3);
+        free(f.a);
+        free(v);
+        free(wanted);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* ---- Momenta ----------------------------------------------------------------------------------------------------- */
+
+typedef struct momenta {
+    double linear, angular; /* of the change, relative to the sum of sizes */
+} momenta;
+
+/* `x`: the points about which angular momentum is taken. */
+static momenta change_of(const pbd_scene *scene, const double *v, const double *x) {
+    double linear[3] = {0}, angular[3] = {0}, size = 0, reach = 0;
+    for (size_t k = 0; k < 3 * scene->particles; k++) {
+        const double j = scene->masses[k / 3] * (v[k] - scene->velocities[k]), *at = x + k / 3 * 3;
+        const size_t d = k % 3, next = (d + 1) % 3, last = (d + 2) % 3;
+        linear[d] += j;
+        angular[next] += at[last] * j;
+        angular[last] -= at[next] * j;
+        size += fabs(j);
+        reach = fmax(reach, fabs(at[d]));
+    }
+    return (momenta){
+        sqrt(linear[0] * linear[0] + linear[1] * linear[1] + linear[2] * linear[2]) / size,
+        sqrt(angular[0] * angular[0] + angular[1] * angular[1] + angular[2] * angular[2]) / (size * reach)};
+}
+
+static void set_flow(pbd_scene *scene, pbd_flow flow) {
+    pbd_material *m = &scene->material;
+    m->flow = flow;
+    m->flow_value[PBD_FLOW_YIELD_STRESS] = 100;
+    m->flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
+    m->flow_value[PBD_FLOW_VISCOSITY] = 10;
+    m->flow_value[PBD_FLOW_POWER] = 1;
+    m->flow_value[PBD_FLOW_ALPHA0] = -0.02;
+    m->flow_value[PBD_FLOW_BETA] = 0.5;
+    m->flow_value[PBD_FLOW_XI] = 1;
+    m->flow_value[PBD_FLOW_M] = 2.36;
+    m->flow_value[PBD_FLOW_COMPRESSION] = 0.025;
+    m->flow_value[PBD_FLOW_STRETCH] = 0.0075;
+}
+
+static void test_linear_momentum(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"",
+                                           "constraint=pair colours=8",
+                                           "solver=jacobi",
+                                           "gradient=printed",
+                                           "plasticity=semi_implicit xsph=0.3",
+                                           "correction_gap=0 iterations=3"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        for (int flow = 0; flow <= PBD_FLOW_SNOW; flow++) {
+            pbd_scene scene;
+            make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.3, 0.3);
+            set_noise_velocities(&scene, 0.5);
+            if (flow) set_flow(&scene, (pbd_flow)flow);
+            double *v = velocities_after(&scene, variants[i], 0.005, 1);
+            const momenta lost = change_of(&scene, v, scene.positions);
+            check_near(variants[i], lost.linear, 0, 1e-14);
+            free(v);
+            xpbi_scene_free(&scene);
+        }
+}
+
+/* Impulses of constraints, elastic or with flow and in both forms of its gradient, turn nothing about x^n + dt v at the
+ * velocities at which they are taken (claims, Y-4). */
+static void test_angular_momentum(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"", "constraint=pair", "gradient=printed"};
+    for (size_t i = 0; i < 3; i++)
+        for (int flow = 0; flow <= PBD_FLOW_VON_MISES; flow++) {
+            pbd_scene scene;
+            char words[400], more[300];
+            make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.2, 0.3);
+            set_noise_velocities(&scene, 1);
+            if (flow) set_flow(&scene, (pbd_flow)flow);
+            snprintf(more, sizeof more, "solver=jacobi relaxation=1 iterations=1 %s", variants[i]);
+            words_with(more, words);
+            const double dt = 0.01;
+            double *v = velocities_after(&scene, words, dt, 1), *x = malloc(3 * scene.particles * sizeof *x);
+            for (size_t k = 0; k < 3 * scene.particles; k++) x[k] = scene.positions[k] + dt * scene.velocities[k];
+            check_near(words, change_of(&scene, v, x).angular, 0, 1e-14);
+            assert_true(change_of(&scene, v, scene.positions).angular > 1e-6); /* about x^n it would be another */
+            free(v);
+            free(x);
+            xpbi_scene_free(&scene);
+        }
+}
+
+/* The mean of a particle's moves loses momentum, and says so. */
+static void test_averaging_loses_momentum(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.2, 0.3);
+    set_noise_velocities(&scene, 1);
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "solver=jacobi averaging=per_particle");
+    check_steps(&s, 0.005, 2);
+    if (!(metric_of(&s, "momentum_error") > 1e-4)) fail_msg("momentum_error %g", metric_of(&s, "momentum_error"));
+    solver_close(&s);
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "solver=jacobi");
+    check_steps(&s, 0.005, 2);
+    check_near("momentum_error of one factor for all", metric_of(&s, "momentum_error"), 0, 1e-14);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- The same whatever it runs on -------------------------------------------------------------------------------- */
+
+/* Sand that falls into a box and onto itself, some of it held. */
+static void make_busy_scene(pbd_scene *scene) {
+    make_lattice(scene, (const size_t[]){9, 7, 6}, 0.3, 0.2);
+    set_noise_velocities(scene, 1);
+    set_flow(scene, PBD_FLOW_DRUCKER_PRAGER);
+    scene->gravity[2] = -9.81;
+    scene->positions[0] += 3;
+    scene->colliders = 2;
+    scene->collider = calloc(2, sizeof *scene->collider);
+    for (int c = 0; c < 2; c++) {
+        pbd_collider *to = &scene->collider[c];
+        *to = (pbd_collider){.shape = c ? PBD_SPHERE : PBD_PLANE, .friction = 0.3, .half = {0.2, 0.2, 0.2}};
+        to->centre[2] = -0.3;
+        for (int d = 0; d < 3; d++) to->axis[d][d] = 1;
+    }
+    scene->fixed = 2;
+    scene->fixed_particle = calloc(2, sizeof(uint32_t));
+    scene->fixed_particle[0] = 40;
+    scene->fixed_particle[1] = 111;
+}
+
+static double *march(int backend, pbd_precision precision, int threads, const pbd_scene *scene, const char *words,
+                     int steps) {
+    solver s;
+    check_ok(try_open_on(backend, &s, "xpbi", precision, threads, scene, words));
+    check_steps(&s, 2e-3, steps);
+    double *x = positions_of(&s, scene->particles);
+    for (size_t k = 0; k < 3 * scene->particles; k++)
+        if (!isfinite(x[k])) fail_msg("%s: not finite", words);
+    solver_close(&s);
+    return x;
+}
+
+static double largest_difference(const double *a, const double *b, size_t particles) {
+    double worst = 0;
+    for (size_t k = 0; k < 3 * particles; k++) worst = fmax(worst, fabs(a[k] - b[k]));
+    return worst;
+}
+
+static const char *const busy[] = {"", "colours=8 constraint=pair", "solver=jacobi tolerance=0.5", "plasticity=none"};
+
+static void test_threads_do_not_matter(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_busy_scene(&scene);
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            double *one = march(PBD_CPU, (pbd_precision)precision, 1, &scene, busy[i], 5);
+            for (int threads = 3; threads <= 8; threads += 5) {
+                double *x = march(PBD_CPU, (pbd_precision)precision, threads, &scene, busy[i], 5);
+                assert_memory_equal(one, x, 3 * scene.particles * sizeof *x);
+                free(x);
+            }
+            free(one);
+        }
+    xpbi_scene_free(&scene);
+}
+
+static void test_emulation_agrees(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_busy_scene(&scene);
+    scene.particles = 150;
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "%s iterations=2", busy[i]);
+        double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, words, 2);
+        double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, words, 2);
+        check_near(busy[i], largest_difference(cpu, emu, scene.particles), 0, 1e-10);
+        free(cpu);
+        free(emu);
+    }
+    xpbi_scene_free(&scene);
+}
+
+static void test_single_precision_agrees(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_busy_scene(&scene);
+    scene.material.flow = PBD_FLOW_NONE; /* smooth, so that differences stay */
+    double *f64 = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, "", 20);
+    double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, "", 20);
+    check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles), 0, 1e-4);
+    free(f64);
+    free(f32);
+    xpbi_scene_free(&scene);
+}
+
+static void test_saved_states_go_on_the_same(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_busy_scene(&scene);
+    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "colours=8");
+    check_steps(&s, 2e-3, 7);
+    size_t bytes = 0;
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    check_ok(s.method->save(s.state, blob, &bytes));
+    check_steps(&s, 2e-3, 30);
+    double *first = positions_of(&s, scene.particles);
+    check_ok(s.method->load(s.state, blob, bytes));
+    check_steps(&s, 2e-3, 30);
+    double *second = positions_of(&s, scene.particles);
+    assert_memory_equal(first, second, 3 * scene.particles * sizeof *first);
+    assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
+    free(first);
+    free(second);
+    free(blob);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- Flow -------------------------------------------------------------------------------------------------------- */
+
+/* After a step F is elastic: of von Mises |dev tau| is at most sqrt(2/3) of the yield stress. */
+static void test_stored_F_is_within_yield(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"plasticity=implicit", "plasticity=semi_implicit"};
+    for (int i = 0; i < 2; i++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.1, 0);
+        set_noise_velocities(&scene, 1);
+        set_flow(&scene, PBD_FLOW_VON_MISES);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, variants[i]);
+        check_steps(&s, 0.005, 3);
+        double *f = gradients_of(&s, scene.particles), worst = 0;
+        const double mu = scene.material.E / (2 * (1 + scene.material.nu));
+        for (size_t p = 0; p < scene.particles; p++) {
+            double F[3][3], e[3];
+            memcpy(F, f + 9 * p, sizeof F);
+            hencky_strains(F, e);
+            const double mean = (e[0] + e[1] + e[2]) / 3;
+            worst = fmax(worst, 2 * mu *
+                                    sqrt((e[0] - mean) * (e[0] - mean) + (e[1] - mean) * (e[1] - mean) +
+                                         (e[2] - mean) * (e[2] - mean)));
+        }
+        check_near(variants[i], worst / (sqrt(2.0 / 3) * 100), 1, 1e-9); /* some of it flows, none lies outside */
+        free(f);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* ---- Nearness, colliders ----------------------------------------------------------------------------------------- */
+
+static void test_pairs_are_kept_apart(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
+    scene.material.E = 1e-9;
+    scene.positions[3] = scene.positions[0] + 0.02;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, 2);
+    check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
+    const double m = scene.masses[0] + scene.masses[1];
+    check_near("their centre stays, m",
+               (scene.masses[0] * x[0] + scene.masses[1] * x[3]) / m -
+                   (scene.masses[0] * scene.positions[0] + scene.masses[1] * scene.positions[3]) / m,
+               0, 1e-15);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* Two in one point are told of, come apart, and nothing is NaN. */
+static void test_coincident_particles(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){4, 4, 4}, 0, 0);
+    memcpy(scene.positions + 3, scene.positions, 3 * sizeof(double));
+    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "");
+    assert_int_equal(s.result.warnings, 1);
+    assert_string_equal(s.result.warning[0].name, "coincident_particles");
+    check_steps(&s, 1e-3, 20);
+    double *x = positions_of(&s, scene.particles), square = 0;
+    for (size_t k = 0; k < 3 * scene.particles; k++) assert_true(isfinite(x[k]));
+    for (size_t d = 0; d < 3; d++) square += (x[d] - x[3 + d]) * (x[d] - x[3 + d]);
+    if (!(square > 0.05 * 0.05)) fail_msg("the two are %g m apart", sqrt(square));
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- Bad input --------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(const pbd_scene *scene, const char *words, pbd_code code, const char *says) {
+    solver s;
+    const pbd_status status = try_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    assert_int_equal(status.code, code);
+    if (!strstr(status.text, says)) fail_msg("does not say '%s': %s", says, status.text);
+    solver_close(&s);
+}
+
+static void test_bad_input(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
+    expect_refusal(&scene, "iterations=0", PBD_BAD_INPUT, "iterations");
+    expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
+    expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
+    scene.material.law = PBD_LAW_STVK;
+    expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
+    scene.material.law = PBD_LAW_HENCKY;
+    scene.material.nu = -0.2;
+    expect_refusal(&scene, "constraint=pair", PBD_BAD_INPUT, "nu >= 0");
+    scene.material.nu = 0.3;
+    scene.spacing = 0;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "spacing");
+    scene.spacing = 0.1;
+    scene.particles = 0;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "no particles");
+    scene.particles = 36;
+    scene.collider = calloc(1, sizeof *scene.collider);
+    scene.collider->shape = PBD_SPHERE;
+    scene.colliders = 1;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "radius");
+    xpbi_scene_free(&scene);
+}
+
+/* A step in which particles pass by their kernels is warned of and counted. */
+static void test_long_steps_are_warned_of(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 100;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 4e-4, 2);
+    assert_int_equal(s.result.warnings, 0);
+    check_steps(&s, 6e-4, 3);
+    assert_int_equal(s.result.warnings, 1);
+    assert_string_equal(s.result.warning[0].name, "kernel_cfl");
+    assert_int_equal(s.result.warning[0].count, 3);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_affine_velocities_are_exact),
+        cmocka_unit_test(test_start_is_deformed),
+        cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_gradients_by_differences),
+        cmocka_unit_test(test_linear_momentum),
+        cmocka_unit_test(test_angular_momentum),
+        cmocka_unit_test(test_averaging_loses_momentum),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_emulation_agrees),
+        cmocka_unit_test(test_single_precision_agrees),
+        cmocka_unit_test(test_saved_states_go_on_the_same),
+        cmocka_unit_test(test_stored_F_is_within_yield),
+        cmocka_unit_test(test_pairs_are_kept_apart),
+        cmocka_unit_test(test_coincident_particles),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_long_steps_are_warned_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

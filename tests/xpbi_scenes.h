@@ -1,0 +1,132 @@
+/* Clouds of particles for the tests of xpbi, and its formulas (claims A4) computed in the plainest way, in double. */
+#ifndef PBD_TESTS_XPBI_SCENES_H
+#define PBD_TESTS_XPBI_SCENES_H
+
+#include <gsl/gsl_linalg.h>
+
+#include "tests/ladder.h"
+
+/* ---- Scenes ------------------------------------------------------------------------------------------------------ */
+
+UNUSED static void xpbi_scene_free(pbd_scene *scene) {
+    free(scene->positions);
+    free(scene->velocities);
+    free(scene->start);
+    free(scene->masses);
+    free(scene->volumes);
+    free(scene->forces);
+    free(scene->fixed_particle);
+    free(scene->collider);
+    *scene = (pbd_scene){0};
+}
+
+/* A jittered lattice of nx x ny x nz, with the spacing 0.1 m; masses and volumes are uneven by `uneven`. */
+UNUSED static void make_lattice(pbd_scene *scene, const size_t n[3], double jitter, double uneven) {
+    uint64_t seed = 7;
+    const size_t count = n[0] * n[1] * n[2];
+    *scene = (pbd_scene){.particles = count, .spacing = 0.1, .extent = 0.1 * (double)n[0]};
+    scene->positions = calloc(3 * count + 1, sizeof(double));
+    scene->velocities = calloc(3 * count + 1, sizeof(double));
+    scene->masses = calloc(count + 1, sizeof(double));
+    scene->volumes = calloc(count + 1, sizeof(double));
+    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
+    for (size_t p = 0; p < count; p++) {
+        const size_t at[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+        for (size_t d = 0; d < 3; d++)
+            scene->positions[3 * p + d] = 0.1 * ((double)at[d] + jitter * noise(&seed)) - 0.23;
+        scene->volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
+        scene->masses[p] = 1 + uneven * noise(&seed);
+    }
+}
+
+UNUSED static void set_noise_velocities(pbd_scene *scene, double size) {
+    uint64_t seed = 21;
+    for (size_t k = 0; k < 3 * scene->particles; k++) scene->velocities[k] = size * noise(&seed);
+}
+
+/* ---- Formulas ---------------------------------------------------------------------------------------------------- */
+
+/* a_pb = V_b L_p grad W_b, all pairs: particles x particles x 3. */
+typedef struct xpbi_formulas {
+    size_t n;
+    double *a;
+} xpbi_formulas;
+
+UNUSED static void invert3(double a[3][3], double out[3][3]) {
+    const double det = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
+                       a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+                       a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, e = (i + 2) % 3;
+            out[i][j] = (a[r][c] * a[s][e] - a[r][e] * a[s][c]) / det;
+        }
+}
+
+/* Wendland's gradient by x_p, of d = x_b - x_p: -(5 sigma/r) q (1 - q/2)^3 (-d/|d|), q = |d|/r (claims A1). */
+UNUSED static void wendland_gradient(const double d[3], double r, double out[3]) {
+    const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), q = length / r;
+    const double sigma = 21 / (16 * M_PI * r * r * r), left = q < 2 ? 1 - q / 2 : 0;
+    for (int k = 0; k < 3; k++) out[k] = length > 0 ? 5 * sigma / r * q * left * left * left * d[k] / length : 0;
+}
+
+UNUSED static xpbi_formulas formulas_at(const pbd_scene *s, const double *x, double r) {
+    xpbi_formulas f = {s->particles, calloc(3 * s->particles * s->particles, sizeof(double))};
+    for (size_t p = 0; p < f.n; p++) {
+        double moment[3][3] = {{0}}, l[3][3];
+        for (size_t b = 0; b < f.n; b++) {
+            double d[3], *a = f.a + 3 * (f.n * p + b);
+            for (size_t k = 0; k < 3; k++) d[k] = x[3 * b + k] - x[3 * p + k];
+            wendland_gradient(d, r, a);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) moment[i][j] += s->volumes[b] * a[i] * d[j];
+        }
+        invert3(moment, l);
+        for (size_t b = 0; b < f.n; b++) {
+            double *a = f.a + 3 * (f.n * p + b), g[3];
+            for (int i = 0; i < 3; i++) g[i] = l[i][0] * a[0] + l[i][1] * a[1] + l[i][2] * a[2];
+            for (int i = 0; i < 3; i++) a[i] = s->volumes[b] * g[i];
+        }
+    }
+    return f;
+}
+
+/* I + dt grad v at p. */
+UNUSED static void xpbi_B_of(const xpbi_formulas *f, const double *v, double dt, size_t p, double B[3][3]) {
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            B[i][j] = i == j;
+            for (size_t b = 0; b < f->n; b++)
+                B[i][j] += dt * (v[3 * b + i] - v[3 * p + i]) * f->a[3 * (f->n * p + b) + j];
+        }
+}
+
+UNUSED static void multiply3(double a[3][3], double b[3][3], double out[3][3]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+}
+
+/* log of the stretches of F, by GSL. */
+UNUSED static void hencky_strains(double F[3][3], double e[3]) {
+    double entries[9], v[9], s[3], work[3];
+    memcpy(entries, F, sizeof entries);
+    gsl_matrix_view A = gsl_matrix_view_array(entries, 3, 3), V = gsl_matrix_view_array(v, 3, 3);
+    gsl_vector_view S = gsl_vector_view_array(s, 3), W = gsl_vector_view_array(work, 3);
+    gsl_linalg_SV_decomp_jacobi(&A.matrix, &V.matrix, &S.vector);
+    (void)W;
+    for (int k = 0; k < 3; k++) e[k] = log(s[k]);
+}
+
+enum { FORM_ENERGY, FORM_SHEAR, FORM_VOLUME };
+
+/* C of Eq. 6, or of Eq. 4 and 5 in the same units: sqrt(2 mu) C_mu, sqrt(lambda) C_lambda, so that alpha = 1/V^0. */
+UNUSED static double constraint_of(const pbd_material *m, double F[3][3], int form) {
+    const double mu = m->E / (2 * (1 + m->nu)), lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
+    double e[3];
+    hencky_strains(F, e);
+    const double square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2], trace = e[0] + e[1] + e[2];
+    if (form == FORM_VOLUME) return sqrt(lambda) * trace;
+    return sqrt(2 * mu * square + (form == FORM_ENERGY ? lambda * trace * trace : 0));
+}
+
+#endif
