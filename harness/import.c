@@ -569,7 +569,7 @@ static pbd_status insert_one(const pbd_store *store, json_t *ours, pbd_imported 
     json_t *record = json_incref(ours);
     bool added = false;
     pbd_status status = look_for_known(store, &record);
-    if (status.code == PBD_OK) status = pbd_record_verify(record);
+    if (status.code == PBD_OK) status = pbd_record_verify(record, NULL);
     if (status.code == PBD_OK) status = pbd_record_insert(store, record, &added);
     json_decref(record);
     if (added)

@@ -161,6 +161,11 @@ check "fetches it" says calls "install --no-install-recommends chromium"
 check "tests are asked for" says calls "ctest --preset release -R name"
 run test
 check "once" never says calls "dpkg-query"
+check "no Slurm unless asked for" never says calls "slurm"
+run test --with-slurm -R name
+check "fine" exits 0
+check "fetches it" says calls "install --no-install-recommends slurm-wlm"
+check "tests are asked for" says calls "ctest --preset release -R name"
 
 echo "tests without a browser to be had: go on, and say so once"
 fresh 0

@@ -82,7 +82,7 @@ static pbd_status check_layout(checking *c) {
 static void check_run(checking *c, const char *run_id) {
     json_t *record = NULL;
     pbd_status status = pbd_record_load(c->store, run_id, &record);
-    if (status.code == PBD_OK) status = pbd_record_verify(record);
+    if (status.code == PBD_OK) status = pbd_record_verify(record, NULL);
     if (status.code != PBD_OK) tell(c, "run", run_id, status.text);
     json_decref(record);
 }

@@ -74,6 +74,7 @@ static const table tables[] = {
 };
 /* clang-format on */
 enum { TABLES = sizeof tables / sizeof *tables };
+_Static_assert((int)TABLES == (int)PBD_STORE_TABLES, "a kept statement for each table");
 
 static bool is_child(const table *t) { return t->place == CHILD || t->place == COMPARISON_CHILD; }
 static bool is_of_run(const table *t) { return t->place != COMPARISON && t->place != COMPARISON_CHILD; }
@@ -302,10 +303,13 @@ pbd_status pbd_comparison_verify(const json_t *record) {
     return pbd_ok();
 }
 
-pbd_status pbd_record_verify(const json_t *record) {
+pbd_status pbd_record_verify(const json_t *record, const json_t *verified) {
     static const char *const hashed[] = {"build", "env", "invocation"};
     char hash[33];
-    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) PBD_TRY(verify_row(record, hashed[i]));
+    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++) {
+        const json_t *row = json_object_get(record, hashed[i]);
+        if (row == NULL || row != json_object_get(verified, hashed[i])) PBD_TRY(verify_row(record, hashed[i]));
+    }
     /* The run names its rows; a file could hold others beside it. */
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
@@ -328,17 +332,25 @@ static void write_columns(FILE *out, const table *t) {
         fprintf(out, "%s\"%s\"", c == t->columns ? "" : ",", c->name);
 }
 
-static pbd_status prepare_select(const pbd_store *store, const table *t, const char *key, sqlite3_stmt **out) {
+static pbd_status compile_select(const pbd_store *store, const table *t, sqlite3_stmt **out) {
     char sql[1024];
     FILE *text = fmemopen(sql, sizeof sql, "w");
-    *out = NULL;
     if (text == NULL) return pbd_store_no_memory(store);
     fputs("SELECT ", text);
     write_columns(text, t);
     fprintf(text, " FROM \"%s\" WHERE \"%s\" = ?1%s", t->name, is_child(t) ? t->link : t->columns[0].name,
             is_child(t) ? " ORDER BY position" : "");
     fclose(text);
-    return pbd_store_prepare(store, sql, &key, 1, out);
+    return pbd_store_prepare(store, sql, NULL, 0, out);
+}
+
+/* A kept statement; to be reset after use. */
+static pbd_status prepare_select(const pbd_store *store, const table *t, const char *key, sqlite3_stmt **out) {
+    sqlite3_stmt **kept = &store->kept->select[t - tables];
+    if (*kept == NULL) PBD_TRY(compile_select(store, t, kept));
+    *out = *kept;
+    if (sqlite3_bind_text(*out, 1, key, -1, SQLITE_TRANSIENT) == SQLITE_OK) return pbd_ok();
+    return pbd_store_fault(store, "reading");
 }
 
 static json_t *read_row(sqlite3_stmt *stmt, const table *t) {
@@ -356,7 +368,8 @@ static json_t *read_row(sqlite3_stmt *stmt, const table *t) {
 static pbd_status read_rows(const pbd_store *store, const table *t, const char *key, json_t *rows) {
     sqlite3_stmt *stmt;
     bool row = false;
-    pbd_status status = prepare_select(store, t, key, &stmt);
+    PBD_TRY(prepare_select(store, t, key, &stmt));
+    pbd_status status = pbd_ok();
     while (status.code == PBD_OK) {
         status = pbd_store_step(store, stmt, &row, "reading a run");
         if (status.code != PBD_OK || !row) break;
@@ -365,12 +378,26 @@ static pbd_status read_rows(const pbd_store *store, const table *t, const char *
                 pbd_error(PBD_BAD_INPUT, "the store '%s' holds no proper text in a row of %s of '%s': run `db check`",
                           store->path, t->name, key);
     }
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     return status;
+}
+
+/* The row of this key, where it was the last one read of its table. */
+static json_t *row_at_hand(const pbd_store *store, const table *t, const char *key) {
+    json_t *row = store->kept->read[t - tables];
+    const char *its_key = json_string_value(json_object_get(row, t->columns[0].name));
+    return its_key != NULL && strcmp(its_key, key) == 0 ? row : NULL;
+}
+
+static void keep(json_t **kept, json_t *row) {
+    json_decref(*kept);
+    *kept = json_incref(row);
 }
 
 /* Adds one table to the record: its rows for children, else the one row that `key` names. */
 static pbd_status load_table(const pbd_store *store, const table *t, const char *key, json_t *record) {
+    json_t *known = is_child(t) ? NULL : row_at_hand(store, t, key);
+    if (known != NULL) return json_object_set(record, t->name, known) == 0 ? pbd_ok() : pbd_store_no_memory(store);
     json_t *rows = json_array();
     if (rows == NULL) return pbd_store_no_memory(store);
     pbd_status status = read_rows(store, t, key, rows);
@@ -379,6 +406,7 @@ static pbd_status load_table(const pbd_store *store, const table *t, const char 
     if (status.code == PBD_OK) {
         json_t *entry = is_child(t) ? rows : json_array_get(rows, 0);
         if (json_object_set(record, t->name, entry) != 0) status = pbd_store_no_memory(store);
+        if (!is_child(t)) keep(&store->kept->read[t - tables], entry);
     }
     json_decref(rows);
     return status;
@@ -431,10 +459,9 @@ pbd_status pbd_comparison_load(const pbd_store *store, const char *comparison_id
 
 /* The triggers pass over what is there already, so a plain INSERT is right for all but case and method, whose
  * summaries may change from version to version: there the row that came first stays. */
-static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
+static pbd_status compile_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
     char sql[1024];
     FILE *text = fmemopen(sql, sizeof sql, "w");
-    *out = NULL;
     if (text == NULL) return pbd_store_no_memory(store);
     fprintf(text, "INSERT %sINTO \"%s\" (", t->place == BY_CELL_ROW ? "OR IGNORE " : "", t->name);
     write_columns(text, t);
@@ -444,6 +471,32 @@ static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3
     fputs(is_child(t) ? ",?,?)" : ")", text);
     fclose(text);
     return pbd_store_prepare(store, sql, NULL, 0, out);
+}
+
+/* A kept statement, too. */
+static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
+    sqlite3_stmt **kept = &store->kept->insert[t - tables];
+    if (*kept == NULL) PBD_TRY(compile_insert(store, t, kept));
+    *out = *kept;
+    return pbd_ok();
+}
+
+void pbd_store_forget_written(pbd_kept *kept) {
+    for (size_t i = 0; i < TABLES; i++) {
+        json_decref(kept->written[i]);
+        kept->written[i] = NULL;
+    }
+}
+
+void pbd_store_forget(pbd_kept *kept) {
+    if (kept == NULL) return;
+    pbd_store_forget_written(kept);
+    for (size_t i = 0; i < TABLES; i++) {
+        sqlite3_finalize(kept->select[i]);
+        sqlite3_finalize(kept->insert[i]);
+        json_decref(kept->read[i]);
+    }
+    free(kept);
 }
 
 /* Binds and inserts one row; children get their place and their owner's id behind their own columns. */
@@ -460,28 +513,24 @@ static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const t
                         sqlite3_bind_text(stmt, at + 1, owner_id, -1, SQLITE_TRANSIENT) != SQLITE_OK))
         return pbd_store_fault(store, "storing a run");
     bool ignored;
-    PBD_TRY(pbd_store_step(store, stmt, &ignored, "storing a run"));
+    const pbd_status status = pbd_store_step(store, stmt, &ignored, "storing a run");
     sqlite3_reset(stmt);
-    return pbd_ok();
+    return status;
 }
 
 pbd_status pbd_row_insert(const pbd_store *store, const char *name, const json_t *row) {
     const table *t = find_table(name);
     sqlite3_stmt *stmt;
-    pbd_status status = prepare_insert(store, t, &stmt);
-    if (status.code == PBD_OK) status = insert_row(store, stmt, t, row, 0, NULL);
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(prepare_insert(store, t, &stmt));
+    return insert_row(store, stmt, t, row, 0, NULL);
 }
 
 static pbd_status insert_children(const pbd_store *store, const table *t, const json_t *rows, const char *owner_id) {
     sqlite3_stmt *stmt;
-    if (json_array_size(rows) == 0) return pbd_ok(); /* compiling a statement takes longer than a row */
-    pbd_status status = prepare_insert(store, t, &stmt);
-    for (size_t i = 0; status.code == PBD_OK && i < json_array_size(rows); i++)
-        status = insert_row(store, stmt, t, json_array_get(rows, i), i, owner_id);
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(prepare_insert(store, t, &stmt));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        PBD_TRY(insert_row(store, stmt, t, json_array_get(rows, i), i, owner_id));
+    return pbd_ok();
 }
 
 pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool *added) {
@@ -490,11 +539,13 @@ pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool 
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
         if (!is_of_run(t)) continue;
-        const json_t *entry = json_object_get(record, t->name);
+        json_t *entry = json_object_get(record, t->name);
         if (entry == json_object_get(store->origin, t->name) && entry != NULL) continue; /* there since it was noted */
+        if (entry == store->kept->written[i] && entry != NULL) continue;                 /* the run before brought it */
         const int before = sqlite3_total_changes(store->db);
         PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
         if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;
+        if (t->place != CHILD) keep(&store->kept->written[i], entry);
     }
     return pbd_ok();
 }

@@ -17,9 +17,20 @@
 
 /* The same numbers as in schema.sql. */
 enum { PBD_STORE_APPLICATION = 1346520130, PBD_STORE_VERSION = 1 };
+enum { PBD_STORE_TABLES = 14 }; /* of records: tables[] in rows.c */
+
+/* What is kept for each table of records (rows.c) as long as the store is open. Compiling a statement with its triggers
+ * takes longer than the row, and runs that follow one another mostly share their build, machine, case and method: such
+ * a row is read once, and is then one object in all their records. NULL: nothing so far. */
+typedef struct pbd_kept {
+    sqlite3_stmt *select[PBD_STORE_TABLES], *insert[PBD_STORE_TABLES];
+    json_t *read[PBD_STORE_TABLES];    /* the last shared row that was read */
+    json_t *written[PBD_STORE_TABLES]; /* the last one that was written in the transaction under way */
+} pbd_kept;
 
 struct pbd_store {
     sqlite3 *db;
+    pbd_kept *kept;
     char *path; /* as the caller spelt it: for sentences */
     pbd_store_mode mode;
     json_t *origin; /* {"build": row, "env": row, "invocation": row} of this process; NULL before pbd_store_begin */
@@ -44,6 +55,11 @@ pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing)
 /* UTC now, ISO 8601 with milliseconds. */
 void pbd_store_now(char out[32]);
 
+/* Lets go of what is kept, before the connection closes. NULL-safe. */
+void pbd_store_forget(pbd_kept *kept);
+/* What was written may be undone with its transaction. */
+void pbd_store_forget_written(pbd_kept *kept);
+
 /* ---- Records (rows.c) -------------------------------------------------------------------------------------------- */
 
 /* Hash of a row's columns but the first, which it becomes: for build, env and invocation. False without memory. */
@@ -56,8 +72,9 @@ pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **
 pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool *added);
 /* Writes one row of build, env, invocation, case or method, unless it is there already. */
 pbd_status pbd_row_insert(const pbd_store *store, const char *table, const json_t *row);
-/* Checks the hashes of build, env and invocation and the run_id itself; PBD_BAD_INPUT names what does not match. */
-pbd_status pbd_record_verify(const json_t *record);
+/* Checks the hashes of build, env and invocation and the run_id itself; PBD_BAD_INPUT names what does not match. Rows
+ * that are the very objects of `verified`, a record that was found right before (NULL: none), are not hashed again. */
+pbd_status pbd_record_verify(const json_t *record, const json_t *verified);
 
 /* The same for a comparison: {"comparison": row, "comparison_pair": [rows], "invocation": row}. The runs it rests on
  * are records of their own, and must be there before it is inserted. */

@@ -85,6 +85,7 @@ pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row,
 pbd_status pbd_store_start(pbd_store *store, const char *doing) {
     if (store->mode != PBD_STORE_WRITE)
         return pbd_error(PBD_BAD_INPUT, "the store '%s' was opened for reading only", store->path);
+    pbd_store_forget_written(store->kept);
     return pbd_store_exec(store, "BEGIN IMMEDIATE", doing);
 }
 

@@ -305,6 +305,8 @@ static pbd_status connect_store(pbd_store *store, const first_look *look) {
 /* Closing a refused store must not write its journal back into it. */
 static void disconnect(pbd_store *store, bool untouched) {
     if (store->db != NULL && untouched) sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    pbd_store_forget(store->kept);
+    store->kept = NULL;
     sqlite3_close(store->db);
     store->db = NULL;
 }
@@ -317,14 +319,17 @@ pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out
         return pbd_error(PBD_BAD_INPUT, "the store '%s' is empty: run something first, or name another file with --db",
                          path);
     pbd_store *store = calloc(1, sizeof *store);
+    pbd_kept *kept = calloc(1, sizeof *kept);
     char *copy = strdup(path);
-    if (store == NULL || copy == NULL) {
+    if (store == NULL || kept == NULL || copy == NULL) {
         free(store);
+        free(kept);
         free(copy);
         return pbd_error(PBD_FAILED, "out of memory while opening the store '%s'", path);
     }
     store->path = copy;
     store->mode = mode;
+    store->kept = kept;
     const pbd_status status = connect_store(store, &look);
     if (status.code == PBD_OK) {
         *out = store;

@@ -120,17 +120,20 @@ pbd_status pbd_store_export_runs(pbd_store *store, const char *const *run_ids, s
 typedef struct merging {
     pbd_store *into;
     const char *from;
+    json_t *verified; /* the run before; owned */
     size_t added, known;
 } merging;
 
 /* Checks a record and stores it in the transaction under way. Comparisons are not counted. */
-static pbd_status take_record(merging *m, const json_t *record) {
+static pbd_status take_record(merging *m, json_t *record) {
     bool added;
     if (json_object_get(record, "comparison") != NULL) {
         PBD_TRY(pbd_comparison_verify(record));
         return pbd_comparison_insert(m->into, record);
     }
-    PBD_TRY(pbd_record_verify(record));
+    PBD_TRY(pbd_record_verify(record, m->verified));
+    json_decref(m->verified);
+    m->verified = json_incref(record);
     PBD_TRY(pbd_record_insert(m->into, record, &added));
     if (added)
         m->added++;
@@ -220,7 +223,7 @@ static bool is_export(FILE *file) {
 }
 
 pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added, size_t *known) {
-    merging m = {into, from_path, 0, 0};
+    merging m = {.into = into, .from = from_path};
     *added = *known = 0;
     FILE *file = fopen(from_path, "rb");
     if (file == NULL) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", from_path, strerror(errno));
@@ -228,6 +231,7 @@ pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added
     pbd_status status = lines ? merge_all(&m, NULL, file) : pbd_ok();
     fclose(file);
     if (!lines) status = merge_store(&m);
+    json_decref(m.verified);
     if (status.code != PBD_OK) return status;
     *added = m.added;
     *known = m.known;

@@ -152,6 +152,9 @@ pbd_status pbd_shards_merge(const pbd_manifest *manifest, pbd_store *into, pbd_m
     if (!out->is_merged) return pbd_store_no_memory(into);
     pbd_shards shards;
     merging m = {manifest, into, observer, context, out};
+    /* Runs come in the order of their hashes, and so touch pages all over a large store: let each be written back once
+     * in 80 MiB of journal, not once a shard. */
+    PBD_TRY(pbd_store_exec(into, "PRAGMA wal_autocheckpoint = 20000; PRAGMA cache_size = -262144", "merging"));
     PBD_TRY(pbd_shards_look(manifest, &shards));
     const pbd_status status = merge_shards(&m, &shards);
     pbd_shards_free(&shards);
