@@ -1,26 +1,29 @@
 load style
 set output out . '/cao2023-fig4.png'
-set terminal pngcairo size 1400,900 font 'DejaVu Sans,14'
-set multiplot layout 2,2 margins 0.09,0.98,0.09,0.94 spacing 0.11,0.16
+set terminal pngcairo size 1600,560 font 'DejaVu Sans,14'
+set multiplot layout 1,3 margins 0.065,0.985,0.15,0.91 spacing 0.08,0.1
 set title '(a) pairs that overlap' . quick
 set xlabel 'time, s'
-set ylabel 'number'
-set yrange [0:*]
+set ylabel 'pairs of particles, thousands'
+set yrange [0:160]
 set key top left
-plot data . '/pairs.tsv' using 1:2 with lines ls 2 title 'without self-collision', \
-     data . '/pairs.tsv' using 1:3 with lines ls 1 title 'with'
+plot data . '/pairs.tsv' using 1:($2 / 1000) with lines ls 2 title 'without self-collision', \
+     data . '/pairs.tsv' using 1:($3 / 1000) with lines ls 1 title 'with'
+set yrange [0:*]
 set title '(b) height of the centre of mass' . quick
-set ylabel 'm'
+set ylabel 'height, m'
 set key top right
 plot data . '/pairs.tsv' using 1:4 with lines ls 2 title 'without self-collision', \
      data . '/pairs.tsv' using 1:5 with lines ls 1 title 'with'
-set title '(c) pairs at the end, by the layers that collide' . quick
-set xlabel 'layers'
-set ylabel 'number'
+set title '(c) 5,000 particles: pairs at the end' . quick
+set xlabel 'layers that collide'
+set ylabel 'pairs of particles'
 set xrange [-0.6:2.6]
 set key top right
 set style fill solid 0.9
 set boxwidth 0.35
-plot data . '/layers.tsv' every ::1 using ($0 - 0.2):2:xtic(1) with boxes lc rgb '#c2571a' title 'two substeps', \
-     data . '/layers.tsv' every ::1 using ($0 + 0.2):3 with boxes lc rgb '#1b3a6b' title 'eight'
+plot data . '/layers.tsv' every ::1 using ($0 - 0.2):2:xtic(1) with boxes fs solid 0.55 lc rgb '#c2571a' title 'two substeps', \
+     data . '/layers.tsv' every ::1 using ($0 + 0.2):3 with boxes lc rgb '#1b3a6b' title 'eight', \
+     data . '/layers.tsv' every ::1 using ($0 - 0.2):2:(sprintf('%d', $2)) with labels offset 0,0.7 notitle, \
+     data . '/layers.tsv' every ::1 using ($0 + 0.2):3:(sprintf('%d', $3)) with labels offset 0,0.7 notitle
 unset multiplot

@@ -1,7 +1,7 @@
 load style
 set output out . '/cao2023-fig5.png'
-set terminal pngcairo size 1400,1000 font 'DejaVu Sans,14'
-set multiplot layout 2,2 margins 0.075,0.985,0.07,0.95 spacing 0.08,0.13
+set terminal pngcairo size 1400,1400 font 'DejaVu Sans,14'
+set multiplot layout 3,2 margins 0.075,0.985,0.05,0.965 spacing 0.08,0.09
 set logscale y
 set format y '10^{%L}'
 set xrange [0:42]
@@ -19,6 +19,21 @@ array name[4] = ['from a plane', 'a line', 'a point', 'inside out']
 do for [p = 1:4] {
     set title said[p] . quick
     plot for [s = 1:4] file using 2:(strcol(1) eq panel[p] . ' ' . start[s] ? $3 : NaN) with lines ls s title name[s]
+    unset key
+}
+set xrange [0:16.5]
+set arrow 1 from 0,0.01 to 16.5,0.01 nohead lc rgb 'gray40' lw 1 dt 3
+set key top right
+set label 1 'back: 1 %' at 0.3,0.0073 textcolor rgb 'gray40'
+file = data . '/cows.tsv'
+array cow[2] = ['scaled', 'random']
+array how[2] = ['(e) a cow, scaled down into a ball', '(f) a cow, each particle anywhere in a ball']
+do for [p = 1:2] {
+    set title how[p] . quick
+    plot file using 2:(strcol(1) eq cow[p] . ' 0.1 particles' ? $3 : NaN) with lines ls 1 title 'particles', \
+         file using 2:(strcol(1) eq cow[p] . ' 0.1 mesh' ? $3 : NaN) with lines ls 2 title 'tetrahedra of the same particles', \
+         file using 2:(strcol(1) eq cow[p] . ' 0.3 particles' ? $3 : NaN) with lines ls 1 lw 0.8 notitle, \
+         file using 2:(strcol(1) eq cow[p] . ' 0.3 mesh' ? $3 : NaN) with lines ls 2 lw 0.8 notitle
     unset key
 }
 unset multiplot
