@@ -13,6 +13,7 @@
 #include "harness/cli.h"
 #include "harness/csv_file.h"
 #include "harness/figure_data.h"
+#include "harness/figure_plan.h"
 #include "harness/run_table.h"
 
 static const char *const verdicts[] = {"reproduced", "partly", "not_reproduced", "not_run"};
@@ -82,6 +83,23 @@ static pbd_status set_not_run(pbd_claim_result *r, const char *why, size_t runs)
     return pbd_error(PBD_FAILED, "out of memory");
 }
 
+/* The first group that the claim rests on and that is left out, or NULL. */
+static const pbd_group *left_out_group(const pbd_figure_file *file, const pbd_claim *claim) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].left_out > 0 && rests_on(claim, file->runs[i].name)) return &file->runs[i];
+    return NULL;
+}
+
+static pbd_status set_left_out(pbd_claim_result *r, const pbd_group *group) {
+    char why[500];
+    pbd_left_out_text(group, why);
+    snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
+    r->left_out = true;
+    if (asprintf(&r->note, "not judged here: %s", why) >= 0) return pbd_ok();
+    r->note = NULL;
+    return pbd_error(PBD_FAILED, "out of memory");
+}
+
 /* ---- The query --------------------------------------------------------------------------------------------------- */
 
 static int column_named(sqlite3_stmt *row, const char *name) {
@@ -131,6 +149,8 @@ static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_
                         pbd_claim_result *r) {
     size_t missing = 0;
     PBD_TRY(collect_runs(file, plan, first_group, r, &missing));
+    const pbd_group *left_out = left_out_group(file, r->claim);
+    if (left_out) return set_left_out(r, left_out);
     if (missing) return set_not_run(r, "of its runs are missing", missing);
     size_t failed = count_failed(file, r->claim, sql);
     if (failed) return set_not_run(r, "of its runs failed", failed);
@@ -204,6 +224,8 @@ static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_cl
     return pbd_ok();
 }
 
+bool pbd_claim_differs(const pbd_claim_result *r) { return !r->left_out && strcmp(r->verdict, r->accepted) != 0; }
+
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results) {
     char *shown_as, *path;
     struct stat about;
@@ -221,7 +243,7 @@ pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *re
         }
         results->differing = results->stales;
         for (size_t i = 0; i < results->count; i++)
-            if (strcmp(results->item[i].verdict, results->item[i].accepted) != 0) results->differing++;
+            if (pbd_claim_differs(&results->item[i])) results->differing++;
     }
     free(shown_as);
     free(path);
@@ -234,9 +256,11 @@ static bool write_verdicts(const char *path, const pbd_claim_results *results) {
     fputs("claim,verdict\n", out);
     for (size_t i = 0; i < results->count; i++) {
         const pbd_claim_result *r = &results->item[i];
+        const char *verdict = r->left_out ? r->accepted : r->verdict;
+        if (!*verdict) continue;
         csv_fwrite(out, r->claim->id, strlen(r->claim->id));
         fputc(',', out);
-        csv_fwrite(out, r->verdict, strlen(r->verdict));
+        csv_fwrite(out, verdict, strlen(verdict));
         fputc('\n', out);
     }
     bool good = !ferror(out) && fflush(out) == 0 && fsync(fileno(out)) == 0;
@@ -268,6 +292,7 @@ pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_result
 pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store) {
     for (size_t i = 0; i < results->count; i++) {
         const pbd_claim_result *r = &results->item[i];
+        if (r->left_out) continue;
         const char **ids = calloc(r->runs + 1, sizeof *ids);
         if (!ids) return pbd_error(PBD_FAILED, "out of memory");
         for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];

@@ -13,6 +13,7 @@ typedef struct pbd_claim_result {
     char (*run_id)[33];     /* the runs it rests on, each once */
     size_t runs;
     bool lacks_runs; /* not_run because a run is missing or failed */
+    bool left_out;   /* not judged: it rests on a group that is left out; what was accepted stands */
 } pbd_claim_result;
 
 typedef struct pbd_claim_results {
@@ -25,16 +26,19 @@ typedef struct pbd_claim_results {
 } pbd_claim_results;
 
 /* Judges every claim of a figure whose tables were made (pbd_figure_tables). A claim is not_run when a run it rests on
- * is missing or failed, or when its query gives no row or a NULL verdict. PBD_BAD_INPUT for SQL that does not work. */
+ * is missing, failed or left out (pbd_figure_leave_out), or when its query gives no row or a NULL verdict.
+ * PBD_BAD_INPUT for SQL that does not work. */
 pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
                             pbd_claim_results *out);
 void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
 
-/* Reads plots/ID/verdicts.csv (columns claim, verdict) and compares. */
+/* Reads plots/ID/verdicts.csv (columns claim, verdict) and compares. What is left out does not differ. */
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results);
-/* Writes plots/ID/verdicts.csv in one step; refuses when a claim lacks runs. */
+bool pbd_claim_differs(const pbd_claim_result *result); /* once compared */
+/* Writes plots/ID/verdicts.csv in one step; refuses when a claim lacks runs. A claim that is left out keeps what was
+ * accepted. */
 pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_results *results);
-/* Records every verdict in the store. */
+/* Records every verdict in the store; claims that are left out have none. */
 pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store);
 
 #endif

@@ -219,17 +219,38 @@ pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, con
     return status;
 }
 
+/* Whether a query speaks of a group that is left out: of its metrics there may be no column then. */
+static bool names_left_out(const pbd_figure_file *file, const char *query) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].left_out > 0 && strstr(query, file->runs[i].name)) return true;
+    return false;
+}
+
+/* For a query that cannot be asked: a file without rows, so that what else the picture shows is drawn. */
+static pbd_status write_empty(const char *path) {
+    FILE *file = fopen(path, "w");
+    const bool written = file && fputs("left_out\n", file) >= 0;
+    if (file && fclose(file) == 0 && written) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path, strerror(errno));
+}
+
+static pbd_status write_data(const pbd_figure_file *file, const pbd_data_query *data, sqlite3 *sql, const char *path) {
+    char where[300];
+    sqlite3_stmt *rows;
+    snprintf(where, sizeof where, "%s, data '%s'", file->shown_as, data->name);
+    pbd_status status = pbd_figure_query(file, sql, data->sql, where, &rows);
+    if (status.code == PBD_BAD_INPUT && names_left_out(file, data->sql)) return write_empty(path);
+    PBD_TRY(status);
+    status = write_file(sql, rows, where, path);
+    pbd_query_end(sql, rows);
+    return status;
+}
+
 pbd_status pbd_figure_data(const pbd_figure_file *file, pbd_store *store, const char *folder) {
-    sqlite3 *sql = pbd_store_sql(store);
     for (unsigned i = 0; i < file->data_count; i++) {
-        char where[300], *path = NULL;
-        snprintf(where, sizeof where, "%s, data '%s'", file->shown_as, file->data[i].name);
-        sqlite3_stmt *rows;
-        PBD_TRY(pbd_figure_query(file, sql, file->data[i].sql, where, &rows));
-        pbd_status status = asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0
-                                ? pbd_error(PBD_FAILED, "out of memory")
-                                : write_file(sql, rows, where, path);
-        pbd_query_end(sql, rows);
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0) return pbd_error(PBD_FAILED, "out of memory");
+        const pbd_status status = write_data(file, &file->data[i], pbd_store_sql(store), path);
         free(path);
         PBD_TRY(status);
     }

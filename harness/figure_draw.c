@@ -125,6 +125,12 @@ bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store 
     return same;
 }
 
+static bool lacks_groups(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].left_out > 0) return true;
+    return false;
+}
+
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
@@ -137,9 +143,13 @@ pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const 
     if (status.code == PBD_OK) status = pbd_figure_data(file, store, folder);
     if (status.code == PBD_OK && file->plots_count > 0) {
         status = draw_with(file, folder, out_folder, quick, out);
+        if (status.code != PBD_OK) remove_pictures(file, out_folder); /* what is there is half drawn */
         if (status.code == PBD_OK) status = collect_pictures(file, out_folder, out);
     }
     if (status.code == PBD_OK) note_store(out_folder, file->figure, store);
+    if (status.code == PBD_BAD_INPUT && out->output && lacks_groups(file)) { /* gnuplot had nothing to draw */
+        status = pbd_error(PBD_NOT_SUPPORTED, "no picture, for groups are left out: %.300s", status.text);
+    }
     if (status.code == PBD_NOT_SUPPORTED) {
         out->warning = strdup(status.text);
         status = out->warning ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");

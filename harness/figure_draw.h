@@ -7,7 +7,7 @@
 typedef struct pbd_drawing {
     char **plot; /* paths of the pictures that were drawn */
     size_t plots;
-    char *warning; /* gnuplot is missing; NULL: nothing to warn of */
+    char *warning; /* gnuplot is missing, or what it should draw was left out; NULL: nothing to warn of */
     char *output;  /* what gnuplot printed, or NULL */
 } pbd_drawing;
 

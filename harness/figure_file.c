@@ -194,6 +194,7 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     void *data;
     PBD_TRY(pbd_yaml_load(path, shown_as, schema, &data));
     pbd_figure_file *file = data;
+    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0; /* no member of the schema */
     file->shown_as = strdup(shown_as);
     pbd_status status = file->shown_as ? check_groups(file) : pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK && id) status = check_figure(file, id);

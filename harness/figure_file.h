@@ -20,6 +20,7 @@ typedef struct pbd_group {
     unsigned axes_count;
     char **quick; /* the same; under --quick in place of the setting or axis of the same key */
     unsigned quick_count;
+    size_t left_out; /* not of the file: runs that pbd_figure_leave_out found out of reach */
 } pbd_group;
 
 /* A query whose rows gnuplot draws: written as NAME.tsv. */
@@ -57,7 +58,7 @@ pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out);
 void pbd_figure_file_free(pbd_figure_file *file); /* NULL-safe */
 
 /* Adds the runs of all groups to the plan; items of entry i of `runs` get group first_group + i. PBD_BAD_INPUT names
- * the file and the entry. */
+ * the file and the entry. A backend that is not available here is no error in a figure: the store may have its runs. */
 pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan);
 
 #endif

@@ -86,7 +86,7 @@ static void free_words(group_words *w) {
     free(w->parsed);
 }
 
-static pbd_status plan_group(const pbd_group *g, bool quick, size_t group, pbd_plan *plan) {
+static pbd_status plan_group(const pbd_group *g, bool quick, bool elsewhere, size_t group, pbd_plan *plan) {
     group_words w = {0};
     pbd_status status = choose_words(g, quick, &w);
     if (status.code == PBD_OK) status = parse_words(&w);
@@ -95,6 +95,7 @@ static pbd_status plan_group(const pbd_group *g, bool quick, size_t group, pbd_p
         const pbd_request request = {.case_name = g->case_name,
                                      .method_name = g->method,
                                      .backend = g->backend,
+                                     .elsewhere = elsewhere,
                                      .precision = g->precision,
                                      .threads = (int)g->threads,
                                      .repeats = (int)g->repeats,
@@ -112,7 +113,8 @@ static pbd_status plan_group(const pbd_group *g, bool quick, size_t group, pbd_p
 
 pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
-        pbd_status status = plan_group(&file->runs[i], quick, first_group + i, plan);
+        const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
+        pbd_status status = plan_group(&file->runs[i], quick, is_figure, first_group + i, plan);
         if (status.code != PBD_OK)
             return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
     }
@@ -191,6 +193,25 @@ static bool in_groups(const pbd_plan_item *item, size_t first, size_t last) {
     return item->group >= first && item->group < last;
 }
 
+bool pbd_out_of_reach(const pbd_plan_item *item) {
+    return !item->run_id[0] && !pbd_backend_at(item->cell.backend).available;
+}
+
+void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t first_group) {
+    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        if (in_groups(&plan->item[i], first_group, first_group + file->runs_count) && pbd_out_of_reach(&plan->item[i]))
+            file->runs[plan->item[i].group - first_group].left_out++;
+}
+
+void pbd_left_out_text(const pbd_group *group, char out[500]) {
+    pbd_backend backend;
+    out[0] = '\0';
+    if (group->left_out == 0 || pbd_name_backend(group->backend, &backend).code != PBD_OK) return;
+    snprintf(out, 500, "group '%s' is left out (%zu run%s): %s", group->name, group->left_out,
+             group->left_out == 1 ? "" : "s", pbd_check_backend(backend).text);
+}
+
 pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out) {
     *out = (pbd_plan_tally){0};
     pbd_plan part = {.item = calloc(plan->count + 1, sizeof *part.item)};
@@ -202,6 +223,7 @@ pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_p
         if (alike[i] != i) continue;
         out->runs++;
         if (!part.item[i].run_id[0]) out->missing++;
+        if (pbd_out_of_reach(&part.item[i])) out->left_out++;
     }
     pbd_status status = alike ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
     free(alike);
@@ -213,7 +235,7 @@ void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, siz
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const pbd_plan_item *item = &plan->item[i];
-        if (!in_groups(item, first, last) || item->run_id[0]) continue;
+        if (!in_groups(item, first, last) || item->run_id[0] || pbd_out_of_reach(item)) continue;
         if (shown++ < most)
             printf("    %s\n", item->label);
         else

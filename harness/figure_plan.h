@@ -12,13 +12,23 @@ pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, p
 /* Fills in the run_id of every item that the store already has a finished run of. `store` may be NULL: none. */
 pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store);
 
-/* How many different runs the items of groups [first, last) ask for, and how many of those have no run_id. */
+/* Whether a run is neither stored nor can be made: this build or machine lacks its backend. */
+bool pbd_out_of_reach(const pbd_plan_item *item);
+
+/* Once runs were made or looked up: counts in each group of the file those that are out of reach. Such a group is left
+ * out, with the claims that rest on it; the rest of the figure stands. */
+void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t first_group);
+/* «group 'gpu' is left out (12 runs): backend cuda is not available: ...»; "" when it is not. */
+void pbd_left_out_text(const pbd_group *group, char out[500]);
+
+/* How many different runs the items of groups [first, last) ask for, how many of those have no run_id, and how many of
+ * these are out of reach. */
 typedef struct pbd_plan_tally {
-    size_t runs, missing;
+    size_t runs, missing, left_out;
 } pbd_plan_tally;
 pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out);
 
-/* Prints what is missing for --dry-run: at most `most` labels, then how many more. */
+/* Prints what is missing and can be made, for --dry-run: at most `most` labels, then how many more. */
 void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, size_t most);
 
 #endif

@@ -54,6 +54,11 @@ static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
     if (report->drawing->warning) add_text(warnings, report->drawing->warning);
     if (!quick && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
         add_text(warnings, "no accepted verdicts yet; --accept writes them");
+    for (unsigned i = 0; i < report->file->runs_count; i++) {
+        char left_out[500];
+        pbd_left_out_text(&report->file->runs[i], left_out);
+        if (*left_out) add_text(warnings, left_out);
+    }
     for (size_t i = 0; i < report->claims->stales; i++) {
         snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not",
                  report->claims->stale[i]);
@@ -98,13 +103,20 @@ static void print_below(const char *text) {
 
 static void print_claim(const pbd_claim_result *r, const char *mark) {
     bool colour = pbd_is_terminal(stdout);
-    printf("  %s%-14s%s  %s%s", colour ? colour_of(r->verdict) : "", plain_verdict(r->verdict), colour ? "\033[0m" : "",
-           r->claim->id, mark);
+    const char *verdict = r->left_out ? "not judged" : plain_verdict(r->verdict);
+    printf("  %s%-14s%s  %s%s", colour ? colour_of(r->verdict) : "", verdict, colour ? "\033[0m" : "", r->claim->id,
+           mark);
     if (isfinite(r->value)) printf("  = %.6g", r->value);
     putchar('\n');
     print_below(r->claim->says);
     if (r->note) print_below(r->note);
     if (r->claim->notes) print_below(r->claim->notes);
+}
+
+static size_t count_judged(const pbd_claim_results *c) {
+    size_t judged = 0;
+    for (size_t i = 0; i < c->count; i++) judged += !c->item[i].left_out;
+    return judged;
 }
 
 static void print_differences(const pbd_figure_report *report) {
@@ -118,11 +130,12 @@ static void print_differences(const pbd_figure_report *report) {
             printf("  no accepted verdicts yet: `pbdbench reproduce %s --accept` writes plots/%s/verdicts.csv\n", id,
                    id);
     } else if (c->differing == 0) {
-        printf("  all %zu verdicts are as accepted\n", c->count);
+        const size_t judged = count_judged(c);
+        printf("  all %zu verdicts%s are as accepted\n", judged, judged < c->count ? " that could be judged" : "");
     }
     if (report->accepted_now || !c->any_accepted) return;
     for (size_t i = 0; i < c->count; i++)
-        if (strcmp(c->item[i].verdict, c->item[i].accepted) != 0)
+        if (pbd_claim_differs(&c->item[i]))
             printf("  DIFFERS: %s is %s; accepted: %s\n", c->item[i].claim->id, plain_verdict(c->item[i].verdict),
                    c->item[i].accepted[0] ? plain_verdict(c->item[i].accepted) : "nothing");
     for (size_t i = 0; i < c->stales; i++)
@@ -135,11 +148,22 @@ static void print_counts(const pbd_figure_report *report) {
     for (size_t w = 0; w < 4; w++) {
         size_t count = 0;
         for (size_t i = 0; i < report->claims->count; i++)
-            count += strcmp(report->claims->item[i].verdict, words[w]) == 0;
+            count += !report->claims->item[i].left_out && strcmp(report->claims->item[i].verdict, words[w]) == 0;
         if (count) printf("%s%zu %s", comma, count, plain_verdict(words[w]));
         if (count) comma = ", ";
     }
+    const size_t left_out = report->claims->count - count_judged(report->claims);
+    if (left_out) printf("%s%zu not judged", comma, left_out);
+    if (left_out) comma = ", ";
     puts(*comma ? "" : report->file->claims_count ? "claims not judged" : "no claims");
+}
+
+static void print_left_out(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        char left_out[500];
+        pbd_left_out_text(&file->runs[i], left_out);
+        if (*left_out) printf("  %s\n", left_out);
+    }
 }
 
 static void report_text(const pbd_figure_report *report, const pbd_report_style *style) {
@@ -151,6 +175,7 @@ static void report_text(const pbd_figure_report *report, const pbd_report_style 
         printf("%s%s: %s\n", report->file->figure, mark, report->file->title);
         for (size_t i = 0; i < report->claims->count; i++) print_claim(&report->claims->item[i], mark);
         for (size_t i = 0; i < report->drawing->plots; i++) printf("  drawn%s: %s\n", mark, report->drawing->plot[i]);
+        print_left_out(report->file);
     }
     if (report->drawing->warning) printf("  warning: %s\n", report->drawing->warning);
     if (!style->quick && !(style->quiet && report->claims->differing == 0)) print_differences(report);
@@ -194,14 +219,15 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
     for (unsigned i = 0; i < file->runs_count; i++) {
         pbd_plan_tally tally;
         PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
-        if (tally.missing == 0) continue;
+        const size_t to_make = tally.missing - tally.left_out;
+        if (to_make == 0) continue;
         double each = stored_seconds(store, &file->runs[i]);
         if (isnan(each)) {
             /* The file's seconds are for the whole figure: this group's share by its number of runs. */
             each = file->seconds > 0 && out->runs.runs ? file->seconds / (double)out->runs.runs : NAN;
             out->measured = false;
         }
-        out->seconds += each * (double)tally.missing;
+        out->seconds += each * (double)to_make;
     }
     return pbd_ok();
 }
@@ -211,14 +237,16 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
     json_t *labels = json_array();
     for (size_t i = 0; i < plan->count; i++) {
         const pbd_plan_item *item = &plan->item[i];
-        if (item->group >= first_group && item->group < first_group + file->runs_count && !item->run_id[0])
+        if (item->group >= first_group && item->group < first_group + file->runs_count && !item->run_id[0] &&
+            !pbd_out_of_reach(item))
             add_text(labels, item->label);
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick,
-                         "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
+    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick",
+                         quick, "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
                          (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
-                         (json_int_t)forecast->runs.missing, "labels", labels, "seconds", number(forecast->seconds),
+                         (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
+                         (json_int_t)forecast->runs.left_out, "labels", labels, "seconds", number(forecast->seconds),
                          "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
 }
 
@@ -228,19 +256,20 @@ void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size
         forecast_json(file, plan, first_group, forecast, style->quick);
         return;
     }
+    const size_t to_make = forecast->runs.missing - forecast->runs.left_out;
     printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as,
-           style->quick ? " (quick)" : "", forecast->runs.runs, forecast->runs.runs - forecast->runs.missing,
-           forecast->runs.missing);
-    if (forecast->runs.missing && isfinite(forecast->seconds))
+           style->quick ? " (quick)" : "", forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, to_make);
+    if (to_make && isfinite(forecast->seconds))
         printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
-    else if (forecast->runs.missing)
+    else if (to_make)
         printf("; time unknown: nothing like it is stored");
     if (forecast->memory_mib > 0) printf("; about %.3g MiB", forecast->memory_mib);
     putchar('\n');
     for (unsigned i = 0; i < file->runs_count && !style->quiet; i++) {
         pbd_plan_tally tally;
         if (pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally).code != PBD_OK) return;
-        printf("  %s: %zu runs, %zu to make\n", file->runs[i].name, tally.runs, tally.missing);
+        printf("  %s: %zu runs, %zu to make\n", file->runs[i].name, tally.runs, tally.missing - tally.left_out);
         pbd_plan_print_missing(plan, first_group + i, first_group + i + 1, LABELS_SHOWN);
     }
+    if (!style->quiet) print_left_out(file);
 }

@@ -134,16 +134,24 @@ unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {
     return method->needs & ~provided;
 }
 
-pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
+pbd_status pbd_name_backend(const char *name, pbd_backend *out) {
     for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
         if (strcmp(name, backend_names[i]) != 0) continue;
-        pbd_backend_entry entry = pbd_backend_at((pbd_backend)i);
-        if (!entry.available)
-            return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", name, entry.reason);
         *out = (pbd_backend)i;
         return pbd_ok();
     }
     return pbd_unknown("backend", name, backend_names, PBD_BACKEND_COUNT, "pbdbench list backends");
+}
+
+pbd_status pbd_check_backend(pbd_backend backend) {
+    const pbd_backend_entry entry = pbd_backend_at(backend);
+    if (entry.available) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", entry.name, entry.reason);
+}
+
+pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
+    PBD_TRY(pbd_name_backend(name, out));
+    return pbd_check_backend(*out);
 }
 
 pbd_status pbd_find_precision(const char *name, pbd_precision *out) {

@@ -38,8 +38,12 @@ const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
 /* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out);
 pbd_status pbd_find_case(const char *name, const pbd_case **out);
+pbd_status pbd_name_backend(const char *name, pbd_backend *out); /* whether it is available or not */
 pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* also refuses one that is not available, with why */
 pbd_status pbd_find_precision(const char *name, pbd_precision *out);
+
+/* PBD_NOT_SUPPORTED, with why, unless the backend is in this build and its device in this machine. */
+pbd_status pbd_check_backend(pbd_backend backend);
 
 /* PBD_NEEDS_* of the method that the case does not provide; 0: they go together. */
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c);

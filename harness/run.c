@@ -164,7 +164,8 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     PBD_TRY(pbd_find_case(request->case_name, &cell->c));
     PBD_TRY(pbd_find_method(request->method_name, &cell->method));
     PBD_TRY(pbd_find_precision(request->precision ? request->precision : "f64", &cell->precision));
-    PBD_TRY(pbd_find_backend(request->backend ? request->backend : "cpu", &cell->backend));
+    PBD_TRY(pbd_name_backend(request->backend ? request->backend : "cpu", &cell->backend));
+    if (!request->elsewhere) PBD_TRY(pbd_check_backend(cell->backend));
     cell->threads = request->threads > 0 ? request->threads : omp_get_num_procs();
     PBD_TRY(check_cell(cell));
     if ((request->warmups > 0 || request->seconds > 0) && (!method_of(cell)->save || !method_of(cell)->load))
@@ -569,8 +570,9 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
 }
 
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
-    /* The store's run may have no times and no pictures: they were asked for now. */
-    const bool once = !again && item->seconds == 0 && item->snapshots.count == 0;
+    const pbd_status here = pbd_check_backend(item->cell.backend);
+    /* The store's run may have no times and no pictures: they were asked for now. What cannot be made again is kept. */
+    const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0;
     *made = false;
     item->refusal = pbd_ok();
     if (once && store) {
@@ -578,6 +580,10 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
         PBD_TRY(pbd_store_find(store, method_of(&item->cell)->name, item->cell_id, item->seed, item->repeat, &found,
                                item->run_id));
         if (found) return pbd_ok();
+    }
+    if (here.code != PBD_OK) {
+        item->refusal = here;
+        return pbd_ok();
     }
     return make_run(item, store, once, result, made);
 }

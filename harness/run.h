@@ -11,6 +11,8 @@
 typedef struct pbd_request {
     const char *case_name, *method_name;
     const char *backend, *precision; /* NULL: cpu, f64 */
+    bool elsewhere;                  /* the backend need not be available: the store may have the runs of a machine
+                                        where it is, and the others are refused when they are to be begun */
     int threads;                     /* 0: all cores */
     int repeats;                     /* 0: 1 */
     int warmups;

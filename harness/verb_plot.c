@@ -97,6 +97,7 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
     PBD_TRY(pbd_figure_load(o->subject, &file));
     pbd_status status = pbd_figure_plan(file, false, 0, &plan);
     if (status.code == PBD_OK) status = pbd_plan_look_up(&plan, store);
+    pbd_figure_leave_out(file, &plan, 0);
     if (status.code == PBD_OK) status = draw_figure(o, store, file, &plan, &drawing);
     for (size_t i = 0; i < drawing.plots && status.code == PBD_OK; i++) puts(drawing.plot[i]);
     /* `reproduce` without gnuplot has done its work; `plot` has not. */

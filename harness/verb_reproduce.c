@@ -141,13 +141,14 @@ static pbd_status forecast_all(session *s, const char *db) {
     if (!s->options.again) PBD_TRY(pbd_plan_look_up(&s->plan, s->store));
     for (size_t i = 0; i < s->jobs; i++) {
         pbd_forecast forecast;
+        pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
         PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->store, &forecast));
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
     pbd_plan_tally together; /* figures share runs, which are made once */
     if (s->jobs > 1 && !s->options.style.json) {
         PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &together));
-        printf("together: %zu different runs, %zu to make\n", together.runs, together.missing);
+        printf("together: %zu different runs, %zu to make\n", together.runs, together.missing - together.left_out);
     }
     return pbd_ok();
 }
@@ -156,7 +157,7 @@ static pbd_status forecast_all(session *s, const char *db) {
 
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
     session *s = context;
-    if (item->refusal.code != PBD_OK) {
+    if (item->refusal.code != PBD_OK && !pbd_out_of_reach(item)) { /* the figure tells of what is left out */
         s->trouble = PBD_EXIT_USAGE;
         pbd_tell_refusal(&s->progress, item, total);
     }
@@ -176,6 +177,7 @@ static pbd_status interrupted(void) {
 static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims,
                                  pbd_drawing *drawing) {
     const bool quick = s->options.style.quick;
+    pbd_figure_leave_out(j->file, &s->plan, j->first_group);
     PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
     PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
     if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
@@ -264,7 +266,9 @@ const pbd_verb pbd_verb_reproduce = {
         "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
         "measured number and a verdict: reproduced, partly, not reproduced, or not run.",
     .more =
-        "`pbdbench list figures` shows what can be reproduced.\n"
+        "`pbdbench list figures` shows what can be reproduced. Runs on a backend that this build or machine lacks\n"
+        "(`pbdbench list backends`) and that the store has not are left out, with a sentence; claims that rest on\n"
+        "them are not judged, and what was accepted of them stands.\n"
         "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
         "the same command then does the rest.",
     .options = table,

@@ -109,6 +109,7 @@ static pbd_status draw_planned(report *r, const report_figure *f, pbd_plan *plan
     pbd_plan_tally tally;
     PBD_TRY(pbd_figure_plan(f->file, false, 0, plan));
     PBD_TRY(find_runs(r, f, plan));
+    pbd_figure_leave_out(f->file, plan, 0);
     PBD_TRY(pbd_plan_count(plan, 0, f->file->runs_count, &tally));
     if (tally.missing == tally.runs) return pbd_error(PBD_BAD_INPUT, "None of its %zu runs is stored.", tally.runs);
     pbd_drawing drawing = {0};
