@@ -232,8 +232,41 @@ static pbd_status write_data(const pbd_work *w, const char *path, size_t *series
     return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);
 }
 
+/* A kind of picture: the size of the letters under it, and how many of them stand between its edges. */
+typedef struct page {
+    const char *ending, *font;
+    size_t letters;
+} page;
+static const page pages[] = {{".png", ",13", 105}, {".svg", ",13", 105}, {".pdf", ",8", 115}};
+
+static const page *page_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof pages / sizeof *pages; i++)
+        if (strcasecmp(dot, pages[i].ending) == 0) return &pages[i];
+    return NULL;
+}
+
+/* Writes a text in lines of at most `letters`, broken between words where there are any; those after the first are
+ * indented. Lines end in '|'. */
+static void fold(FILE *out, const char *text, size_t letters, size_t *lines) {
+    for (bool first = true; *text; first = false, ++*lines) {
+        const size_t room = first ? letters : letters - 5;
+        size_t length = strlen(text);
+        if (length > room) {
+            length = room;
+            while (length > 0 && text[length] != ' ') length--;
+            if (length == 0) length = room; /* one long word */
+        }
+        if (!first) fputs("     ", out);
+        for (size_t i = 0; i < length; i++) fputc(text[i] == '|' ? '/' : text[i], out);
+        fputc('|', out);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
 /* What stands under the picture: the front by number, and how many cells are not in it. Lines end in '|'. */
-static char *footer_of(const pbd_work *w, size_t *lines) {
+static char *footer_of(const pbd_work *w, size_t letters, size_t *lines) {
     char *text = NULL;
     const size_t members = front_members(w);
     size_t size = 0, number = 0;
@@ -243,8 +276,11 @@ static char *footer_of(const pbd_work *w, size_t *lines) {
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
         if (!p->is_front || !is_named(number++, members)) continue;
-        fprintf(out, "%zu  %.110s: %.3g, %.3g %s|", number, p->label, p->error, pbd_work_cost(w, p), cost_unit(w));
-        ++*lines;
+        char *row = NULL;
+        if (asprintf(&row, "%zu  %s: %.3g, %.3g %s", number, p->label, p->error, pbd_work_cost(w, p), cost_unit(w)) < 0)
+            continue;
+        fold(out, row, letters, lines);
+        free(row);
     }
     if (members > MOST_NAMED)
         fprintf(out, "and %zu between them, which the text names|", members - MOST_NAMED), ++*lines;
@@ -257,21 +293,17 @@ static char *footer_of(const pbd_work *w, size_t *lines) {
     return NULL;
 }
 
-static const char *terminal_of(const char *path, size_t lines, char out[120]) {
-    const char *dot = strrchr(path, '.');
-    if (dot && strcasecmp(dot, ".png") == 0)
+static void terminal_of(const page *kind, size_t lines, char out[120]) {
+    if (strcmp(kind->ending, ".png") == 0)
         snprintf(out, 120, "pngcairo size 1200,%zu font 'DejaVu Sans,15' linewidth 1.4", 800 + 24 * lines);
-    else if (dot && strcasecmp(dot, ".svg") == 0)
+    else if (strcmp(kind->ending, ".svg") == 0)
         snprintf(out, 120, "svg size 1200,%zu font 'DejaVu Sans,15' linewidth 1.4", 800 + 24 * lines);
-    else if (dot && strcasecmp(dot, ".pdf") == 0)
-        snprintf(out, 120, "pdfcairo size 16cm,%.1fcm font 'DejaVu Sans,9'", 11 + 0.4 * (double)lines);
-    else
-        return NULL;
-    return out;
+    else /* as high for its width as the others */
+        snprintf(out, 120, "pdfcairo size 16cm,%.2fcm font 'DejaVu Sans,9'", 16.0 / 1200 * (800 + 24 * (double)lines));
 }
 
 static pbd_status call_gnuplot(const pbd_work *w, const char *data, size_t series, const char *terminal,
-                               const char *footer, size_t lines, const char *target) {
+                               const page *kind, const char *footer, size_t lines, const char *target) {
     char xname[80], yname[160], heading[300], blocks[24], share[24], line[24];
     char *script = pbd_root_path("plots/work_precision.gp"), *style = pbd_root_path("plots/style.gp"), *said = NULL;
     snprintf(xname, sizeof xname, "%s (%s)",
@@ -285,17 +317,10 @@ static pbd_status call_gnuplot(const pbd_work *w, const char *data, size_t serie
     snprintf(blocks, sizeof blocks, "%zu", series);
     snprintf(share, sizeof share, "%.4f", 24 * (double)lines / (800 + 24 * (double)lines));
     snprintf(line, sizeof line, "%.4f", 24 / (800 + 24 * (double)lines));
-    const pbd_gnuplot_variable variables[] = {{"file", data},
-                                              {"series", blocks},
-                                              {"xname", xname},
-                                              {"yname", yname},
-                                              {"heading", heading},
-                                              {"footer", footer},
-                                              {"share", share},
-                                              {"line", line},
-                                              {"terminal", terminal},
-                                              {"target", target},
-                                              {"style", style ? style : ""}};
+    const pbd_gnuplot_variable variables[] = {
+        {"file", data},       {"series", blocks},     {"xname", xname},        {"yname", yname},
+        {"heading", heading}, {"footer", footer},     {"letters", kind->font}, {"share", share},
+        {"line", line},       {"terminal", terminal}, {"target", target},      {"style", style ? style : ""}};
     pbd_status status =
         script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &said) : out_of_memory;
     if (status.code != PBD_OK && said && *said) fputs(said, stderr);
@@ -311,12 +336,13 @@ pbd_status pbd_work_draw(const pbd_work *w, const char *path) {
     if (w->drawn == 0)
         return pbd_error(PBD_BAD_INPUT, "nothing to draw: none of the %zu cells of %s has both %s and a cost; %s: %s",
                          w->points, w->case_name, w->error, w->point[0].label, w->point[0].reason);
-    char *footer = footer_of(w, &lines);
+    const page *kind = page_of(path);
+    if (!kind) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", path);
+    char *footer = footer_of(w, kind->letters, &lines);
     pbd_status status = footer && asprintf(&data, "%s.tsv", path) >= 0 ? pbd_ok() : out_of_memory;
-    if (status.code == PBD_OK && !terminal_of(path, lines, terminal))
-        status = pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", path);
+    terminal_of(kind, lines, terminal);
     if (status.code == PBD_OK) status = write_data(w, data, &series);
-    if (status.code == PBD_OK) status = call_gnuplot(w, data, series, terminal, footer, lines, path);
+    if (status.code == PBD_OK) status = call_gnuplot(w, data, series, terminal, kind, footer, lines, path);
     free(footer);
     free(data);
     return status;

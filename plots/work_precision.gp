@@ -1,7 +1,7 @@
 # `pbdbench plot work-precision`: error against time or memory, one kind of point a series, the Pareto front as a line with
 # numbers, which are named under the picture. Set by the program: file (a block for each series, its name first, and the
-# front last), series (how many), xname, yname, heading, footer (lines that end in '|'), share and line (of the height:
-# the footer's, and of one line of it), terminal, target, style.
+# front last), series (how many), xname, yname, heading, footer (lines that end in '|'), letters (their font), share and
+# line (of the height: the footer's, and of one line of it), terminal, target, style.
 load style
 eval 'set terminal ' . terminal
 set output target
@@ -21,10 +21,10 @@ if (share > 0) {
     set bmargin at screen share + 0.12 * (1 - share)
     rest = footer
     y = share
-    do for [i=1:40] {
+    do for [i=1:80] {
         bar = strstrt(rest, '|')
         if (bar > 0) {
-            set label i rest[1:bar-1] at screen 0.03, screen y noenhanced font ',13'
+            set label i rest[1:bar-1] at screen 0.03, screen y noenhanced font letters
             rest = rest[bar+1:strlen(rest)]
             y = y - line
         }

@@ -51,6 +51,21 @@ static void plant_cells(void) {
     plant_cell("far", "hex_fit", "pbd_distance", "{\"nu\":0.2}", "f64", 1);
 }
 
+/* Two cells that differ in so many parameters that their names are longer than the picture is wide. */
+enum { LONG_NAMES = 9 };
+static void plant_long_names(void) {
+    for (int k = 0; k < 2; k++) {
+        char params[800];
+        size_t used = 0;
+        for (int i = 0; i < LONG_NAMES; i++)
+            used += (size_t)snprintf(params + used, sizeof params - used, "%c\"a_parameter_with_a_long_name_%d\":%d",
+                                     i ? ',' : '{', i, 10 * i + k);
+        snprintf(params + used, sizeof params - used, "}");
+        plant_cell(k ? "long1" : "long0", "vibrating_bar", "pbd_distance", params, "f64", 1);
+        plant_measured(k ? "long1" : "long0", 1, here, k ? 0.1 : 0.2, k ? 0.002 : 0.001);
+    }
+}
+
 static void plant_all(void) {
     plant_store(path);
     plant_machine(here, "This CPU");
@@ -82,6 +97,7 @@ static void plant_all(void) {
     plant_metric("simulated_time", "s", "neutral", 4);
     plant_measured("moves3", 1, here, 0.2, 0.24);
     plant_measured("far", 1, elsewhere, 0.5, 1);
+    plant_long_names();
     plant_end();
 }
 
@@ -216,6 +232,32 @@ static void test_chart(void **state) {
     forget(&answer);
 }
 
+/* What stands under the picture stands between its edges: 105 letters at this size, by looking. */
+static void test_long_names_are_folded(void **state) {
+    (void)state;
+    told answer =
+        tell("plot", "work-precision", "--case", "vibrating_bar", "-o", in_workplace("long.svg"), "--db", path);
+    expect_code(answer, 0);
+    forget(&answer);
+    int file = open(in_workplace("long.svg"), O_RDONLY | O_CLOEXEC);
+    assert_true(file >= 0);
+    char *svg = slurp(file), name[60];
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < LONG_NAMES; i++) {
+            snprintf(name, sizeof name, "a_parameter_with_a_long_name_%d=%d", i, 10 * i + k);
+            expect_says(svg, name);
+        }
+    size_t longest = 0;
+    for (const char *text = strstr(svg, "<text"); text; text = strstr(text, "<text")) {
+        text = strchr(text, '>') + 1;
+        const size_t length = strcspn(text, "<");
+        if (length > longest) longest = length;
+    }
+    print_message("the longest line has %zu letters\n", longest);
+    assert_true(longest > 60 && longest <= 105);
+    free(svg);
+}
+
 static void test_question(void **state) {
     (void)state;
     told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--within", "5.1", "--db", path);
@@ -283,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_memory_and_other_errors),
         cmocka_unit_test(test_another_machine_where_this_has_none),
         cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_long_names_are_folded),
         cmocka_unit_test(test_question),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_slips),
