@@ -33,7 +33,7 @@ set yrange [0.35:30000]
 set xtics (0.5, 1, 2, 4, 8, 16)
 set ytics ('0' 0.5, '1' 1, '10' 10, '10^2' 100, '10^3' 1000, '10^4' 10000)
 set arrow 1 from 0.4,4 to 21,4 nohead lc rgb 'gray40' lw 1 dt 3
-set label 1 '0.1 % of the particles' at 5.6,2.2 textcolor rgb 'gray30'
+set label 1 '0.1 % of the particles' at 4.7,2.2 textcolor rgb 'gray30'
 plot data . '/layers.tsv' using 1:2 with linespoints ls 2 title 'one layer', \
      data . '/layers.tsv' using 1:3 with linespoints ls 1 title 'two layers'
 unset multiplot
