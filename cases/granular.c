@@ -236,8 +236,9 @@ static void fit_slope(heap *h) {
         if (h->top[k] >= 0.8 * h->height) first = k;
     last = first;
     while (last + 1 < h->bins && h->top[last + 1] >= 0.2 * h->height) last++;
+    if (last < first + 2 && last + 1 < h->bins) last++; /* as steep as a cliff: its foot counts too */
     const double n = (double)(last - first + 1);
-    if (n < 3 || !(h->height > 0)) return;
+    if (n < 2 || !(h->height > 0)) return;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
     for (size_t k = first; k <= last; k++) {
         mean_x += ((double)k + 0.5) * h->width / n;
@@ -308,10 +309,10 @@ enum { LARGEST_SLICE = 2000 };
 
 void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     size_t there = 0, seen = 0;
-    for (size_t i = 0; i < scene->particles; i++) there += fabs(x[3 * i + 1]) <= 0.501 * scene->spacing;
+    for (size_t i = 0; i < scene->particles; i++) there += fabs(x[3 * i + 1]) <= 0.751 * scene->spacing;
     const size_t every = there / LARGEST_SLICE + 1;
     for (size_t i = 0; i < scene->particles; i++) {
-        if (!(fabs(x[3 * i + 1]) <= 0.501 * scene->spacing) || seen++ % every != 0) continue;
+        if (!(fabs(x[3 * i + 1]) <= 0.751 * scene->spacing) || seen++ % every != 0) continue;
         if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 2])) continue;
         pbd_series(recorder, "slice", "x", "m", x + 3 * i, 1, 1);
         pbd_series(recorder, "slice", "z", "m", x + 3 * i + 2, 1, 1);

@@ -75,7 +75,8 @@ typedef struct heap {
 /* The outline: the plane is divided into squares (axisymmetric) or, in the plane form, strips across, of 1.5 spacings;
  * each is as high as its highest particle and half a spacing, or 0; a bin is the mean over the squares whose middle is
  * in a ring as wide. The angle is that of a straight line fitted by least squares to the outline between the outermost
- * bin that has 80 % of the height and the first beyond it that has less than 20 %. Only the largest piece counts for
+ * bin that has 80 % of the height and the first beyond it that has less than 20 % (with that one, where there are fewer
+ * than three). Only the largest piece counts for
  * height and outline: a grain in the air is no surface. Particles within 1.8 spacings hang together. */
 pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, heap *out);
 
@@ -92,7 +93,7 @@ typedef struct mass_box {
 enum { MASS_CELLS = 4096 }; /* at most */
 void granular_record_mass(const pbd_scene *scene, const double *x, const mass_box *box, pbd_recorder *recorder);
 
-/* A picture: the places of the particles within half a spacing of the plane y = 0, and every so many of them so that
+/* A picture: the places of the particles within three quarters of a spacing of the plane y = 0, and every so many of them so that
  * they are 2000 at most, as the series `slice` with components x and z, m. */
 void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
