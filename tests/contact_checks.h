@@ -260,9 +260,11 @@ static void test_largest_eigenvalue(void **unused) {
                  {{5, 5, 5, 5, 5, 5}, 15},                          /* 5 (1 1 1)^T (1 1 1) */
                  {{1, 2, 2, 0, 2, 0}, 4}};                          /* 1; 0, 4 */
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        real m[6];
-        for (int k = 0; k < 6; k++) m[k] = (real)given[i].m[k];
-        const double got = (double)contact_largest(m), wanted = given[i].largest;
+        vreal m[6];
+        real lane[PBD_BATCH];
+        for (int k = 0; k < 6; k++) m[k] = vreal_set((real)given[i].m[k]);
+        batch_store(lane, 0, PBD_BATCH, contact_largest(m));
+        const double got = (double)lane[PBD_BATCH - 1], wanted = given[i].largest;
         check_near("largest eigenvalue, from above", got, wanted * (1 + pow(3, 0.125)) / 2,
                    wanted * (pow(3, 0.125) - 1) / 2 + 20 * rounding * wanted);
     }
@@ -429,6 +431,159 @@ static void test_pair_friction_by_hand(void **unused) {
         check_near("the held one, m", (double)(p[0] + p[1] + p[2]), 0, 0);
         world_close(&one);
     }
+}
+
+/* ---- Against every pair by itself ---------------------------------------------------------------------------------
+ */
+
+enum { SEVERAL = 1500 }; /* more than one window of the lists holds, and no multiple of a slice */
+static const double FAR_AT_REST = 0.5, FRICTION = 0.4;
+
+typedef struct crowd_of_one {
+    double share[2]; /* the eighth root of tr (sum n n^T)^8, and the number of pairs */
+} crowd_of_one;
+
+/* Depth of a pair that may meet, below 0 for one that may not; n from j to i. */
+static double plain_pair(const world *w, const real *p, size_t i, size_t j, double n[3]) {
+    double square = 0, rest = 0;
+    for (size_t d = 0; d < 3; d++) {
+        n[d] = (double)p[4 * i + d] - (double)p[4 * j + d];
+        square += n[d] * n[d];
+        rest +=
+            (w->positions[3 * i + d] - w->positions[3 * j + d]) * (w->positions[3 * i + d] - w->positions[3 * j + d]);
+    }
+    for (int d = 0; d < 3; d++) n[d] /= sqrt(square);
+    if (w->body[i] == w->body[j] && !(rest > FAR_AT_REST * FAR_AT_REST)) return -1;
+    return w->radius[i] > 0 && w->radius[j] > 0 ? w->radius[i] + w->radius[j] - sqrt(square) : -1;
+}
+
+static double eighth_root(double m[3][3]) {
+    double square[3][3];
+    for (int k = 0; k < 3; k++) { /* m^2, m^4, m^8 */
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) square[r][c] = m[r][0] * m[0][c] + m[r][1] * m[1][c] + m[r][2] * m[2][c];
+        memcpy(m, square, sizeof square);
+    }
+    return pow(m[0][0] + m[1][1] + m[2][2], 0.125);
+}
+
+static crowd_of_one plain_crowd(const world *w, const real *p, size_t i) {
+    double m[3][3] = {{0}}, n[3];
+    crowd_of_one out = {{0}};
+    for (size_t j = 0; j < w->scene.particles; j++) {
+        if (j == i || !(plain_pair(w, p, i, j, n) > 0)) continue;
+        for (int e = 0; e < 9; e++) m[e / 3][e % 3] += n[e / 3] * n[e % 3];
+        out.share[1]++;
+    }
+    out.share[0] = eighth_root(m);
+    return out;
+}
+
+/* README.md: what i is moved by in one pass. */
+static void plain_push(const world *w, const real *p, const crowd_of_one *crowd, size_t i, double out[3]) {
+    out[0] = out[1] = out[2] = 0;
+    for (size_t j = 0; j < w->scene.particles; j++) {
+        double n[3], slip[3], normal = 0, along = 0;
+        const double depth = j == i ? -1 : plain_pair(w, p, i, j, n);
+        const double mine = (double)p[4 * i + 3], both = mine + (double)p[4 * j + 3];
+        if (!(depth > 0 && both > 0)) continue;
+        const double s = fmin(1, w->relaxation / fmax(1, fmax(crowd[i].share[0], crowd[j].share[0])));
+        const double across = fmin(s, 1 / fmax(1, fmax(crowd[i].share[1], crowd[j].share[1])));
+        for (size_t d = 0; d < 3; d++) {
+            slip[d] = across *
+                      ((double)p[4 * i + d] - (double)w->x[4 * i + d] - (double)p[4 * j + d] + (double)w->x[4 * j + d]);
+            normal += slip[d] * n[d];
+        }
+        for (int d = 0; d < 3; d++) slip[d] -= normal * n[d], along += slip[d] * slip[d];
+        const double back = fmin(1, FRICTION * s * depth / sqrt(along));
+        for (int d = 0; d < 3; d++) out[d] += mine / both * (s * depth * n[d] - back * slip[d]);
+    }
+}
+
+/* A dense middle, where lists are long, in a thin cloud where most are empty; bodies of five that lie scattered, and
+ * some of whom were near each other at rest; unlike radii and masses, some held, some without a radius. */
+static void make_cloud(world *w) {
+    world_begin(w);
+    w->relaxation = 1.9;
+    w->scene.contact = (pbd_contact){.between_bodies = true, .self_distance = FAR_AT_REST, .friction = FRICTION};
+    uint64_t seed = 77;
+    for (uint32_t i = 0; i < SEVERAL; i++) {
+        const double wide = i % 4 ? 5 : 0.35, r = 0.1 + 0.05 * noise(&seed);
+        const size_t k = put(w, wide * noise(&seed), wide * noise(&seed), wide * noise(&seed),
+                             i % 31 ? 1.1 + noise(&seed) : 0, i % 17 ? r : 0, i / 5);
+        for (size_t d = 0; d < 3; d++) w->positions[3 * k + d] *= 0.5; /* at rest nearer to each other */
+    }
+}
+
+static void test_every_pair(void **unused) {
+    (void)unused;
+    static real p[4 * MOST], before[4 * MOST];
+    static crowd_of_one crowd[MOST];
+    double worst = 0, largest = 0, most = 0;
+    make_cloud(&one);
+    uint64_t seed = 78;
+    world_open(&one, PBD_CPU, 1);
+    memcpy(p, one.x, sizeof p);
+    for (size_t i = 0; i < SEVERAL; i++)
+        for (size_t d = 0; d < 3; d++) p[4 * i + d] += (real)(0.03 * noise(&seed));
+    memcpy(before, p, sizeof p);
+    for (size_t i = 0; i < SEVERAL; i++) {
+        crowd[i] = plain_crowd(&one, before, i);
+        most = fmax(most, crowd[i].share[1]);
+    }
+    passes_from(&one, p, 0.01, 1);
+    for (size_t i = 0; i < SEVERAL; i++) {
+        double push[3];
+        plain_push(&one, before, crowd, i, push);
+        for (size_t d = 0; d < 3; d++) {
+            const double moved = (double)p[4 * i + d] - (double)before[4 * i + d];
+            worst = fmax(worst, fabs(moved - push[d]));
+            largest = fmax(largest, fabs(push[d]));
+        }
+    }
+    print_message("    at most %.0f pairs of one particle; largest push %.3g m\n", most, largest);
+    assert_true(most > CONTACTS_KEPT && largest > 0.02);
+    check_near("from every pair by itself, m", worst, 0, 20 * rounding);
+    world_close(&one);
+}
+
+/* The batch's question leaves nobody out: near every shape, each particle goes to the bit where it goes by itself. */
+static void test_colliders_in_batches(void **unused) {
+    (void)unused;
+    static real alone[4 * MOST], together[4 * MOST], radius[MOST];
+    enum { COUNT = 1003 };
+    size_t moved = 0;
+    uint64_t seed = 91;
+    for (int shape = PBD_PLANE; shape <= PBD_CYLINDER; shape++)
+        for (int container = 0; container < 2; container++) {
+            collider_pose pose = {.axis = {(real)0.8, (real)0.6, 0, (real)-0.6, (real)0.8, 0, 0, 0, 1},
+                                  .centre = {(real)0.1, (real)-0.2, (real)0.3},
+                                  .half = {(real)0.5, (real)0.4, (real)0.3},
+                                  .friction = (real)0.3,
+                                  .shape = shape,
+                                  .container = container};
+            memcpy(pose.axis_before, pose.axis, sizeof pose.axis);
+            memcpy(pose.centre_before, pose.centre, sizeof pose.centre);
+            for (size_t i = 0; i < COUNT; i++) {
+                for (size_t d = 0; d < 3; d++) one.x[4 * i + d] = (real)(1.5 * noise(&seed));
+                one.x[4 * i + 3] = (real)(i % 50 > 0);
+                radius[i] = (real)(0.05 + 0.05 * noise(&seed));
+            }
+            memcpy(alone, one.x, sizeof alone);
+            memcpy(together, one.x, sizeof alone);
+            collide_args args = {&pose, 1, radius, one.x, alone};
+            for (size_t i = 0; i < COUNT; i++) collide(&args, i);
+            args.p = together;
+            for (size_t i = 0; i < COUNT; i += PBD_BATCH)
+                collide_batch(&args, i, i + PBD_BATCH <= COUNT ? PBD_BATCH : (int)(COUNT - i));
+            for (size_t i = 0; i < 4 * COUNT; i++) {
+                if (memcmp(&alone[i], &together[i], sizeof(real)) != 0)
+                    fail_msg("shape %d, particle %zu: %g together, %g alone", shape, i / 4, (double)together[i],
+                             (double)alone[i]);
+                moved += alone[i] != one.x[i];
+            }
+        }
+    assert_true(moved > COUNT);
 }
 
 /* Two particles head on, at all speeds below a diameter a step: they never change sides, and come to rest together. */
@@ -616,6 +771,8 @@ int main(void) {
                                        cmocka_unit_test(test_crowd),
                                        cmocka_unit_test(test_momentum),
                                        cmocka_unit_test(test_pair_friction_by_hand),
+                                       cmocka_unit_test(test_every_pair),
+                                       cmocka_unit_test(test_colliders_in_batches),
                                        cmocka_unit_test(test_head_on),
                                        cmocka_unit_test(test_self_contact),
                                        cmocka_unit_test(test_threads_and_margins_change_nothing),

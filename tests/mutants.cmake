@@ -76,8 +76,8 @@ mutant(shape_slope_sign mlsrk ${shape} "vec3_scale(-stands_for * value.slope, ou
 mutant(shape_correction_sign mlsrk ${shape} "vec3_sub(p.gradient, vec3_scale(p.w, gamma))" "vec3_add(p.gradient, vec3_scale(p.w, gamma))" methods/physics/shape_gradients.c)
 mutant(shape_basis_sign mlsrk ${shape} "vec3_sub(change, vec3_scale(per, c1))" "vec3_add(change, vec3_scale(per, c1))" methods/physics/shape_gradients.c)
 set(contact methods/physics/contact_kernels.h)
-mutant(contact_friction_sign contact ${contact} "away = vec3_sub(away, friction_of(" "away = vec3_add(away, friction_of(")
-mutant(contact_share contact ${contact} "contact_larger(a->crowd, i, j, 0)" "a->crowd[2 * (size_t)i]")
+mutant(contact_friction_sign contact ${contact} "away = vvec3_sub(away, contact_friction(" "away = vvec3_add(away, contact_friction(")
+mutant(contact_share contact ${contact} "contact_most(one, contact_most(crowd[0], other[0]))" "contact_most(one, crowd[0])")
 mutant(collider_side contact methods/physics/collider_shapes.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")
 
 # A header that is all that a test tests: header_mutant(NAME TEST HEADER FROM TO), with the test alone compiled anew.

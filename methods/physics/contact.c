@@ -9,11 +9,14 @@
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
 
-/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+/* ---- Creation
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 void contact_free(contact *c) {
-    void *device[] = {c->body,     c->kept, c->radius, c->rest, c->first,  c->list,  c->crowd,
-                      c->overlaps, c->push, c->depth,  c->near, c->beyond, c->block, c->device_pose};
+    void *device[] = {c->body,  c->kept,  c->radius,   c->rest,  c->count,  c->key,     c->order,
+                      c->slice, c->own,   c->list,     c->reach, c->crowd,  c->touches, c->touching,
+                      c->push,  c->depth, c->overlaps, c->near,  c->beyond, c->block,   c->device_pose};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
     grid_free(&c->grid);
     free(c->collider);
@@ -37,7 +40,8 @@ static pbd_status check_contact(const pbd_scene *scene, double *largest) {
         return pbd_error(PBD_BAD_INPUT, "contact has self_distance=%g m: at least 0, please", k->self_distance);
     if (k->self_distance > 0 && k->self_distance < 2 * *largest * (1 - 1e-9))
         return pbd_error(PBD_BAD_INPUT,
-                         "contact within a body begins at self_distance=%g m at rest, which is below the sum of two "
+                         "contact within a body begins at self_distance=%g m at "
+                         "rest, which is below the sum of two "
                          "radii, %g m: the body would push itself apart at rest",
                          k->self_distance, 2 * *largest);
     return pbd_ok();
@@ -86,24 +90,36 @@ static pbd_status place_grid(contact *c, const pbd_scene *scene, const uint32_t 
 }
 
 static pbd_status place_watch(contact *c) {
-    real *near = malloc((c->members + 1) * sizeof *near);
-    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->members);
-    for (size_t i = 0; i < c->members; i++) near[i] = (real)-NEVER;
-    const pbd_status status = place(c, near, c->members, sizeof *near, &c->near);
+    real *near = malloc((c->particles + 1) * sizeof *near);
+    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->particles);
+    for (size_t i = 0; i < c->particles; i++) near[i] = (real)-NEVER;
+    const pbd_status status = place(c, near, c->particles, sizeof *near, &c->near);
     free(near);
     PBD_TRY(status);
     PBD_TRY(place(c, NULL, c->members, sizeof *c->overlaps, &c->overlaps));
-    return place(c, NULL, c->members, sizeof *c->depth, &c->depth);
+    return place(c, NULL, c->particles, sizeof *c->depth, &c->depth);
+}
+
+static size_t slices_of(const contact *c) { return (c->members + CONTACT_SLICE - 1) / CONTACT_SLICE; }
+
+static pbd_status place_lines(contact *c) {
+    const size_t lines = slices_of(c) * CONTACT_SLICE;
+    PBD_TRY(place(c, NULL, c->members, sizeof *c->count, &c->count));
+    PBD_TRY(place(c, NULL, c->members, sizeof *c->key, &c->key));
+    PBD_TRY(place(c, NULL, c->members, sizeof *c->order, &c->order));
+    PBD_TRY(place(c, NULL, slices_of(c) + 1, sizeof *c->slice, &c->slice));
+    PBD_TRY(place(c, NULL, lines, sizeof *c->own, &c->own));
+    PBD_TRY(place(c, NULL, lines, sizeof *c->touches, &c->touches));
+    return place(c, NULL, 3 * lines, sizeof *c->push, &c->push);
 }
 
 static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
     PBD_TRY(place_rest(c, scene, particle));
     PBD_TRY(place_grid(c, scene, particle, largest));
-    PBD_TRY(place(c, NULL, c->members + 1, sizeof *c->first, &c->first));
-    PBD_TRY(place(c, NULL, 4 * c->members, sizeof *c->push, &c->push));
+    PBD_TRY(place_lines(c));
     PBD_TRY(place(c, NULL, c->members + PBD_BATCH, sizeof *c->body, &c->body));
     PBD_TRY(place(c, NULL, CONTACTS_KEPT * c->members, sizeof *c->kept, &c->kept));
-    if (c->shared) PBD_TRY(place(c, NULL, 2 * c->particles, sizeof *c->crowd, &c->crowd));
+    PBD_TRY(place(c, NULL, 4 * c->particles, sizeof *c->crowd, &c->crowd));
     return place_watch(c);
 }
 
@@ -141,7 +157,45 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     return c->walled ? create_walls(c, scene) : pbd_ok();
 }
 
-/* ---- A substep --------------------------------------------------------------------------------------------------- */
+/* ---- A substep
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+/* Lists and what goes beside them; what was there is lost. */
+static pbd_status lists_room(contact *c) {
+    const size_t entries = (size_t)(c->rows * CONTACT_SLICE), had = c->capacity;
+    PBD_TRY(neighbours_room(c->exec, c->members, c->rows * CONTACT_SLICE, &c->list, &c->capacity));
+    if (entries <= had && had > 0) return pbd_ok();
+    pbd_free(c->exec, c->reach);
+    pbd_free(c->exec, c->touching);
+    c->reach = NULL;
+    c->touching = NULL;
+    PBD_TRY(place(c, NULL, c->capacity, sizeof *c->reach, &c->reach));
+    return place(c, NULL, c->capacity, sizeof *c->touching, &c->touching);
+}
+
+static contact_search_args search_args_of(const contact *c) {
+    return (contact_search_args){.grid = grid_view_of(&c->grid),
+                                 .rest = c->rest,
+                                 .radius = c->radius,
+                                 .body = c->body,
+                                 .margin = (real)c->margin,
+                                 .self_square = (real)(c->self_distance > 0 ? c->self_distance * c->self_distance : -1),
+                                 .between = c->between,
+                                 .members = c->members,
+                                 .count = c->count,
+                                 .kept = c->kept,
+                                 .key = c->key,
+                                 .order = c->order,
+                                 .slice = c->slice,
+                                 .own = c->own};
+}
+
+static int window_bits(const contact *c) {
+    int bits = CONTACT_COUNT_BITS;
+    while (c->members >> CONTACT_WINDOW_BITS >> (bits - CONTACT_COUNT_BITS)) bits++;
+    return bits;
+}
 
 static pbd_status search(contact *c, const real *p) {
     double moved;
@@ -151,20 +205,16 @@ static pbd_status search(contact *c, const real *p) {
     PBD_TRY(grid_build(&c->grid, p, c->radius));
     const contact_bodies_args bodies = {c->grid.particle, c->rest, c->body};
     PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(place_bodies), c->members, &bodies));
-    contact_search_args args = {.grid = grid_view_of(&c->grid),
-                                .rest = c->rest,
-                                .body = c->body,
-                                .margin = (real)c->margin,
-                                .self_square = (real)(c->self_distance > 0 ? c->self_distance * c->self_distance : -1),
-                                .between = c->between,
-                                .first = c->first,
-                                .kept = c->kept};
+    contact_search_args args = search_args_of(c);
     PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_contacts), c->members, &args));
-    PBD_TRY(pbd_scan(c->exec, c->first, c->members, &c->entries));
-    PBD_TRY(neighbours_room(c->exec, c->members, c->entries, &c->list, &c->capacity));
+    PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->order, c->members, window_bits(c)));
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_contact_rows), slices_of(c), &args));
+    PBD_TRY(pbd_scan(c->exec, c->slice, slices_of(c), &c->rows));
+    PBD_TRY(lists_room(c));
     args.list = c->list;
+    args.reach = c->reach;
     pbd_count(c->recorder, "contact_searches", 1);
-    return pbd_run(c->exec, &PBD_KERNEL(fill_contacts), c->members, &args);
+    return pbd_run(c->exec, &PBD_KERNEL(fill_contacts), slices_of(c) * CONTACT_SLICE, &args);
 }
 
 pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
@@ -200,33 +250,39 @@ pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
 
 /* `p` is written to by the kernels that move particles alone. */
 static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
-    return (contact_pass_args){.member = c->grid.member,
-                               .first = c->first,
+    return (contact_pass_args){.slice = c->slice,
+                               .own = c->own,
                                .list = c->list,
-                               .radius = c->radius,
+                               .reach = c->reach,
                                .x = x,
                                .p = p,
+                               .touching = c->touching,
+                               .touches = c->touches,
+                               .radius = c->radius,
                                .crowd = c->crowd,
+                               .shared = c->shared,
                                .push = c->push,
+                               .stride = slices_of(c) * CONTACT_SLICE,
                                .friction = (real)c->friction,
                                .relaxation = (real)c->relaxation};
 }
 
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
     const contact_pass_args args = pass_of(c, x, p);
-    if (c->shared) PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(measure_crowds), c->members, &args));
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_touching), c->members, &args));
     PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_pushes), c->members, &args));
     return pbd_run(c->exec, &PBD_KERNEL(apply_pushes), c->members, &args);
 }
 
 static pbd_status push_out(contact *c, const real *x, real *p) {
     const collide_args args = {c->device_pose, (int)c->colliders, c->radius, x, p};
-    return pbd_run(c->exec, &PBD_KERNEL(collide), c->particles, &args);
+    return pbd_run(c->exec, &PBD_KERNEL(collide_batch), c->particles, &args);
 }
 
-/* Colliders last: what they say holds to rounding, however few the iterations. */
+/* Colliders last: what they say holds to rounding, however few the iterations.
+ */
 pbd_status contact_iterate(contact *c, const real *x, real *p) {
-    const bool near = c->pairs && c->entries > 0;
+    const bool near = c->pairs && c->rows > 0;
     if (!near && !c->walled) return pbd_ok();
     pbd_phase_begin(c->recorder, "contact");
     pbd_status status = near ? push_pairs(c, x, p) : pbd_ok();
@@ -235,13 +291,16 @@ pbd_status contact_iterate(contact *c, const real *x, real *p) {
     return status;
 }
 
-/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+/* ---- Measuring
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 pbd_status contact_end(contact *c, const real *p) {
     if (c->pairs) {
         const contact_watch_args args = {.pass = pass_of(c, NULL, NULL),
                                          .rest = c->rest,
                                          .p = p,
+                                         .within = c->self_distance > 0,
                                          .pairs = c->overlaps,
                                          .depth = c->depth,
                                          .near = c->near};
@@ -249,7 +308,7 @@ pbd_status contact_end(contact *c, const real *p) {
     }
     if (!c->walled) return pbd_ok();
     const wall_watch_args args = {c->device_pose, (int)c->colliders, p, c->beyond};
-    return pbd_run(c->exec, &PBD_KERNEL(watch_walls), c->particles, &args);
+    return pbd_run(c->exec, &PBD_KERNEL(watch_walls_batch), c->particles, &args);
 }
 
 static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
@@ -257,7 +316,7 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
                                    .depth = c->depth,
                                    .near = c->near,
                                    .beyond = c->beyond,
-                                   .slots = c->members,
+                                   .lines = c->members,
                                    .particles = c->particles,
                                    .tolerance = (real)c->tolerance,
                                    .out = c->block};

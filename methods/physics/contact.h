@@ -13,7 +13,9 @@
  * contact_sum=printed: the plain sum).
  *
  * Lists are in ascending order of particles, so that an answer does not depend on when they were made; and it does not
- * depend on threads, nor but for rounding on the backend. On a GPU launches do not wait: there the phases
+ * depend on threads, nor but for rounding on the backend. They stand in slices, the candidates of several particles
+ * side by side, so that a batch looks at one of each at once; what overlaps in a pass is written down on the way to the
+ * shares, and only that is looked at again for the pushes. On a GPU launches do not wait: there the phases
  * contact_search and contact say what the host took.
  *
  * Compiled once for each precision (contact.c); names are those of the caller's `real`. */
@@ -64,20 +66,17 @@ typedef struct contact {
     bool pairs, shared, walled; /* walled: there are colliders */
     bool between, stale;        /* stale: pairs are looked for again, whoever moved */
     double self_distance, friction, relaxation, margin, tolerance; /* m; -; -; m; m */
-    uint64_t entries;
-    size_t capacity;
+    uint64_t rows;                                                 /* of all slices of lists */
+    size_t capacity;                                               /* entries that fit */
     double most_pairs;
     grid grid;
     size_t colliders;
     pbd_collider *collider;     /* host: as in the scene */
     collider_pose *pose, *sent; /* host: of this substep; what the device has */
-    /* Device. */
-    real *radius, *rest;           /* by particle; rows by particle: place at rest, number of the body */
-    uint32_t *first, *list, *kept; /* by slot of the grid */
-    uint32_t *overlaps;            /* by slot */
-    real *crowd;                   /* by particle, 2 */
-    real *body;                    /* by place of the grid */
-    real *push, *depth, *near, *beyond, *block;
+    /* Device: contact_kernels.h says what they hold. */
+    real *radius, *rest, *body;
+    uint32_t *count, *kept, *key, *order, *slice, *own, *list, *touching, *touches, *overlaps;
+    real *reach, *crowd, *push, *depth, *near, *beyond, *block;
     collider_pose *device_pose;
 } contact;
 
