@@ -452,7 +452,9 @@ PBD_FN vreal batch_shape_gap(const collider_pose *c, vvec3 x) {
     return batch_gap_of_faces(radial - half[0], vreal_set(-half[0] - half[2]), size_z - half[2]);
 }
 
+/* Shapes after the cylinder are not asked about: everybody may be near. */
 PBD_FN uint32_t near_collider(const collider_pose *c, vvec3 x, vreal reach) {
+    if (c->shape > PBD_CYLINDER) return ~0u;
     const vvec3 off = vvec3_make(x.x - c->centre[0], x.y - c->centre[1], x.z - c->centre[2]);
     const vreal gap = batch_shape_gap(c, batch_to_frame(c, off));
     const vreal lengths = batch_size_of(off.x) + batch_size_of(off.y) + batch_size_of(off.z) + batch_size_of(reach) +

@@ -283,7 +283,7 @@ static pbd_status push_out(grains *s, const real *x, real *p) {
     if (s->colliders.count == 0) return pbd_ok();
     const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
     pbd_phase_begin(s->recorder, "colliders");
-    const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(collide), s->particles, &walls);
+    const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(collide_batch), s->particles, &walls);
     pbd_phase_end(s->recorder);
     return status;
 }
