@@ -166,8 +166,8 @@ typedef struct mpm_grid_args {
     const real *column;
     size_t stride;
     const uint32_t *first;
-    real *node;  /* rows: momentum, then velocity; mass */
-    real *held;  /* by node: mass of held particles; NULL: none is */
+    real *node; /* rows: momentum, then velocity; mass */
+    real *held; /* by node: mass of held particles, and MPM_HOLDS times that of those it is nearest to; NULL: none is */
     int *active; /* by segment: has anyone near */
     mpm_box box;
     /* Of the second kernel. */
@@ -208,6 +208,9 @@ PBD_FN vreal batch_lanes(void) { /* 0, 1, 2... */
 #endif
 }
 
+/* More than any mass beside it: the node nearest to a held particle is held, whoever else is near. */
+#define MPM_HOLDS 1e6
+
 typedef struct mpm_sums {
     vreal momentum[3], mass, held;
 } mpm_sums;
@@ -230,7 +233,11 @@ PBD_FN void mpm_gather(const mpm_grid_args *a, const real at[3], uint32_t begin,
             s->momentum[d] += w * p;
         }
         s->mass += w * batch_load(c + MPM_MASS * n, 0, PBD_BATCH);
-        if (a->held) s->held += w * batch_load(c + MPM_HELD * n, 0, PBD_BATCH);
+        if (!a->held) continue;
+        const vreal half = vreal_set((real)0.5),
+                    mine = vreal_where(w > 0, batch_load(c + MPM_HELD * n, 0, PBD_BATCH), 0 * half);
+        const vmask nearest = (vreal_abs(dx) <= half) & (vreal_abs(dy) <= half) & (vreal_abs(dz) <= half);
+        s->held += mine * vreal_where(nearest, vreal_set((real)MPM_HOLDS), w);
     }
 }
 
