@@ -211,7 +211,8 @@ static void test_linear_momentum(void **unused) {
                                            "solver=jacobi",
                                            "gradient=printed",
                                            "plasticity=semi_implicit xsph=0.3",
-                                           "correction_gap=0 iterations=3"};
+                                           "constraint=stress multipliers=stress",
+                                           "correction_gap=0 iterations=3 multipliers=stress"};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (int flow = 0; flow <= PBD_FLOW_SNOW; flow++) {
             pbd_scene scene;
@@ -310,7 +311,8 @@ static double largest_difference(const double *a, const double *b, size_t partic
     return worst;
 }
 
-static const char *const busy[] = {"", "colours=8 constraint=pair", "solver=jacobi tolerance=0.5", "plasticity=none"};
+static const char *const busy[] = {"", "colours=8 constraint=pair", "solver=jacobi tolerance=0.5",
+                                   "constraint=stress multipliers=stress"};
 
 static void test_threads_do_not_matter(void **unused) {
     (void)unused;
@@ -382,6 +384,87 @@ static void test_saved_states_go_on_the_same(void **unused) {
     free(blob);
     solver_close(&s);
     xpbi_scene_free(&scene);
+}
+
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
+
+/* sum V^0 psi, J. */
+static double energy_of(const pbd_scene *s, const xpbi_formulas *f, const double *v, double dt) {
+    double sum = 0, B[3][3];
+    for (size_t p = 0; p < s->particles; p++) {
+        xpbi_B_of(f, v, dt, p, B);
+        const double c = constraint_of(&s->material, B, FORM_ENERGY);
+        sum += s->volumes[p] * c * c / 2;
+    }
+    return sum;
+}
+
+/* How far v is from M (v - v~) = -dt dE/dx, x = dt v: implicit Euler, and Eq. 15 as Y-1 corrects it for C + alpha~
+ * lambda = 0. Relative to the largest impulse. */
+static double euler_error(const pbd_scene *scene, const double *v, double dt) {
+    const size_t n = 3 * scene->particles;
+    xpbi_formulas f = formulas_at(scene, scene->positions, 0.1);
+    double *moved = malloc(n * sizeof *moved), worst = 0, scale = 0;
+    memcpy(moved, v, n * sizeof *moved);
+    for (size_t k = 0; k < n; k++) {
+        const double eps = 1e-4;
+        moved[k] = v[k] + eps;
+        const double up = energy_of(scene, &f, moved, dt);
+        moved[k] = v[k] - eps;
+        const double force = -(up - energy_of(scene, &f, moved, dt)) / (2 * eps * dt);
+        moved[k] = v[k];
+        const double impulse = scene->masses[k / 3] * (v[k] - scene->velocities[k]);
+        worst = fmax(worst, fabs(impulse - dt * force));
+        scale = fmax(scale, fabs(impulse));
+    }
+    free(f.a);
+    free(moved);
+    return worst / scale;
+}
+
+/* A pair knows one direction of strain: the one constraint of the paper reaches implicit Euler there as well. In a
+ * cloud its direction turns while lambda grows, and what it converges to is another state. */
+static void test_implicit_euler(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *words;
+        bool pair;
+        double limit;
+    } variant[] = {{"iterations=400 constraint=stress", false, 1e-6},
+                   {"iterations=400 constraint=stress multipliers=stress", false, 1e-6},
+                   {"iterations=3000 constraint=stress solver=jacobi", false, 1e-6}};
+    for (size_t i = 0; i < sizeof variant / sizeof *variant; i++) {
+        pbd_scene scene;
+        char words[400];
+        make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.1, 0.3);
+        set_noise_velocities(&scene, 1);
+        words_with(variant[i].words, words);
+        double *v = velocities_after(&scene, words, 0.01, 1);
+        check_near(words, euler_error(&scene, v, 0.01), 0, variant[i].limit);
+        free(v);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* The scalar constraint satisfies C + alpha~ lambda = 0 in the end. */
+static void test_residual_goes_to_zero(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"", "constraint=pair", "solver=jacobi", "constraint=stress"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        pbd_scene scene;
+        solver s;
+        char words[400], more[300];
+        make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.1, 0.3);
+        set_noise_velocities(&scene, 0.2);
+        snprintf(more, sizeof more, "residual=first iterations=1000 tolerance=1e-8 %s", variants[i]);
+        words_with(more, words);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
+        check_steps(&s, 0.005, 1);
+        check_near(words, metric_of(&s, "residual_left"), 0, 1e-8);
+        assert_true(metric_of(&s, "iterations_total") < 1000);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
 }
 
 /* ---- Flow -------------------------------------------------------------------------------------------------------- */
@@ -526,6 +609,8 @@ int main(void) {
         cmocka_unit_test(test_emulation_agrees),
         cmocka_unit_test(test_single_precision_agrees),
         cmocka_unit_test(test_saved_states_go_on_the_same),
+        cmocka_unit_test(test_implicit_euler),
+        cmocka_unit_test(test_residual_goes_to_zero),
         cmocka_unit_test(test_stored_F_is_within_yield),
         cmocka_unit_test(test_pairs_are_kept_apart),
         cmocka_unit_test(test_coincident_particles),

@@ -19,7 +19,8 @@ static const char *const plasticities[] = {"implicit", "semi_implicit", "none", 
 static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
 static const char *const colours[] = {"27", "8", NULL};
 static const char *const averagings[] = {"relaxation", "per_particle", NULL};
-static const char *const constraints[] = {"energy", "pair", NULL};
+static const char *const constraints[] = {"energy", "pair", "stress", NULL};
+static const char *const starts[] = {"zero", "stress", NULL};
 static const char *const gradients[] = {"elastic", "printed", NULL};
 static const char *const smoothings[] = {"symmetric", "printed", NULL};
 static const char *const corrections[] = {"distance", "off", NULL};
@@ -39,7 +40,9 @@ static const pbd_param params[] = {
     {"plasticity", "", PBD_CHOICE, "implicit", 0, 0, 0, plasticities,
      "flow within the iterations, at the end of a step only, or never"},
     {"constraint", "", PBD_CHOICE, "energy", 0, 0, 0, constraints,
-     "C = sqrt(2 psi) (Eq. 6), or one for shear and one for volume (Eq. 4, 5)"},
+     "C = sqrt(2 psi) (Eq. 6); one for shear and one for volume (Eq. 4, 5); or all of the stress at once"},
+    {"multipliers", "", PBD_CHOICE, "zero", 0, 0, 0, starts,
+     "at the start of a step: 0 (Algorithm 1), or those of the stress at its start"},
     {"gradient", "", PBD_CHOICE, "elastic", 0, 0, 0, gradients, "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)"},
     {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, which ends at 2r, in spacings"},
     {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
@@ -67,7 +70,8 @@ typedef struct xpbi {
     double xsph, damping, relaxation, tolerance, duration, forces_end;
     long iterations;
     int plasticity, residual;
-    bool jacobi, averaged, pair, printed_gradient, printed_xsph, elastic_volume, corrects;
+    int form; /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
+    bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume, corrects;
     double time;
     uint64_t steps;
     double deficient, idle, alone, looked, momentum_error; /* over all steps */
@@ -133,7 +137,8 @@ static pbd_status make_gradients(xpbi *s, double dt, double near) {
                                   .cutoff = (real)s->cutoff,
                                   .impulse = (real)(s->unit * dt),
                                   .weight = (real)(s->unit * dt * dt),
-                                  .printed = s->printed_xsph};
+                                  .printed = s->printed_xsph,
+                                  .stress = s->form == XPBI_STRESS};
     return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_gradients), slots_of(s), &args);
 }
 
@@ -159,7 +164,7 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
                              .flows = s->material.flow != PBD_FLOW_NONE && s->plasticity == PLASTICITY_IMPLICIT,
                              .hardens = s->material.flow == PBD_FLOW_SNOW,
                              .printed = s->printed_gradient,
-                             .pair = s->pair};
+                             .form = s->form};
 }
 
 /* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
@@ -324,11 +329,28 @@ static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double
     return s->colliders > 0 ? phase(s, "colliders", collide, dt) : pbd_ok();
 }
 
+/* Moves by the impulses of the stress at t^n. */
+static pbd_status begin_with_stress(xpbi *s, xpbi_solve_args args) {
+    const uint32_t *lane = s->layout.colour_lane;
+    args.warm = 1;
+    args.relaxation = 1;
+    args.moved = s->now.v;
+    pbd_phase_begin(s->recorder, "inelasticity");
+    pbd_status status = pbd_ok();
+    for (int c = 0; c < xpbi_colours(&s->layout) && status.code == PBD_OK; c++) {
+        args.lane = lane[c];
+        status = pbd_run(s->exec, &PBD_KERNEL(xpbi_solve), lane[c + 1] - lane[c], &args);
+    }
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
 static pbd_status iterate(xpbi *s, double dt, long *done) {
     xpbi_solve_args args = solve_args(s, dt);
     residual_watch watch = residual_watch_of(s, dt);
     double momentum[XPBI_MOMENTA] = {0};
     PBD_TRY(look_at_residual(s, &args, 0, &watch));
+    if (s->warm) PBD_TRY(begin_with_stress(s, args));
     for (*done = 0; *done < s->iterations && !(s->tolerance > 0 && watch.last <= s->tolerance);) {
         args.note = *done + 1 == s->iterations ? s->note : NULL;
         PBD_TRY(iterate_once(s, &args, dt, momentum));
@@ -391,7 +413,7 @@ static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
 static pbd_status report(xpbi *s, double dt, long iterations) {
     double seen[XPBI_WATCHED];
     PBD_TRY(watch(s, seen));
-    const uint64_t solves = (uint64_t)iterations * (s->pair ? 2 : 1);
+    const uint64_t solves = (uint64_t)iterations * (s->form == XPBI_SHEAR ? 2 : 1);
     pbd_count(s->recorder, "steps", 1);
     pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
     pbd_count(s->recorder, "constraint_solves", solves * s->particles);
@@ -481,7 +503,9 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->jacobi = pbd_choice(values, "solver") == 1;
     s->averaged = s->jacobi && pbd_choice(values, "averaging") == 1;
     if (s->averaged) s->relaxation = 1;
-    s->pair = pbd_choice(values, "constraint") == 1;
+    static const int forms[] = {XPBI_ENERGY, XPBI_SHEAR, XPBI_STRESS};
+    s->form = forms[pbd_choice(values, "constraint")];
+    s->warm = pbd_choice(values, "multipliers") == 1;
     s->printed_gradient = pbd_choice(values, "gradient") == 1;
     s->printed_xsph = pbd_choice(values, "xsph_form") == 1;
     s->elastic_volume = pbd_choice(values, "volume") == 1;
@@ -604,6 +628,7 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     read_values(s, scene, values);
     PBD_TRY(xpbi_layout_create(&s->layout, s->exec, s->particles, 2 * s->radius,
                                pbd_choice(values, "colours") == 0 ? 3 : 2));
+    s->layout.slices.entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
     PBD_TRY(xpbi_allocate(s->exec, XPBI_WATCHED * blocks, sizeof(real), &s->block));
     PBD_TRY(xpbi_allocate(s->exec, s->particles + XPBI_LANES, sizeof(uint32_t), &s->note));
     if (s->colliders > 0) {
@@ -614,7 +639,7 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     }
     PBD_TRY(place_particles(s, scene));
     pbd_count(s->recorder, "particles", s->particles);
-    pbd_count(s->recorder, "constraints_total", s->particles * (s->pair ? 2 : 1));
+    pbd_count(s->recorder, "constraints_total", s->particles * (s->form == XPBI_SHEAR ? 2 : 1));
     return begin(s, scene);
 }
 

@@ -8,6 +8,9 @@
  *     h = C + l,   l = alpha~ lambda/sqrt u,   Q = tr(G S G^T)
  *     k = -h C/(Q + C^2):   l += k C,   v_b += w_b (u V0 dt) k G a_b,   v_p -= w_p (u V0 dt) k G s
  *
+ * The constraint of stress is not the paper's: its impulse is a tensor A, v_b += w_b A a_b, that shall be -(u V0 dt) G;
+ * each visit solves for all of it, where C = sqrt(2 psi) knows one direction of strain only.
+ *
  * which is Eq. 17 to 19 without 0/0 as C goes to 0 (claims A4), and without a second look at neighbours for the
  * denominator. Below a C that is rounding there is no direction to move along: the constraint is idle. */
 #ifndef PBD_XPBI_KERNELS_H
@@ -19,13 +22,17 @@
 
 /* What a constraint knows, by entry; constants of the step but for the multipliers. */
 enum {
-    XPBI_F = 0,           /* 9: columns of F^n */
-    XPBI_WEIGHT = 9,      /* 6: S, xx yy zz xy yz zx */
-    XPBI_SUM = 15,        /* 3: s */
-    XPBI_IMPULSE = 18,    /* u V0 dt */
-    XPBI_STATE = 19,      /* of the flow rule at t^n */
-    XPBI_MULTIPLIER = 20, /* 2: l; of the second constraint of a pair */
-    XPBI_ENTRIES = 22
+    XPBI_F = 0,             /* 9: columns of F^n */
+    XPBI_WEIGHT = 9,        /* 6: S, xx yy zz xy yz zx */
+    XPBI_SUM = 15,          /* 3: s */
+    XPBI_IMPULSE = 18,      /* u V0 dt */
+    XPBI_STATE = 19,        /* of the flow rule at t^n */
+    XPBI_MULTIPLIER = 20,   /* 2: l; of the second constraint of a pair */
+    XPBI_ENTRIES = 22,      /* of scalar constraints; those of stress have more: */
+    XPBI_TENSOR = 22,       /* 9: columns of the impulse tensor A */
+    XPBI_FRAME = 31,        /* 9: columns are the eigenvectors of S */
+    XPBI_FRAME_WEIGHT = 40, /* 3: its eigenvalues */
+    XPBI_STRESS_ENTRIES = 43
 };
 
 typedef struct xpbi_slices {
@@ -36,15 +43,16 @@ typedef struct xpbi_slices {
     const uint32_t *neighbour; /* rows x XPBI_LANES */
     real *gradient;            /* rows x 3 x XPBI_LANES: a_b, 1/m */
     real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
-    real *entry;               /* slices x XPBI_ENTRIES x XPBI_LANES */
+    real *entry;               /* slices x entries x XPBI_LANES */
+    size_t entries;
 } xpbi_slices;
 
 PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
-    return batch_load(s->entry + (slice * XPBI_ENTRIES + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH);
+    return batch_load(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH);
 }
 
 PBD_FN void xpbi_set_entry(const xpbi_slices *s, size_t slice, size_t lane, int e, vreal x) {
-    batch_store(s->entry + (slice * XPBI_ENTRIES + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH, x);
+    batch_store(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH, x);
 }
 
 PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, size_t row, size_t lane) {
@@ -80,6 +88,7 @@ typedef struct xpbi_shape_args {
     real impulse; /* u dt */
     real weight;  /* u dt^2 */
     int printed;  /* XSPH as in Eq. 20 */
+    int stress;   /* entries of the constraint of stress too */
 } xpbi_shape_args;
 
 /* L of A = sum V_b grad W (x) (x_b - x_p), which is symmetric; *full: no direction was given up. */
@@ -102,6 +111,20 @@ PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t
         batch_load_rows(a->p.body + 4 * c, at, 1, PBD_BATCH, body[c]);
         for (int d = 0; d < 3; d++) xpbi_set_entry(&a->s, slice, lane, XPBI_F + 3 * c + d, body[c][d]);
     }
+}
+
+/* The eigenvectors of S, and no impulse yet. */
+PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, const vreal weight[6]) {
+    const vsvd3 parts = vmat3_svd(xpbi_symmetric(weight));
+    const vvec3 column[3] = {parts.v.x, parts.v.y, parts.v.z};
+    const vreal value[3] = {parts.s.x, parts.s.y, vreal_abs(parts.s.z)};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c, column[c].x);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 1, column[c].y);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 2, column[c].z);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME_WEIGHT + c, value[c]);
+    }
+    for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
 }
 
 PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int count) {
@@ -167,7 +190,10 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
     vreal body[3][4];
     xpbi_load_body(a, own, slice, lane, body);
     const vreal scale = a->weight * body[0][3];
-    for (int e = 0; e < 6; e++) xpbi_set_entry(&a->s, slice, lane, XPBI_WEIGHT + e, scale * weight[e]);
+    for (int e = 0; e < 6; e++) {
+        weight[e] *= scale;
+        xpbi_set_entry(&a->s, slice, lane, XPBI_WEIGHT + e, weight[e]);
+    }
     xpbi_set_entry(&a->s, slice, lane, XPBI_SUM, sum.x);
     xpbi_set_entry(&a->s, slice, lane, XPBI_SUM + 1, sum.y);
     xpbi_set_entry(&a->s, slice, lane, XPBI_SUM + 2, sum.z);
@@ -175,6 +201,7 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
     xpbi_set_entry(&a->s, slice, lane, XPBI_STATE, body[2][3]);
     xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER, zero);
     xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER + 1, zero);
+    if (a->stress) xpbi_make_frame(&a->s, slice, lane, weight);
     const uint32_t whole = batch_bits(full);
     for (int i = 0; i < count; i++) {
         const size_t slot = first + (size_t)i;
@@ -188,7 +215,7 @@ PBD_BATCH_KERNEL(xpbi_make_gradients, xpbi_shape_args, 30 * (16 * sizeof(real) +
 
 /* ---- A constraint ------------------------------------------------------------------------------------------------ */
 
-enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME }; /* the one, or those of a pair (Eq. 4, 5) */
+enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* the one, those of a pair (Eq. 4, 5), or all of stress */
 
 typedef struct xpbi_solve_args {
     xpbi_slices s;
@@ -198,10 +225,11 @@ typedef struct xpbi_solve_args {
     flow_rule rule;
     real mu, lambda; /* in units of u */
     real dt, relaxation;
-    int flows;   /* implicit plasticity: C of what stays elastic */
-    int hardens; /* moduli of snow */
-    int printed; /* Eq. 12 with the projected F (Y-4) */
-    int pair;
+    int flows;      /* implicit plasticity: C of what stays elastic */
+    int hardens;    /* moduli of snow */
+    int printed;    /* Eq. 12 with the projected F (Y-4) */
+    int form;       /* XPBI_ENERGY; XPBI_SHEAR: and then XPBI_VOLUME; XPBI_STRESS */
+    int warm;       /* not a solve: the impulses of the stress at t^n */
     real *residual; /* of measure_residual: h^2 by slot */
     uint32_t *note; /* of solve: who had no direction; NULL: not asked */
 } xpbi_solve_args;
@@ -220,9 +248,9 @@ PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t 
     return sum;
 }
 
-PBD_FN vmat3 xpbi_load_F(const xpbi_slices *s, size_t slice, size_t lane) {
+PBD_FN vmat3 xpbi_load_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first) {
     vreal f[9];
-    for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, XPBI_F + e);
+    for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, first + e);
     return vmat3_make(vvec3_make(f[0], f[1], f[2]), vvec3_make(f[3], f[4], f[5]), vvec3_make(f[6], f[7], f[8]));
 }
 
@@ -239,13 +267,13 @@ PBD_FN vreal xpbi_form(const xpbi_slices *s, size_t slice, size_t lane, vmat3 g)
 typedef struct xpbi_point {
     vreal c;
     vmat3 g;
-    vreal stiffness; /* sqrt(mu) scale under which C is rounding */
+    vreal mu, lambda; /* of the particle */
 } xpbi_point;
 
 PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
     xpbi_point out;
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
-    const vmat3 f = vmat3_mul(b, xpbi_load_F(&a->s, slice, lane));
+    const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
     /* Of F^T = V diag(s) U^T: the cheaper half of the decomposition is the U of F. */
     const vsvd3 parts = vmat3_svd(vmat3_transpose(f));
     const vreal least = vreal_set((real)FLOW_LEAST_STRETCH), state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
@@ -266,11 +294,11 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     const vreal twice = 2 * mu * vvec3_dot(e, e) + lambda * trace * trace;
     vvec3 tau = vvec3_shift(vvec3_scale(2 * mu, e), lambda * trace);
     out.c = vreal_sqrt(twice);
-    out.stiffness = vreal_sqrt(2 * mu);
+    out.mu = mu;
+    out.lambda = lambda;
     if (kind == XPBI_VOLUME) {
         const vreal root = vreal_sqrt(lambda);
         out.c = root * trace;
-        out.stiffness = vreal_set(0);
         tau = vvec3_make(root, root, root);
     }
     if (a->printed) tau = vvec3_times(tau, vvec3_over(trial, s));
@@ -282,26 +310,72 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     return out;
 }
 
+/* C of which is rounding. */
+PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
+
 /* k of the head of this file, without C where the gradient is not times C; the multiplier goes on by *step. */
-PBD_FN vreal xpbi_factor(const xpbi_slices *s, size_t slice, size_t lane, int kind, xpbi_point at, vreal l,
+PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at, vreal l,
                          vreal *step) {
-    const vreal zero = vreal_set(0), h = at.c + l, q = xpbi_form(s, slice, lane, at.g);
+    const vreal zero = vreal_set(0), h = at.c + l, q = xpbi_form(&a->s, slice, lane, at.g);
     if (kind == XPBI_VOLUME) {
-        const vreal k = -h / (q + 1);
+        const vreal k = -h / (a->warm ? vreal_set(1) : q + 1);
         *step = k;
         return k;
     }
-    const vreal square = at.c * at.c, least = (real)(2 * REAL_EPSILON) * at.stiffness;
-    const vmask acts = (vmask)(at.c > least);
-    const vreal k = vreal_where(acts, -h * at.c / (q + vreal_max(square, vreal_set(REAL_MIN))), zero);
+    const vreal square = vreal_max(at.c * at.c, vreal_set(REAL_MIN));
+    const vmask acts = (vmask)(at.c > xpbi_least(at.mu));
+    const vreal k = vreal_where(acts, -h * at.c / (a->warm ? square : q + square), zero);
     *step = k * at.c;
     return k;
 }
 
-PBD_FN void xpbi_move_row(vreal x[4], vvec3 by) {
-    x[0] += x[3] * by.x;
-    x[1] += x[3] * by.y;
-    x[2] += x[3] * by.z;
+/* The same entry in both triangles: what is left of two entries (i, j), (j, i) of R. */
+PBD_FN void xpbi_solve_shear(vreal mu, vreal si, vreal sj, vreal *ij, vreal *ji) {
+    const vreal y = mu * (*ij * sj + *ji * si) / (1 + mu * (si + sj));
+    *ij -= y;
+    *ji -= y;
+}
+
+/* X of X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E: how the impulse must change for the stress that it leaves
+ * behind to be its own. In the frame of S the nine equations fall apart into one of the diagonal and three of pairs. */
+PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at, vmat3 r) {
+    const vmat3 q = xpbi_load_matrix(s, slice, lane, XPBI_FRAME);
+    const vreal w[3] = {xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT),
+                        xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 1),
+                        xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 2)};
+    vmat3 x = vmat3_transposed_mul(q, vmat3_mul(r, q));
+    const vreal dx = 1 / (1 + 2 * at.mu * w[0]), dy = 1 / (1 + 2 * at.mu * w[1]), dz = 1 / (1 + 2 * at.mu * w[2]);
+    const vreal sum = w[0] * dx * x.x.x + w[1] * dy * x.y.y + w[2] * dz * x.z.z;
+    const vreal t = at.lambda * sum / (1 + at.lambda * (w[0] * dx + w[1] * dy + w[2] * dz));
+    x.x.x = dx * (x.x.x - t);
+    x.y.y = dy * (x.y.y - t);
+    x.z.z = dz * (x.z.z - t);
+    xpbi_solve_shear(at.mu, w[0], w[1], &x.y.x, &x.x.y);
+    xpbi_solve_shear(at.mu, w[1], w[2], &x.z.y, &x.y.z);
+    xpbi_solve_shear(at.mu, w[2], w[0], &x.x.z, &x.z.x);
+    return vmat3_mul_transposed(vmat3_mul(q, x), q);
+}
+
+/* How far the impulse A of the stress constraint is from that of the stress. */
+PBD_FN vmat3 xpbi_stress_error(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at) {
+    const vreal impulse = xpbi_entry(s, slice, lane, XPBI_IMPULSE);
+    return vmat3_scale(vreal_set(-1),
+                       vmat3_add(vmat3_scale(impulse, at.g), xpbi_load_matrix(s, slice, lane, XPBI_TENSOR)));
+}
+
+/* What the constraint adds to the impulses of its neighbours: moves are w_b m a_b. */
+PBD_FN vmat3 xpbi_stress_move(const xpbi_solve_args *a, size_t slice, size_t lane, xpbi_point at) {
+    const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at),
+                old = xpbi_load_matrix(&a->s, slice, lane, XPBI_TENSOR);
+    const vmat3 solved = a->warm ? error : xpbi_solve_stress(&a->s, slice, lane, at, error);
+    const vmat3 m = vmat3_scale(vreal_set(a->relaxation), solved), now = vmat3_add(old, m);
+    const vvec3 column[3] = {now.x, now.y, now.z};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c, column[c].x);
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c + 1, column[c].y);
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c + 2, column[c].z);
+    }
+    return m;
 }
 
 /* Of the lowest of `lanes`. */
@@ -310,19 +384,35 @@ PBD_FN void xpbi_note_idle(const xpbi_solve_args *a, size_t slice, size_t lane, 
     if (a->s.length[slot] != XPBI_ABSENT) a->note[a->s.own[slot]] |= XPBI_NOTE_IDLE;
 }
 
+PBD_FN vmat3 xpbi_scalar_move(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at) {
+    const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
+    const vreal l = xpbi_entry(&a->s, slice, lane, entry);
+    vreal step;
+    const vreal k = a->relaxation * xpbi_factor(a, slice, lane, kind, at, l, &step);
+    xpbi_set_entry(&a->s, slice, lane, entry, l + a->relaxation * step);
+    return vmat3_scale(k * xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), at.g);
+}
+
+PBD_FN void xpbi_move_row(vreal x[4], vvec3 by) {
+    x[0] += x[3] * by.x;
+    x[1] += x[3] * by.y;
+    x[2] += x[3] * by.z;
+}
+
 PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane, int kind) {
     const xpbi_slices *s = &a->s;
     const uint32_t *own = s->own + slice * XPBI_LANES + lane;
-    const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
-    const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, xpbi_velocity_gradient(s, a->v, slice, lane, own));
-    const vreal l = xpbi_entry(s, slice, lane, entry);
-    vreal step;
-    vreal k = a->relaxation * xpbi_factor(s, slice, lane, kind, at, l, &step);
+    vmat3 gradient = vmat3_scale(vreal_set(0), vmat3_identity());
+    if (!a->warm) gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own);
+    const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
     if (a->note && kind != XPBI_VOLUME)
-        for (uint32_t idle = batch_bits((vmask)(k == 0)); idle; idle &= idle - 1) xpbi_note_idle(a, slice, lane, idle);
-    xpbi_set_entry(s, slice, lane, entry, l + a->relaxation * step);
-    k *= xpbi_entry(s, slice, lane, XPBI_IMPULSE);
-    const vmat3 m = vmat3_scale(k, at.g);
+        for (uint32_t idle = batch_bits((vmask)(at.c <= xpbi_least(at.mu))); idle; idle &= idle - 1)
+            xpbi_note_idle(a, slice, lane, idle);
+    vmat3 m;
+    if (kind == XPBI_STRESS)
+        m = xpbi_stress_move(a, slice, lane, at);
+    else
+        m = xpbi_scalar_move(a, slice, lane, kind, at);
     for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
         const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
         vreal x[4];
@@ -344,8 +434,8 @@ PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
-        xpbi_solve_slice(a, slice, lane % XPBI_LANES, a->pair ? XPBI_SHEAR : XPBI_ENERGY);
-        if (a->pair) xpbi_solve_slice(a, slice, lane % XPBI_LANES, XPBI_VOLUME);
+        const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
+        for (int kind = a->form; kind <= last; kind++) xpbi_solve_slice(a, slice, lane % XPBI_LANES, kind);
     }
 }
 PBD_BATCH_KERNEL(xpbi_solve, xpbi_solve_args, 8 * 30 * (11 * sizeof(real) + 4), 8 * (30 * 50 + 500))
@@ -354,10 +444,18 @@ PBD_FN void xpbi_measure_residual(const xpbi_solve_args *a, size_t first, int co
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first);
     vreal sum = vreal_set(0);
-    for (int kind = a->pair ? XPBI_SHEAR : XPBI_ENERGY; kind <= (a->pair ? XPBI_VOLUME : XPBI_ENERGY); kind++) {
-        const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
-        const vreal h = xpbi_evaluate(a, slice, lane, kind, gradient).c + xpbi_entry(&a->s, slice, lane, entry);
-        sum += h * h;
+    const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
+    for (int kind = a->form; kind <= last; kind++) {
+        const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
+        if (kind == XPBI_STRESS) { /* in units of C: the stress that is missing, over sqrt(2 mu) */
+            const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at);
+            const vreal impulse = vreal_max(xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), vreal_set(REAL_MIN));
+            sum += vmat3_inner(error, error) / (impulse * impulse * 2 * at.mu);
+        } else {
+            const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
+            const vreal h = at.c + xpbi_entry(&a->s, slice, lane, entry);
+            sum += h * h;
+        }
     }
     real out[PBD_BATCH];
     batch_store(out, 0, PBD_BATCH, sum);
@@ -448,7 +546,7 @@ PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
     vflowed_matrix to;
-    to.f = vmat3_mul(b, xpbi_load_F(&a->s, slice, lane));
+    to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
     to.state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
     if (a->flows) to = vflow_matrix(&a->rule, to.f, to.state);
     /* A step that turns a particle inside out is no statement on its volume. */

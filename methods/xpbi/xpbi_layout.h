@@ -143,7 +143,7 @@ XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
     PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[9]));
     PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[10]));
     PBD_TRY(xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]));
-    PBD_TRY(xpbi_room(l->exec, slots, XPBI_ENTRIES * sizeof(real), &s->entry, &l->room[6]));
+    PBD_TRY(xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[6]));
     s->bundle = at->bundle;
     s->row = at->row;
     s->own = at->own;
