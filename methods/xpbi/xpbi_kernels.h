@@ -268,6 +268,7 @@ typedef struct xpbi_point {
     vreal c;
     vmat3 g;
     vreal mu, lambda; /* of the particle */
+    vreal turn;       /* the largest principal stress by size, in units of u */
 } xpbi_point;
 
 PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
@@ -295,6 +296,7 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     vvec3 tau = vvec3_shift(vvec3_scale(2 * mu, e), lambda * trace);
     out.c = vreal_sqrt(twice);
     out.mu = mu;
+    out.turn = vreal_max(vreal_abs(tau.x), vreal_max(vreal_abs(tau.y), vreal_abs(tau.z)));
     out.lambda = lambda;
     if (kind == XPBI_VOLUME) {
         const vreal root = vreal_sqrt(lambda);
@@ -329,30 +331,33 @@ PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, in
     return k;
 }
 
-/* The same entry in both triangles: what is left of two entries (i, j), (j, i) of R. */
-PBD_FN void xpbi_solve_shear(vreal mu, vreal si, vreal sj, vreal *ij, vreal *ji) {
-    const vreal y = mu * (*ij * sj + *ji * si) / (1 + mu * (si + sj));
-    *ij -= y;
-    *ji -= y;
+/* Entries (i, j) and (j, i) of X, in place of those of R. */
+PBD_FN void xpbi_solve_shear(vreal mu, vreal turn, vreal si, vreal sj, vreal *ij, vreal *ji) {
+    const vreal di = 1 / (1 + turn * si), dj = 1 / (1 + turn * sj);
+    const vreal y = mu * (*ij * sj * dj + *ji * si * di) / (1 + mu * (si * di + sj * dj));
+    *ij = dj * (*ij - y);
+    *ji = di * (*ji - y);
 }
 
-/* X of X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E: how the impulse must change for the stress that it leaves
- * behind to be its own. In the frame of S the nine equations fall apart into one of the diagonal and three of pairs. */
+/* X of X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E: how the impulse must change for the stress that
+ * it leaves behind to be its own. H is that of small strains, and `turn`, the largest principal stress, stands above
+ * what the stress itself adds when it turns: without it few iterations on stiff matter are unstable. In the frame of S
+ * the nine equations fall apart into one of the diagonal and three of pairs. */
 PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at, vmat3 r) {
     const vmat3 q = xpbi_load_matrix(s, slice, lane, XPBI_FRAME);
     const vreal w[3] = {xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT),
                         xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 1),
                         xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 2)};
     vmat3 x = vmat3_transposed_mul(q, vmat3_mul(r, q));
-    const vreal dx = 1 / (1 + 2 * at.mu * w[0]), dy = 1 / (1 + 2 * at.mu * w[1]), dz = 1 / (1 + 2 * at.mu * w[2]);
+    const vreal k = 2 * at.mu + at.turn, dx = 1 / (1 + k * w[0]), dy = 1 / (1 + k * w[1]), dz = 1 / (1 + k * w[2]);
     const vreal sum = w[0] * dx * x.x.x + w[1] * dy * x.y.y + w[2] * dz * x.z.z;
     const vreal t = at.lambda * sum / (1 + at.lambda * (w[0] * dx + w[1] * dy + w[2] * dz));
     x.x.x = dx * (x.x.x - t);
     x.y.y = dy * (x.y.y - t);
     x.z.z = dz * (x.z.z - t);
-    xpbi_solve_shear(at.mu, w[0], w[1], &x.y.x, &x.x.y);
-    xpbi_solve_shear(at.mu, w[1], w[2], &x.z.y, &x.y.z);
-    xpbi_solve_shear(at.mu, w[2], w[0], &x.x.z, &x.z.x);
+    xpbi_solve_shear(at.mu, at.turn, w[0], w[1], &x.y.x, &x.x.y);
+    xpbi_solve_shear(at.mu, at.turn, w[1], w[2], &x.z.y, &x.y.z);
+    xpbi_solve_shear(at.mu, at.turn, w[2], w[0], &x.x.z, &x.z.x);
     return vmat3_mul_transposed(vmat3_mul(q, x), q);
 }
 
