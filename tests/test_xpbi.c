@@ -212,7 +212,8 @@ static void test_linear_momentum(void **unused) {
                                            "gradient=printed",
                                            "plasticity=semi_implicit xsph=0.3",
                                            "constraint=stress multipliers=stress",
-                                           "correction_gap=0 iterations=3 multipliers=stress"};
+                                           "correction_gap=0 correction_time=0 iterations=3 multipliers=stress",
+                                           "position_correction=density"};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (int flow = 0; flow <= PBD_FLOW_SNOW; flow++) {
             pbd_scene scene;
@@ -508,7 +509,7 @@ static void test_pairs_are_kept_apart(void **unused) {
     make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
     scene.material.E = 1e-9;
     scene.positions[3] = scene.positions[0] + 0.02;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 correction_time=0");
     check_steps(&s, 1e-3, 1);
     double *x = positions_of(&s, 2);
     check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
@@ -520,6 +521,35 @@ static void test_pairs_are_kept_apart(void **unused) {
     free(x);
     solver_close(&s);
     xpbi_scene_free(&scene);
+}
+
+/* A block that is squeezed keeps its density with the constraint, and not without. */
+static void test_density_is_kept(void **unused) {
+    (void)unused;
+    double least[2];
+    for (int i = 0; i < 2; i++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){8, 5, 5}, 0.02, 0);
+        scene.material.E = 1e-3;
+        for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = -1.5 * (scene.positions[3 * p] - 0.12);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
+                    i ? "position_correction=density xsph=0" : "position_correction=off xsph=0");
+        check_steps(&s, 1e-3, 100);
+        double *f = gradients_of(&s, scene.particles);
+        least[i] = 0;
+        for (size_t p = 0; p < scene.particles; p++) {
+            const double *e = f + 9 * p;
+            least[i] += (e[0] * (e[4] * e[8] - e[5] * e[7]) - e[1] * (e[3] * e[8] - e[5] * e[6]) +
+                         e[2] * (e[3] * e[7] - e[4] * e[6])) /
+                        (double)scene.particles;
+        }
+        free(f);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+    check_near("mean J without", least[0], 0.85, 0.01);
+    check_near("mean J with the density constraint", least[1], 1, 0.07);
 }
 
 /* Two in one point are told of, come apart, and nothing is NaN. */
@@ -613,6 +643,7 @@ int main(void) {
         cmocka_unit_test(test_residual_goes_to_zero),
         cmocka_unit_test(test_stored_F_is_within_yield),
         cmocka_unit_test(test_pairs_are_kept_apart),
+        cmocka_unit_test(test_density_is_kept),
         cmocka_unit_test(test_coincident_particles),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_steps_are_warned_of),

@@ -13,7 +13,7 @@
 
 enum { PLASTICITY_IMPLICIT, PLASTICITY_SEMI_IMPLICIT, PLASTICITY_NONE };
 enum { RESIDUAL_OFF, RESIDUAL_FIRST, RESIDUAL_LAST, RESIDUAL_EVERY };
-enum { CORRECTION_DISTANCE, CORRECTION_OFF };
+enum { CORRECTION_DISTANCE, CORRECTION_DENSITY, CORRECTION_OFF };
 
 static const char *const plasticities[] = {"implicit", "semi_implicit", "none", NULL};
 static const char *const solvers[] = {"coloured_gs", "jacobi", NULL};
@@ -23,7 +23,7 @@ static const char *const constraints[] = {"energy", "pair", "stress", NULL};
 static const char *const starts[] = {"zero", "stress", NULL};
 static const char *const gradients[] = {"elastic", "printed", NULL};
 static const char *const smoothings[] = {"symmetric", "printed", NULL};
-static const char *const corrections[] = {"distance", "off", NULL};
+static const char *const corrections[] = {"distance", "density", "off", NULL};
 static const char *const volumes[] = {"tracked", "elastic", NULL};
 static const char *const residuals[] = {"off", "first", "last", "every", NULL};
 
@@ -50,8 +50,11 @@ static const pbd_param params[] = {
     {"volume", "", PBD_CHOICE, "tracked", 0, 0, 0, volumes, "V^n by the whole motion, or V^0 det F as printed"},
     {"xsph", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "c of Eq. 20: how much velocities are smoothed each step"},
     {"xsph_form", "", PBD_CHOICE, "symmetric", 0, 0, 0, smoothings, "keeps momentum, or as printed (Y-5)"},
-    {"position_correction", "", PBD_CHOICE, "distance", 0, 0, 0, corrections, "pairs are kept apart (Eq. 21)"},
+    {"position_correction", "", PBD_CHOICE, "distance", 0, 0, 0, corrections,
+     "pairs are kept apart (Eq. 21), or density below its largest at the start (Figure 15)"},
     {"correction_gap", "", PBD_REAL, "0.25", 0, 1, PBD_OPEN_MAX, NULL, "epsilon: pairs nearer than r (1 - gap) part"},
+    {"correction_time", "s", PBD_REAL, "0.01", 0, 1e6, 0, NULL,
+     "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
@@ -66,12 +69,14 @@ typedef struct xpbi {
     pbd_material material;
     double unit, mu, lambda; /* Pa; in units of it */
     double gravity[3];
-    double radius, spacing, gap, cutoff; /* m, m, m, 1 */
+    double radius, spacing, gap, cutoff;  /* m, m, m, 1 */
+    double rest_density, correction_time; /* V^0 sum W: the largest at the start; s */
     double xsph, damping, relaxation, tolerance, duration, forces_end;
     long iterations;
     int plasticity, residual;
     int form; /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
-    bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume, corrects;
+    bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume;
+    int correction; /* CORRECTION_* */
     double time;
     uint64_t steps;
     double deficient, idle, alone, looked, momentum_error; /* over all steps */
@@ -203,10 +208,32 @@ static pbd_status keep_apart(xpbi *s, double dt) {
                            .x = s->now.x,
                            .v = s->now.v,
                            .gap = (real)s->gap,
+                           .share = (real)(s->correction_time > dt ? dt / s->correction_time : 1),
                            .dt = (real)dt};
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
         PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_part), lane[c + 1] - lane[c], &args));
+    }
+    return pbd_ok();
+}
+
+/* dt: that for which impulses were made. */
+static xpbi_thin_args thin_args(const xpbi *s, double dt) {
+    return (xpbi_thin_args){.s = s->layout.slices,
+                            .x = s->now.x,
+                            .v = s->now.v,
+                            .support = (real)(2 * s->radius),
+                            .dt = (real)dt,
+                            .per_impulse = (real)(1 / (s->unit * dt)),
+                            .per_rest = (real)(1 / s->rest_density)};
+}
+
+static pbd_status keep_density(xpbi *s, double dt) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_thin_args args = thin_args(s, dt);
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_thin), lane[c + 1] - lane[c], &args));
     }
     return pbd_ok();
 }
@@ -325,7 +352,8 @@ static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double
     const pbd_status status = sweep(s, args, momentum);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);
-    if (s->corrects) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
+    if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
+    if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
     return s->colliders > 0 ? phase(s, "colliders", collide, dt) : pbd_ok();
 }
 
@@ -448,7 +476,7 @@ static pbd_status search_phase(xpbi *s, double dt) {
 
 static pbd_status kernel_phase(xpbi *s, double dt) {
     /* With a margin for what comes together within the step. */
-    return make_gradients(s, dt, s->corrects ? s->gap + 0.25 * s->radius : 0);
+    return make_gradients(s, dt, s->correction == CORRECTION_DISTANCE ? s->gap + 0.25 * s->radius : 0);
 }
 
 static pbd_status step(void *state, double dt) {
@@ -509,7 +537,8 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->printed_gradient = pbd_choice(values, "gradient") == 1;
     s->printed_xsph = pbd_choice(values, "xsph_form") == 1;
     s->elastic_volume = pbd_choice(values, "volume") == 1;
-    s->corrects = pbd_choice(values, "position_correction") == CORRECTION_DISTANCE;
+    s->correction = pbd_choice(values, "position_correction");
+    s->correction_time = pbd_real(values, "correction_time");
     s->duration = scene->duration;
     s->forces_end = scene->forces ? scene->forces_end : 0;
     memcpy(s->gravity, scene->gravity, sizeof s->gravity);
@@ -593,12 +622,32 @@ static pbd_status warn_of_coincident(xpbi *s) {
     return status;
 }
 
+/* The largest density where particles lie at rest: no other is known. */
+static pbd_status find_rest_density(xpbi *s) {
+    const size_t slots = slots_of(s);
+    s->rest_density = 1;
+    PBD_TRY(xpbi_room(s->exec, slots, sizeof(real), &s->squares, &s->squares_room));
+    xpbi_thin_args args = thin_args(s, 1);
+    args.dt = 0;
+    args.density = s->squares;
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_measure_density), slots, &args));
+    real *density = malloc((slots + 1) * sizeof *density);
+    if (!density) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
+    const pbd_status status = pbd_download(s->exec, density, s->squares, slots * sizeof *density);
+    double most = 0;
+    for (size_t i = 0; i < slots && status.code == PBD_OK; i++) most = fmax(most, (double)density[i]);
+    free(density);
+    s->rest_density = most;
+    return status;
+}
+
 /* Where particles start, with which velocity; F is that of the way there from rest. */
 static pbd_status begin(xpbi *s, const pbd_scene *scene) {
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
     PBD_TRY(find_neighbours(s));
     PBD_TRY(make_gradients(s, 1, 1e-6 * s->spacing));
     PBD_TRY(warn_of_coincident(s));
+    if (s->correction == CORRECTION_DENSITY) PBD_TRY(find_rest_density(s));
     xpbi_end_args args = end_args(s, 1);
     args.start = 1;
     args.flows = 0;
