@@ -1,0 +1,28 @@
+load style
+set output out . '/yu2024-fig19.png'
+set terminal pngcairo size 1500,900 font 'DejaVu Sans,14'
+set multiplot layout 2,3 margins 0.07,0.98,0.08,0.94 spacing 0.08,0.16
+array name[4] = ['implicit, fine step', 'implicit, coarse step', 'semi-implicit, fine step', 'semi-implicit, coarse step']
+do for [row=0:1] {
+  set xlabel 'x, m'
+  set ylabel 'z, m'
+  set xrange [-0.25:0.25]
+  set yrange [0:0.25]
+  set xtics 0.1
+  set ytics 0.05
+  unset key
+  do for [col=1:2] {
+    set title name[2 * row + col] . quick
+    plot data . '/slices.tsv' using ($1 == 2 * row + col - 1 ? $2 : NaN):3 with points pt 7 ps 0.9 lc rgb '#6f8fb0'
+  }
+  set title 'height of the largest piece over the diameter' . quick
+  set xlabel 'time, s'
+  set ylabel ''
+  set xrange [0:*]
+  set yrange [0:1.3]
+  set xtics 0.05
+  set ytics auto
+  set key bottom right
+  plot for [col=1:2] data . '/heights.tsv' using ($1 == 2 * row + col - 1 ? $2 : NaN):3 with lines ls col title name[2 * row + col]
+}
+unset multiplot
