@@ -13,7 +13,7 @@ set xrange [0.38:3.8]
 set xtics (0.5, 1, 2, 3)
 set title '(a) run-out' . quick
 set ylabel '(r - r_0) / r_0'
-set yrange [0.02:20]
+set yrange [0.02:30]
 set ytics (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 set key top left Left reverse
 plot laws using 1:2 with lines lc rgb 'gray40' lw 2 dt 1 title 'Lube et al. 2004', \
@@ -30,7 +30,8 @@ set title "(c) slope of the heap's flank" . quick
 set ylabel 'degrees'
 set yrange [0:90]
 set ytics 15
-set key at graph 0.98, graph 0.75
+set key default
+set key at graph 0.98, graph 0.72 samplen 3 spacing 1.1
 plot 30 with lines lc rgb 'gray40' dt 1 lw 2 title 'friction angle', \
      for [k=1:3] file using ($1 == k - 1 ? $2 * dx[k] : NaN):7:8 with yerrorbars ls k ps 1.5 lw 1.5 title name[k]
 unset logscale x
@@ -41,7 +42,8 @@ set xrange [0:3]
 set xtics auto
 set yrange [0:1.2]
 set ytics auto
-set key top right
+set key default
+set key top right samplen 3 spacing 1.1
 set arrow 1 from 0,1 to 1,1 nohead lc rgb 'gray60' dt 2
 set arrow 2 from 1,1 to 1,0 nohead lc rgb 'gray60' dt 2
 plot for [k=1:3] outlines using ($1 == k - 1 ? $2 : NaN):3 with linespoints ls k lw 1.5 title name[k]
