@@ -39,7 +39,7 @@ static const pbd_option table[] = {
                  "submit, resume: tasks may share a node: for validation only, since\ntheir times mean nothing; else "
                  "--exclusive"),
     PBD_OPT_MANY(sweep, sbatch_args, "sbatch-args", 0, "WORDS", PBD_WORDS_NONE,
-                 "submit, resume: further words for sbatch: \"--account=a --gres=gpu:1\""),
+                 "submit, resume: further words for sbatch, for shards and merge:\n\"--account=a --gres=gpu:1\""),
     PBD_OPTION_PLUGIN(sweep),
     PBD_OPTION_DB(sweep),
     PBD_OPTION_JSON(sweep, "one object a line and run, or one that says what was done"),

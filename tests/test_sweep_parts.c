@@ -37,6 +37,8 @@ static const char fake_sbatch[] =
     "    i=$((i + 1))\n"
     "done\n"
     "echo \"$((100 + $(wc -l <\"$here/calls\")));cluster\"\n";
+static const char fake_squeue[] =
+    "#!/bin/sh\necho \"$*\" >>\"$(dirname \"$0\")/asked\"\nprintf 'RUNNING\\nPENDING\\nPENDING\\n'\n";
 static const char fake_scontrol[] = "#!/bin/sh\necho 'MaxArraySize            = 3'\n";
 
 static void write_text(const char *name, const char *text) {
@@ -56,7 +58,9 @@ static int make_place(void **state) {
     if (mkdir(in_workplace("bin"), 0777) != 0) return -1;
     write_text("bin/sbatch", fake_sbatch);
     write_text("bin/scontrol", fake_scontrol);
-    return chmod(in_workplace("bin/sbatch"), 0755) || chmod(in_workplace("bin/scontrol"), 0755);
+    write_text("bin/squeue", fake_squeue);
+    return chmod(in_workplace("bin/sbatch"), 0755) || chmod(in_workplace("bin/scontrol"), 0755) ||
+           chmod(in_workplace("bin/squeue"), 0755);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
@@ -224,7 +228,8 @@ static void slurm_runs_and_resumes(void **state) {
     sweep_says(0, "slurm",
                WORDS("submit", "--engine", "slurm", "--sbatch-args", "--account=me --gres=gpu:1", "--db",
                      in_workplace("slurm.db")),
-               "submitted to Slurm as job 101, 102");
+               "submitted to Slurm as job 101, 102: 1 running, 2 waiting; merge 103");
+    note_says("bin/asked", "--jobs=101,102\n", true);
     note_says("bin/calls", "--parsable --account=me --gres=gpu:1 ", true);
     note_says("bin/calls", "--parsable --dependency=afterany:101:102 --account=me ", true);
     note_says("bin/merged", "3 of 4 shards merged: 9 runs added", true);
@@ -237,7 +242,10 @@ static void slurm_runs_and_resumes(void **state) {
     sweep_says(4, "slurm", WORDS("status"), "3 published, missing: 2\n");
 
     with_slurm(true);
-    sweep_says(0, "slurm", WORDS("resume"), "submitted to Slurm as job 101");
+    char *says = sweep(0, "slurm", WORDS("resume"));
+    expect_says(says, "submitted to Slurm as job 101:");
+    expect_says(says, "1 tasks are running and 2 waiting: their shards will run twice");
+    free(says);
     note_says("slurm/jobs/4.sh", "#SBATCH --array=0-0\n", true);
     char *list = read_text(in_workplace("slurm/jobs/4.shards"));
     assert_string_equal(list, "2\n");

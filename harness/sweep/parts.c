@@ -53,42 +53,52 @@ static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
-/* What squeue says of the jobs of the last submission, "" when it cannot be asked: for people; nothing rests on it. */
-static void ask_queue(const json_t *last, char *says, size_t size) {
+/* Tasks of the last submission as squeue knows them: for people; nothing rests on it. */
+typedef struct queue {
+    bool is_known;
+    size_t running, waiting;
+} queue;
+
+static queue count_tasks(char *lines) {
+    queue q = {.is_known = true};
+    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));) {
+        q.running += strcmp(line, "RUNNING") == 0 || strcmp(line, "COMPLETING") == 0;
+        q.waiting += strcmp(line, "PENDING") == 0 || strcmp(line, "CONFIGURING") == 0;
+    }
+    return q;
+}
+
+/* squeue refuses a job that it has forgotten, unless it is one of several: then nothing is left of it. */
+static queue ask_queue(const json_t *last) {
     char jobs[400] = "--jobs=";
-    size_t i, used = strlen(jobs), running = 0, waiting = 0;
+    size_t i, used = strlen(jobs);
     json_t *job;
-    *says = '\0';
-    if (json_array_size(json_object_get(last, "jobs")) == 0) return;
+    queue q = {0};
+    pbd_child child = {0};
+    if (json_array_size(json_object_get(last, "jobs")) == 0) return q;
     json_array_foreach(json_object_get(last, "jobs"), i, job) {
         if (used + 40 < sizeof jobs)
             used += (size_t)snprintf(jobs + used, sizeof jobs - used, "%s%s", i ? "," : "", json_string_value(job));
     }
     const char *const words[] = {"squeue", "--noheader", "--array", "--format=%T", jobs, NULL};
-    pbd_child child = {0};
-    if (pbd_child_run(words, NULL, -1, &child).code == PBD_OK && child.code == 0) {
-        for (char *rest = child.out, *line; (line = strsep(&rest, "\n"));) {
-            running += strcmp(line, "RUNNING") == 0 || strcmp(line, "COMPLETING") == 0;
-            waiting += strcmp(line, "PENDING") == 0 || strcmp(line, "CONFIGURING") == 0;
-        }
-        snprintf(says, size, ": %zu running, %zu waiting", running, waiting);
-    }
+    if (pbd_child_run(words, NULL, -1, &child).code == PBD_OK && child.code == 0) q = count_tasks(child.out);
     pbd_child_free(&child);
+    return q;
 }
 
 static void print_submission(const json_t *last) {
-    char queue[80];
     size_t i;
     json_t *job;
     const char *engine = json_string_value(json_object_get(last, "engine"));
     if (!engine || strcmp(engine, "slurm") != 0) return;
-    ask_queue(last, queue, sizeof queue);
+    const queue q = ask_queue(last);
     printf("  submitted to Slurm as");
     json_array_foreach(json_object_get(last, "jobs"), i, job) {
         printf("%s %s", i ? "," : " job", json_string_value(job));
     }
+    if (q.is_known) printf(": %zu running, %zu waiting", q.running, q.waiting);
     const char *merge = json_string_value(json_object_get(last, "merge"));
-    printf("%s%s%s\n", queue, merge && *merge ? "; merge " : "; no merge", merge ? merge : "");
+    printf("%s%s\n", merge && *merge ? "; merge " : "; no merge", merge ? merge : "");
 }
 
 static json_t *bad_json(const pbd_shards *shards) {
@@ -263,6 +273,12 @@ static pbd_status go_on(const pbd_manifest *m, const pbd_parts *parts, const jso
                       "nothing was submitted of the sweep in '%.140s' yet: `pbdbench sweep submit --engine slurm`, "
                       "or name the engine here",
                       m->folder);
+    const queue q = s.engine && strcmp(s.engine, "slurm") == 0 ? ask_queue(last) : (queue){0};
+    if (q.running + q.waiting > 0)
+        fprintf(stderr,
+                "pbdbench: of the last submission %zu tasks are running and %zu waiting: their shards will run twice, "
+                "which does no harm but takes time\n",
+                q.running, q.waiting);
     if (status.code == PBD_OK) status = start_missing(m, parts, &s, exit_code);
     if (!own_args) pbd_texts_free(&s.args);
     return status;

@@ -56,11 +56,8 @@ static pbd_status run_in(const char *scratch, const pbd_manifest *m, size_t numb
 
 pbd_status pbd_shard_run(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv,
                          bool *known) {
-    pbd_shards shards;
     char scratch[PATH_MAX];
-    PBD_TRY(pbd_shards_look(m, &shards));
-    *known = shards.is_there[number];
-    pbd_shards_free(&shards);
+    PBD_TRY(pbd_shard_is_published(m, number, known));
     if (*known) return pbd_ok();
     PBD_TRY(make_scratch(scratch));
     const pbd_status status = run_in(scratch, m, number, making, argc, argv);

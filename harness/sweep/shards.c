@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/store/rows.h"
+
+#define NUMBER "%06zu" /* what the name of a shard begins with */
 
 static pbd_sweep_path shard_path(const pbd_manifest *m, const char *name) {
     return pbd_sweep_file(pbd_sweep_file(m->folder, "shards").text, name);
@@ -90,24 +91,29 @@ static pbd_status cannot_publish(size_t number, const char *folder) {
     return pbd_error(PBD_BAD_INPUT, "shard %zu cannot be published in '%.200s': %s", number, folder, strerror(errno));
 }
 
+static bool copy_bytes(int in, int out) {
+    char bytes[65536];
+    for (;;) {
+        const ssize_t got = read(in, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got == 0;
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t put = write(out, bytes + done, (size_t)(got - done));
+            if (put < 0 && errno != EINTR) return false;
+            if (put > 0) done += put;
+        }
+    }
+}
+
 /* The whole of `from`, forced to the disk; nobody writes to it again. */
 static bool copy_file(const char *from, const char *to) {
-    struct stat about;
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444) : -1;
-    bool fine = out >= 0 && fstat(in, &about) == 0;
-    for (off_t left = fine ? about.st_size : 0; fine && left > 0;) {
-        const ssize_t put = sendfile(out, in, NULL, (size_t)left);
-        if (put < 0 && errno == EINTR) continue;
-        if (put == 0) errno = EIO; /* it grew shorter */
-        fine = put > 0;
-        left -= put;
-    }
-    if (fine) fine = fsync(out) == 0;
+    bool fine = out >= 0 && copy_bytes(in, out) && fsync(out) == 0;
     const int why = errno;
-    if (out >= 0 && close(out) != 0 && fine) return false;
     if (in >= 0) close(in);
     errno = why;
+    if (out >= 0 && close(out) != 0) fine = false; /* some file systems tell of a full disk only now */
     return fine;
 }
 
@@ -134,7 +140,7 @@ pbd_status pbd_shard_publish(const pbd_manifest *m, size_t number, const char *s
     char name[80], hidden[84];
     unsigned long long digits;
     if (getrandom(&digits, sizeof digits, 0) != (ssize_t)sizeof digits) return cannot_publish(number, folder.text);
-    snprintf(name, sizeof name, "%06zu-%.8s-%016llx.db", number, m->hash, digits);
+    snprintf(name, sizeof name, NUMBER "-%.8s-%016llx.db", number, m->hash, digits);
     snprintf(hidden, sizeof hidden, ".%s", name);
     const pbd_sweep_path part = pbd_sweep_file(folder.text, hidden), whole = pbd_sweep_file(folder.text, name);
     if (copy_file(store_path, part.text) && give_name(part.text, whole.text)) {
@@ -185,27 +191,60 @@ static void count_shards(pbd_shards *s) {
     }
 }
 
-pbd_status pbd_shards_look(const pbd_manifest *m, pbd_shards *out) {
-    struct dirent **entry = NULL;
+/* All but hidden files, by name; free_files. */
+static pbd_status list_files(const pbd_manifest *m, struct dirent ***entry, int *found) {
     const pbd_sweep_path folder = pbd_sweep_file(m->folder, "shards");
-    const int found = scandir(folder.text, &entry, is_visible, alphasort);
-    *out = (pbd_shards){.item = calloc((size_t)(found > 0 ? found : 0) + 1, sizeof *out->item),
-                        .is_there = calloc(m->shards + 1, sizeof *out->is_there)};
-    pbd_status status =
-        out->item && out->is_there ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a list of shards");
-    if (found < 0) status = pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", folder.text, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        pbd_shard *shard = status.code == PBD_OK ? &out->item[out->count++] : NULL;
-        if (shard) snprintf(shard->name, sizeof shard->name, "%.255s", entry[i]->d_name);
-        if (shard) look_at(m, shard);
-        free(entry[i]);
-    }
+    *entry = NULL;
+    *found = scandir(folder.text, entry, is_visible, alphasort);
+    if (*found >= 0) return pbd_ok();
+    *found = 0;
+    return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", folder.text, strerror(errno));
+}
+
+static void free_files(struct dirent **entry, int found) {
+    for (int i = 0; i < found; i++) free(entry[i]);
     free(entry);
-    if (status.code == PBD_OK)
+}
+
+static pbd_shard look_at_file(const pbd_manifest *m, const char *name) {
+    pbd_shard shard = {0};
+    snprintf(shard.name, sizeof shard.name, "%.255s", name);
+    look_at(m, &shard);
+    return shard;
+}
+
+pbd_status pbd_shards_look(const pbd_manifest *m, pbd_shards *out) {
+    struct dirent **entry;
+    int found;
+    *out = (pbd_shards){0};
+    PBD_TRY(list_files(m, &entry, &found));
+    *out = (pbd_shards){.item = calloc((size_t)found + 1, sizeof *out->item),
+                        .is_there = calloc(m->shards + 1, sizeof *out->is_there)};
+    const bool fine = out->item && out->is_there;
+    for (int i = 0; fine && i < found; i++) out->item[out->count++] = look_at_file(m, entry[i]->d_name);
+    free_files(entry, found);
+    if (fine)
         count_shards(out);
     else
         pbd_shards_free(out);
-    return status;
+    return fine ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a list of shards");
+}
+
+pbd_status pbd_shard_is_published(const pbd_manifest *m, size_t number, bool *out) {
+    struct dirent **entry;
+    char begin[24];
+    int found;
+    *out = false;
+    snprintf(begin, sizeof begin, NUMBER "-", number);
+    PBD_TRY(list_files(m, &entry, &found));
+    for (int i = 0; i < found && !*out; i++) {
+        if (strncmp(entry[i]->d_name, begin, strlen(begin)) != 0) continue;
+        const pbd_shard shard = look_at_file(m, entry[i]->d_name);
+        *out = shard.trouble.code == PBD_OK && shard.mark.number == number;
+        free(shard.mark.refusals);
+    }
+    free_files(entry, found);
+    return pbd_ok();
 }
 
 void pbd_shards_free(pbd_shards *s) {

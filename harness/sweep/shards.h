@@ -38,6 +38,9 @@ typedef struct pbd_shards {
 pbd_status pbd_shards_look(const pbd_manifest *manifest, pbd_shards *out);
 void pbd_shards_free(pbd_shards *shards); /* safe on a zeroed one */
 
+/* Whether one shard is published: looks at the files with its number alone. */
+pbd_status pbd_shard_is_published(const pbd_manifest *manifest, size_t number, bool *out);
+
 /* Marks a store as the whole of a shard, and publishes its file. */
 pbd_status pbd_shard_mark_store(const pbd_manifest *manifest, pbd_store *store, const pbd_shard_mark *mark);
 pbd_status pbd_shard_publish(const pbd_manifest *manifest, size_t number, const char *store_path);
