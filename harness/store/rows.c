@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,55 +178,72 @@ static json_t *column_json(sqlite3_stmt *stmt, int at, column_kind kind) {
 
 /* ---- Hashes ------------------------------------------------------------------------------------------------------ */
 
+static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory while handling a run"); }
+
+static void feed(XXH3_state_t *hash, const char *text, size_t bytes) { XXH3_128bits_update(hash, text, bytes); }
+
+/* At most 60 bytes. */
+static void feed_number(XXH3_state_t *hash, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void feed_number(XXH3_state_t *hash, const char *format, ...) {
+    char text[64];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    feed(hash, text, (size_t)length);
+}
+
 /* The canonical text of a value: strings carry their length, so that no two contents read alike. */
-static void write_value(FILE *out, column_kind kind, const json_t *value) {
+static void feed_value(XXH3_state_t *hash, column_kind kind, const json_t *value) {
     if (json_is_null(value)) {
-        fputs("null\n", out);
+        feed(hash, "null\n", 5);
     } else if (kind == TEXT) {
-        fprintf(out, "%zu:%s\n", json_string_length(value), json_string_value(value));
+        feed_number(hash, "%zu:", json_string_length(value));
+        feed(hash, json_string_value(value), strlen(json_string_value(value)));
+        feed(hash, "\n", 1);
     } else if (kind == INT) {
-        fprintf(out, "%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
+        feed_number(hash, "%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
     } else if (kind == REAL) {
-        fprintf(out, "%.17g\n", pbd_json_real(value) + 0.0);
+        feed_number(hash, "%.17g\n", pbd_json_real(value) + 0.0);
     } else {
-        fprintf(out, "%" PRIu64 "\n", pbd_json_count(value));
+        feed_number(hash, "%" PRIu64 "\n", pbd_json_count(value));
     }
 }
 
-/* Writes a row's columns from the given one on; PBD_BAD_INPUT for a missing or ill-typed one. */
-static pbd_status write_row(FILE *out, const table *t, const json_t *row, size_t from) {
+/* Feeds a row's columns from the given one on; PBD_BAD_INPUT for a missing or ill-typed one. */
+static pbd_status feed_row(XXH3_state_t *hash, const table *t, const json_t *row, size_t from) {
     for (const column *c = t->columns + from; c->name != NULL; c++) {
         const json_t *value = json_object_get(row, c->name);
         if (value == NULL || !fits(value, c->kind))
             return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
-        fprintf(out, "%s.%s ", t->name, c->name);
-        write_value(out, c->kind, value);
+        feed(hash, t->name, strlen(t->name));
+        feed(hash, ".", 1);
+        feed(hash, c->name, strlen(c->name));
+        feed(hash, " ", 1);
+        feed_value(hash, c->kind, value);
     }
     return pbd_ok();
 }
 
-/* The hash of the text that was written, as 32 hex digits; closes the stream. */
-static bool finish_hash(FILE *out, char **text, const size_t *bytes, char hash[33]) {
-    const bool failed = ferror(out) != 0;
-    const bool fine = fclose(out) == 0 && !failed;
-    if (fine) {
-        XXH128_canonical_t canonical;
-        XXH128_canonicalFromHash(&canonical, XXH3_128bits(*text, *bytes));
-        for (size_t i = 0; i < 16; i++) snprintf(hash + 2 * i, 3, "%02x", canonical.digest[i]);
-    }
-    free(*text);
-    return fine;
+static XXH3_state_t *begin_hash(void) {
+    XXH3_state_t *hash = XXH3_createState();
+    if (hash != NULL) XXH3_128bits_reset(hash);
+    return hash;
 }
 
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory while handling a run"); }
+/* As 32 hex digits. */
+static void end_hash(XXH3_state_t *hash, char out[33]) {
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash));
+    for (size_t i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", canonical.digest[i]);
+    XXH3_freeState(hash);
+}
 
-static pbd_status hash_row(const table *t, const json_t *row, char hash[33]) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (out == NULL) return no_memory();
-    const pbd_status status = write_row(out, t, row, 1);
-    if (!finish_hash(out, &text, &bytes, hash)) return no_memory();
+static pbd_status hash_row(const table *t, const json_t *row, char out[33]) {
+    XXH3_state_t *hash = begin_hash();
+    if (hash == NULL) return no_memory();
+    const pbd_status status = feed_row(hash, t, row, 1);
+    end_hash(hash, out);
     return status;
 }
 
@@ -237,43 +255,42 @@ bool pbd_row_identify(const char *name, json_t *row) {
 }
 
 /* A run's children of one table; the rows' number goes first, so that moving a row between tables shows. */
-static pbd_status write_children(FILE *out, const table *t, const json_t *rows) {
+static pbd_status feed_children(XXH3_state_t *hash, const table *t, const json_t *rows) {
     if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or no array", t->name);
-    fprintf(out, "%s %zu\n", t->name, json_array_size(rows));
-    for (size_t i = 0; i < json_array_size(rows); i++) PBD_TRY(write_row(out, t, json_array_get(rows, i), 0));
+    feed(hash, t->name, strlen(t->name));
+    feed_number(hash, " %zu\n", json_array_size(rows));
+    for (size_t i = 0; i < json_array_size(rows); i++) PBD_TRY(feed_row(hash, t, json_array_get(rows, i), 0));
     return pbd_ok();
 }
 
-static pbd_status write_run(FILE *out, const json_t *record) {
-    PBD_TRY(write_row(out, find_table("cell"), json_object_get(record, "cell"), 0));
-    PBD_TRY(write_row(out, find_table("run"), json_object_get(record, "run"), 1));
+static pbd_status feed_run(XXH3_state_t *hash, const json_t *record) {
+    PBD_TRY(feed_row(hash, find_table("cell"), json_object_get(record, "cell"), 0));
+    PBD_TRY(feed_row(hash, find_table("run"), json_object_get(record, "run"), 1));
     for (size_t t = 0; t < TABLES; t++) {
-        if (tables[t].place == CHILD) PBD_TRY(write_children(out, &tables[t], json_object_get(record, tables[t].name)));
+        if (tables[t].place == CHILD) PBD_TRY(feed_children(hash, &tables[t], json_object_get(record, tables[t].name)));
     }
     return pbd_ok();
 }
 
-static pbd_status write_comparison(FILE *out, const json_t *record) {
-    PBD_TRY(write_row(out, find_table("comparison"), json_object_get(record, "comparison"), 1));
-    return write_children(out, find_table("comparison_pair"), json_object_get(record, "comparison_pair"));
+static pbd_status feed_comparison(XXH3_state_t *hash, const json_t *record) {
+    PBD_TRY(feed_row(hash, find_table("comparison"), json_object_get(record, "comparison"), 1));
+    return feed_children(hash, find_table("comparison_pair"), json_object_get(record, "comparison_pair"));
 }
 
-typedef pbd_status (*writer)(FILE *out, const json_t *record);
+typedef pbd_status (*feeder)(XXH3_state_t *hash, const json_t *record);
 
-static pbd_status hash_record(const json_t *record, writer write, char id[33]) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (out == NULL) return no_memory();
-    const pbd_status status = write(out, record);
-    if (!finish_hash(out, &text, &bytes, id)) return no_memory();
+static pbd_status hash_record(const json_t *record, feeder feed_it, char id[33]) {
+    XXH3_state_t *hash = begin_hash();
+    if (hash == NULL) return no_memory();
+    const pbd_status status = feed_it(hash, record);
+    end_hash(hash, id);
     return status;
 }
 
-pbd_status pbd_record_hash(const json_t *record, char run_id[33]) { return hash_record(record, write_run, run_id); }
+pbd_status pbd_record_hash(const json_t *record, char run_id[33]) { return hash_record(record, feed_run, run_id); }
 
 pbd_status pbd_comparison_hash(const json_t *record, char comparison_id[33]) {
-    return hash_record(record, write_comparison, comparison_id);
+    return hash_record(record, feed_comparison, comparison_id);
 }
 
 /* Column `name` of the record's row of `table`, "" when it is not there. */

@@ -1,6 +1,7 @@
 /* What the actions of `sweep` do and say. */
 #include "harness/sweep/parts.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,10 @@ static pbd_status merge_into(const pbd_manifest *m, const pbd_parts *parts, pbd_
 pbd_status pbd_parts_merge(const pbd_parts *parts, int *exit_code) {
     pbd_manifest *m;
     pbd_store *store = NULL;
+    /* A run's record comes and goes a hundred thousand times: its memory is not to be given back and asked for again
+     * each time. */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 16 << 20);
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
     pbd_status status = pbd_store_open(parts->db, PBD_STORE_WRITE, &store);
     if (status.code == PBD_OK) status = merge_into(m, parts, store, exit_code);

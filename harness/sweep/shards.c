@@ -60,6 +60,7 @@ static pbd_status judge_mark(const pbd_manifest *m, sqlite3_stmt *stmt, pbd_shar
     if (sqlite3_column_int64(stmt, 2) != sqlite3_column_int64(stmt, 6))
         return pbd_error(PBD_BAD_INPUT, "has %lld runs, and should have %lld", sqlite3_column_int64(stmt, 6),
                          sqlite3_column_int64(stmt, 2));
+    if (sqlite3_column_int(stmt, 7)) return pbd_error(PBD_BAD_INPUT, "holds comparisons, which no shard does");
     *mark = (pbd_shard_mark){.number = (size_t)number,
                              .runs = (size_t)sqlite3_column_int64(stmt, 2),
                              .unwell = (size_t)sqlite3_column_int64(stmt, 3),
@@ -76,7 +77,7 @@ static pbd_status read_mark(const pbd_manifest *m, pbd_store *store, pbd_shard_m
         return pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
     pbd_status status = pbd_store_prepare(store,
                                           "SELECT manifest, number, runs, unwell, refused, refusals,"
-                                          " (SELECT count(*) FROM run) FROM shard",
+                                          " (SELECT count(*) FROM run), EXISTS (SELECT * FROM comparison) FROM shard",
                                           NULL, 0, &stmt);
     if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard's mark");
     if (status.code == PBD_OK && !row) status = pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
