@@ -132,6 +132,7 @@ static void test_what_it_cannot_take(void **state) {
         {"", {"--material", "stvk", "-s", "nu=-1"}, {"nu=-1", "(-1, 0.5)"}},
         {"", {"--material", "stvk", "-s", "E=0"}, {"E=0", "(0, inf)"}},
         {"", {"--material", "stvk", "-s", "E=nan"}, {"E=nan"}},
+        {"", {"--material", "stvk", "-s", "E=inf"}, {"E=inf", "(0, inf)"}},
         {"", {"--material", "stvk", "-s", "join=printd"}, {"printd", "'printed'"}},
         {"", {"--material", "stvk", "-s", "threshold=0.5"}, {"threshold", "join"}},
         {"", {"--material", "corotated", "-s", "join=printed"}, {"corotated", "join=printed"}},
