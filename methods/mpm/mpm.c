@@ -10,7 +10,8 @@
 #include "methods/physics/flow_material.h"
 #include "methods/physics/rest_neighbours.h"
 
-enum { MOST_CELLS = 1 << 26 };
+/* Cells that a box may have: a grid much larger than its matter is a run that flies apart. */
+enum { FREE_CELLS = 1 << 22, CELLS_OF_A_PARTICLE = 64, MOST_CELLS = 1 << 28 };
 
 static const char *const walls[] = {"coulomb", "sticky", "slip", NULL};
 
@@ -251,6 +252,7 @@ static pbd_status read_seen(mpm *s, double *nowhere) {
 
 /* A box of cells around all particles, with one to spare below for rounding; nodes reach two cells farther. */
 static pbd_status choose_box(mpm *s) {
+    const double most = fmin(FREE_CELLS + (double)CELLS_OF_A_PARTICLE * (double)s->particles, MOST_CELLS);
     double cells = 1;
     int nodes[3];
     for (int d = 0; d < 3; d++) {
@@ -259,14 +261,14 @@ static pbd_status choose_box(mpm *s) {
         const double count = last - first + 3, whole = d == 0 ? MPM_SEGMENT * ceil(count / MPM_SEGMENT) : count;
         s->box.origin[d] = (real)(s->align[d] + (first + 0.5) * s->size);
         cells *= whole;
-        nodes[d] = whole < MOST_CELLS ? (int)whole : MOST_CELLS;
+        nodes[d] = whole < most ? (int)whole : 1;
     }
-    if (!(cells <= MOST_CELLS))
-        return pbd_error(PBD_DIVERGED,
-                         "particles are spread over %.3g by %.3g by %.3g m, %.3g cells of %g m, where %d may be: they "
-                         "fly apart (a smaller dt), or a larger cell is needed",
-                         s->high[0] - s->low[0], s->high[1] - s->low[1], s->high[2] - s->low[2], cells, s->size,
-                         MOST_CELLS);
+    if (!(cells <= most))
+        return pbd_error(
+            PBD_DIVERGED,
+            "particles are spread over %.3g by %.3g by %.3g m, %.3g cells of %g m, where %.3g may be: they "
+            "fly apart (a smaller dt), or a larger cell is needed",
+            s->high[0] - s->low[0], s->high[1] - s->low[1], s->high[2] - s->low[2], cells, s->size, most);
     memcpy(s->box.nodes, nodes, sizeof nodes);
     s->box.inverse = (real)(1 / s->size);
     return pbd_ok();
