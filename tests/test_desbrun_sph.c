@@ -45,8 +45,8 @@ static void test_forces_are_slopes_of_the_energy(void **unused) {
         const formulas f = {variant / 2 == 1, dimensions, 1.1 * SPACING, 7, mean_density(&scene, dimensions)};
         char words[200];
         double a[3 * MOST], worst = 0, largest = 0;
-        snprintf(words, sizeof words, "dimensions=%d kernel=%s h=1.1 k=7", dimensions,
-                 f.spline ? "cubic_spline" : "spiky");
+        snprintf(words, sizeof words, "dimensions=%d kernel=%s h=1.1 k=7 rest_density=%.17g", dimensions,
+                 f.spline ? "cubic_spline" : "spiky", f.rest);
         accelerations(&scene, words, a);
         for (size_t i = 0; i < 3 * scene.particles; i++) {
             if (dimensions == 2 && i % 3 == 2) continue;
@@ -61,6 +61,33 @@ static void test_forces_are_slopes_of_the_energy(void **unused) {
             largest = fmax(largest, fabs(wanted));
         }
         check_near(words, worst / largest, 0, 1e-6);
+        close_scene(&scene);
+    }
+}
+
+/* Without one, the density at rest is that inside a lattice. */
+static void test_density_of_a_lattice(void **unused) {
+    (void)unused;
+    for (int dimensions = 2; dimensions <= 3; dimensions++) {
+        pbd_scene scene;
+        char words[200];
+        double given[3 * MOST], none[3 * MOST], worst = 0, mass = 0, sum = 0, largest = 0;
+        make_cloud(&scene, dimensions, 5, 0.2, 0);
+        const formulas f = {false, dimensions, 1.3 * SPACING, 0, 0};
+        for (size_t p = 0; p < scene.particles; p++) mass += scene.masses[p] / (double)scene.particles;
+        for (int n = 0; n < 343; n++) {
+            const double x = n % 7 - 3, y = n / 7 % 7 - 3, z = n / 49 - 3;
+            if (dimensions == 3 || n / 49 == 3) sum += W(&f, SPACING * sqrt(x * x + y * y + z * z));
+        }
+        snprintf(words, sizeof words, "dimensions=%d h=1.3 rest_density=%.17g", dimensions, mass * sum);
+        accelerations(&scene, words, given);
+        snprintf(words, sizeof words, "dimensions=%d h=1.3", dimensions);
+        accelerations(&scene, words, none);
+        for (size_t i = 0; i < 3 * scene.particles; i++) {
+            worst = fmax(worst, fabs(given[i] - none[i]));
+            largest = fmax(largest, fabs(given[i]));
+        }
+        check_near(words, worst / largest, 0, 1e-12);
         close_scene(&scene);
     }
 }
@@ -194,9 +221,11 @@ static void test_energy_without_viscosity(void **unused) {
     for (int fine = 0; fine < 2; fine++) {
         const double dt = fine ? 5e-4 : 1e-3;
         double x[3 * MOST], v[3 * MOST];
+        char words[200];
         solver s;
-        solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene,
-                    "dimensions=2 h=1.5 steps=fixed viscosity=0 viscosity_quadratic=0");
+        snprintf(words, sizeof words,
+                 "dimensions=2 h=1.5 steps=fixed viscosity=0 viscosity_quadratic=0 rest_density=%.17g", f.rest);
+        solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, words);
         lost[fine] = 0;
         for (int step = 0; step < 200 << fine; step++) {
             steps_of(&s, dt, 1);
@@ -273,6 +302,7 @@ static void test_order_of_own_steps(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forces_are_slopes_of_the_energy),
+        cmocka_unit_test(test_density_of_a_lattice),
         cmocka_unit_test(test_pair_force),
         cmocka_unit_test(test_viscosity_of_a_pair),
         cmocka_unit_test(test_rigid_motion_has_no_viscosity),

@@ -32,7 +32,7 @@ static const pbd_param params[] = {
     {"k", "m^2/s^2", PBD_REAL, "10", 0, 1e12, 0, NULL, "stiffness: P = k (density - rest_density)"},
     {"c", "m/s", PBD_REAL, "2", 0, 1e6, 0, NULL, "speed of sound in viscosity and in Eq. 8"},
     {"rest_density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL,
-     "of Eq. 6 (kg/m^2 in the plane); 0: the mean mass over the mean share of the body"},
+     "of Eq. 6 (kg/m^2 in the plane); 0: what Eq. 3 gives inside a square or cubic lattice"},
     {"viscosity", "", PBD_REAL, "1", 0, 1e6, 0, NULL, "times c in Eq. 5's first term"},
     {"viscosity_quadratic", "", PBD_REAL, "2", 0, 1e6, 0, NULL, "of Eq. 5's second term"},
     {"steps", "", PBD_CHOICE, "own", 0, 0, 0, step_names, "each particle's own, one for all by the criteria, or dt"},
@@ -131,14 +131,21 @@ static pbd_status check_particles(const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Of Eq. 6, where nothing is asked for. */
-static double mean_density(const pbd_scene *scene, bool plane) {
-    double mass = 0, volume = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        mass += scene->masses[i];
-        volume += plane || !scene->volumes ? pow(scene->spacing, plane ? 2 : 3) : scene->volumes[i];
-    }
-    return mass / volume;
+/* Of Eq. 6, where nothing is asked for: what Eq. 3 gives inside a square or cubic lattice of the scene's spacing, with
+ * its mean mass. Such a body is at rest inside; with the mass over its volume it would not be, since a particle counts
+ * itself. */
+static double lattice_density(const pbd_scene *scene, const sph_law *law, bool plane) {
+    const int reach = (int)ceil((double)law->support / scene->spacing), deep = plane ? 0 : reach;
+    const double square = scene->spacing * scene->spacing;
+    double mass = 0, sum = 0;
+    for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i] / (double)scene->particles;
+    for (int z = -deep; z <= deep; z++)
+        for (int y = -reach; y <= reach; y++)
+            for (int x = -reach; x <= reach; x++) {
+                const real at = (real)(square * (x * x + y * y + z * z));
+                sum += (double)sph_kernel_scaled(law->kernel, law->sigma, law->per_square, at).w;
+            }
+    return mass * sum;
 }
 
 static sph_law law_of(const pbd_scene *scene, const pbd_values *values, bool plane) {
@@ -150,7 +157,6 @@ static sph_law law_of(const pbd_scene *scene, const pbd_values *values, bool pla
                    .per_square = (real)(1 / (4 * h * h)),
                    .h = (real)h,
                    .k = (real)k,
-                   .rest = (real)(given > 0 ? given : mean_density(scene, plane)),
                    .linear = (real)(pbd_real(values, "viscosity") * c),
                    .quadratic = (real)pbd_real(values, "viscosity_quadratic"),
                    .courant = (real)pbd_real(values, "alpha"),
@@ -158,6 +164,7 @@ static sph_law law_of(const pbd_scene *scene, const pbd_values *values, bool pla
                    .shear = (real)c,
                    .printed = printed};
     law.sigma = sph_kernel_factor(law.kernel, plane ? 2 : 3, law.support);
+    law.rest = (real)(given > 0 ? given : lattice_density(scene, &law, plane));
     for (int d = 0; d < 3; d++) law.external[d] = (real)scene->gravity[d];
     return law;
 }

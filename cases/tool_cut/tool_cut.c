@@ -1,0 +1,100 @@
+/* A rigid tool comes down through a body of smoothed particles that lies on the ground: is it in two pieces then, and
+ * what has become of its surface? */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/smoothed_body.h"
+
+static const pbd_param params[] = {
+    {"particles", "", PBD_INTEGER, "80", 1, 1000000, 0, NULL, "of the body"},
+    {"columns", "", PBD_INTEGER, "10", 1, 10000, 0, NULL, "of the block that it starts as"},
+    PBD_SMOOTHED_PARAMS("2", "0.94", "10", "2"),
+    {"gravity", "m/s^2", PBD_REAL, "0", 0, 1e6, 0, NULL, "along -y"},
+    {"settle", "s", PBD_REAL, "10", 0, 1e6, 0, NULL, "before the tool begins to move"},
+    {"tool_radius", "", PBD_REAL, "1.2", 0, 1e6, PBD_OPEN_MIN, NULL,
+     "half its thickness, in spacings; its tip is round"},
+    {"tool_speed", "m/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "downwards, until the tip is on the ground"},
+    {"friction", "", PBD_REAL, "0", 0, 100, 0, NULL, "Coulomb's coefficient of tool and ground"},
+    {"duration", "s", PBD_REAL, "30", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
+    const double spacing = scene->spacing, ground[3] = {0, -0.5 * spacing, 0}, up[3] = {0, 1, 0};
+    const double friction = pbd_real(values, "friction"), radius = pbd_real(values, "tool_radius") * spacing;
+    const double speed = pbd_real(values, "tool_speed");
+    double top = -INFINITY;
+    for (size_t p = 0; p < scene->particles; p++) top = fmax(top, scene->positions[3 * p + 1]);
+    const double above = top + 2 * spacing, half = top - ground[1] + 4 * spacing;
+    PBD_TRY(particle_open_colliders(scene, 2));
+    particle_add_plane(scene, ground, up, friction);
+    /* Its length along y: x, y, z of its frame are z, x, y. */
+    scene->collider[scene->colliders++] =
+        (pbd_collider){.shape = PBD_CAPSULE,
+                       .centre = {0, above + radius + half, 0},
+                       .axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+                       .half = {radius, 0, half},
+                       .velocity = {0, -speed, 0},
+                       .begin = pbd_real(values, "settle"),
+                       .end = pbd_real(values, "settle") + (above - ground[1]) / speed,
+                       .friction = friction};
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    smoothed_watch *watch = calloc(1, sizeof *watch);
+    scene->detail = watch;
+    if (!watch) return pbd_error(PBD_FAILED, "out of memory for tool_cut");
+    const smoothed_lump body = {.shape = SMOOTHED_BLOCK,
+                                .particles = (size_t)pbd_integer(values, "particles"),
+                                .columns = (size_t)pbd_integer(values, "columns")};
+    PBD_TRY(smoothed_make(values, &body, 1, scene));
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    scene->gravity[1] = -pbd_real(values, "gravity");
+    PBD_TRY(add_tool(values, scene));
+    *watch = smoothed_watch_start(values, scene, pbd_real(values, "settle"));
+    /* From shortly before the tool moves until the end. */
+    const double from = pbd_real(values, "settle"), to = scene->collider[1].end;
+    for (int f = 0; f < SMOOTHED_FRAMES - 1; f++) watch->frame_at[f] = from + (to - from) * f / (SMOOTHED_FRAMES - 2);
+    watch->frame_at[SMOOTHED_FRAMES - 1] = scene->duration;
+    if (to < scene->duration) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "duration=%g s ends before the tool has come down, at %g s", scene->duration, to);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) body_free(scene);
+    return status;
+}
+
+/* Where the tool's tip is, for pictures. */
+static void record_tool(const pbd_scene *scene, double time, pbd_recorder *recorder) {
+    const pbd_collider *tool = &scene->collider[1];
+    const double moved = fmin(fmax(time - tool->begin, 0), tool->end - tool->begin);
+    const double tip = tool->centre[1] - tool->half[2] - tool->half[0] + moved * tool->velocity[1];
+    pbd_series(recorder, "tool_tip", "value", "m", &tip, 1, 1);
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    record_tool(scene, time, recorder);
+    return smoothed_watch_look(scene->detail, scene, method, state, time, recorder);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    return smoothed_watch_record(scene->detail, scene, method, state, recorder);
+}
+
+const pbd_case pbd_case_tool_cut = {
+    .abi = PBD_CASE_ABI,
+    .name = "tool_cut",
+    .summary = "a rigid tool comes down through smoothed matter: is it in two pieces, and does it keep its area?",
+    .source = "desbrun1996 Figures 4 and 7",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = body_free,
+};

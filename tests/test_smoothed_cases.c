@@ -1,0 +1,116 @@
+/* Cases of smoothed matter: what their scenes hold, and what they measure on states that are prescribed. */
+#include "tests/trial.h"
+
+#include "tests/program.h"
+
+static void measure_moving(trial *t) {
+    const told_state state = {t->x, t->v};
+    check_ok(t->c->measure(&t->scene, &telling, &state, t->recorder));
+}
+
+/* 80 particles, ten wide and eight high; the right half moved away is a second piece, and the area stays. */
+static void test_cut(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "tool_cut", "settle=0");
+    assert_int_equal(t.scene.particles, 80);
+    assert_int_equal(t.scene.colliders, 2);
+    check_near("left", t.x[0], -4.5, 0);
+    check_near("top", t.x[3 * 79 + 1], 7, 0);
+    check_near("mass", t.scene.masses[5], 1, 0);
+    /* The tip of the tool: two spacings above the body, and on the ground in the end. */
+    const pbd_collider *tool = &t.scene.collider[1];
+    check_near("tip", tool->centre[1] - tool->half[2] - tool->half[0], 9, 1e-12);
+    check_near("tip at the end", 9 - tool->end * 1, -0.5, 1e-12);
+    observe(&t, 0);
+    for (size_t p = 0; p < 80; p++)
+        if (p % 10 >= 5) t.x[3 * p] += 10;
+    observe(&t, 1);
+    measure(&t);
+    check_metric(&t, "pieces", 2, 0);
+    check_metric(&t, "second_piece", 40, 0);
+    check_metric(&t, "nearest_mean", 1, 1e-12);
+    check_metric(&t, "clustered", 0, 0);
+    /* Each of 80 has neighbours at 1 and sqrt 2: 2 (5 * 7 + 8 * 4) edges... of two halves of 5 x 8: 67 + 56 pairs each.
+     */
+    check_metric(&t, "neighbours_within_2h", 2 * 2 * (67 + 56) / 80.0, 1e-12);
+    const double change = told_metric(&t, "volume_change_at_2");
+    assert_true(change > 0.02 && change < 0.2); /* two more sides, each half a spacing or so further out */
+    close_case(&t);
+}
+
+/* A lone particle's area at m W(h) is that of a circle of radius h. */
+static void test_area_of_one(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "liquid_drop", "particles=1 h=1");
+    observe(&t, 0);
+    double area = NAN;
+    for (size_t k = 0; k < t.result.series_count; k++)
+        if (strcmp(t.result.series[k].name, "volume_at_1") == 0) area = t.result.series[k].values[0];
+    check_near("area", area, acos(-1), 0.01);
+    close_case(&t);
+}
+
+static void test_drops_and_pools(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "liquid_drop",
+              "dimensions=3 particles=7 pool_particles=32 pool_columns=4 speed=3 gravity=0 ground=off height=2");
+    assert_int_equal(t.scene.particles, 39);
+    check_near("the drop's speed", t.scene.velocities[1], -3, 0);
+    check_near("the pool's", t.scene.velocities[3 * 7 + 1], 0, 0);
+    /* The seven nearest sites: the middle and its six neighbours; two layers of pool below. */
+    const double middle = t.x[1];
+    check_near("height", middle, 2 + 2 + cbrt(0.75 * 7 / acos(-1)), 1e-12);
+    for (size_t p = 1; p < 7; p++)
+        check_near("away", hypot(hypot(t.x[3 * p], t.x[3 * p + 1] - middle), t.x[3 * p + 2]), 1, 1e-12);
+    memcpy(t.v, t.scene.velocities, 3 * 39 * sizeof *t.v);
+    t.v[0] = 0.21; /* of 7 * 3 */
+    measure_moving(&t);
+    check_metric(&t, "momentum_gained", 0.01, 1e-15);
+    check_metric(&t, "kinetic_energy", 0.5 * (7 * 9 + 0.21 * 0.21), 1e-12);
+    close_case(&t);
+    assert_int_equal(try_case(&t, "tool_cut", "duration=5").code, PBD_BAD_INPUT);
+    assert_int_equal(try_case(&t, "tool_cut", "h=0").code, PBD_BAD_INPUT);
+}
+
+static void test_pairs(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "particle_pairs", "dimensions=2 pairs=5 farthest=2 dt=1 k=2 h=1");
+    assert_int_equal(t.scene.particles, 10);
+    t.v[3 * 3] = 4; /* of the second pair, half an h apart: 4/dt h/k */
+    measure_moving(&t);
+    check_metric(&t, "largest_force", 2, 1e-12);
+    check_metric(&t, "integral_1d", 1, 1e-6);
+    check_metric(&t, "integral_2d", 1, 1e-6);
+    check_metric(&t, "integral_3d", 1, 1e-6);
+    check_metric(&t, "parts_at_2", 2, 5e-3);
+    check_metric(&t, "parts_at_1", 4 - 2 * cbrt(0.5), 5e-3); /* (2 - q/2)^3 = 1/2 in the middle */
+    check_metric(&t, "radius_at_2", 2 - cbrt(2), 1e-3);
+    check_metric(&t, "radius_at_1", 1, 1e-3);
+    close_case(&t);
+}
+
+/* The program runs them, and a body that flies far apart ends with a warning instead of a surface. */
+static void test_runs(void **unused) {
+    (void)unused;
+    told answer =
+        tell("run", "tool_cut", "-m", "desbrun_sph", "-s", "duration=12", "-s", "settle=1", "-s", "dt=0.08", "--json");
+    expect_code(answer, 0);
+    expect_says(answer.out, "\"second_piece\"");
+    forget(&answer);
+    answer = tell("run", "liquid_drop", "-m", "desbrun_sph", "-s", "h=0");
+    expect_code(answer, 2);
+    expect_says(answer.err, "h=0");
+    forget(&answer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut),   cmocka_unit_test(test_area_of_one), cmocka_unit_test(test_drops_and_pools),
+        cmocka_unit_test(test_pairs), cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests_name("cases of smoothed matter", tests, NULL, remove_workplace);
+}
