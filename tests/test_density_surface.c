@@ -80,7 +80,7 @@ static void test_surfaces_are_closed(void **unused) {
             mass[i] = 1 + 0.5 * noise(&seed);
         }
         const smoothed_matter m = matter_of(dimensions, SPH_CUBIC_SPLINE, 40, x, mass);
-        density_surface s = surface_at(&m, 0.11, 1.3);
+        density_surface s = surface_at(&m, dimensions == 2 ? 0.11 : 0.3, 1.3);
         const size_t n = (size_t)s.corners;
         assert_true(s.faces > 50);
         size_t open = 0;

@@ -1,7 +1,7 @@
 load style
 set output out . '/desbrun1996-fig2.png'
 set terminal pngcairo size 1300,560 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.07,0.985,0.13,0.9 spacing 0.09,0.1
+set multiplot layout 1,2 margins 0.085,0.985,0.13,0.9 spacing 0.09,0.1
 set xlabel 'r / h'
 set xrange [-2.2:2.2]
 set xzeroaxis lc rgb 'gray50' lw 0.7
