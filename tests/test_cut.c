@@ -1,5 +1,6 @@
 /* Cuts: a blade through a bar leaves the right number of pieces, and mass, momentum and particles as they were. */
 #include "methods/physics/particle_cut.h"
+#include "methods/physics/particle_layout.h"
 #include "tests/element_ladder.h"
 
 enum { ALONG = 12, ACROSS = 4, BAR = ALONG * ACROSS * ACROSS };
@@ -217,6 +218,91 @@ static void test_backends_agree(void **unused) {
     }
 }
 
+/* ---- Only what a cut has changed is made again ---- */
+
+static void expect_bytes(const char *what, const void *got, const void *wanted, size_t bytes) {
+    if (memcmp(got, wanted, bytes) != 0) fail_msg("%s differs from that of a layout made whole again", what);
+}
+
+static void expect_same_layout(const particle_layout *a, const particle_layout *b) {
+    const size_t entries = a->rows * PARTICLE_SLICE, size = sizeof(double);
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->slots, b->slots);
+    assert_int_equal(a->colours, b->colours);
+    assert_int_equal(a->few, b->few);
+    assert_int_equal(a->deficient, b->deficient);
+    expect_bytes("own", a->own, b->own, a->slots * sizeof *a->own);
+    expect_bytes("slice", a->slice, b->slice, (a->slots / PARTICLE_SLICE + 1) * sizeof *a->slice);
+    expect_bytes("neighbour", a->neighbour, b->neighbour, entries * sizeof *a->neighbour);
+    expect_bytes("gradient", a->gradient, b->gradient, 3 * entries * size);
+    expect_bytes("sum", a->sum, b->sum, 3 * a->slots * size);
+    expect_bytes("weight", a->weight, b->weight, 6 * a->slots * size);
+    assert_int_equal(a->offset == NULL, b->offset == NULL);
+    if (a->offset) expect_bytes("offset", a->offset, b->offset, 9 * a->slots * size);
+    if (a->jacobi) expect_bytes("reverse", a->reverse, b->reverse, 3 * entries * size);
+    if (a->jacobi) expect_bytes("largest", &a->largest, &b->largest, size);
+    if (a->jacobi) expect_bytes("power", a->power, b->power, a->particles * size);
+}
+
+/* The gradient of j at i stands where the two of a pair ask for it: by looking it up. */
+static void expect_reverse(const particle_layout *l) {
+    for (size_t i = 0; i < l->particles; i++)
+        for (size_t r = 0; r < l->near.first[i + 1] - l->near.first[i]; r++) {
+            const size_t j = l->near.particle[l->near.first[i] + r];
+            size_t back = 0;
+            while (l->near.particle[l->near.first[j] + back] != i) back++;
+            const size_t row = l->slice[i / PARTICLE_SLICE] + r, other = l->slice[j / PARTICLE_SLICE] + back;
+            for (size_t d = 0; d < 3; d++)
+                expect_bytes("the reverse of a pair", l->reverse + (3 * row + d) * PARTICLE_SLICE + i % PARTICLE_SLICE,
+                             l->gradient + (3 * other + d) * PARTICLE_SLICE + j % PARTICLE_SLICE, sizeof(double));
+        }
+}
+
+static void cut_layout(const pbd_scene *scene, double time, const uint32_t *full, double radius, particle_layout *l,
+                       bool *changed) {
+    particle_cuts cuts;
+    check_ok(particle_cuts_make(scene, &cuts));
+    check_ok(particle_cut(&cuts, time, l->rest, l->rest, radius, full, &l->near, changed));
+    particle_cuts_free(&cuts);
+}
+
+static void test_remake(void **unused) {
+    (void)unused;
+    for (int jacobi = 0; jacobi < 2; jacobi++)
+        for (int linear = 0; linear < 2; linear++) {
+            const shape_choice choice = {
+                .radius = 1.8 * EDGE, .kernel_correction = !linear, .gradient_correction = !linear, .linear = linear};
+            pbd_scene scene, whole;
+            particle_layout some, all;
+            uint32_t full[BAR];
+            make_bar(&scene);
+            add_blade(&scene, EDGE * 5.5, 1.2);
+            whole = scene;
+            whole.blades = 0; /* nothing is kept: everything is made again */
+            check_ok(particle_layout_make(&scene, &choice, jacobi, &some));
+            check_ok(particle_layout_make(&whole, &choice, jacobi, &all));
+            assert_true(some.keeps && !all.keeps);
+            for (size_t i = 0; i < BAR; i++) full[i] = (uint32_t)(some.near.first[i + 1] - some.near.first[i]);
+            int cuts = 0;
+            for (int k = 0; k <= 10; k++) {
+                bool changed, other;
+                cut_layout(&scene, 0.005 * k, full, choice.radius, &some, &changed);
+                cut_layout(&scene, 0.005 * k, full, choice.radius, &all, &other);
+                assert_int_equal(changed, other);
+                if (!changed) continue;
+                cuts++;
+                check_ok(particle_layout_remake(&some, &choice));
+                check_ok(particle_layout_remake(&all, &choice));
+                expect_same_layout(&some, &all);
+                if (jacobi) expect_reverse(&some);
+            }
+            assert_true(cuts >= 3);
+            particle_layout_free(&some);
+            particle_layout_free(&all);
+            bar_free(&scene);
+        }
+}
+
 static void test_bad_blades(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -236,7 +322,8 @@ static void test_bad_blades(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),       cmocka_unit_test(test_half_a_cut),     cmocka_unit_test(test_momentum),
-        cmocka_unit_test(test_saved_before), cmocka_unit_test(test_backends_agree), cmocka_unit_test(test_bad_blades),
+        cmocka_unit_test(test_saved_before), cmocka_unit_test(test_backends_agree), cmocka_unit_test(test_remake),
+        cmocka_unit_test(test_bad_blades),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,20 +123,9 @@ static pbd_status count_rows(particle_layout *out) {
     return pbd_ok();
 }
 
-/* The place in j's list at which i stands: lists are ascending and mutual. */
-static size_t reverse_of(const rest_neighbours *near, size_t i, size_t j) {
-    size_t low = near->first[j], high = near->first[j + 1];
-    while (low + 1 < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (near->particle[middle] <= i)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint) {
+/* back: Jacobi, places: where in each list the next that asks for it stands. Lists are ascending and mutual, and slots
+ * are filled in the order of places, so that those in j's list come by one after the other. */
+static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint, size_t *back) {
     const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
     const size_t end = l->slice[slot / PARTICLE_SLICE + 1], length = constraint ? list_length(l, i) : 0;
     for (size_t row = begin; row < end; row++) {
@@ -144,11 +133,11 @@ static void fill_slot(particle_layout *l, const double *gradient, size_t slot, b
         const bool there = row - begin < length;
         const uint32_t j = there ? l->near.particle[k] : (uint32_t)i;
         l->neighbour[row * PARTICLE_SLICE + lane] = j;
-        const size_t back = there && l->reverse ? reverse_of(&l->near, i, j) : 0;
+        const size_t other = there && back ? back[j]++ : 0;
         for (size_t d = 0; d < 3 && there; d++) {
             const size_t at = (row * 3 + d) * PARTICLE_SLICE + lane;
             l->gradient[at] = gradient[3 * k + d];
-            if (l->reverse) l->reverse[at] = gradient[3 * back + d];
+            if (back) l->reverse[at] = gradient[3 * other + d];
         }
     }
 }
@@ -170,6 +159,7 @@ static void fill_sums(particle_layout *l, const double *gradient, size_t slot) {
 
 static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out) {
     const size_t entries = out->rows * PARTICLE_SLICE;
+    size_t *back = NULL;
     PBD_TRY(allocate(entries, sizeof *out->neighbour, &out->neighbour));
     PBD_TRY(allocate(3 * entries, sizeof *out->gradient, &out->gradient));
     if (out->jacobi) PBD_TRY(allocate(3 * entries, sizeof *out->reverse, &out->reverse));
@@ -177,13 +167,16 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
     PBD_TRY(allocate(6 * out->slots, sizeof *out->weight, &out->weight));
     PBD_TRY(allocate(out->slots, sizeof *out->slot_volume, &out->slot_volume));
     if (shape->has_offset) PBD_TRY(allocate(9 * out->slots, sizeof *out->offset, &out->offset));
+    if (out->jacobi) PBD_TRY(allocate(out->particles, sizeof *back, &back));
+    if (back) memcpy(back, out->near.first, out->particles * sizeof *back);
     for (int c = 0; c < out->colours; c++)
         for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
-            fill_slot(out, shape->gradient, s, is_constraint(out, c, s));
+            fill_slot(out, shape->gradient, s, is_constraint(out, c, s), back);
             fill_sums(out, shape->gradient, s);
             for (size_t e = 0; e < 9 && out->offset; e++)
                 out->offset[e * out->slots + s] = shape->offset[9 * (size_t)out->own[s] + e];
         }
+    free(back);
     return pbd_ok();
 }
 
@@ -200,8 +193,9 @@ static const double LOST_WEIGHT = 1e-9;
 typedef struct power {
     const particle_layout *layout;
     const double *gradient;
-    double *inverse_weight; /* places x 9 */
-    double *from, *to;      /* places */
+    const double *inverse_weight; /* places x 9 */
+    const double *root;           /* places: of the inverse mass */
+    double *from, *to;            /* places */
 } power;
 
 static void invert_weight(const particle_layout *l, const double *gradient, size_t i, double *out) {
@@ -227,13 +221,15 @@ static void invert_weight(const particle_layout *l, const double *gradient, size
 
 static void power_step(const power *p) {
     const particle_layout *l = p->layout;
-    memset(p->to, 0, l->particles * sizeof *p->to);
+    const double *root = p->root, *from = p->from;
+    double *to = p->to;
+    memset(to, 0, l->particles * sizeof *to);
     for (size_t i = 0; i < l->particles; i++) {
-        const double here = sqrt(l->inverse[i]) * p->from[i], *inverse = p->inverse_weight + 9 * i;
-        double a[3] = {0}, t[3];
+        const double here = root[i] * from[i], *inverse = p->inverse_weight + 9 * i;
+        double a[3] = {0}, t[3], own = to[i];
         for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
             const size_t j = l->near.particle[k];
-            const double difference = sqrt(l->inverse[j]) * p->from[j] - here;
+            const double difference = root[j] * from[j] - here;
             for (size_t d = 0; d < 3; d++) a[d] += difference * p->gradient[3 * k + d];
         }
         for (int d = 0; d < 3; d++)
@@ -241,9 +237,10 @@ static void power_step(const power *p) {
         for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
             const size_t j = l->near.particle[k];
             const double *b = p->gradient + 3 * k, along = t[0] * b[0] + t[1] * b[1] + t[2] * b[2];
-            p->to[j] += sqrt(l->inverse[j]) * along;
-            p->to[i] -= sqrt(l->inverse[i]) * along;
+            to[j] += root[j] * along;
+            own -= root[i] * along; /* nobody is its own neighbour */
         }
+        to[i] = own;
     }
 }
 
@@ -254,17 +251,32 @@ static pbd_status start_power(particle_layout *out) {
     return pbd_ok();
 }
 
+/* Those of particles whose neighbours are `known` to be the same are there already. */
+static pbd_status invert_weights(const double *gradient, const shape_known *known, particle_layout *out) {
+    const bool there = out->inverse_weight;
+    if (!there) PBD_TRY(allocate(9 * out->particles, sizeof *out->inverse_weight, &out->inverse_weight));
+    for (size_t i = 0; i < out->particles; i++)
+        if (!there || !known || !shape_is_known(known, &out->near, i))
+            invert_weight(out, gradient, i, out->inverse_weight + 9 * i);
+    return pbd_ok();
+}
+
 /* Lists that a cut has shortened have nearly the same answer, and begin where the last search ended. */
 static pbd_status find_largest(const double *gradient, particle_layout *out) {
     const size_t n = out->particles;
     const int steps = out->power ? POWER_AGAIN : POWER_ITERATIONS;
+    double *work = NULL;
     if (!out->power) PBD_TRY(start_power(out));
-    power p = {.layout = out, .gradient = gradient, .from = out->power};
-    pbd_status status = allocate(9 * n, sizeof(double), &p.inverse_weight);
-    if (status.code == PBD_OK) status = allocate(n, sizeof(double), &p.to);
+    PBD_TRY(allocate(2 * n, sizeof *work, &work));
+    for (size_t i = 0; i < n; i++) work[i] = sqrt(out->inverse[i]);
+    const power p = {.layout = out,
+                     .gradient = gradient,
+                     .inverse_weight = out->inverse_weight,
+                     .root = work,
+                     .from = out->power,
+                     .to = work + n};
     out->largest = 1;
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) invert_weight(out, gradient, i, p.inverse_weight + 9 * i);
-    for (int step = 0; step < steps && status.code == PBD_OK; step++) {
+    for (int step = 0; step < steps; step++) {
         power_step(&p);
         double square = 0, old = 0;
         for (size_t i = 0; i < n; i++) square += p.to[i] * p.to[i], old += p.from[i] * p.from[i];
@@ -272,9 +284,8 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
         out->largest = fmax(1, sqrt(square / old));
         for (size_t i = 0; i < n; i++) p.from[i] = p.to[i] / sqrt(square);
     }
-    free(p.inverse_weight);
-    free(p.to);
-    return status;
+    free(work);
+    return pbd_ok();
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -288,22 +299,48 @@ static void free_slots(particle_layout *l) {
     l->gradient = l->reverse = l->sum = l->weight = l->offset = l->slot_volume = NULL;
 }
 
+static void forget_made(particle_layout *l) {
+    rest_neighbours_free(&l->made);
+    shape_gradients_free(&l->shape);
+    free(l->inverse_weight);
+    l->inverse_weight = NULL;
+}
+
+/* Keeps gradients, which are then the layout's, and a copy of the lists they were made for. */
+static pbd_status keep_made(const shape_gradients *shape, particle_layout *l) {
+    const rest_neighbours *near = &l->near;
+    const size_t n = near->particles, pairs = near->first[n];
+    rest_neighbours_free(&l->made);
+    shape_gradients_free(&l->shape);
+    l->shape = *shape;
+    l->made.particles = n;
+    PBD_TRY(allocate(n, sizeof *near->first, &l->made.first));
+    PBD_TRY(allocate(pairs, sizeof *near->particle, &l->made.particle));
+    memcpy(l->made.first, near->first, (n + 1) * sizeof *near->first);
+    memcpy(l->made.particle, near->particle, pairs * sizeof *near->particle);
+    return pbd_ok();
+}
+
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice) {
     shape_gradients shape;
+    const shape_known before = {&layout->made, &layout->shape}, *known = layout->made.particle ? &before : NULL;
     free_slots(layout);
-    PBD_TRY(shape_gradients_make(&layout->near, layout->rest, layout->volume, choice, &shape));
+    PBD_TRY(shape_gradients_make(&layout->near, layout->rest, layout->volume, choice, known, &shape));
     layout->few = shape.few;
     layout->deficient = shape.deficient;
     pbd_status status = order_slots(layout);
     if (status.code == PBD_OK) status = count_rows(layout);
     if (status.code == PBD_OK) status = fill_slots(&shape, layout);
+    if (status.code == PBD_OK && layout->jacobi) status = invert_weights(shape.gradient, known, layout);
     if (status.code == PBD_OK && layout->jacobi) status = find_largest(shape.gradient, layout);
+    if (status.code == PBD_OK && layout->keeps) return keep_made(&shape, layout);
     shape_gradients_free(&shape);
+    forget_made(layout);
     return status;
 }
 
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out) {
-    *out = (particle_layout){.particles = scene->particles, .jacobi = jacobi};
+    *out = (particle_layout){.particles = scene->particles, .jacobi = jacobi, .keeps = scene->blades > 0};
     if (!(scene->spacing > 0) || scene->particles == 0)
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     PBD_TRY(take_particles(scene, out));
@@ -315,6 +352,7 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
 void particle_layout_free(particle_layout *l) {
     void *owned[] = {l->particle, l->rest, l->volume, l->inverse, l->power};
     free_slots(l);
+    forget_made(l);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     rest_neighbours_free(&l->near);
     *l = (particle_layout){0};

@@ -32,13 +32,19 @@ typedef struct particle_layout {
     double *slot_volume;   /* slots, m^3 */
     size_t few, deficient; /* shape_gradients.h */
     double *power;         /* places: where the search for `largest` left off */
-    double largest;        /* Jacobi: bounds the eigenvalues of the sum of all projections, whatever their directions */
+    /* Where there are blades: what was made for which neighbours, so that a remake makes only what a cut has changed.
+     */
+    bool keeps;
+    rest_neighbours made;
+    shape_gradients shape;
+    double *inverse_weight; /* places x 9, Jacobi */
+    double largest; /* Jacobi: bounds the eigenvalues of the sum of all projections, whatever their directions */
 } particle_layout;
 
 /* Free *out whatever comes back. PBD_BAD_INPUT when the scene's particles sample no body, or a volume is not above 0.
  */
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out);
-/* Makes all but particles, rest, volume and inverse again from `near`. */
+/* Makes all but particles, rest, volume and inverse again from `near`: to the bit what making everything would give. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);
 void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
 

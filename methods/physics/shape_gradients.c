@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define REAL double
 #include "methods/physics/shape_kernels.h"
@@ -23,25 +24,39 @@ static void offset_at(const rest_neighbours *near, const double *positions, cons
 }
 
 static void find_offsets(const rest_neighbours *near, const double *positions, const shape_choice *choice,
-                         const uint32_t *deficient, shape_gradients *out) {
+                         shape_gradients *out) {
     const bool reproduces = choice->linear || choice->gradient_correction;
     for (size_t i = 0; i < near->particles; i++) {
         if (near->first[i + 1] - near->first[i] < 4) out->few++;
-        out->deficient += deficient[i] > 0;
-        if (!(deficient[i] > 0 || (choice->displacement && !reproduces))) continue;
+        out->deficient += out->lost[i] > 0;
+        if (!(out->lost[i] > 0 || (choice->displacement && !reproduces))) continue;
         out->has_offset = true;
         offset_at(near, positions, out->gradient, i, out->offset + 9 * i);
     }
 }
 
+bool shape_is_known(const shape_known *known, const rest_neighbours *near, size_t i) {
+    const size_t count = near->first[i + 1] - near->first[i], first = known->near->first[i];
+    return known->near->first[i + 1] - first == count &&
+           memcmp(near->particle + near->first[i], known->near->particle + first, count * sizeof *near->particle) == 0;
+}
+
+static void copy_known(const shape_known *known, const rest_neighbours *near, size_t i, shape_gradients *out) {
+    const size_t count = near->first[i + 1] - near->first[i];
+    memcpy(out->gradient + 3 * near->first[i], known->shape->gradient + 3 * known->near->first[i],
+           3 * count * sizeof *out->gradient);
+    out->lost[i] = known->shape->lost[i];
+}
+
 pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
-                                const shape_choice *choice, shape_gradients *out) {
+                                const shape_choice *choice, const shape_known *known, shape_gradients *out) {
     const size_t n = near->particles, pairs = near->first[n];
     *out = (shape_gradients){.gradient = malloc((3 * pairs + 1) * sizeof(double)),
-                             .offset = calloc(9 * n + 1, sizeof(double))};
+                             .offset = calloc(9 * n + 1, sizeof(double)),
+                             .lost = calloc(n + 1, sizeof *out->lost)};
     double *rest = malloc((4 * n + 1) * sizeof *rest);
-    uint32_t *first = malloc((n + 1) * sizeof *first), *deficient = calloc(n + 1, sizeof *deficient);
-    pbd_status status = out->gradient && out->offset && rest && first && deficient
+    uint32_t *first = malloc((n + 1) * sizeof *first);
+    pbd_status status = out->gradient && out->offset && out->lost && rest && first
                             ? pbd_ok()
                             : pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
     if (status.code == PBD_OK) {
@@ -51,13 +66,16 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
         }
         for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
         const shape_args args = {rest,      first,          near->particle, out->gradient,
-                                 deficient, choice->radius, choice->kernel, shape_flags(choice)};
-        for (size_t i = 0; i < n; i++) shape_at(&args, i);
-        find_offsets(near, positions, choice, deficient, out);
+                                 out->lost, choice->radius, choice->kernel, shape_flags(choice)};
+        for (size_t i = 0; i < n; i++)
+            if (known && shape_is_known(known, near, i))
+                copy_known(known, near, i, out);
+            else
+                shape_at(&args, i);
+        find_offsets(near, positions, choice, out);
     }
     free(rest);
     free(first);
-    free(deficient);
     if (status.code != PBD_OK) shape_gradients_free(out);
     return status;
 }
@@ -65,5 +83,6 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
 void shape_gradients_free(shape_gradients *s) {
     free(s->gradient);
     free(s->offset);
+    free(s->lost);
     *s = (shape_gradients){0};
 }

@@ -27,14 +27,26 @@ typedef struct shape_gradients {
     double *gradient; /* one row of 3 by neighbour, b_ij, m^2 (V times 1/m) */
     double *offset;   /* particles x 9, D_i row by row: 0 unless form and neighbours make it otherwise; see below */
     bool has_offset;
+    uint32_t *lost;   /* particles: directions that their neighbours do not span */
     size_t few;       /* particles with fewer than four neighbours */
     size_t deficient; /* particles whose neighbours lie in a plane, on a line or at a point: L is a pseudo-inverse */
 } shape_gradients;
 
+/* Gradients made before, of the same particles with other neighbours: those of a particle hang on its own list alone.
+ */
+typedef struct shape_known {
+    const rest_neighbours *near;
+    const shape_gradients *shape;
+} shape_known;
+
+/* Whether particle i has the same neighbours as then. */
+bool shape_is_known(const shape_known *known, const rest_neighbours *near, size_t i);
+
 /* What lies in no direction of the neighbours cannot be seen: where L is a pseudo-inverse, D_i is the projector on what
- * it leaves out, so that F is the identity there at rest, and a lone particle bears no stress. */
+ * it leaves out, so that F is the identity there at rest, and a lone particle bears no stress. known: what need not be
+ * made again and is copied; NULL: nothing. */
 pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
-                                const shape_choice *choice, shape_gradients *out);
+                                const shape_choice *choice, const shape_known *known, shape_gradients *out);
 /* The choice as shape_kernels.h takes it. */
 int shape_flags(const shape_choice *choice);
 void shape_gradients_free(shape_gradients *s); /* safe on a zeroed one */

@@ -81,7 +81,7 @@ SHAPE_HOST pbd_status shape_maker_compare(const shape_maker *m, const particle_l
     real *mine = malloc((3 * m->pairs + 1) * sizeof *mine);
     if (!mine) return pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", m->pairs);
     pbd_status status = pbd_download(m->exec, mine, m->gradient, 3 * m->pairs * sizeof *mine);
-    if (status.code == PBD_OK) status = shape_gradients_make(&l->near, l->rest, l->volume, choice, &host);
+    if (status.code == PBD_OK) status = shape_gradients_make(&l->near, l->rest, l->volume, choice, NULL, &host);
     for (size_t k = 0; k < 3 * m->pairs && status.code == PBD_OK; k++) {
         const double off = fabs((double)mine[k] - host.gradient[k]);
         if (!(off <= difference)) difference = off; /* NaN is the largest */
