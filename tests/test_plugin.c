@@ -348,6 +348,31 @@ static void test_sweep_goes_on(void **unused) {
     forget(&t);
 }
 
+/* The manifest names the plug-in and its content: shards load it by themselves. */
+static void test_sweep_in_parts(void **unused) {
+    (void)unused;
+    char from[PATH_MAX + 100], dir[PATH_MAX + 100];
+    snprintf(from, sizeof from, "%s", plugin("faulty"));
+    snprintf(dir, sizeof dir, "%s", in_workplace("parts"));
+    write_text("parts.yaml",
+               "runs:\n  - name: faults\n    case: cube_shear\n    method: faulty\n    threads: 1\n"
+               "    set: [reference=none]\n    axes: [\"fault=crash_in_solve,none\"]\n");
+    run_or_fail((const char *const[]){"/bin/cp", from, in_workplace("libparts.so"), NULL});
+    told t = tell("sweep", "plan", in_workplace("parts.yaml"), "--plugin", in_workplace("libparts.so"), "--shard-cells",
+                  "1", "--dir", dir);
+    expect_code(t, 0);
+    forget(&t);
+    t = tell("sweep", "submit", "--engine", "local", "--dir", dir, "--db", in_workplace("parts.db"));
+    expect_code(t, 5);
+    expect_says(t.out, "2 of 2 shards merged: 2 runs added, 0 already there, 1 failed or diverged");
+    forget(&t);
+    run_or_fail((const char *const[]){"/bin/cp", plugin("mass_spring"), in_workplace("libparts.so"), NULL});
+    t = tell("sweep", "run-shard", "0", "--dir", dir);
+    expect_code(t, 2);
+    expect_says(t.err, "than the sweep was planned with (");
+    forget(&t);
+}
+
 static void test_bench_that_crashes(void **unused) {
     (void)unused;
     told t = tell("bench", "-c", "cube_shear", "-m", "faulty", "--plugin", plugin("faulty"), "-s",
@@ -472,6 +497,7 @@ int main(void) {
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_prints),
         cmocka_unit_test(test_sweep_goes_on),
+        cmocka_unit_test(test_sweep_in_parts),
         cmocka_unit_test(test_bench_that_crashes),
         cmocka_unit_test(test_another_file),
         cmocka_unit_test(test_interrupted),

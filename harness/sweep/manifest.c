@@ -297,22 +297,16 @@ static pbd_status check_seal(pbd_manifest *m) {
 }
 
 static pbd_status read_header(pbd_manifest *m) {
-    const char *source = NULL;
     json_int_t cells = 0, runs = 0, shard_cells = 0;
     int format = 0;
     m->header = json_loadb(m->text, m->start[0], 0, NULL);
-    if (json_unpack(m->header, "{si ss ss sI sI sI si}", "pbdbench_sweep", &format, "name", &m->name, "source", &source,
-                    "cells", &cells, "runs", &runs, "shard_cells", &shard_cells, "threads", &m->threads) != 0 ||
+    if (json_unpack(m->header, "{si ss sI sI sI si}", "pbdbench_sweep", &format, "name", &m->name, "cells", &cells,
+                    "runs", &runs, "shard_cells", &shard_cells, "threads", &m->threads) != 0 ||
         (size_t)cells != m->cells || shard_cells < 1 || runs < cells)
         return changed(m, "its first line is not one that is planned");
     if (format != FORMAT)
         return pbd_error(PBD_BAD_INPUT, "the manifest in '%.140s' is of version %d, and this pbdbench reads version %d",
                          m->folder, format, FORMAT);
-    if (strcmp(source, pbd_this_build()->source) != 0)
-        return pbd_error(PBD_BAD_INPUT,
-                         "the sweep in '%.140s' was planned by other sources (%.12s) than this pbdbench is made of "
-                         "(%.12s): use the one that planned it, or plan again into another folder",
-                         m->folder, source, pbd_this_build()->source);
     m->runs = (size_t)runs;
     m->shard_cells = (size_t)shard_cells;
     m->shards = (m->cells + m->shard_cells - 1) / m->shard_cells;
@@ -336,6 +330,17 @@ static pbd_status load_plugins(const pbd_manifest *m) {
     return pbd_ok();
 }
 
+pbd_status pbd_manifest_prepare(const pbd_manifest *m) {
+    const char *source = json_string_value(json_object_get(m->header, "source"));
+    if (!source) return changed(m, "it does not name its build");
+    if (strcmp(source, pbd_this_build()->source) != 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "the sweep in '%.140s' was planned by other sources (%.12s) than this pbdbench is made of "
+                         "(%.12s): use the one that planned it, or plan again into another folder",
+                         m->folder, source, pbd_this_build()->source);
+    return load_plugins(m);
+}
+
 static pbd_status read_manifest(pbd_manifest *m) {
     const pbd_sweep_path path = pbd_sweep_file(m->folder, file_name);
     size_t bytes;
@@ -347,8 +352,7 @@ static pbd_status read_manifest(pbd_manifest *m) {
                          m->folder, file_name, strerror(errno));
     PBD_TRY(find_lines(m, bytes));
     PBD_TRY(check_seal(m));
-    PBD_TRY(read_header(m));
-    return load_plugins(m);
+    return read_header(m);
 }
 
 pbd_status pbd_manifest_open(const char *folder, pbd_manifest **out) {

@@ -44,10 +44,13 @@ pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t sh
 /* The same cells in shards of another length. PBD_BAD_INPUT once something was submitted or made. */
 pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells);
 
-/* Reads it, and loads the plug-ins it names. PBD_BAD_INPUT: there is none, it was changed after planning, or it was
- * planned by other sources or with another plug-in than this program has. */
+/* PBD_BAD_INPUT: there is none, or it was changed after planning. */
 pbd_status pbd_manifest_open(const char *folder, pbd_manifest **out);
 void pbd_manifest_free(pbd_manifest *manifest); /* NULL-safe */
+
+/* Before its runs are made: loads the plug-ins it names. PBD_BAD_INPUT when it was planned by other sources or with
+ * another plug-in than this program has. */
+pbd_status pbd_manifest_prepare(const pbd_manifest *manifest);
 
 /* Adds the runs of one shard to a plan. */
 pbd_status pbd_manifest_plan(const pbd_manifest *manifest, size_t shard, pbd_plan *plan);

@@ -213,6 +213,7 @@ pbd_status pbd_parts_plan(const pbd_parts *parts, int *exit_code) {
 
 static pbd_status start(const pbd_manifest *m, const pbd_parts *parts, const pbd_submission *submission,
                         const bool *wanted, int *exit_code) {
+    PBD_TRY(pbd_manifest_prepare(m));
     if (strcmp(submission->engine, "local") == 0) return pbd_run_locally(m, wanted, submission, exit_code);
     PBD_TRY(pbd_submit_to_slurm(m, wanted, submission));
     const pbd_status status = tell_status(m, parts, exit_code);
@@ -301,6 +302,7 @@ static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_m
     bool known;
     char of[40];
     PBD_TRY(pbd_manifest_check_shard(m, parts->shard));
+    PBD_TRY(pbd_manifest_prepare(m));
     snprintf(of, sizeof of, "shard %lld", parts->shard);
     PBD_TRY(pbd_shard_run(m, (size_t)parts->shard, making, parts->argc, parts->argv, &known));
     if (!known)
