@@ -79,6 +79,7 @@ typedef struct xpbi {
     int correction; /* CORRECTION_* */
     double time;
     uint64_t steps;
+    double fastest; /* m/s, at the end of the last step; at first as if there were no bound */
     double deficient, idle, alone, looked, momentum_error; /* over all steps */
     /* Device. */
     xpbi_layout layout;
@@ -449,7 +450,8 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
     if (!isfinite(seen[0]))
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
                          (unsigned long long)s->steps);
-    const double courant = sqrt(seen[0]) * dt / s->radius;
+    s->fastest = sqrt(seen[0]);
+    const double courant = s->fastest * dt / s->radius;
     if (courant > 0.5)
         pbd_warning(s->recorder, "kernel_cfl",
                     "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
@@ -475,8 +477,9 @@ static pbd_status search_phase(xpbi *s, double dt) {
 }
 
 static pbd_status kernel_phase(xpbi *s, double dt) {
-    /* With a margin for what comes together within the step. */
-    return make_gradients(s, dt, s->correction == CORRECTION_DISTANCE ? s->gap + 0.25 * s->radius : 0);
+    /* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
+    const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
+    return make_gradients(s, dt, s->correction == CORRECTION_DISTANCE ? s->gap + margin : 0);
 }
 
 static pbd_status step(void *state, double dt) {
@@ -617,8 +620,8 @@ static pbd_status warn_of_coincident(xpbi *s) {
     if (pairs > 0)
         pbd_warning(
             s->recorder, "coincident_particles",
-            "%zu pairs of particles lie within a millionth of the spacing %g m: they know nothing of each other",
-            pairs / 2, s->spacing);
+            "%zu pairs of particles lie within a millionth of the spacing %g m: they know nothing of each other", pairs,
+            s->spacing);
     return status;
 }
 
@@ -700,6 +703,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbi");
     s->exec = exec;
     s->recorder = recorder;
+    s->fastest = INFINITY;
     s->particles = scene->particles;
     s->colliders = scene->colliders;
     s->material = scene->material;
@@ -741,6 +745,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 /* All that a step starts from: particles in their order, the time, and what decides that order from now on. */
 typedef struct saved_head {
     double time;
+    double fastest;
     uint64_t steps, builds[2];
     int bits[2][3];
 } saved_head;
@@ -772,7 +777,7 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const xpbi *s = state;
     *bytes = saved_bytes(s);
     if (!blob) return pbd_ok();
-    saved_head head = {.time = s->time, .steps = s->steps};
+    saved_head head = {.time = s->time, .fastest = s->fastest, .steps = s->steps};
     const grid *g[2] = {&s->layout.search, &s->layout.colouring};
     for (int k = 0; k < 2; k++) {
         head.builds[k] = g[k]->builds;
@@ -795,6 +800,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     memcpy(&head, blob, sizeof head);
     s->time = head.time;
     s->steps = head.steps;
+    s->fastest = head.fastest;
     grid *g[2] = {&s->layout.search, &s->layout.colouring};
     for (int k = 0; k < 2; k++) {
         g[k]->builds = head.builds[k];

@@ -168,7 +168,7 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
         const size_t r = row - begin;
         for (uint32_t bits = r < 64 ? batch_bits((vmask)(distance2 < a->near_square)) : 0; bits; bits &= bits - 1) {
             const int l = lowest_bit(bits);
-            if (at[l] != own[l]) near[2 * (size_t)l + r / 32] |= 1u << r % 32;
+            if (at[l] > own[l]) near[2 * (size_t)l + r / 32] |= 1u << r % 32; /* each pair once */
         }
     }
 
