@@ -1,0 +1,126 @@
+/* The layout of xpbi: every particle once, with all its neighbours, and nobody beside another who shares one. Against
+ * brute force in double. */
+#define REAL double
+#define PBD_UNIT xpbi
+#include "methods/xpbi/xpbi_layout.h"
+#include "tests/ladder.h"
+
+enum { MOST = 1500 };
+static const double reach = 0.2;
+
+typedef struct cloud {
+    size_t n;
+    real row[4 * (MOST + XPBI_LANES)];
+} cloud;
+
+/* Uneven, far from the origin, and with a few that flew away: coordinates wrap on the torus. */
+static cloud *make_cloud(bool far) {
+    cloud *c = calloc(1, sizeof *c);
+    uint64_t seed = 5;
+    c->n = MOST;
+    for (size_t k = 0; k < 3 * MOST; k++) {
+        const size_t d = k % 3;
+        c->row[4 * (k / 3) + d] = (d == 1 ? -7.3 : 2.1) + (d == 2 ? 0.3 : 0.9) * noise(&seed);
+        if (far && k / 3 % 10 == 0) c->row[4 * (k / 3) + d] += 40 * noise(&seed);
+    }
+    for (size_t k = 0; k < 120; k++) c->row[4 * k] = c->row[0] + 0.01 * noise(&seed); /* more than a search keeps */
+    for (size_t k = 0; k < 120; k++) c->row[4 * k + 1] = c->row[1];
+    for (size_t k = 0; k < 120; k++) c->row[4 * k + 2] = c->row[2];
+    return c;
+}
+
+static bool near(const cloud *c, const uint32_t *at, size_t p, size_t b) {
+    double square = 0;
+    for (size_t d = 0; d < 3; d++) {
+        const double x = c->row[4 * at[p] + d] - c->row[4 * at[b] + d];
+        square += x * x;
+    }
+    return square < reach * reach;
+}
+
+typedef struct checked {
+    size_t missing, wrong, conflicts, twice;
+} checked;
+
+/* `at`: the cloud's particle that the layout calls k. */
+static void check_slot(const xpbi_layout *l, const cloud *c, const uint32_t *at, size_t slot, unsigned char *seen,
+                       checked *out) {
+    const xpbi_layout_args *a = &l->at;
+    const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, own = a->own[slot];
+    if (a->slot_length[slot] == XPBI_ABSENT) return;
+    out->twice += seen[own]++;
+    size_t wanted = 0;
+    for (size_t b = 0; b < c->n; b++) wanted += b != own && near(c, at, own, b);
+    out->missing += wanted != a->slot_length[slot];
+    for (size_t row = a->row[slice]; row < a->row[slice + 1]; row++) {
+        const uint32_t b = a->neighbour[row * XPBI_LANES + lane];
+        out->wrong += row - a->row[slice] < wanted ? b == own || !near(c, at, own, b) : b != own;
+    }
+}
+
+/* Which cell of a colour touches each particle: two may not. */
+static void check_colour(const xpbi_layout *l, int colour, uint32_t *by, checked *out) {
+    const xpbi_layout_args *a = &l->at;
+    memset(by, 0xff, (l->particles + XPBI_LANES) * sizeof *by);
+    for (uint32_t lane = l->colour_lane[colour]; lane < l->colour_lane[colour + 1]; lane++)
+        for (size_t s = a->bundle[lane / XPBI_LANES]; s < a->bundle[lane / XPBI_LANES + 1]; s++)
+            for (size_t row = a->row[s]; row <= a->row[s + 1]; row++) { /* the last: its own */
+                const uint32_t b = row < a->row[s + 1] ? a->neighbour[row * XPBI_LANES + lane % XPBI_LANES]
+                                                       : a->own[XPBI_LANES * s + lane % XPBI_LANES];
+                out->conflicts += by[b] != UINT32_MAX && by[b] != lane;
+                by[b] = lane;
+            }
+}
+
+static void check_layout(int period, bool far) {
+    xpbi_layout l;
+    pbd_exec *exec;
+    cloud *c = make_cloud(far);
+    check_ok(pbd_exec_create(PBD_CPU, 1, &exec));
+    check_ok(xpbi_layout_create(&l, exec, c->n, reach, period));
+    l.slices.entries = XPBI_ENTRIES;
+    check_ok(grid_build(&l.search, c->row, NULL));
+    uint32_t *at = malloc(c->n * sizeof *at), *by = malloc((c->n + XPBI_LANES) * sizeof *by);
+    real *sorted = calloc(4 * c->n, sizeof *sorted);
+    unsigned char *seen = calloc(c->n + XPBI_LANES, 1);
+    for (size_t k = 0; k < c->n; k++) { /* as xpbi_sort does */
+        at[k] = l.search.slot[k];
+        memcpy(sorted + 4 * k, c->row + 4 * at[k], 4 * sizeof *sorted);
+        l.search.slot[k] = l.search.particle[k] = (uint32_t)k;
+    }
+    check_ok(xpbi_layout_make(&l, sorted));
+    checked found = {0};
+    for (size_t slot = 0; slot < XPBI_LANES * l.slice_count; slot++) check_slot(&l, c, at, slot, seen, &found);
+    for (int colour = 0; colour < xpbi_colours(&l); colour++) check_colour(&l, colour, by, &found);
+    size_t left = 0;
+    for (size_t p = 0; p < c->n; p++) left += !seen[p];
+    check_near("particles left out", (double)left, 0, 0);
+    check_near("particles twice", (double)found.twice, 0, 0);
+    check_near("particles with another number of neighbours", (double)found.missing, 0, 0);
+    check_near("rows with somebody else", (double)found.wrong, 0, 0);
+    check_near("particles that two cells of a colour touch", (double)found.conflicts, 0, 0);
+    free(at);
+    free(by);
+    free(sorted);
+    free(seen);
+    free(c);
+    xpbi_layout_free(&l);
+    pbd_exec_destroy(exec);
+}
+
+static void test_27_colours(void **unused) {
+    (void)unused;
+    check_layout(3, false);
+    check_layout(3, true);
+}
+
+static void test_8_colours(void **unused) {
+    (void)unused;
+    check_layout(2, false);
+    check_layout(2, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_27_colours), cmocka_unit_test(test_8_colours)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
