@@ -150,6 +150,17 @@ static void test_a_block_is_steep(void **state) {
     check_near("angle", h.angle, atan(6 / 1.5) * 180 / PI, 1e-10);
 }
 
+/* What is nowhere is in no heap, and harms none. */
+static void test_nowhere(void **state) {
+    (void)state;
+    pbd_scene scene = bare_scene(1);
+    heap h;
+    for (int i = 0; i < 5; i++) add(&scene, NAN, i, INFINITY);
+    check_ok(heap_measure(&scene, place, HEAP_AXISYMMETRIC, &h));
+    check_near("height", h.height, 0, 0);
+    check_near("reach", h.reach, 0, 0);
+}
+
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
 static pbd_status read_stretch(const void *state, pbd_field field, double *out) {
@@ -405,6 +416,7 @@ int main(void) {
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_a_block_is_steep),
+        cmocka_unit_test(test_nowhere),
         cmocka_unit_test(test_tension),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_jitter),
