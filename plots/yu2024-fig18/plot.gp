@@ -7,10 +7,11 @@ set logscale xy
 set format '10^{%T}'
 set format x '%g'
 set xtics (0.5, 1, 2, 5, 10, 20)
-set xlabel 'time step, ms'
+set xlabel "time step, ms"
+set xrange [0.3:30]
 set title '(a) iterations for one second' . quick
 set ylabel 'iterations in all'
-set key top center
+set key bottom left Left reverse
 plot file using 1:8 with lines lc rgb 'gray40' lw 0.8 title 'one a step', file using 1:2 with linespoints ls 1 title 'E = 10^4 Pa', '' using 1:3 with linespoints ls 2 title '10^5', '' using 1:4 with linespoints ls 3 title '10^6'
 set title '(b) time' . quick
 set ylabel 'CPU time, s'
