@@ -90,16 +90,20 @@ static bool strangers(const pbd_scene *scene, size_t i, size_t j, double self_di
     return self_distance > 0 && square_distance(scene->positions, i, j) > self_distance * self_distance;
 }
 
-/* Pairs of i with particles of a lower number in one cell. */
-static void look_in_cell(const pbd_scene *scene, const cells *l, const double *x, size_t i, const int64_t at[3],
-                         double self_distance, double touching, double *least, size_t *overlaps) {
+/* Pairs of i with particles of a number below `below` in one cell. */
+static void look_in_cell(const pbd_scene *scene, const cells *l, const double *x, size_t i, size_t below,
+                         const int64_t at[3], double self_distance, double touching, double *least, size_t *overlaps) {
     for (uint32_t j = cells_first(l, at); j != UINT32_MAX; j = l->next[j]) {
-        if (j >= i || memcmp(l->at[j], at, 3 * sizeof *at) != 0 || !strangers(scene, i, j, self_distance)) continue;
+        if (j >= below || !strangers(scene, i, j, self_distance)) continue;
+        if (memcmp(l->at[j], at, 3 * sizeof *at) != 0) continue; /* another cell of the same place in the table */
         const double square = square_distance(x, i, j);
         *least = fmin(*least, square);
         *overlaps += square < touching * touching;
     }
 }
+
+/* Its own cell, and of any two neighbouring cells the earlier one looks into the later: each pair is seen once. */
+enum { OWN_CELL = 13, CELLS_AROUND = 27 };
 
 pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, double radius, double self_distance,
                                    pair_count *out) {
@@ -110,9 +114,10 @@ pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, doub
     const long count = status.code == PBD_OK ? (long)scene->particles : 0;
     for (long i = 0; i < count; i++) {
         if (!cells_hold(&l, (size_t)i)) continue;
-        for (int cell = 0; cell < 27; cell++) {
+        for (int cell = OWN_CELL; cell < CELLS_AROUND; cell++) {
             const int64_t at[3] = {l.at[i][0] + cell % 3 - 1, l.at[i][1] + cell / 3 % 3 - 1, l.at[i][2] + cell / 9 - 1};
-            look_in_cell(scene, &l, x, (size_t)i, at, self_distance, 1.8 * radius, &least, &overlaps);
+            const size_t below = cell == OWN_CELL ? (size_t)i : scene->particles;
+            look_in_cell(scene, &l, x, (size_t)i, below, at, self_distance, 1.8 * radius, &least, &overlaps);
         }
     }
     cells_free(&l);
