@@ -10,6 +10,7 @@
 
 const char *const smoothed_dimensions[] = {"2", "3", NULL};
 const char *const smoothed_kernels[] = {"spiky", "cubic_spline", NULL};
+const char *const smoothed_none[] = {"none", NULL};
 static const sph_kernel kernels[] = {SPH_SPIKY, SPH_CUBIC_SPLINE};
 
 static pbd_status no_memory(size_t particles) {
@@ -123,6 +124,7 @@ smoothed_watch smoothed_watch_start(const pbd_values *values, const pbd_scene *s
                                    .mass = scene->masses},
                         .mass = scene->masses[0],
                         .from = from};
+    snprintf(w.files, sizeof w.files, "%s", pbd_text(values, "surface_files"));
     w.cell = w.matter.h / (w.matter.dimensions == 2 ? 12 : 3);
     for (int f = 0; f < SMOOTHED_FRAMES; f++) w.frame_at[f] = scene->duration * f / (SMOOTHED_FRAMES - 1);
     return w;
@@ -162,17 +164,25 @@ static void draw_field(const density_grid *g, double frame, pbd_recorder *record
         }
 }
 
-static pbd_status draw_contour(const smoothed_watch *w, const density_grid *g, double frame, pbd_recorder *recorder) {
+static void draw_contour(const density_surface *s, double frame, pbd_recorder *recorder) {
     static const char *const component[] = {"x", "y", "dx", "dy", "frame"}, *const unit[] = {"m", "m", "m", "m", "1"};
-    density_surface s;
-    PBD_TRY(density_surface_make(g, 2 * density_unit(&w->matter, w->mass), &s));
-    for (size_t f = 0; f < s.faces; f++) {
-        const double *a = s.vertex + 3 * s.face[2 * f], *b = s.vertex + 3 * s.face[2 * f + 1];
+    for (size_t f = 0; f < s->faces && s->corners == 2; f++) {
+        const double *a = s->vertex + 3 * s->face[2 * f], *b = s->vertex + 3 * s->face[2 * f + 1];
         const double row[5] = {a[0], a[1], b[0] - a[0], b[1] - a[1], frame};
         for (int c = 0; c < 5; c++) pbd_series(recorder, "contour", component[c], unit[c], &row[c], 1, 1);
     }
+}
+
+/* At 2 m W_h(h): into the run, and where it is asked for into a file. */
+static pbd_status draw_surface(const smoothed_watch *w, const density_grid *g, double frame, pbd_recorder *recorder) {
+    char path[300];
+    density_surface s;
+    PBD_TRY(density_surface_make(g, 2 * density_unit(&w->matter, w->mass), &s));
+    draw_contour(&s, frame, recorder);
+    snprintf(path, sizeof path, "%s_%03d.ply", w->files, (int)frame);
+    const pbd_status status = strcmp(w->files, "none") == 0 ? pbd_ok() : density_surface_write(&s, path);
     density_surface_free(&s);
-    return pbd_ok();
+    return status;
 }
 
 /* Eq. 3 at every particle. */
@@ -242,9 +252,8 @@ static pbd_status look_at(smoothed_watch *w, double time, const near_pairs *pair
     const double frame = w->frames++;
     note(recorder, "frame_time", "s", time);
     PBD_TRY(draw_particles(&w->matter, pairs, frame, recorder));
-    if (w->matter.dimensions == 3) return pbd_ok();
-    draw_field(g, frame, recorder);
-    return draw_contour(w, g, frame, recorder);
+    if (w->matter.dimensions == 2) draw_field(g, frame, recorder);
+    return draw_surface(w, g, frame, recorder);
 }
 
 pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,

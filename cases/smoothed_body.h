@@ -28,8 +28,16 @@
         "jitter", "", PBD_REAL, "0", 0, 1, 0, NULL, "of places on the lattice, at random, in spacings"                \
     }
 
+/* Of those cases that draw states. */
+#define PBD_SMOOTHED_FILES_PARAM                                                              \
+    {                                                                                         \
+        "surface_files", "", PBD_TEXT, "none", 0, 0, 0, smoothed_none,                        \
+            "PATH: surfaces of the states that are drawn, at 2 m W_h(h), as PATH_000.ply ..." \
+    }
+
 extern const char *const smoothed_dimensions[]; /* 2, 3 */
-extern const char *const smoothed_kernels[];    /* spiky, cubic_spline */
+extern const char *const smoothed_none[];
+extern const char *const smoothed_kernels[]; /* spiky, cubic_spline */
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
@@ -59,6 +67,7 @@ typedef struct smoothed_watch {
     smoothed_matter matter; /* its x is set at each look */
     double mass;            /* kg: the unit's */
     double cell, from;      /* m; s: when areas are first counted */
+    char files[240];        /* where surfaces are written; "none": nowhere */
     double first[SMOOTHED_LEVELS],
         change[SMOOTHED_LEVELS];      /* volume (in the plane: area) then; largest share it changed by */
     double frame_at[SMOOTHED_FRAMES]; /* s: what is drawn */

@@ -107,10 +107,37 @@ static void test_runs(void **unused) {
     forget(&answer);
 }
 
+/* Surfaces of the states that are drawn, where they are asked for. */
+static void test_surfaces_are_written(void **unused) {
+    (void)unused;
+    static const char *const kind[] = {"element edge", "element face"};
+    for (int d = 0; d < 2; d++) {
+        char words[600], path[400], head[400] = {0};
+        trial t;
+        snprintf(path, sizeof path, "%s", in_workplace("drop"));
+        snprintf(words, sizeof words, "dimensions=%d particles=20 surface_files=%s", d + 2, path);
+        open_case(&t, "liquid_drop", words);
+        observe(&t, 0);
+        close_case(&t);
+        snprintf(path, sizeof path, "%s", in_workplace("drop_000.ply"));
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_true(fread(head, 1, sizeof head - 1, file) > 100);
+        fclose(file);
+        assert_memory_equal(head, "ply\n", 4);
+        assert_non_null(strstr(head, kind[d]));
+    }
+    trial t;
+    open_case(&t, "liquid_drop", "surface_files=/nowhere/at/all");
+    const told_state state = {t.x, t.v};
+    assert_int_equal(t.c->observe(&t.scene, &telling, &state, 0, t.recorder).code, PBD_FAILED);
+    close_case(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut),   cmocka_unit_test(test_area_of_one), cmocka_unit_test(test_drops_and_pools),
-        cmocka_unit_test(test_pairs), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_pairs), cmocka_unit_test(test_runs),        cmocka_unit_test(test_surfaces_are_written),
     };
     return cmocka_run_group_tests_name("cases of smoothed matter", tests, NULL, remove_workplace);
 }

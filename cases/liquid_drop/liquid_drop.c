@@ -19,6 +19,7 @@ static const pbd_param params[] = {
     {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "a plane below, and walls about a pool"},
     {"friction", "", PBD_REAL, "0", 0, 100, 0, NULL, "Coulomb's coefficient of ground and walls"},
     {"looks", "", PBD_INTEGER, "200", 1, 100000, 0, NULL, "at the surface, over the duration"},
+    PBD_SMOOTHED_FILES_PARAM,
     {"duration", "s", PBD_REAL, "12", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 

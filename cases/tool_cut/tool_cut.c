@@ -15,6 +15,7 @@ static const pbd_param params[] = {
      "half its thickness, in spacings; its tip is round"},
     {"tool_speed", "m/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "downwards, until the tip is on the ground"},
     {"friction", "", PBD_REAL, "0", 0, 100, 0, NULL, "Coulomb's coefficient of tool and ground"},
+    PBD_SMOOTHED_FILES_PARAM,
     {"duration", "s", PBD_REAL, "30", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
