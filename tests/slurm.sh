@@ -68,8 +68,8 @@ wait_for() { # SECONDS WHAT COMMAND...
 
 # ---- Slurm ----------------------------------------------------------------------------------------------------------
 
-# Ports from the process's number: two tests at one time do not meet.
-port=$((20000 + $$ % 10000 * 3))
+# Ports from the process's number, below those that the kernel gives out: two tests at one time do not meet.
+port=$((20000 + $$ % 4000 * 3))
 cat >"$SLURM_CONF" <<END
 ClusterName=pbdbench
 SlurmctldHost=$name(127.0.0.1)
@@ -154,6 +154,7 @@ catch() { # [NODE]
     limit=$(($(date +%s) + 120))
     while [ "$(date +%s)" -lt $limit ]; do
         # The brackets keep grep from finding itself.
+        # shellcheck disable=SC2013 # one word a line
         for file in $(grep -lazx -e "${sweep%p}[p]" /proc/[0-9]*/cmdline 2>/dev/null); do
             pid=${file#/proc/} pid=${pid%/cmdline}
             kill -STOP "$pid" 2>/dev/null || continue
