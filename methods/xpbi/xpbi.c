@@ -74,7 +74,8 @@ typedef struct xpbi {
     double xsph, damping, relaxation, tolerance, duration, forces_end;
     long iterations;
     int plasticity, residual;
-    int form; /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
+    int form;  /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
+    bool free; /* nobody is held: all momentum is seen */
     bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume;
     int correction; /* CORRECTION_* */
     double time;
@@ -386,7 +387,7 @@ static pbd_status iterate(xpbi *s, double dt, long *done) {
         PBD_TRY(look_at_residual(s, &args, ++*done, &watch));
     }
     if (watch.asked) pbd_metric(s->recorder, "residual_left", "1", PBD_LOWER_IS_BETTER, watch.last);
-    if (s->jacobi && momentum[3] > 0) {
+    if (s->jacobi && s->free && momentum[3] > 0) {
         const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
         pbd_metric(s->recorder, "momentum_error", "1", PBD_LOWER_IS_BETTER, s->momentum_error);
@@ -531,6 +532,7 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->iterations = pbd_integer(values, "iterations");
     s->plasticity = pbd_choice(values, "plasticity");
     s->residual = pbd_choice(values, "residual");
+    s->free = scene->fixed == 0;
     s->jacobi = pbd_choice(values, "solver") == 1;
     s->averaged = s->jacobi && pbd_choice(values, "averaging") == 1;
     if (s->averaged) s->relaxation = 1;
