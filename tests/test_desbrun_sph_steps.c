@@ -406,6 +406,7 @@ static void test_steps_beyond_the_criteria(void **unused) {
         if (s.method->step(s.state, 0.01).code != PBD_OK) break;
     assert_true(was_warned(&s, "step_beyond_criterion"));
     solver_close(&s);
+    close_scene(&scene);
     make_impact(&scene, 2, 4);
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, "dimensions=2 levels=1");
     steps_of(&s, 0.01, 2);
