@@ -254,9 +254,8 @@ const pbd_verb pbd_verb_sweep = {
         "  merge      takes the published shards into the store; done again it adds what is new\n"
         "  resume     submits the shards that are missing, when no job is left in the queue; options that are not\n"
         "             given are those of the last submission\n\n"
-        "What is published is all that counts: jobs may be killed, or run twice. DIR must be seen by every node, as "
-        "must\n"
-        "the program. Shards are made by the build that planned; any build merges.",
+        "What is published is all that counts: jobs may be killed, or run twice. DIR must be seen by every node, as\n"
+        "must the program. Shards are made by the build that planned; any build merges.",
     .more =
         "Exit 5 when a run failed or diverged, 130 after Ctrl-C, 2 for bad input: of the file (nothing is run then),\n"
         "or of a run that its case or method refuses. Such a run is named with the reason, and the rest is made.\n"

@@ -57,7 +57,7 @@ static bool try_case(const char *method, const pbd_method *m, const pbd_case *c)
 
 static void test_fields(void **unused) {
     (void)unused;
-    static const char *const cases[] = {"uniaxial", "towel", "hex_fit"};
+    static const char *const cases[] = {"uniaxial", "towel", "hex_fit", "sand_column"};
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
         size_t done = 0;

@@ -101,7 +101,8 @@ static pbd_status record_force(const pbd_scene *scene, const pbd_method *method,
                                pbd_recorder *recorder) {
     const pairs_detail *detail = scene->detail;
     double *x, *v, largest = -INFINITY, least = INFINITY, where = 0, at_zero = 0;
-    PBD_TRY(body_motion(scene, method, state, &x, &v));
+    const pbd_status status = body_motion(scene, method, state, &x, &v);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     for (size_t p = 0; p < scene->particles / 2; p++) {
         const double apart = scene->positions[6 * p + 3] / detail->matter.h;
         const double force = detail->k > 0 ? v[6 * p + 3] / detail->dt * detail->matter.h / detail->k : 0;

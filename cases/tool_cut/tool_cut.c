@@ -16,7 +16,7 @@ static const pbd_param params[] = {
     {"tool_speed", "m/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "downwards, until the tip is on the ground"},
     {"friction", "", PBD_REAL, "0", 0, 100, 0, NULL, "Coulomb's coefficient of tool and ground"},
     PBD_SMOOTHED_FILES_PARAM,
-    {"duration", "s", PBD_REAL, "30", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 1.3 times that until the tool is down"},
     {0}};
 
 static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
@@ -49,10 +49,11 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
                                 .particles = (size_t)pbd_integer(values, "particles"),
                                 .columns = (size_t)pbd_integer(values, "columns")};
     PBD_TRY(smoothed_make(values, &body, 1, scene));
-    scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
     scene->gravity[1] = -pbd_real(values, "gravity");
     PBD_TRY(add_tool(values, scene));
+    const double given = pbd_real(values, "duration");
+    scene->duration = given > 0 ? given : 1.3 * scene->collider[1].end;
+    scene->observe_every = scene->duration / BODY_LOOKS;
     *watch = smoothed_watch_start(values, scene, pbd_real(values, "settle"));
     /* From shortly before the tool moves until the end. */
     const double from = pbd_real(values, "settle"), to = scene->collider[1].end;
