@@ -21,7 +21,7 @@ set format x '10^{%L}'
 set xlabel 'time in iterations, s'
 set ylabel 'residual over the first'
 set xrange [5e-4:3]
-set key bottom left
+set key at screen 0.93,0.42 vertical maxrows 6
 plot data . '/gauss_seidel.tsv' using ($5 > 1e-5 ? $5 : NaN):2 with lines ls 1 dt 1 title 'Gauss-Seidel, 10^4', '' using ($7 > 1e-5 ? $7 : NaN):4 with lines ls 1 dt 3 title '10^6', \
      data . '/jacobi.tsv' using ($5 > 1e-5 ? $5 : NaN):2 with lines ls 2 dt 1 title 'Jacobi, 10^4', '' using ($7 > 1e-5 ? $7 : NaN):4 with lines ls 2 dt 3 title '10^6', \
      data . '/newton.tsv' using ($5 > 1e-5 ? $5 : NaN):2 with linespoints ls 3 dt 1 title 'FEM, 10^4', '' using ($7 > 1e-5 ? $7 : NaN):4 with linespoints ls 3 dt 3 title '10^6'
@@ -32,6 +32,6 @@ set xlabel 'particles across'
 set ylabel 'tip over that of FEM'
 set yrange [0.8:*]
 set xrange [3:9]
-set key top right
+set key inside top left Left reverse
 plot 1 with lines lc rgb 'gray40' lw 0.8 dt 3 notitle, data . '/tips.tsv' using 1:2 with linespoints ls 1 title 'E = 10^4', '' using 1:3 with linespoints ls 2 title 'E = 10^5', '' using 1:4 with linespoints ls 3 title 'E = 10^6'
 unset multiplot
