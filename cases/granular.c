@@ -31,6 +31,14 @@ pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_s
     return pbd_ok();
 }
 
+pbd_status granular_fill(const pbd_values *values, const solid *body, const placement *here, sampling *particles,
+                         pbd_scene *scene) {
+    const sampling_plan plan = particle_plan(values);
+    PBD_TRY(sampling_make(body, &plan, particles));
+    PBD_TRY(particle_scene_make(particles, 1, here, scene));
+    return granular_set_radii(values, particles, scene);
+}
+
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
 static double square_distance(const double *x, size_t i, size_t j) {

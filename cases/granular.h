@@ -30,6 +30,9 @@ enum { GRANULAR_LOOKS = 100 };
  * the sampling puts particles to a surface, so that nothing is pushed at the start. */
 void granular_set_material(const pbd_values *values, pbd_scene *scene);
 pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene);
+/* A scene of one body, filled with particles as the parameters say and put where `here` says, with those radii. */
+pbd_status granular_fill(const pbd_values *values, const solid *body, const placement *here, sampling *particles,
+                         pbd_scene *scene);
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
 
@@ -93,8 +96,8 @@ typedef struct mass_box {
 enum { MASS_CELLS = 4096 }; /* at most */
 void granular_record_mass(const pbd_scene *scene, const double *x, const mass_box *box, pbd_recorder *recorder);
 
-/* A picture: the places of the particles within three quarters of a spacing of the plane y = 0, and every so many of them so that
- * they are 2000 at most, as the series `slice` with components x and z, m. */
+/* A picture: the places of the particles within three quarters of a spacing of the plane y = 0, and every so many of
+ * them so that they are 2000 at most, as the series `slice` with components x and z, m. */
 void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,6 @@ static pbd_status fill(const pbd_values *values, const solid *body, double size,
     drop_detail *detail = calloc(1, sizeof *detail);
     scene->detail = detail;
     if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
-    const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     heap start;
@@ -35,10 +34,8 @@ static pbd_status fill(const pbd_values *values, const solid *body, double size,
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
-    PBD_TRY(sampling_make(body, &plan, &detail->particles));
-    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(granular_fill(values, body, &here, &detail->particles, scene));
     PBD_TRY(set_speed(values, scene));
-    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
     PBD_TRY(heap_measure(scene, scene->positions, HEAP_AXISYMMETRIC, &start));
     detail->start_reach = start.reach_99;
     PBD_TRY(particle_open_colliders(scene, 1));

@@ -77,13 +77,7 @@ static void test_refusals(void **state) {
                                          {"hourglass", "filling=1.5", "filling"},
                                          {"extrusion", "drop=0.01", "puts the floor into"},
                                          {"extrusion", "hole_radius=0", "hole_radius"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        trial t;
-        const pbd_status status = try_case(&t, bad[i][0], bad[i][1]);
-        if (status.code != PBD_BAD_INPUT || !strstr(status.text, bad[i][2]))
-            fail_msg("%s %s: code %d, %s", bad[i][0], bad[i][1], (int)status.code, status.text);
-        print_message("    %s\n", status.text);
-    }
+    check_refusals(bad, sizeof bad / sizeof *bad);
 }
 
 int main(void) {

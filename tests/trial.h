@@ -111,6 +111,17 @@ UNUSED static double reference(const char *name, const char *words, const char *
     return value;
 }
 
+/* Each is a case, its settings, and what the sentence that refuses them says. */
+UNUSED static void check_refusals(const char *const (*bad)[3], size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        trial t;
+        const pbd_status status = try_case(&t, bad[i][0], bad[i][1]);
+        if (status.code != PBD_BAD_INPUT || !strstr(status.text, bad[i][2]))
+            fail_msg("%s %s: code %d, %s", bad[i][0], bad[i][1], (int)status.code, status.text);
+        print_message("    %s\n", status.text);
+    }
+}
+
 #define check_metric(t, name, wanted, limit) check_near(name, told_metric(t, name), wanted, limit)
 
 #endif

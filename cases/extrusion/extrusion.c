@@ -77,13 +77,10 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     const double low[3] = {0, 0, half_plate}, high[3] = {0, 0, half_plate + filling};
     const placement here = placement_at(0, 0, 0);
-    const sampling_plan plan = particle_plan(values);
     shapes s = {0};
     shapes_cylinder(&s, low, high, pbd_real(values, "mould_radius"));
     const solid clay = shapes_solid(&s);
-    PBD_TRY(sampling_make(&clay, &plan, &detail->particles));
-    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
-    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    PBD_TRY(granular_fill(values, &clay, &here, &detail->particles, scene));
     return add_mould(values, detail, scene);
 }
 

@@ -76,11 +76,8 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(0, 0, 0);
-    const sampling_plan plan = particle_plan(values);
     const solid sand = sand_of(detail);
-    PBD_TRY(sampling_make(&sand, &plan, &detail->particles));
-    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
-    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    PBD_TRY(granular_fill(values, &sand, &here, &detail->particles, scene));
     return add_glass(values, detail, scene);
 }
 

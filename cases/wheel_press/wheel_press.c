@@ -77,7 +77,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
                      pbd_integer(values, "spokes")};
     const solid body = {
         .low = {-w.radius, -w.half_width, 0}, .high = {w.radius, w.half_width, size}, .distance = distance, .of = &w};
-    const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
     detail->size = size;
     detail->squeeze = size * pbd_real(values, "squeeze");
@@ -87,9 +86,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     if (!(scene->duration > 0))
         return pbd_error(PBD_BAD_INPUT, "squeeze=0 and hold=0: nothing would happen; set one of them");
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
-    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
-    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
-    PBD_TRY(granular_set_radii(values, &detail->particles, scene));
+    PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
     return set_plates(values, detail, scene);
 }
 

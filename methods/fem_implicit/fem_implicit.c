@@ -20,10 +20,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "methods/fem_implicit/elements.h"
 #include "methods/fem_implicit/material.h"
+#include "methods/physics/clock.h"
 #include "methods/physics/real.h"
 #include "methods/physics/sparse.h"
 
@@ -435,12 +435,6 @@ static bool search_line(fem_implicit *fem, double *u, const balance *here, doubl
         return true;
     }
     return false;
-}
-
-static double clock_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static void watch_residual(fem_implicit *fem, long iteration, double residual) {

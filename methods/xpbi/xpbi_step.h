@@ -1,0 +1,431 @@
+/* The state of xpbi and a step of it (yu2024, Algorithm 1): neighbours, gradients, iterations with their residuals, the
+ * end of a step and what is told of it. Host code, in the method's `real`; setting up and reading are in xpbi.c. */
+#ifndef PBD_XPBI_STEP_H
+#define PBD_XPBI_STEP_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/clock.h"
+#include "methods/physics/collider_poses.h"
+#include "methods/physics/flow_material.h"
+#include "methods/xpbi/xpbi_layout.h"
+
+/* Values of the parameters of these names. */
+enum { PLASTICITY_IMPLICIT, PLASTICITY_SEMI_IMPLICIT, PLASTICITY_NONE };
+enum { RESIDUAL_OFF, RESIDUAL_FIRST, RESIDUAL_LAST, RESIDUAL_EVERY };
+enum { CORRECTION_DISTANCE, CORRECTION_DENSITY, CORRECTION_OFF };
+
+/* ---- State ------------------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi {
+    pbd_exec *exec;
+    pbd_recorder *recorder;
+    size_t particles;
+    collider_poses colliders;
+    pbd_material material;
+    double unit, mu, lambda; /* Pa; in units of it */
+    double gravity[3];
+    double radius, spacing, gap, cutoff;  /* m, m, m, 1 */
+    double rest_density, correction_time; /* V^0 sum W: the largest at the start; s */
+    double xsph, damping, relaxation, tolerance, duration, forces_end;
+    long iterations;
+    int plasticity, residual;
+    int form;  /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
+    bool free; /* nobody is held: all momentum is seen */
+    bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume;
+    int correction; /* CORRECTION_* */
+    double time;
+    uint64_t steps;
+    double fastest; /* m/s, at the end of the last step; at first as if there were no bound */
+    double deficient, idle, alone, looked, momentum_error; /* over all steps */
+    /* Device. */
+    xpbi_layout layout;
+    xpbi_particles now, other; /* the other is where a sort puts them; its v also holds moves and smoothed velocities */
+    real *block;
+    uint32_t *note;
+    real *squares; /* h^2 by slot */
+    size_t squares_room;
+} xpbi;
+
+static void particles_free(pbd_exec *exec, xpbi_particles *p) {
+    void *device[] = {p->x, p->v, p->body, p->load, p->id};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(exec, device[i]);
+    *p = (xpbi_particles){0};
+}
+
+static void destroy(void *state) {
+    xpbi *s = state;
+    if (!s) return;
+    particles_free(s->exec, &s->now);
+    particles_free(s->exec, &s->other);
+    xpbi_layout_free(&s->layout);
+    pbd_free(s->exec, s->block);
+    pbd_free(s->exec, s->note);
+    pbd_free(s->exec, s->squares);
+    collider_poses_free(&s->colliders);
+    free(s);
+}
+
+/* ---- The parts of a step ----------------------------------------------------------------------------------------- */
+
+static size_t slots_of(const xpbi *s) { return XPBI_LANES * s->layout.slice_count; }
+static size_t blocks_of(size_t count) { return (count + XPBI_BLOCK - 1) / XPBI_BLOCK; }
+
+static flow_rule rule_of(const xpbi *s, double dt) {
+    flow_rule rule = {0};
+    return s->material.flow == PBD_FLOW_NONE ? rule : flow_rule_of(&s->material, dt);
+}
+
+/* Sorts particles by their cells and finds who is near whom. */
+static pbd_status find_neighbours(xpbi *s) {
+    grid *g = &s->layout.search;
+    PBD_TRY(grid_build(g, s->now.x, NULL));
+    const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sort), s->particles, &args));
+    const xpbi_particles sorted = s->other;
+    s->other = s->now;
+    s->now = sorted;
+    return xpbi_layout_make(&s->layout, s->now.x);
+}
+
+static pbd_status make_gradients(xpbi *s, double dt, double near) {
+    const xpbi_shape_args args = {.s = s->layout.slices,
+                                  .p = s->now,
+                                  .note = s->note,
+                                  .near = s->layout.near,
+                                  .support = (real)(2 * s->radius),
+                                  .near_square = (real)(near * near),
+                                  .cutoff = (real)s->cutoff,
+                                  .impulse = (real)(s->unit * dt),
+                                  .weight = (real)(s->unit * dt * dt),
+                                  .printed = s->printed_xsph,
+                                  .stress = s->form == XPBI_STRESS};
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_gradients), slots_of(s), &args);
+}
+
+static pbd_status push(xpbi *s, double dt) {
+    const bool ended = s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt;
+    const xpbi_push_args args = {.v = s->now.v,
+                                 .load = ended ? NULL : s->now.load,
+                                 .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
+                                 .dt = (real)dt,
+                                 .keep = (real)exp(-s->damping * dt)};
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_push), s->particles, &args);
+}
+
+static xpbi_solve_args solve_args(const xpbi *s, double dt) {
+    return (xpbi_solve_args){.s = s->layout.slices,
+                             .v = s->now.v,
+                             .moved = s->jacobi ? s->other.v : s->now.v,
+                             .rule = rule_of(s, dt),
+                             .mu = (real)s->mu,
+                             .lambda = (real)s->lambda,
+                             .dt = (real)dt,
+                             .relaxation = (real)(s->jacobi ? s->relaxation : 1),
+                             .flows = s->material.flow != PBD_FLOW_NONE && s->plasticity == PLASTICITY_IMPLICIT,
+                             .hardens = s->material.flow == PBD_FLOW_SNOW,
+                             .printed = s->printed_gradient,
+                             .form = s->form};
+}
+
+/* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
+static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
+    const size_t blocks = blocks_of(s->particles), bytes = XPBI_MOMENTA * blocks * sizeof(real);
+    const xpbi_merge_args args = {.v = s->now.v,
+                                  .moved = s->other.v,
+                                  .length = s->averaged ? s->layout.at.length : NULL,
+                                  .particles = s->particles,
+                                  .momentum = s->block};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_merge), blocks, &args));
+    real *block = malloc(bytes + 1);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
+    const pbd_status status = pbd_download(s->exec, block, s->block, bytes);
+    for (size_t i = 0; i < XPBI_MOMENTA * blocks && status.code == PBD_OK; i++)
+        momentum[i % XPBI_MOMENTA] += (double)block[i];
+    free(block);
+    return status;
+}
+
+static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOMENTA]) {
+    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    if (s->jacobi) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles, &copy));
+    const uint32_t *lane = s->layout.colour_lane;
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args->lane = lane[c];
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_solve), lane[c + 1] - lane[c], args));
+    }
+    return s->jacobi ? merge_moves(s, momentum) : pbd_ok();
+}
+
+static pbd_status keep_apart(xpbi *s, double dt) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_part_args args = {.s = s->layout.slices,
+                           .near = s->layout.near,
+                           .x = s->now.x,
+                           .v = s->now.v,
+                           .gap = (real)s->gap,
+                           .share = (real)(s->correction_time > dt ? dt / s->correction_time : 1),
+                           .dt = (real)dt};
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_part), lane[c + 1] - lane[c], &args));
+    }
+    return pbd_ok();
+}
+
+/* dt: that for which impulses were made. */
+static xpbi_thin_args thin_args(const xpbi *s, double dt) {
+    return (xpbi_thin_args){.s = s->layout.slices,
+                            .x = s->now.x,
+                            .v = s->now.v,
+                            .support = (real)(2 * s->radius),
+                            .dt = (real)dt,
+                            .per_impulse = (real)(1 / (s->unit * dt)),
+                            .per_rest = (real)(1 / s->rest_density)};
+}
+
+static pbd_status keep_density(xpbi *s, double dt) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_thin_args args = thin_args(s, dt);
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_thin), lane[c + 1] - lane[c], &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status move_colliders(xpbi *s, double dt) { return collider_poses_move(&s->colliders, s->time, dt); }
+
+static pbd_status collide(xpbi *s, double dt) {
+    const xpbi_collide_args args = {.collider = s->colliders.device,
+                                    .colliders = (int)s->colliders.count,
+                                    .x = s->now.x,
+                                    .load = s->now.load,
+                                    .v = s->now.v,
+                                    .dt = (real)dt,
+                                    .inverse_dt = (real)(1 / dt)};
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_collide), s->particles, &args);
+}
+
+static pbd_status phase(xpbi *s, const char *name, pbd_status (*work)(xpbi *, double), double dt) {
+    pbd_phase_begin(s->recorder, name);
+    const pbd_status status = work(s, dt);
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
+
+/* |C + alpha~ lambda| over sqrt u, over all constraints. */
+static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out) {
+    const size_t slots = slots_of(s), blocks = blocks_of(slots);
+    xpbi_solve_args args = *solve;
+    PBD_TRY(xpbi_room(s->exec, slots + blocks, sizeof(real), &s->squares, &s->squares_room));
+    args.residual = s->squares;
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_measure_residual), slots, &args));
+    const xpbi_sum_args sum = {s->squares, slots, s->squares + slots};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sum), blocks, &sum));
+    real *block = malloc((blocks + 1) * sizeof *block);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for the residuals of %zu particles", s->particles);
+    const pbd_status status = pbd_download(s->exec, block, s->squares + slots, blocks * sizeof *block);
+    double square = 0;
+    for (size_t i = 0; i < blocks; i++) square += (double)block[i];
+    *out = sqrt(square);
+    free(block);
+    return status;
+}
+
+/* One step's residuals: relative to that before the first iteration. */
+typedef struct residual_watch {
+    bool asked, recorded;
+    double first, last;  /* last: relative */
+    double spent, since; /* s: in iterations; when the running one began */
+} residual_watch;
+
+static void record_residual(xpbi *s, const residual_watch *w, long iteration) {
+    const double number = (double)iteration;
+    pbd_series(s->recorder, "residual", "value", "1", &w->last, 1, 1);
+    pbd_series(s->recorder, "residual_iteration", "value", "1", &number, 1, 1);
+    pbd_series(s->recorder, "residual_time", "value", "s", &w->spent, 1, 1);
+}
+
+static pbd_status look_at_residual(xpbi *s, const xpbi_solve_args *args, long iteration, residual_watch *w) {
+    double now = 0;
+    if (!w->asked) return pbd_ok();
+    PBD_TRY(pbd_exec_wait(s->exec));
+    if (iteration > 0) w->spent += clock_now() - w->since;
+    pbd_phase_begin(s->recorder, "residual");
+    const pbd_status status = residual_of(s, args, &now);
+    pbd_phase_end(s->recorder);
+    if (iteration == 0) w->first = now;
+    w->last = w->first > 0 ? now / w->first : 0;
+    if (w->recorded && status.code == PBD_OK) record_residual(s, w, iteration);
+    w->since = clock_now();
+    return status;
+}
+
+static bool last_step(const xpbi *s, double dt) { return s->duration > 0 && s->time + 1.5 * dt > s->duration; }
+
+static residual_watch residual_watch_of(const xpbi *s, double dt) {
+    residual_watch w = {.last = 1};
+    w.recorded = s->residual == RESIDUAL_EVERY || (s->residual == RESIDUAL_FIRST && s->steps == 0) ||
+                 (s->residual == RESIDUAL_LAST && last_step(s, dt));
+    w.asked = w.recorded || s->tolerance > 0;
+    return w;
+}
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
+static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double momentum[XPBI_MOMENTA]) {
+    pbd_phase_begin(s->recorder, "inelasticity");
+    const pbd_status status = sweep(s, args, momentum);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
+    if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
+    return s->colliders.count > 0 ? phase(s, "colliders", collide, dt) : pbd_ok();
+}
+
+/* Moves by the impulses of the stress at t^n. */
+static pbd_status begin_with_stress(xpbi *s, xpbi_solve_args args) {
+    const uint32_t *lane = s->layout.colour_lane;
+    args.warm = 1;
+    args.relaxation = 1;
+    args.moved = s->now.v;
+    pbd_phase_begin(s->recorder, "inelasticity");
+    pbd_status status = pbd_ok();
+    for (int c = 0; c < xpbi_colours(&s->layout) && status.code == PBD_OK; c++) {
+        args.lane = lane[c];
+        status = pbd_run(s->exec, &PBD_KERNEL(xpbi_solve), lane[c + 1] - lane[c], &args);
+    }
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+static pbd_status iterate(xpbi *s, double dt, long *done) {
+    xpbi_solve_args args = solve_args(s, dt);
+    residual_watch watch = residual_watch_of(s, dt);
+    double momentum[XPBI_MOMENTA] = {0};
+    PBD_TRY(look_at_residual(s, &args, 0, &watch));
+    if (s->warm) PBD_TRY(begin_with_stress(s, args));
+    for (*done = 0; *done < s->iterations && !(s->tolerance > 0 && watch.last <= s->tolerance);) {
+        args.note = *done + 1 == s->iterations ? s->note : NULL;
+        PBD_TRY(iterate_once(s, &args, dt, momentum));
+        PBD_TRY(look_at_residual(s, &args, ++*done, &watch));
+    }
+    if (watch.asked) pbd_metric(s->recorder, "residual_left", "1", PBD_LOWER_IS_BETTER, watch.last);
+    if (s->jacobi && s->free && momentum[3] > 0) {
+        const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
+        s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
+        pbd_metric(s->recorder, "momentum_error", "1", PBD_LOWER_IS_BETTER, s->momentum_error);
+    }
+    return pbd_ok();
+}
+
+static xpbi_end_args end_args(const xpbi *s, double dt) {
+    return (xpbi_end_args){.s = s->layout.slices,
+                           .p = s->now,
+                           .v = s->now.v,
+                           .smooth = s->other.v,
+                           .rule = rule_of(s, dt),
+                           .xsph = (real)s->xsph,
+                           .dt = (real)dt,
+                           .flows = s->material.flow != PBD_FLOW_NONE && s->plasticity != PLASTICITY_NONE,
+                           .elastic_volume = s->elastic_volume};
+}
+
+static pbd_status smooth(xpbi *s, double dt) {
+    const xpbi_end_args args = end_args(s, dt);
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_smooth), slots_of(s), &args));
+    real *smoothed = s->other.v;
+    s->other.v = s->now.v;
+    s->now.v = smoothed;
+    return pbd_ok();
+}
+
+static pbd_status advance(xpbi *s, double dt) {
+    const xpbi_end_args args = end_args(s, dt);
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_advance), slots_of(s), &args);
+}
+
+/* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
+static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
+    const size_t blocks = blocks_of(s->particles), count = XPBI_WATCHED * blocks;
+    const xpbi_watch_args args = {
+        .v = s->now.v, .note = s->note, .length = s->layout.at.length, .particles = s->particles, .out = s->block};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_watch), blocks, &args));
+    real *block = malloc((count + 1) * sizeof *block);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
+    const pbd_status status = pbd_download(s->exec, block, s->block, count * sizeof *block);
+    memset(out, 0, XPBI_WATCHED * sizeof *out);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
+        const double x = (double)block[i];
+        double *to = &out[i % XPBI_WATCHED];
+        *to = i % XPBI_WATCHED > 0 ? *to + x : x > *to || isnan(x) ? x : *to;
+    }
+    free(block);
+    return status;
+}
+
+static pbd_status report(xpbi *s, double dt, long iterations) {
+    double seen[XPBI_WATCHED];
+    PBD_TRY(watch(s, seen));
+    const uint64_t solves = (uint64_t)iterations * (s->form == XPBI_SHEAR ? 2 : 1);
+    pbd_count(s->recorder, "steps", 1);
+    pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
+    pbd_count(s->recorder, "constraint_solves", solves * s->particles);
+    pbd_count(s->recorder, "neighbour_updates", solves * (uint64_t)seen[4]);
+    if (!isfinite(seen[0]))
+        return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
+                         (unsigned long long)s->steps);
+    s->fastest = sqrt(seen[0]);
+    const double courant = s->fastest * dt / s->radius;
+    if (courant > 0.5)
+        pbd_warning(s->recorder, "kernel_cfl",
+                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
+    if (seen[1] > 0)
+        pbd_warning(s->recorder, "few_neighbours",
+                    "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "
+                    "are 0 along the others",
+                    seen[1], s->particles);
+    s->looked += (double)s->particles;
+    s->deficient += seen[1];
+    s->alone += seen[2];
+    s->idle += seen[3];
+    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_LOWER_IS_BETTER, s->deficient / s->looked);
+    pbd_metric(s->recorder, "lone_fraction", "1", PBD_NEUTRAL, s->alone / s->looked);
+    pbd_metric(s->recorder, "applied_fraction", "1", PBD_NEUTRAL, 1 - s->idle / s->looked);
+    pbd_metric(s->recorder, "neighbours_total", "1", PBD_NEUTRAL, seen[4]);
+    return pbd_ok();
+}
+
+static pbd_status search_phase(xpbi *s, double dt) {
+    (void)dt;
+    return find_neighbours(s);
+}
+
+static pbd_status kernel_phase(xpbi *s, double dt) {
+    /* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
+    const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
+    return make_gradients(s, dt, s->correction == CORRECTION_DISTANCE ? s->gap + margin : 0);
+}
+
+static pbd_status step(void *state, double dt) {
+    xpbi *s = state;
+    long iterations = 0;
+    PBD_TRY(phase(s, "neighbour_search", search_phase, dt));
+    PBD_TRY(phase(s, "kernels", kernel_phase, dt));
+    PBD_TRY(phase(s, "state_update", push, dt));
+    if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
+    PBD_TRY(iterate(s, dt, &iterations));
+    if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
+    if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, "colliders", collide, dt));
+    PBD_TRY(phase(s, "state_update", advance, dt));
+    s->time += dt;
+    s->steps++;
+    return report(s, dt, iterations);
+}
+
+#endif
