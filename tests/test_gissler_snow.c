@@ -1,0 +1,749 @@
+/* gissler_snow against a step solved here by dense elimination from the plain formulas; what must hold of any step:
+ * momenta, exact motions, rotation; bars and columns with known answers; threads, backends, precisions. */
+#include <gsl/gsl_linalg.h>
+
+#include "tests/xpbi_scenes.h"
+
+/* The formulas of xpbi_scenes.h are Wendland's and take volumes as given. */
+static const char *const tight = "kernel=wendland_c2 volume=tracked tolerance=1e-12 iterations=2000";
+
+static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", tight, more); }
+
+static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+static double *stretches_of(const solver *s, size_t particles) {
+    double *f = malloc((9 * particles + 1) * sizeof *f);
+    check_ok(s->method->read(s->state, PBD_DEFORMATION_GRADIENTS, f));
+    return f;
+}
+
+static void check_steps(solver *s, double dt, int steps) {
+    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
+}
+
+static double largest_difference(const double *a, const double *b, size_t n) {
+    double worst = 0;
+    for (size_t k = 0; k < n; k++) worst = fmax(worst, fabs(a[k] - b[k]));
+    return worst;
+}
+
+static void set_snow(pbd_scene *scene) {
+    scene->material.flow = PBD_FLOW_SNOW;
+    scene->material.flow_value[PBD_FLOW_COMPRESSION] = 0.025;
+    scene->material.flow_value[PBD_FLOW_STRETCH] = 0.0075;
+    scene->material.flow_value[PBD_FLOW_XI] = 10;
+}
+
+static void add_plane(pbd_scene *scene, const double at[3], int axis, double side, double friction) {
+    scene->collider = realloc(scene->collider, (scene->colliders + 1) * sizeof *scene->collider);
+    pbd_collider *to = &scene->collider[scene->colliders++];
+    *to = (pbd_collider){.shape = PBD_PLANE, .friction = friction};
+    for (int d = 0; d < 3; d++) {
+        to->centre[d] = at[d];
+        to->axis[d][(axis + 1 + d) % 3] = d == 2 ? side : 1; /* the third row is the normal */
+    }
+    if (side < 0) to->axis[0][(axis + 1) % 3] = -1;
+}
+
+/* ---- A step by dense elimination --------------------------------------------------------------------------------- */
+
+/* Particles at x with stretches S, kernels and volumes as given: what the method's README says, loop by loop. */
+typedef struct dense {
+    size_t n;
+    const double *x, *S, *mass, *volume; /* volume: now */
+    double *raw, *corrected;             /* n x n x 3: V_j grad W_ij; times L_i */
+    double mu, lambda, dt;
+    bool own_divergence; /* by corrected gradients */
+} dense;
+
+static dense dense_make(const pbd_scene *scene, const double *x, const double *S, const double *volume, double dt,
+                        bool own) {
+    const size_t n = scene->particles;
+    const pbd_material *m = &scene->material;
+    dense d = {.n = n, .x = x, .S = S, .mass = scene->masses, .volume = volume, .dt = dt, .own_divergence = own};
+    d.mu = m->E / (2 * (1 + m->nu));
+    d.lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
+    pbd_scene now = *scene;
+    now.volumes = malloc(n * sizeof(double));
+    memcpy(now.volumes, volume, n * sizeof(double));
+    d.corrected = formulas_at(&now, x, scene->spacing).a;
+    d.raw = calloc(3 * n * n, sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double to[3], *g = d.raw + 3 * (n * i + j);
+            for (size_t k = 0; k < 3; k++) to[k] = x[3 * j + k] - x[3 * i + k];
+            wendland_gradient(to, scene->spacing, g);
+            for (size_t k = 0; k < 3; k++) g[k] *= volume[j];
+        }
+    free(now.volumes);
+    return d;
+}
+
+static void dense_free(dense *d) {
+    free(d->raw);
+    free(d->corrected);
+}
+
+static double dense_divergence(const dense *d, const double *w, size_t i) {
+    const double *a = d->own_divergence ? d->corrected : d->raw;
+    double sum = 0;
+    for (size_t j = 0; j < d->n; j++)
+        for (size_t k = 0; k < 3; k++) sum += (w[3 * j + k] - w[3 * i + k]) * a[3 * (d->n * i + j) + k];
+    return sum;
+}
+
+static double determinant3(const double *s) {
+    return s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) + s[2] * (s[3] * s[7] - s[4] * s[6]);
+}
+
+/* 2 G (sym((1 + dt grad w) S) - 1), row by row; whole 0: what w adds. */
+static void dense_shear(const dense *d, const double *w, double whole, size_t i, double T[9]) {
+    double B[3][3] = {{0}}, trace = 0, P[3][3];
+    for (size_t j = 0; j < d->n; j++)
+        for (size_t r = 0; r < 3; r++)
+            for (size_t c = 0; c < 3; c++)
+                B[r][c] += d->dt * (w[3 * j + r] - w[3 * i + r]) * d->corrected[3 * (d->n * i + j) + c];
+    trace = B[0][0] + B[1][1] + B[2][2];
+    for (int r = 0; r < 3; r++) B[r][r] += whole + (d->dt * dense_divergence(d, w, i) - trace) / 3;
+    for (size_t r = 0; r < 3; r++)
+        for (size_t c = 0; c < 3; c++) {
+            P[r][c] = 0;
+            for (size_t k = 0; k < 3; k++) P[r][c] += B[r][k] * d->S[9 * i + 3 * k + c];
+        }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) T[3 * r + c] = 2 * d->mu * (0.5 * (P[r][c] + P[c][r]) - (r == c) * whole);
+}
+
+/* dt a of stresses T and pressures p, as the sum of what every particle's stress does to all (not by gathering). */
+static void dense_push(const dense *d, const double *T, const double *p, double *out) {
+    memset(out, 0, 3 * d->n * sizeof *out);
+    for (size_t i = 0; i < d->n; i++)
+        for (size_t j = 0; j < d->n; j++)
+            for (size_t r = 0; r < 3; r++) {
+                const double *a = d->corrected + 3 * (d->n * i + j);
+                double force =
+                    T ? T[9 * i + 3 * r] * a[0] + T[9 * i + 3 * r + 1] * a[1] + T[9 * i + 3 * r + 2] * a[2] : 0;
+                if (p) force -= p[i] * (d->own_divergence ? a : d->raw + 3 * (d->n * i + j))[r];
+                out[3 * i + r] += d->dt * d->volume[i] * force / d->mass[i];
+                out[3 * j + r] -= d->dt * d->volume[i] * force / d->mass[j];
+            }
+}
+
+/* What the velocity w makes of w: the linear part (whole 0), or all. */
+static void dense_answer(const dense *d, const double *w, double whole, bool shear, bool pressure, double *out) {
+    double *T = calloc(9 * d->n, sizeof *T), *p = calloc(d->n, sizeof *p);
+    for (size_t i = 0; i < d->n; i++) {
+        const double J = determinant3(d->S + 9 * i);
+        if (shear) dense_shear(d, w, whole, i, T + 9 * i);
+        p[i] = pressure ? d->lambda * (whole * (1 - J) - d->dt * dense_divergence(d, w, i)) / J : 0;
+    }
+    dense_push(d, shear ? T : NULL, pressure ? p : NULL, out);
+    free(T);
+    free(p);
+}
+
+/* w of w = base + answer(w): columns of 1 - answer, LU. */
+static void dense_solve(const dense *d, const double *base, bool shear, bool pressure, double *w, double *asymmetry) {
+    const size_t n = 3 * d->n;
+    double *zero = calloc(n, sizeof *zero), *column = malloc(n * sizeof *column), largest = 0;
+    gsl_matrix *A = gsl_matrix_alloc(n, n);
+    gsl_vector *b = gsl_vector_alloc(n), *x = gsl_vector_alloc(n);
+    gsl_permutation *order = gsl_permutation_alloc(n);
+    int sign;
+    dense_answer(d, zero, 1, shear, pressure, column);
+    for (size_t k = 0; k < n; k++) gsl_vector_set(b, k, base[k] + column[k]);
+    for (size_t c = 0; c < n; c++) {
+        zero[c] = 1;
+        dense_answer(d, zero, 0, shear, pressure, column);
+        zero[c] = 0;
+        for (size_t r = 0; r < n; r++) gsl_matrix_set(A, r, c, (r == c) - column[r]);
+    }
+    *asymmetry = 0;
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++) {
+            const double a = d->mass[r / 3] * gsl_matrix_get(A, r, c), t = d->mass[c / 3] * gsl_matrix_get(A, c, r);
+            largest = fmax(largest, fabs(a));
+            *asymmetry = fmax(*asymmetry, fabs(a - t));
+        }
+    *asymmetry /= largest;
+    gsl_linalg_LU_decomp(A, order, &sign);
+    gsl_linalg_LU_solve(A, order, b, x);
+    for (size_t k = 0; k < n; k++) w[k] = gsl_vector_get(x, k);
+    gsl_matrix_free(A);
+    gsl_vector_free(b);
+    gsl_vector_free(x);
+    gsl_permutation_free(order);
+    free(zero);
+    free(column);
+}
+
+/* Split: the pressure's own velocity first, then shear on what its pressure leaves. */
+static void dense_step(const dense *d, const double *v, bool together, double *w, double *asymmetry) {
+    const size_t n = 3 * d->n;
+    double *pressed = malloc(n * sizeof *pressed), *push = malloc(n * sizeof *push);
+    if (together) {
+        dense_solve(d, v, true, true, w, asymmetry);
+    } else {
+        double unused;
+        dense_solve(d, v, false, true, pressed, asymmetry);
+        dense_answer(d, pressed, 1, false, true, push);
+        for (size_t k = 0; k < n; k++) pressed[k] = v[k] + push[k];
+        dense_solve(d, pressed, true, false, w, &unused);
+    }
+    free(pressed);
+    free(push);
+}
+
+static double cofactor_of_step(const dense *d, const double *w, size_t i) {
+    double T[9], B[9];
+    dense unit = *d;
+    double *identity = calloc(9 * d->n, sizeof *identity);
+    for (size_t k = 0; k < d->n; k++)
+        for (size_t r = 0; r < 3; r++) identity[9 * k + 4 * r] = 1;
+    unit.S = identity;
+    unit.mu = 0.5;
+    dense_shear(&unit, w, 1, i, T); /* its symmetric part; the antisymmetric one follows */
+    for (size_t r = 0; r < 3; r++)
+        for (size_t c = 0; c < 3; c++) {
+            double skew = 0;
+            for (size_t j = 0; j < d->n; j++)
+                skew += 0.5 * d->dt *
+                        ((w[3 * j + r] - w[3 * i + r]) * d->corrected[3 * (d->n * i + j) + c] -
+                         (w[3 * j + c] - w[3 * i + c]) * d->corrected[3 * (d->n * i + j) + r]);
+            B[3 * r + c] = T[3 * r + c] + (r == c) + skew;
+        }
+    free(identity);
+    return determinant3(B);
+}
+
+/* Two steps: the first from rest shapes, the second from the stretches that it left. */
+static void test_steps_against_elimination(void **unused) {
+    (void)unused;
+    static const char *const solve[] = {"split", "together"}, *const divergence[] = {"uncorrected", "corrected"};
+    for (int k = 0; k < 4; k++) {
+        pbd_scene scene;
+        solver s;
+        char words[400], more[200];
+        const double dt = 0.01;
+        make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
+        set_noise_velocities(&scene, 0.5);
+        snprintf(more, sizeof more, "solve=%s divergence=%s", solve[k / 2], divergence[k % 2]);
+        words_with(more, words);
+        const size_t n = scene.particles;
+        double *x = calloc(3 * n, sizeof *x), *v = calloc(3 * n, sizeof *v), *w = calloc(3 * n, sizeof *w);
+        double *volume = calloc(n, sizeof *volume), *S = calloc(9 * n, sizeof *S), asymmetry;
+        memcpy(x, scene.positions, 3 * n * sizeof *x);
+        memcpy(v, scene.velocities, 3 * n * sizeof *v);
+        memcpy(volume, scene.volumes, n * sizeof *volume);
+        for (size_t i = 0; i < 9 * n; i++) S[i] = i % 9 % 4 == 0;
+        solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
+        for (int step = 0; step < 2; step++) {
+            dense d = dense_make(&scene, x, S, volume, dt, k % 2 == 1);
+            dense_step(&d, v, k / 2 == 1, w, &asymmetry);
+            /* The pressure's matrix is symmetric always; that of all of it where nothing is strained yet and one
+             * gradient serves all. */
+            if (k / 2 == 0 || (k % 2 == 1 && step == 0)) check_near("asymmetry", asymmetry, 0, 1e-14);
+            for (size_t i = 0; i < n; i++) volume[i] *= cofactor_of_step(&d, w, i);
+            check_steps(&s, dt, 1);
+            double *got = velocities_of(&s, n), change = largest_difference(w, v, 3 * n);
+            check_near(words, largest_difference(got, w, 3 * n) / change, 0, 1e-9);
+            assert_true(change > 0.1);
+            free(x);
+            free(v);
+            free(S);
+            x = positions_of(&s, n);
+            v = got;
+            S = stretches_of(&s, n);
+            dense_free(&d);
+        }
+        check_near("residual of the pressure", metric_of(&s, "pressure_residual"), 0, k / 2 ? 0 : 1e-12);
+        free(x);
+        free(v);
+        free(w);
+        free(S);
+        free(volume);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* The formulas themselves: forces at small strain are the gradient of the elastic energy by differences. */
+static void test_forces_by_differences(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
+    const size_t n = scene.particles;
+    double *S = calloc(9 * n, sizeof *S), *w = calloc(3 * n, sizeof *w), *got = calloc(3 * n, sizeof *got), worst = 0,
+           most = 0;
+    uint64_t seed = 5;
+    for (size_t i = 0; i < 9 * n; i++) S[i] = i % 9 % 4 == 0;
+    for (size_t i = 0; i < 3 * n; i++) w[i] = noise(&seed);
+    const dense d = dense_make(&scene, scene.positions, S, scene.volumes, 0.01, true);
+    dense_answer(&d, w, 1, true, true, got);
+    for (size_t k = 0; k < 3 * n; k++) {
+        double energy[2];
+        for (int side = 0; side < 2; side++) {
+            const double kept = w[k];
+            w[k] += side ? 1e-4 : -1e-4;
+            energy[side] = 0;
+            for (size_t i = 0; i < n; i++) { /* V (G |e|^2 + lambda/2 tr^2 e), e = dt sym grad w */
+                double T[9], square = 0;
+                dense_shear(&d, w, 1, i, T);
+                for (int e = 0; e < 9; e++) square += T[e] * T[e];
+                const double trace = d.dt * dense_divergence(&d, w, i);
+                energy[side] += d.volume[i] * (square / (4 * d.mu) + 0.5 * d.lambda * trace * trace);
+            }
+            w[k] = kept;
+        }
+        const double wanted = -(energy[1] - energy[0]) / 2e-4 / d.mass[k / 3]; /* by dt w, times dt */
+        worst = fmax(worst, fabs(got[k] - wanted));
+        most = fmax(most, fabs(wanted));
+    }
+    check_near("forces over the largest", worst / most, 0, 1e-6);
+    dense tmp = d;
+    dense_free(&tmp);
+    free(S);
+    free(w);
+    free(got);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- Motions with known answers ---------------------------------------------------------------------------------- */
+
+static void test_affine_velocities_are_exact(void **unused) {
+    (void)unused;
+    static const double A[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
+    static const char *const variants[] = {"divergence=corrected",
+                                           "divergence=corrected kernel=wendland_c2 volume=tracked"};
+    for (size_t k = 0; k < 2; k++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0.3);
+        scene.material.E = 1e-9;
+        for (size_t i = 0; i < 3 * scene.particles; i++) {
+            const double *x = scene.positions + i / 3 * 3, *row = A[i % 3];
+            scene.velocities[i] = 3 + row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+        }
+        solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, variants[k]);
+        check_steps(&s, 0.1, 1);
+        double *S = stretches_of(&s, scene.particles), worst = 0;
+        for (size_t p = 0; p < scene.particles; p++)
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) {
+                    double square = 0, wanted = 0; /* S S = B B^T */
+                    for (int e = 0; e < 3; e++) {
+                        square += S[9 * p + 3 * r + e] * S[9 * p + 3 * e + c];
+                        wanted += ((r == e) + 0.1 * A[r][e]) * ((c == e) + 0.1 * A[c][e]);
+                    }
+                    worst = fmax(worst, fabs(square - wanted));
+                }
+        check_near("S S - B B^T of an affine field", worst, 0, 1e-11);
+        check_near("deficient_fraction", metric_of(&s, "deficient_fraction"), 0, 0);
+        free(S);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+static void test_free_fall(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
+    scene.gravity[2] = -9.81;
+    scene.positions[0] -= 20; /* one of them alone */
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 2;
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 1e-3, 50);
+    double *x = positions_of(&s, scene.particles), worst = 0;
+    for (size_t p = 0; p < scene.particles; p++) {
+        worst = fmax(worst, fabs(x[3 * p] - scene.positions[3 * p] - 2 * 0.05));
+        worst = fmax(worst, fabs(x[3 * p + 2] - scene.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
+    }
+    check_near("places after 50 steps", worst, 0, 1e-12);
+    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles, 1e-12);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* A long bar of nu = 0 swings along its length: its quarter period, and the first order of the scheme. */
+static double swing(double dt, double *crossed) {
+    enum { LONG = 16, ACROSS = 4 };
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){LONG, ACROSS, ACROSS}, 0, 0);
+    scene.material.nu = 0;
+    scene.material.E = 1e5;
+    const double length = LONG * 0.1, speed = 10, period = 2 * length / speed;
+    double *shape = malloc(scene.particles * sizeof *shape), last = 1, time = 0, moved = 0, *x;
+    for (size_t p = 0; p < scene.particles; p++) {
+        shape[p] = cos(M_PI * ((double)(p % LONG) + 0.5) / LONG);
+        scene.velocities[3 * p] = 0.01 * shape[p];
+    }
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene,
+                "kernel=wendland_c2 volume=tracked divergence=corrected tolerance=1e-10 iterations=2000");
+    *crossed = 0;
+    for (long k = 0; k < lround(0.4 * period / dt); k++) {
+        check_steps(&s, dt, 1);
+        double *v = velocities_of(&s, scene.particles), now = 0;
+        for (size_t p = 0; p < scene.particles; p++) now += shape[p] * v[3 * p];
+        time += dt;
+        if (now < 0 && *crossed == 0) *crossed = time - dt * now / (now - last);
+        last = now;
+        free(v);
+    }
+    x = positions_of(&s, scene.particles);
+    for (size_t p = 0; p < scene.particles; p++) moved += shape[p] * (x[3 * p] - scene.positions[3 * p]);
+    free(x);
+    free(shape);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+    return moved;
+}
+
+static void test_bar_swings(void **unused) {
+    (void)unused;
+    double crossed[3], moved[3];
+    for (int k = 0; k < 3; k++) moved[k] = swing(0.32 / 80 / (1 << k), &crossed[k]);
+    check_near("quarter of the period, s", crossed[2], 0.08, 0.08 * 0.12); /* corrected SPH is soft: design */
+    check_near("order in time", log2((moved[0] - moved[1]) / (moved[1] - moved[2])), 1, 0.25);
+}
+
+/* A column between walls without friction, pressed by a hundredth of its modulus: E (1 - nu)/((1 + nu)(1 - 2 nu)). */
+static void test_column_is_pressed(void **unused) {
+    (void)unused;
+    enum { ACROSS = 5, HIGH = 10 };
+    static const char *const variants[] = {"solve=split divergence=corrected", "solve=together divergence=corrected"};
+    for (int k = 0; k < 2; k++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){ACROSS, ACROSS, HIGH}, 0, 0);
+        const double E = 1e5, nu = 0.3, modulus = E * (1 - nu) / ((1 + nu) * (1 - 2 * nu)), sigma = 0.01 * E;
+        scene.material.E = E;
+        for (size_t d = 0; d < 3; d++) {
+            const double low = -0.23 - 0.05, high = low + 0.1 * ACROSS;
+            const double foot[3] = {low, low, low}, head[3] = {high, high, high};
+            add_plane(&scene, foot, (int)d, 1, 0);
+            if (d < 2) add_plane(&scene, head, (int)d, -1, 0);
+        }
+        scene.contact.radius = malloc(scene.particles * sizeof(double));
+        for (size_t p = 0; p < scene.particles; p++) scene.contact.radius[p] = 0.05;
+        scene.forces = calloc(3 * scene.particles, sizeof(double));
+        for (size_t p = 0; p < ACROSS * ACROSS; p++) scene.forces[3 * (scene.particles - 1 - p) + 2] = -sigma * 0.01;
+        char words[400];
+        snprintf(words, sizeof words, "damping=20 kernel=wendland_c2 volume=tracked tolerance=1e-6 %s", variants[k]);
+        solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
+        check_steps(&s, 1e-3, 500);
+        double *x = positions_of(&s, scene.particles), layer[2] = {0, 0};
+        for (size_t p = 0; p < scene.particles; p++) {
+            const size_t z = p / (ACROSS * ACROSS);
+            if (z == 2 || z == HIGH - 3) layer[z > 2] += x[3 * p + 2] / (ACROSS * ACROSS);
+        }
+        const double strain = 1 - (layer[1] - layer[0]) / (0.1 * (HIGH - 5));
+        check_near(variants[k], strain * modulus / sigma, 1, 0.1);
+        free(scene.contact.radius);
+        scene.contact.radius = NULL;
+        free(x);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* A block on an incline (gravity is what is inclined) slides by g (sin - mu cos), or stays. */
+static void test_friction_of_a_slope(void **unused) {
+    (void)unused;
+    static const double friction[] = {0, 0.2, 0.5}, wanted[] = {3, 1, 0};
+    for (int k = 0; k < 3; k++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){6, 6, 3}, 0, 0);
+        const double at[3] = {0, 0, -0.23};
+        scene.material.E = 1e6;
+        scene.gravity[0] = 3;
+        scene.gravity[2] = -10;
+        add_plane(&scene, at, 2, 1, friction[k]);
+        solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "damping=0");
+        check_steps(&s, 1e-3, 300);
+        double *before = velocities_of(&s, scene.particles), gained = 0;
+        check_steps(&s, 1e-3, 200);
+        double *after = velocities_of(&s, scene.particles), *x = positions_of(&s, scene.particles), lowest = 1;
+        for (size_t p = 0; p < scene.particles; p++) {
+            gained += (after[3 * p] - before[3 * p]) / (0.2 * (double)scene.particles);
+            lowest = fmin(lowest, x[3 * p + 2] - at[2]);
+        }
+        check_near("acceleration, m/s^2", gained, wanted[k], 0.1);
+        check_near("depth in the floor, m", fmin(lowest, 0), 0, 1e-12);
+        free(before);
+        free(after);
+        free(x);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* ---- Momenta, rotation ------------------------------------------------------------------------------------------- */
+
+static void check_momenta(const char *words, double linear_limit, double angular_limit) {
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.2, 0.3);
+    set_noise_velocities(&scene, 0.5);
+    set_snow(&scene);
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
+    for (int step = 0; step < 3; step++) {
+        double *x = positions_of(&s, scene.particles), *v = velocities_of(&s, scene.particles);
+        check_steps(&s, 0.002, 1);
+        double *w = velocities_of(&s, scene.particles), linear[3] = {0}, angular[3] = {0}, size = 0;
+        for (size_t k = 0; k < 3 * scene.particles; k++) {
+            const double j = scene.masses[k / 3] * (w[k] - v[k]), *at = x + k / 3 * 3;
+            const size_t d = k % 3, next = (d + 1) % 3, last = (d + 2) % 3;
+            linear[d] += j;
+            angular[next] += at[last] * j; /* about x^n */
+            angular[last] -= at[next] * j;
+            size += fabs(j);
+        }
+        for (int d = 0; d < 3; d++) {
+            check_near(words, linear[d] / size, 0, linear_limit);
+            check_near("  angular", angular[d] / size, 0, angular_limit);
+        }
+        free(x);
+        free(v);
+        free(w);
+    }
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+static void test_momenta(void **unused) {
+    (void)unused;
+    check_momenta("preconditioner=masses tolerance=0.1", 1e-14, 1e-14);
+    check_momenta("preconditioner=masses tolerance=0.1 solve=together", 1e-14, 1e-14);
+    check_momenta("tolerance=1e-10 divergence=corrected", 1e-10, 1e-10);
+}
+
+static void turn_vector(const double R[3][3], const double in[3], double out[3]) {
+    for (int r = 0; r < 3; r++) out[r] = R[r][0] * in[0] + R[r][1] * in[1] + R[r][2] * in[2];
+}
+
+static void test_rotation(void **unused) {
+    (void)unused;
+    static const double R[3][3] = {
+        {2.0 / 3, -1.0 / 3, 2.0 / 3}, {2.0 / 3, 2.0 / 3, -1.0 / 3}, {-1.0 / 3, 2.0 / 3, 2.0 / 3}};
+    double *v[2], wanted[3], worst = 0;
+    size_t n = 0;
+    for (int turned = 0; turned < 2; turned++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
+        set_noise_velocities(&scene, 0.5);
+        set_snow(&scene);
+        n = scene.particles;
+        for (size_t p = 0; p < n && turned; p++) {
+            double to[3];
+            turn_vector(R, scene.positions + 3 * p, to);
+            memcpy(scene.positions + 3 * p, to, sizeof to);
+            turn_vector(R, scene.velocities + 3 * p, to);
+            memcpy(scene.velocities + 3 * p, to, sizeof to);
+        }
+        solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "tolerance=1e-12 iterations=2000");
+        check_steps(&s, 0.002, 3);
+        v[turned] = velocities_of(&s, n);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+    for (size_t p = 0; p < n; p++) {
+        turn_vector(R, v[0] + 3 * p, wanted);
+        worst = fmax(worst, largest_difference(wanted, v[1] + 3 * p, 3));
+    }
+    check_near("a turned scene's velocities, turned, m/s", worst, 0, 1e-9);
+    free(v[0]);
+    free(v[1]);
+}
+
+/* ---- Snow -------------------------------------------------------------------------------------------------------- */
+
+/* A block hits the floor: stretches stay in their box, some of them at its edges, and it neither sinks in nor gains. */
+static const double FLOOR = -0.236;
+
+static void make_impact(pbd_scene *scene) {
+    const double at[3] = {0, 0, FLOOR};
+    make_lattice(scene, (const size_t[]){6, 5, 6}, 0.05, 0);
+    set_snow(scene);
+    scene->material.E = 5e5;
+    scene->gravity[2] = -9.81;
+    for (size_t p = 0; p < scene->particles; p++) {
+        scene->masses[p] = 0.4;
+        scene->velocities[3 * p + 2] = -3;
+    }
+    add_plane(scene, at, 2, 1, 0.5);
+}
+
+static double energy_of(const pbd_scene *scene, const double *v) {
+    double sum = 0;
+    for (size_t k = 0; k < 3 * scene->particles; k++) sum += 0.5 * scene->masses[k / 3] * v[k] * v[k];
+    return sum;
+}
+
+/* The least and largest stretch, and the lowest place over the floor. */
+static void look_at_impact(const solver *s, size_t particles, double *least, double *most, double *lowest) {
+    double *S = stretches_of(s, particles), *x = positions_of(s, particles);
+    for (size_t p = 0; p < particles; p++) {
+        double F[3][3], e[3];
+        for (size_t k = 0; k < 9; k++) F[k / 3][k % 3] = S[9 * p + k];
+        hencky_strains(F, e);
+        for (int k = 0; k < 3; k++) {
+            *least = fmin(*least, exp(e[k]));
+            *most = fmax(*most, exp(e[k]));
+        }
+        *lowest = fmin(*lowest, x[3 * p + 2] - FLOOR);
+    }
+    free(S);
+    free(x);
+}
+
+static void test_snow_flows(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    double least = 1, most = 1, lowest = 1;
+    make_impact(&scene);
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
+    for (int k = 0; k < 50; k++) {
+        check_steps(&s, 5e-4, 2);
+        look_at_impact(&s, scene.particles, &least, &most, &lowest);
+    }
+    check_near("least stretch", least, 0.975, 1e-12);
+    check_near("largest stretch", most, 1.0075, 1e-12);
+    check_near("depth in the floor, m", fmin(lowest, 0), 0, 1e-12);
+    double *v = velocities_of(&s, scene.particles);
+    assert_true(energy_of(&scene, v) < 0.2 * energy_of(&scene, scene.velocities));
+    free(v);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* A solver that is stopped early says so. */
+static void test_warnings(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_impact(&scene);
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "iterations=1 tolerance=1e-8");
+    check_steps(&s, 2e-3, 10);
+    bool told = false;
+    for (size_t i = 0; i < s.result.warnings; i++) told |= strcmp(s.result.warning[i].name, "solver_residual") == 0;
+    if (!told) fail_msg("one iteration is not enough, and nobody says so");
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- The same whatever it runs on -------------------------------------------------------------------------------- */
+
+static double *after_impact(int backend, pbd_precision precision, int threads, int steps) {
+    pbd_scene scene;
+    solver s;
+    make_impact(&scene);
+    check_ok(try_open_on(backend, &s, "gissler_snow", precision, threads, &scene, ""));
+    check_steps(&s, 1e-3, steps);
+    double *x = positions_of(&s, scene.particles);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+    return x;
+}
+
+static void test_threads_and_backends(void **unused) {
+    (void)unused;
+    const size_t n = 3 * 6 * 5 * 6;
+    for (int precision = 0; precision < 2; precision++) {
+        double *one = after_impact(PBD_CPU, (pbd_precision)precision, 1, 15);
+        for (int threads = 3; threads <= 8; threads += 5) {
+            double *many = after_impact(PBD_CPU, (pbd_precision)precision, threads, 15);
+            check_near("several threads, to the bit", memcmp(one, many, n * sizeof *one) != 0, 0, 0);
+            free(many);
+        }
+        free(one);
+    }
+    double *cpu = after_impact(PBD_CPU, PBD_PRECISION_F64, 1, 5), *emu = after_impact(PBD_EMU, PBD_PRECISION_F64, 1, 5);
+    check_near("emulated threads, m", largest_difference(cpu, emu, n), 0, 1e-10);
+    free(emu);
+    double *single = after_impact(PBD_CPU, PBD_PRECISION_F32, 1, 5);
+    check_near("f32, m", largest_difference(cpu, single, n), 0, 2e-5);
+    free(single);
+    free(cpu);
+}
+
+static void test_save_and_load(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    size_t bytes = 0;
+    make_impact(&scene);
+    solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 1e-3, 10);
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    void *blob = malloc(bytes);
+    check_ok(s.method->save(s.state, blob, &bytes));
+    check_steps(&s, 1e-3, 10);
+    double *first = positions_of(&s, scene.particles);
+    check_ok(s.method->load(s.state, blob, bytes));
+    check_steps(&s, 1e-3, 10);
+    double *second = positions_of(&s, scene.particles);
+    check_near("again from a saved state, m", largest_difference(first, second, 3 * scene.particles), 0, 0);
+    assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
+    free(blob);
+    free(first);
+    free(second);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+static void check_refused(pbd_scene *scene, pbd_code code, const char *words) {
+    solver s;
+    const pbd_status status = try_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, scene, "");
+    if (status.code != code || !strstr(status.text, words)) fail_msg("%d: %s", (int)status.code, status.text);
+    print_message("    %s\n", status.text);
+    solver_close(&s);
+}
+
+static void test_refusals(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){3, 3, 3}, 0, 0);
+    scene.material.nu = -0.1;
+    check_refused(&scene, PBD_BAD_INPUT, "-0.1");
+    scene.material.nu = 0.3;
+    scene.material.flow = PBD_FLOW_NACC;
+    check_refused(&scene, PBD_NOT_SUPPORTED, "flow=snow");
+    scene.material.flow = PBD_FLOW_NONE;
+    scene.masses[4] = 0;
+    check_refused(&scene, PBD_BAD_INPUT, "particle 4");
+    scene.masses[4] = 1;
+    scene.spacing = 0;
+    check_refused(&scene, PBD_BAD_INPUT, "spacing");
+    xpbi_scene_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps_against_elimination),
+        cmocka_unit_test(test_forces_by_differences),
+        cmocka_unit_test(test_affine_velocities_are_exact),
+        cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_bar_swings),
+        cmocka_unit_test(test_column_is_pressed),
+        cmocka_unit_test(test_friction_of_a_slope),
+        cmocka_unit_test(test_momenta),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_snow_flows),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_threads_and_backends),
+        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
