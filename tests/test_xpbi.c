@@ -166,6 +166,66 @@ static void test_gradients_by_differences(void **unused) {
     }
 }
 
+/* Without the correction: I + dt sum V_b (v_b - v_p) grad W_b^T. */
+static void test_plain_gradients(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    char words[400];
+    double worst = 0;
+    const double dt = 0.01;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
+    set_noise_velocities(&scene, 1);
+    scene.material.E = 1e-12;
+    words_with("gradient_correction=off", words);
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
+    check_steps(&s, dt, 1);
+    double *f = gradients_of(&s, scene.particles);
+    for (size_t p = 0; p < scene.particles; p++) {
+        double wanted[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        for (size_t b = 0; b < scene.particles; b++) {
+            double d[3], g[3];
+            for (size_t k = 0; k < 3; k++) d[k] = scene.positions[3 * b + k] - scene.positions[3 * p + k];
+            wendland_gradient(d, 0.1, g);
+            for (size_t k = 0; k < 9; k++)
+                wanted[k] += dt * scene.volumes[b] * g[k % 3] *
+                             (scene.velocities[3 * b + k / 3] - scene.velocities[3 * p + k / 3]);
+        }
+        for (size_t k = 0; k < 9; k++) worst = fmax(worst, fabs(f[9 * p + k] - wanted[k]));
+    }
+    check_near("F by plain gradients", worst, 0, 1e-12);
+    free(f);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* F goes by what velocities were before XSPH; places by what they are after it. */
+static void test_two_velocities(void **unused) {
+    (void)unused;
+    static const char *const words[] = {"position_correction=off xsph=0", "position_correction=off xsph=0.5",
+                                        "position_correction=off xsph=0.5 deformation=before_xsph"};
+    double *f[3], *x[3], apart[2] = {0}, moved = 0;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
+    set_noise_velocities(&scene, 1);
+    for (int k = 0; k < 3; k++) {
+        solver s;
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words[k]);
+        check_steps(&s, 0.01, 1);
+        f[k] = gradients_of(&s, scene.particles);
+        x[k] = positions_of(&s, scene.particles);
+        solver_close(&s);
+    }
+    for (size_t k = 0; k < 9 * scene.particles; k++) apart[0] = fmax(apart[0], fabs(f[2][k] - f[0][k]));
+    for (size_t k = 0; k < 3 * scene.particles; k++) apart[1] = fmax(apart[1], fabs(x[2][k] - x[1][k]));
+    for (size_t k = 0; k < 3 * scene.particles; k++) moved = fmax(moved, fabs(x[1][k] - x[0][k]));
+    check_near("F is that without XSPH", apart[0], 0, 0);
+    check_near("places are those with it", apart[1], 0, 0);
+    assert_true(moved > 1e-4);
+    for (int k = 0; k < 3; k++) free(f[k]), free(x[k]);
+    xpbi_scene_free(&scene);
+}
+
 /* ---- Momenta ----------------------------------------------------------------------------------------------------- */
 
 typedef struct momenta {
@@ -525,6 +585,27 @@ static void test_pairs_are_kept_apart(void **unused) {
     xpbi_scene_free(&scene);
 }
 
+/* Shifts part them just so, but velocities and F know nothing of it. */
+static void test_shifts_are_unknown(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
+    scene.material.E = 1e-9;
+    scene.positions[3] = scene.positions[0] + 0.02;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=shift correction_time=0");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, 2), *v = velocities_of(&s, 2), *f = gradients_of(&s, 2);
+    check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
+    for (size_t k = 0; k < 6; k++) check_near("speed, m/s", v[k], 0, 0);
+    for (size_t k = 0; k < 18; k++) check_near("F", f[k], k % 9 % 4 == 0, 0);
+    free(x);
+    free(v);
+    free(f);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
 /* A block that is squeezed keeps its density with the constraint, and not without. */
 static void test_density_is_kept(void **unused) {
     (void)unused;
@@ -591,6 +672,7 @@ static void test_bad_input(void **unused) {
     expect_refusal(&scene, "iterations=0", PBD_BAD_INPUT, "iterations");
     expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
     expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
+    expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "another way");
     scene.material.law = PBD_LAW_STVK;
     expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
     scene.material.law = PBD_LAW_HENCKY;
@@ -634,6 +716,8 @@ int main(void) {
         cmocka_unit_test(test_start_is_deformed),
         cmocka_unit_test(test_free_fall),
         cmocka_unit_test(test_gradients_by_differences),
+        cmocka_unit_test(test_plain_gradients),
+        cmocka_unit_test(test_two_velocities),
         cmocka_unit_test(test_linear_momentum),
         cmocka_unit_test(test_angular_momentum),
         cmocka_unit_test(test_averaging_loses_momentum),
@@ -645,6 +729,7 @@ int main(void) {
         cmocka_unit_test(test_residual_goes_to_zero),
         cmocka_unit_test(test_stored_F_is_within_yield),
         cmocka_unit_test(test_pairs_are_kept_apart),
+        cmocka_unit_test(test_shifts_are_unknown),
         cmocka_unit_test(test_density_is_kept),
         cmocka_unit_test(test_coincident_particles),
         cmocka_unit_test(test_bad_input),

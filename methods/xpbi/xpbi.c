@@ -16,7 +16,9 @@ static const char *const constraints[] = {"energy", "pair", "stress", NULL};
 static const char *const starts[] = {"zero", "stress", NULL};
 static const char *const gradients[] = {"elastic", "printed", NULL};
 static const char *const smoothings[] = {"symmetric", "printed", NULL};
-static const char *const corrections[] = {"distance", "density", "off", NULL};
+static const char *const corrections[] = {"distance", "density", "off", "shift", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
+static const char *const carriers[] = {"same", "before_xsph", NULL};
 static const char *const volumes[] = {"tracked", "elastic", NULL};
 static const char *const residuals[] = {"off", "first", "last", "every", NULL};
 
@@ -37,6 +39,7 @@ static const pbd_param params[] = {
     {"multipliers", "", PBD_CHOICE, "zero", 0, 0, 0, starts,
      "at the start of a step: 0 (Algorithm 1), or those of the stress at its start"},
     {"gradient", "", PBD_CHOICE, "elastic", 0, 0, 0, gradients, "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)"},
+    {"gradient_correction", "", PBD_CHOICE, "on", 0, 0, 0, on_off, "L_p of Eq. 10, or off: 1 in its place"},
     {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, which ends at 2r, in spacings"},
     {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
      "singular values of L^-1 below this times the largest count as 0"},
@@ -44,10 +47,13 @@ static const pbd_param params[] = {
     {"xsph", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "c of Eq. 20: how much velocities are smoothed each step"},
     {"xsph_form", "", PBD_CHOICE, "symmetric", 0, 0, 0, smoothings, "keeps momentum, or as printed (Y-5)"},
     {"position_correction", "", PBD_CHOICE, "distance", 0, 0, 0, corrections,
-     "pairs are kept apart (Eq. 21), or density below its largest at the start (Figure 15)"},
+     "pairs are kept apart (Eq. 21), or density below its largest at the start (Figure 15), or pairs by shifts after"
+     " each step that F knows nothing of"},
     {"correction_gap", "", PBD_REAL, "0.25", 0, 1, PBD_OPEN_MAX, NULL, "epsilon: pairs nearer than r (1 - gap) part"},
     {"correction_time", "s", PBD_REAL, "0.01", 0, 1e6, 0, NULL,
      "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed"},
+    {"deformation", "", PBD_CHOICE, "same", 0, 0, 0, carriers,
+     "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
@@ -66,6 +72,9 @@ static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
     if (pbd_choice(values, "constraint") == 1 && scene->material.nu < 0)
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
                          scene->material.nu);
+    if (pbd_choice(values, "position_correction") == CORRECTION_SHIFT && pbd_choice(values, "deformation") == 1)
+        return pbd_error(PBD_BAD_INPUT,
+                         "position_correction=shift has x go another way already: with deformation=same, please");
     return pbd_ok();
 }
 
@@ -95,6 +104,8 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->printed_gradient = pbd_choice(values, "gradient") == 1;
     s->printed_xsph = pbd_choice(values, "xsph_form") == 1;
     s->elastic_volume = pbd_choice(values, "volume") == 1;
+    s->plain_gradients = pbd_choice(values, "gradient_correction") == 1;
+    s->apart = pbd_choice(values, "deformation") == 1;
     s->correction = pbd_choice(values, "position_correction");
     s->correction_time = pbd_real(values, "correction_time");
     s->duration = scene->duration;

@@ -89,6 +89,7 @@ typedef struct xpbi_shape_args {
     real weight;  /* u dt^2 */
     int printed;  /* XSPH as in Eq. 20 */
     int stress;   /* entries of the constraint of stress too */
+    int plain;    /* gradients of the kernel as they are: L = 1 */
 } xpbi_shape_args;
 
 /* L of A = sum V_b grad W (x) (x_b - x_p), which is symmetric; *full: no direction was given up. */
@@ -173,7 +174,8 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
     }
 
     vmask full;
-    const vmat3 l = xpbi_pseudo_inverse(moment, a->cutoff, &full);
+    vmat3 l = xpbi_pseudo_inverse(moment, a->cutoff, &full);
+    if (a->plain) l = vmat3_identity();
     for (size_t row = begin; row < end; row++) {
         real *at = a->s.gradient + row * 3 * XPBI_LANES + lane;
         const vvec3 b = vmat3_apply(l, xpbi_gradient(&a->s, row, lane));
@@ -613,8 +615,9 @@ PBD_BATCH_KERNEL(xpbi_measure_density, xpbi_thin_args, 30 * (8 * sizeof(real) + 
 typedef struct xpbi_end_args {
     xpbi_slices s;
     xpbi_particles p;
-    const real *v; /* velocities to read */
-    real *smooth;  /* smoothed ones */
+    const real *v;     /* velocities that F goes by */
+    const real *carry; /* velocities that x goes by */
+    real *smooth;      /* smoothed ones */
     flow_rule rule;
     real xsph, dt;
     int flows, elastic_volume, start; /* start: the gradient of a displacement, positions stay */
@@ -640,7 +643,8 @@ PBD_FN void xpbi_smooth(const xpbi_end_args *a, size_t first, int count) {
 }
 PBD_BATCH_KERNEL(xpbi_smooth, xpbi_end_args, 30 * (5 * sizeof(real) + 4), 30 * 9)
 
-/* F and x by the same velocity (Eq. 22); volume by the whole motion, or by the F that stays elastic. */
+/* F and x by the same velocity (Eq. 22), unless it is asked what comes of two; volume by the whole motion, or by the F
+ * that stays elastic. */
 PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
@@ -667,7 +671,7 @@ PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
         if (a->s.length[first + (size_t)i] == XPBI_ABSENT) continue;
         const size_t p = own[i];
         real *body = a->p.body + 12 * p, *x = a->p.x + 4 * p;
-        const real *v = a->v + 4 * p, least = (real)0.125, most = (real)8;
+        const real *v = a->carry + 4 * p, least = (real)0.125, most = (real)8;
         for (size_t e = 0; e < 9; e++) body[e / 3 * 4 + e % 3] = f[e][i];
         const real j = a->elastic_volume ? det[i] : body[7] * growth[i];
         body[7] = j > least ? (j < most ? j : most) : least;

@@ -15,7 +15,7 @@
 /* Values of the parameters of these names. */
 enum { PLASTICITY_IMPLICIT, PLASTICITY_SEMI_IMPLICIT, PLASTICITY_NONE };
 enum { RESIDUAL_OFF, RESIDUAL_FIRST, RESIDUAL_LAST, RESIDUAL_EVERY };
-enum { CORRECTION_DISTANCE, CORRECTION_DENSITY, CORRECTION_OFF };
+enum { CORRECTION_DISTANCE, CORRECTION_DENSITY, CORRECTION_OFF, CORRECTION_SHIFT };
 
 /* ---- State ------------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +35,8 @@ typedef struct xpbi {
     int form;  /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
     bool free; /* nobody is held: all momentum is seen */
     bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume;
-    int correction; /* CORRECTION_* */
+    bool plain_gradients, apart; /* L = 1; F goes by the velocities before XSPH */
+    int correction;              /* CORRECTION_* */
     double time;
     uint64_t steps;
     double fastest; /* m/s, at the end of the last step; at first as if there were no bound */
@@ -101,7 +102,8 @@ static pbd_status make_gradients(xpbi *s, double dt, double near) {
                                   .impulse = (real)(s->unit * dt),
                                   .weight = (real)(s->unit * dt * dt),
                                   .printed = s->printed_xsph,
-                                  .stress = s->form == XPBI_STRESS};
+                                  .stress = s->form == XPBI_STRESS,
+                                  .plain = s->plain_gradients};
     return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_gradients), slots_of(s), &args);
 }
 
@@ -159,12 +161,12 @@ static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOM
     return s->jacobi ? merge_moves(s, momentum) : pbd_ok();
 }
 
-static pbd_status keep_apart(xpbi *s, double dt) {
+static pbd_status part_pairs(xpbi *s, real *v, double dt) {
     const uint32_t *lane = s->layout.colour_lane;
     xpbi_part_args args = {.s = s->layout.slices,
                            .near = s->layout.near,
                            .x = s->now.x,
-                           .v = s->now.v,
+                           .v = v,
                            .gap = (real)s->gap,
                            .share = (real)(s->correction_time > dt ? dt / s->correction_time : 1),
                            .dt = (real)dt};
@@ -174,6 +176,8 @@ static pbd_status keep_apart(xpbi *s, double dt) {
     }
     return pbd_ok();
 }
+
+static pbd_status keep_apart(xpbi *s, double dt) { return part_pairs(s, s->now.v, dt); }
 
 /* dt: that for which impulses were made. */
 static xpbi_thin_args thin_args(const xpbi *s, double dt) {
@@ -198,15 +202,25 @@ static pbd_status keep_density(xpbi *s, double dt) {
 
 static pbd_status move_colliders(xpbi *s, double dt) { return collider_poses_move(&s->colliders, s->time, dt); }
 
-static pbd_status collide(xpbi *s, double dt) {
+static pbd_status collide_rows(xpbi *s, real *v, double dt) {
     const xpbi_collide_args args = {.collider = s->colliders.device,
                                     .colliders = (int)s->colliders.count,
                                     .x = s->now.x,
                                     .load = s->now.load,
-                                    .v = s->now.v,
+                                    .v = v,
                                     .dt = (real)dt,
                                     .inverse_dt = (real)(1 / dt)};
     return pbd_run(s->exec, &PBD_KERNEL(xpbi_collide), s->particles, &args);
+}
+
+static pbd_status collide(xpbi *s, double dt) { return collide_rows(s, s->now.v, dt); }
+
+/* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */
+static pbd_status shift(xpbi *s, double dt) {
+    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles, &copy));
+    for (long k = 0; k < s->iterations; k++) PBD_TRY(part_pairs(s, s->other.v, dt));
+    return s->colliders.count > 0 ? collide_rows(s, s->other.v, dt) : pbd_ok();
 }
 
 static pbd_status phase(xpbi *s, const char *name, pbd_status (*work)(xpbi *, double), double dt) {
@@ -328,6 +342,7 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
     return (xpbi_end_args){.s = s->layout.slices,
                            .p = s->now,
                            .v = s->now.v,
+                           .carry = s->now.v,
                            .smooth = s->other.v,
                            .rule = rule_of(s, dt),
                            .xsph = (real)s->xsph,
@@ -346,7 +361,9 @@ static pbd_status smooth(xpbi *s, double dt) {
 }
 
 static pbd_status advance(xpbi *s, double dt) {
-    const xpbi_end_args args = end_args(s, dt);
+    xpbi_end_args args = end_args(s, dt);
+    if (s->apart && s->xsph > 0) args.v = s->other.v; /* what smoothing left there */
+    if (s->correction == CORRECTION_SHIFT) args.carry = s->other.v;
     return pbd_run(s->exec, &PBD_KERNEL(xpbi_advance), slots_of(s), &args);
 }
 
@@ -398,6 +415,7 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
     pbd_metric(s->recorder, "lone_fraction", "1", PBD_NEUTRAL, s->alone / s->looked);
     pbd_metric(s->recorder, "applied_fraction", "1", PBD_NEUTRAL, 1 - s->idle / s->looked);
     pbd_metric(s->recorder, "neighbours_total", "1", PBD_NEUTRAL, seen[4]);
+    pbd_metric(s->recorder, "filled_slots", "1", PBD_NEUTRAL, (double)s->particles / (double)slots_of(s));
     return pbd_ok();
 }
 
@@ -409,7 +427,8 @@ static pbd_status search_phase(xpbi *s, double dt) {
 static pbd_status kernel_phase(xpbi *s, double dt) {
     /* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
     const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
-    return make_gradients(s, dt, s->correction == CORRECTION_DISTANCE ? s->gap + margin : 0);
+    const bool pairs = s->correction == CORRECTION_DISTANCE || s->correction == CORRECTION_SHIFT;
+    return make_gradients(s, dt, pairs ? s->gap + margin : 0);
 }
 
 static pbd_status step(void *state, double dt) {
@@ -422,6 +441,7 @@ static pbd_status step(void *state, double dt) {
     PBD_TRY(iterate(s, dt, &iterations));
     if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
     if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, "colliders", collide, dt));
+    if (s->correction == CORRECTION_SHIFT) PBD_TRY(phase(s, "position_correction", shift, dt));
     PBD_TRY(phase(s, "state_update", advance, dt));
     s->time += dt;
     s->steps++;

@@ -1,0 +1,180 @@
+/* A cube of particles, without stiffness to speak of, flies apart, shears or turns as its velocities tell it: its F is
+ * known at any time, and with it what a method makes of gradients, shifts and velocities that do not agree.
+ *
+ * With v = A X at the start and no force, F = I + t A. `noise` adds velocities at random, of which F by places is the
+ * judge (kernel_checks.h); that file's other numbers are of the start. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/granular.h"
+#include "cases/kernel_checks.h"
+
+static const char *const motions[] = {"shear", "stretch", "turn", NULL};
+/* In units of `rate`, row by row. */
+static const double pattern[][9] = {
+    {0, 0, 1, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, -0.5, 0, 0, 0, -0.5}, {0, -1, 0, 1, 0, 0, 0, 0, 0}};
+
+static const pbd_param params[] = {
+    {"size", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "edge of the cube"},
+    {"motion", "", PBD_CHOICE, "shear", 0, 0, 0, motions, "v_x = rate z; pulled along x; about z"},
+    {"rate", "1/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of it"},
+    {"noise", "", PBD_REAL, "0", 0, 100, 0, NULL, "velocities added at random, at most this times rate x spacing"},
+    {"jitter", "", PBD_REAL, "0.2", 0, 0.4, 0, NULL, "how far each is off its place along each axis, in spacings"},
+    PBD_SAMPLING_PARAMS("1000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("1e-6", "0.3", "1000", "hencky"),
+    {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct affine_detail {
+    sampling particles;
+    double rate, A[9]; /* 1/s */
+    double duration;   /* s */
+} affine_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status set_velocities(const pbd_values *values, const affine_detail *detail, pbd_scene *scene) {
+    const double most = pbd_real(values, "noise") * detail->rate * scene->spacing;
+    uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 77;
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t k = 0; k < 3 * scene->particles; k++) {
+        const double *x = scene->positions + k / 3 * 3, *row = detail->A + 3 * (k % 3);
+        scene->velocities[k] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+        if (most > 0) scene->velocities[k] += most * body_noise(&seed);
+    }
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    affine_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a cube");
+    const double half = 0.5 * pbd_real(values, "size");
+    const double low[3] = {-half, -half, -half}, high[3] = {half, half, half};
+    const placement here = placement_at(0, 0, 0);
+    const sampling_plan plan = particle_plan(values);
+    uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
+    shapes s = {0};
+    shapes_box(&s, low, high);
+    const solid body = shapes_solid(&s);
+    detail->rate = pbd_real(values, "rate");
+    for (int k = 0; k < 9; k++) detail->A[k] = detail->rate * pattern[pbd_choice(values, "motion")][k];
+    scene->material = particle_material(values);
+    scene->duration = detail->duration = pbd_real(values, "duration");
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    const double off = pbd_real(values, "jitter") * detail->particles.spacing;
+    for (size_t k = 0; k < 3 * detail->particles.count && off > 0; k++)
+        detail->particles.position[k] += off * body_noise(&seed);
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    return set_velocities(values, detail, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    affine_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* Root of the mean square of a - b, row by row, over that of b - I. */
+static double distance_of(const double *a, const double *b, size_t particles) {
+    double off = 0, size = 0;
+    for (size_t k = 0; k < 9 * particles; k++) {
+        off += (a[k] - b[k]) * (a[k] - b[k]);
+        size += pow(b[k] - (k % 9 % 4 == 0), 2);
+    }
+    return sqrt(off / size);
+}
+
+static void tell(pbd_recorder *recorder, const char *name, double value) {
+    if (isfinite(value)) pbd_metric(recorder, name, "1", PBD_LOWER_IS_BETTER, value);
+}
+
+/* F of the method against the exact one, and against that of the places it put its particles to. */
+static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                   pbd_recorder *recorder) {
+    const affine_detail *detail = scene->detail;
+    const size_t n = scene->particles;
+    double *x = NULL, *told = malloc((27 * n + 1) * sizeof *told), *exact = told + 9 * n, *placed = told + 18 * n;
+    if (!told) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", n);
+    for (size_t k = 0; k < 9 * n; k++) exact[k] = (k % 9 % 4 == 0) + detail->duration * detail->A[k % 9];
+    pbd_status status = body_positions(scene, method, state, &x);
+    if (status.code == PBD_OK) status = kernel_gradients(scene, scene->spacing, x, placed);
+    free(x);
+    if (status.code == PBD_OK) {
+        tell(recorder, "place_error", distance_of(placed, exact, n));
+        status = method->read(state, PBD_DEFORMATION_GRADIENTS, told);
+        if (status.code == PBD_OK) tell(recorder, "gradient_error", distance_of(told, exact, n));
+        if (status.code == PBD_OK) tell(recorder, "gradient_drift", distance_of(told, placed, n));
+        if (status.code == PBD_NOT_SUPPORTED) status = pbd_ok();
+    }
+    free(told);
+    return status;
+}
+
+static pbd_status record_conflicts(const pbd_scene *scene, pbd_recorder *recorder) {
+    static const struct {
+        const char *name;
+        double cell;
+        int period;
+    } colours[] = {{"conflicts_8_of_2r", 2, 2}, {"conflicts_8_of_4r", 4, 2}, {"conflicts_27_of_2r", 2, 3}};
+    for (size_t k = 0; k < sizeof colours / sizeof *colours; k++) {
+        double share;
+        PBD_TRY(kernel_conflicts(scene, scene->spacing, colours[k].cell, colours[k].period, &share));
+        tell(recorder, colours[k].name, share);
+    }
+    return pbd_ok();
+}
+
+/* After a strain of a tenth, in one step. */
+static pbd_status record_derivatives(const pbd_scene *scene, pbd_recorder *recorder) {
+    const affine_detail *detail = scene->detail;
+    kernel_derivatives d;
+    PBD_TRY(kernel_differences(scene, scene->spacing, scene->velocities, 0.1 / detail->rate, 20, &d));
+    tell(recorder, "derivative_error", d.fixed);
+    tell(recorder, "derivative_error_moving_kernels", d.moving);
+    tell(recorder, "moving_kernels_change", d.change);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const affine_detail *detail = scene->detail;
+    double *x;
+    evenness now;
+    particle_record_sampling(&detail->particles, 1, recorder);
+    PBD_TRY(record_gradients(scene, method, state, recorder));
+    PBD_TRY(record_conflicts(scene, recorder));
+    PBD_TRY(record_derivatives(scene, recorder));
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = granular_evenness(scene, x, &now);
+    if (status.code == PBD_OK && isfinite(now.mean)) {
+        pbd_metric(recorder, "nn_mean", "1", PBD_NEUTRAL, now.mean);
+        pbd_metric(recorder, "nn_std", "1", PBD_LOWER_IS_BETTER, now.deviation);
+        pbd_metric(recorder, "nn_least", "1", PBD_HIGHER_IS_BETTER, now.least);
+    }
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_affine_flow = {
+    .abi = PBD_CASE_ABI,
+    .name = "affine_flow",
+    .summary = "a cube of particles shears, stretches or turns as told: F against the exact one, colours, derivatives",
+    .source = "yu2024 Eqs. 8 to 13, 22; kinematics",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,208 @@
+/* A hand dips into a basin of viscous fluid and sweeps through it: what it stirs, and whether the fluid stays out of
+ * it.
+ *
+ * The hand is a palm, four fingers that point down and a thumb, each a capsule; all move together, from above one end
+ * of the basin slantwise down towards the other. The paper's is tracked by a headset; this one is told its way. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+
+#define REAL double
+#include "methods/physics/collider_pose.h"
+
+static const pbd_param params[] = {
+    {"length", "m", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "of the basin, along x"},
+    {"width", "m", PBD_REAL, "0.12", 0, 1e6, PBD_OPEN_MIN, NULL, "of the basin"},
+    {"depth", "m", PBD_REAL, "0.05", 0, 1e6, PBD_OPEN_MIN, NULL, "of the fluid"},
+    {"hand", "m", PBD_REAL, "0.064", 0, 1e6, PBD_OPEN_MIN, NULL, "width of the palm: four fingers side by side"},
+    {"dip", "m", PBD_REAL, "0.035", 0, 1e6, 0, NULL, "how far the finger tips come below the surface"},
+    {"sweep", "m", PBD_REAL, "0.12", 0, 1e6, 0, NULL, "how far the hand goes along x"},
+    {"speed", "m/s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of the hand along x"},
+    PBD_SAMPLING_PARAMS("2000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("2250", "0.125", "100", "hencky"),
+    PBD_FLOW_PARAMS("herschel_bulkley", "10", "30", "10", "1", "1"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.3"),
+    {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+enum { FINGERS = 4, HAND = FINGERS + 2, WALLS = 5 };
+
+typedef struct hand_detail {
+    sampling particles;
+    granular_watch watch;
+    double deepest; /* m: a particle's middle in the hand, at most */
+} hand_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* About the stretch from a to b; they differ. */
+static void add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius, double friction) {
+    pbd_collider c = {.shape = PBD_CAPSULE, .friction = friction};
+    double along[3], length = 0;
+    for (int d = 0; d < 3; d++) length += (b[d] - a[d]) * (b[d] - a[d]);
+    length = sqrt(length);
+    for (int d = 0; d < 3; d++) {
+        along[d] = (b[d] - a[d]) / length;
+        c.centre[d] = 0.5 * (a[d] + b[d]);
+    }
+    /* Any two unit vectors across it: the first across its smallest entry. */
+    int least = 0;
+    for (int d = 1; d < 3; d++)
+        if (fabs(along[d]) < fabs(along[least])) least = d;
+    double norm = sqrt(1 - along[least] * along[least]);
+    for (int d = 0; d < 3; d++) c.axis[0][d] = ((d == least) - along[least] * along[d]) / norm;
+    for (int d = 0; d < 3; d++) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        c.axis[1][d] = along[e] * c.axis[0][f] - along[f] * c.axis[0][e];
+        c.axis[2][d] = along[d];
+    }
+    c.half[0] = radius;
+    c.half[2] = 0.5 * length;
+    scene->collider[scene->colliders++] = c;
+}
+
+static void add_basin(const pbd_values *values, pbd_scene *scene) {
+    const double half[2] = {0.5 * pbd_real(values, "length"), 0.5 * pbd_real(values, "width")};
+    const double foot[3] = {0, 0, 0}, up[3] = {0, 0, 1}, friction = pbd_real(values, "floor_friction");
+    particle_add_plane(scene, foot, up, friction);
+    for (int k = 0; k < 4; k++) {
+        double at[3] = {0, 0, 0}, inward[3] = {0, 0, 0};
+        inward[k / 2] = k % 2 ? -1 : 1;
+        at[k / 2] = -inward[k / 2] * half[k / 2];
+        particle_add_plane(scene, at, inward, friction);
+    }
+}
+
+/* Finger tips a finger's radius above the surface, a quarter of the way along the basin. */
+static void add_hand(const pbd_values *values, pbd_scene *scene) {
+    const double hand = pbd_real(values, "hand"), pitch = hand / FINGERS, radius = 0.38 * pitch;
+    const double friction = pbd_real(values, "floor_friction"), speed = pbd_real(values, "speed");
+    const double sweep = pbd_real(values, "sweep"), dip = pbd_real(values, "dip");
+    const double x = -0.25 * pbd_real(values, "length"), surface = pbd_real(values, "depth");
+    static const double reach[FINGERS] = {0.75, 0.9, 0.85, 0.65}; /* fingers' lengths over the palm's width */
+    const double tip = surface + 2 * radius, knuckles = tip + 0.9 * hand;
+    for (int k = 0; k < FINGERS; k++) {
+        const double y = ((double)k - 0.5 * (FINGERS - 1)) * pitch;
+        const double low[3] = {x, y, knuckles - reach[k] * hand}, high[3] = {x, y, knuckles};
+        add_capsule(scene, low, high, radius, friction);
+    }
+    const double side = 0.5 * hand - 0.5 * pitch;
+    const double first[3] = {x, -side, knuckles + 0.4 * hand}, last[3] = {x, side, knuckles + 0.4 * hand};
+    add_capsule(scene, first, last, 0.4 * hand, friction);
+    const double root[3] = {x + 0.3 * hand, -side, knuckles}, end[3] = {x + 0.7 * hand, -side, knuckles - 0.5 * hand};
+    add_capsule(scene, root, end, radius, friction);
+    const double lasts = sweep > 0 ? sweep / speed : 0;
+    for (size_t c = WALLS; c < scene->colliders && lasts > 0; c++) {
+        pbd_collider *part = &scene->collider[c];
+        part->velocity[0] = speed;
+        part->velocity[2] = -(dip + radius) / lasts;
+        part->end = lasts;
+    }
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    hand_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a basin");
+    const double length = pbd_real(values, "length"), width = pbd_real(values, "width");
+    const double depth = pbd_real(values, "depth"), dip = pbd_real(values, "dip");
+    if (!(dip < depth))
+        return pbd_error(PBD_BAD_INPUT, "dip=%g m takes the fingers through the floor: below depth=%g m, please", dip,
+                         depth);
+    if (!(pbd_real(values, "hand") < width))
+        return pbd_error(PBD_BAD_INPUT, "hand=%g m does not fit into the basin: below width=%g m, please",
+                         pbd_real(values, "hand"), width);
+    const double low[3] = {-0.5 * length, -0.5 * width, 0}, high[3] = {0.5 * length, 0.5 * width, depth};
+    const placement here = placement_at(0, 0, 0);
+    shapes s = {0};
+    shapes_box(&s, low, high);
+    const solid fluid = shapes_solid(&s);
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    PBD_TRY(granular_fill(values, &fluid, &here, &detail->particles, scene));
+    PBD_TRY(particle_open_colliders(scene, WALLS + HAND));
+    add_basin(values, scene);
+    add_hand(values, scene);
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    hand_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static double depth_in_hand(const pbd_scene *scene, const double *x, double time) {
+    double deepest = 0;
+    for (size_t c = WALLS; c < scene->colliders; c++) {
+        const collider_pose part = collider_pose_over(&scene->collider[c], time, 0);
+        for (size_t i = 0; i < scene->particles; i++) {
+            const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+            deepest = fmax(deepest, -collider_gap_at(&part, at).distance);
+        }
+    }
+    return deepest;
+}
+
+/* Share of the particles that are more than two spacings from where they began. */
+static double stirred_share(const pbd_scene *scene, const double *x) {
+    size_t moved = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        double square = 0;
+        for (size_t d = 0; d < 3; d++) square += pow(x[3 * i + d] - scene->positions[3 * i + d], 2);
+        moved += square > 4 * scene->spacing * scene->spacing;
+    }
+    return (double)moved / (double)scene->particles;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    hand_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    detail->deepest = fmax(detail->deepest, depth_in_hand(scene, x, time));
+    const double stirred = stirred_share(scene, x);
+    free(x);
+    PBD_TRY(status);
+    pbd_series(recorder, "stirred_share", "value", "1", &stirred, 1, 1);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const hand_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    pbd_metric(recorder, "deepest_in_hand", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    pbd_metric(recorder, "stirred_share", "1", PBD_NEUTRAL, stirred_share(scene, x));
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_hand_in_fluid = {
+    .abi = PBD_CASE_ABI,
+    .name = "hand_in_fluid",
+    .summary = "a hand sweeps through a basin of viscous fluid: what it stirs, and what gets into it",
+    .source = "yu2024 Figure 20, Table 2 (Wrist)",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,144 @@
+/* A thread of goo, a hand in a fluid, and a cube whose F is known: what the cases measure, on states moved by hand. */
+#include "cases/case.h"
+#include "tests/ladder.h"
+
+#include "tests/trial.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- The thread -------------------------------------------------------------------------------------------------- */
+
+/* Slabs of 0.01 m on a circle of radius 0.02 m: half a radian from one to the next, 28 times. */
+static void coil(trial *t, double swollen) {
+    for (size_t i = 0; i < t->scene.particles; i++) {
+        const double *at = t->scene.positions + 3 * i, up = at[2] - 0.01;
+        const double slab = fmin(floor(up / 0.01), 29), angle = 0.5 * slab;
+        t->x[3 * i] = 0.02 * cos(angle) + swollen * at[0];
+        t->x[3 * i + 1] = 0.02 * sin(angle) + swollen * at[1];
+        t->x[3 * i + 2] = swollen * at[2];
+    }
+}
+
+static void test_thread(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "goo_thread", "spacing=0.004 jitter=0 drop=0.01 speed=2");
+    check_near("mass", t.scene.masses[0] * (double)t.scene.particles / (1000 * PI * 1e-4 * 0.3), 1, 0.15);
+    check_near("speed", t.scene.velocities[2], -2, 0);
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "coil_height", 0.31 / 0.02, 1e-9);
+    check_metric(&t, "coil_turns", 0, 1e-12);
+    check_metric(&t, "slab_spread", 1, 1e-12);
+    coil(&t, 1);
+    measure(&t);
+    check_metric(&t, "coil_turns", 28 * 0.5 / (2 * PI), 1e-9);
+    check_metric(&t, "bends", 28 * 0.5 / (2 * PI), 1e-9);
+    check_metric(&t, "length_on_ground", 29 * 2 * sin(0.25), 1e-9);
+    check_metric(&t, "slab_spread", 1, 1e-9);
+    coil(&t, 3);
+    measure(&t);
+    check_metric(&t, "slab_spread", 3, 1e-9);
+    close_case(&t);
+}
+
+/* ---- The hand ---------------------------------------------------------------------------------------------------- */
+
+static void test_hand(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "hand_in_fluid", "hand=0.064 depth=0.05 dip=0.035 sweep=0.12 speed=0.3 particles=1000");
+    const double radius = 0.38 * 0.016, tip = 0.05 + 2 * radius;
+    assert_int_equal(t.scene.colliders, 5 + 6);
+    const pbd_collider *finger = &t.scene.collider[6]; /* the second, which is the longest */
+    check_near("the hand stops, s", finger->end, 0.4, 1e-12);
+    check_near("its tip then, m under the surface",
+               0.05 - (finger->centre[2] - finger->half[2] - finger->half[0] + finger->velocity[2] * finger->end),
+               0.035, 1e-12);
+    observe(&t, 0);
+    measure(&t);
+    check_metric(&t, "deepest_in_hand", 0, 0);
+    check_metric(&t, "stirred_share", 0, 0);
+    /* One in the middle of the first finger after 0.2 s, to its axis. */
+    const double low = tip + 0.9 * 0.064 - 0.75 * 0.064, down = (0.035 + radius) / 0.4;
+    t.x[0] = -0.05 + 0.3 * 0.2;
+    t.x[1] = -1.5 * 0.016;
+    t.x[2] = low + 0.5 * 0.75 * 0.064 - down * 0.2;
+    observe(&t, 0.2);
+    measure(&t);
+    check_metric(&t, "deepest_in_hand", radius, 1e-12);
+    check_metric(&t, "stirred_share", 1e-3, 1e-15);
+    close_case(&t);
+}
+
+/* ---- The cube ---------------------------------------------------------------------------------------------------- */
+
+static double square_between(const double *a, const double *b) {
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
+}
+
+/* Whether cells of 2r of these two are others, of one of 2^3 colours. */
+static bool clash(const double *a, const double *b, double edge) {
+    bool same = true, other = false;
+    for (int d = 0; d < 3; d++) {
+        const long i = (long)floor(a[d] / edge), j = (long)floor(b[d] / edge);
+        same = same && (i - j) % 2 == 0;
+        other = other || i != j;
+    }
+    return same && other;
+}
+
+/* By looking at all pairs that are near a third. */
+static double conflicts_by_hand(const pbd_scene *s, double r) {
+    size_t count = 0;
+    for (size_t b = 0; b < s->particles; b++) {
+        const double *at = s->positions + 3 * b;
+        bool found = false;
+        for (size_t p = 0; p < s->particles && !found; p++) {
+            if (!(square_between(s->positions + 3 * p, at) < 4 * r * r)) continue;
+            for (size_t q = 0; q < p && !found; q++)
+                found = square_between(s->positions + 3 * q, at) < 4 * r * r &&
+                        clash(s->positions + 3 * p, s->positions + 3 * q, 2 * r);
+        }
+        count += found;
+    }
+    return (double)count / (double)s->particles;
+}
+
+static void test_cube(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "affine_flow", "particles=512 rate=2 duration=0.25 motion=shear jitter=0.2");
+    const size_t n = t.scene.particles;
+    check_near("v_x = rate z", t.scene.velocities[0], 2 * t.scene.positions[2], 1e-15);
+    for (size_t i = 0; i < n; i++) t.x[3 * i] += 0.5 * t.scene.positions[3 * i + 2];
+    measure(&t);
+    check_metric(&t, "place_error", 0, 1e-9);
+    check_metric(&t, "conflicts_8_of_2r", conflicts_by_hand(&t.scene, t.scene.spacing), 1e-15);
+    check_metric(&t, "conflicts_8_of_4r", 0, 0);
+    check_metric(&t, "conflicts_27_of_2r", 0, 0);
+    check_metric(&t, "derivative_error", 0, 1e-6);
+    check_metric(&t, "moving_kernels_change", 0, 1e-9); /* affine motions are exact with any kernels */
+    assert_true(told_metric(&t, "derivative_error_moving_kernels") > 1e-3);
+    back_to_rest(&t); /* F = I, and should be I + A/4: as far off as it is large */
+    measure(&t);
+    check_metric(&t, "place_error", 1, 1e-12);
+    close_case(&t);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const char *const bad[][3] = {{"goo_thread", "slenderness=0.5", "slenderness"},
+                                         {"goo_thread", "diameter=0", "diameter"},
+                                         {"hand_in_fluid", "dip=0.05", "through the floor"},
+                                         {"hand_in_fluid", "hand=0.2", "does not fit"},
+                                         {"affine_flow", "rate=0", "rate"},
+                                         {"affine_flow", "motion=sheer", "shear"}};
+    check_refusals(bad, sizeof bad / sizeof *bad);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread), cmocka_unit_test(test_hand),
+                                       cmocka_unit_test(test_cube), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests_name("viscous_cases", tests, NULL, NULL);
+}
