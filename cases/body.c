@@ -165,7 +165,7 @@ void body_free(pbd_scene *scene) {
     void *owned[] = {scene->positions, scene->velocities, scene->start,    scene->forces,         scene->masses,
                      scene->hex,       scene->tet,        scene->triangle, scene->fixed_particle, scene->settle.watch,
                      scene->detail,    scene->volumes,    scene->body,     scene->collider,       scene->contact.radius,
-                     scene->blade};
+                     scene->blade,     scene->matter};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *scene = (pbd_scene){0};
 }

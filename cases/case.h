@@ -8,7 +8,7 @@
 
 #include "methods/method.h"
 
-#define PBD_CASE_ABI 4u
+#define PBD_CASE_ABI 5u
 
 typedef struct pbd_case {
     uint32_t abi;

@@ -88,7 +88,8 @@ static pbd_status check_masks(const pbd_method *m) {
                            PBD_NEEDS_TETS_OR_TRIANGLES | PBD_NEEDS_SAMPLES;
     if (m->needs & ~needs) WRONG("method %s needs what this program does not know of: needs = %#x", m->name, m->needs);
     const unsigned takes = PBD_TAKES_START | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_FORCES_END |
-                           PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_CUTS | PBD_TAKES_FLOW;
+                           PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_CUTS | PBD_TAKES_FLOW | PBD_TAKES_FLUID |
+                           PBD_TAKES_CLOTH;
     if (m->takes & ~takes) WRONG("method %s takes what this program does not know of: takes = %#x", m->name, m->takes);
     if (!m->backends) WRONG("method %s runs on no backend: backends = 0, say PBD_CPU", m->name);
     if (m->backends & ~(unsigned)(PBD_CPU | PBD_EMU))

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PBD_METHOD_ABI 4u
+#define PBD_METHOD_ABI 5u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -181,6 +181,20 @@ static inline bool pbd_has_fibres(const pbd_material *material) {
     return false;
 }
 
+/* What a particle stands for where a scene holds more than one kind of matter. */
+typedef enum pbd_matter {
+    PBD_CONTINUUM, /* samples a body of the scene's `material` */
+    PBD_FLUID,     /* samples a liquid: `fluid` */
+    PBD_CLOTH,     /* is a corner of triangles of `cloth` */
+    PBD_MATTERS
+} pbd_matter;
+
+/* A liquid that keeps its density (Macklin and Mueller 2013). */
+typedef struct pbd_fluid {
+    double density;   /* kg/m^3, at rest */
+    double viscosity; /* c of XSPH: the share of its neighbours' mean velocity that a particle takes on in a step */
+} pbd_fluid;
+
 /* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
  * times its distance from its place at rest, over `window` steps. */
 typedef struct pbd_settle {
@@ -263,6 +277,11 @@ typedef struct pbd_scene {
     pbd_fixing fixing;
     pbd_sharing shared;
     pbd_material material;
+    uint8_t *matter;      /* particles: a pbd_matter each; NULL: all, and the triangles, are of `material` */
+    pbd_fluid fluid;      /* of particles PBD_FLUID */
+    pbd_material cloth;   /* of the triangles of a scene with `matter` */
+    double cloth_bending; /* N m: bending stiffness of the triangles of any scene, E t^3/(12 (1 - nu^2)) of a plate;
+                             0: none */
     double extent;        /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
     double duration;      /* s; 0: the case asks for static equilibrium */
     pbd_settle settle;    /* duration 0, and window > 0: by moving until rest, not by `solve` */
@@ -317,7 +336,9 @@ enum {
     PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */
     PBD_TAKES_CONTACT = 32,   /* contact.radius set, and pairs between bodies or within one */
     PBD_TAKES_CUTS = 64,      /* blades > 0 */
-    PBD_TAKES_FLOW = 128      /* flow other than PBD_FLOW_NONE */
+    PBD_TAKES_FLOW = 128,     /* flow other than PBD_FLOW_NONE */
+    PBD_TAKES_FLUID = 256,    /* particles PBD_FLUID */
+    PBD_TAKES_CLOTH = 512     /* particles PBD_CLOTH, or cloth_bending > 0 */
 };
 
 typedef enum pbd_field {

@@ -236,8 +236,8 @@ static void test_tables(void **unused) {
     static const struct {
         const char *fault, *says;
     } wrong[] = {{"plugin_abi", "of version 99, this program reads 1"},
-                 {"method_abi", "built for contract 77 (PBD_METHOD_ABI), this program has 4"},
-                 {"method_abi_within", "is for contract 55, this program has 4"},
+                 {"method_abi", "built for contract 77 (PBD_METHOD_ABI), this program has 5"},
+                 {"method_abi_within", "is for contract 55, this program has 5"},
                  {"scene", "it knows pbd_scene as"},
                  {"no_methods", "has no methods"},
                  {"no_precision", "is there in no precision"},

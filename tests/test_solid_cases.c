@@ -270,6 +270,37 @@ static void test_takes(void **unused) {
     }
 }
 
+/* A scene of several kinds of matter goes to methods that know of each; a method for one alone says what it lacks. */
+static void test_matter(void **unused) {
+    (void)unused;
+    uint8_t matter[2] = {PBD_CONTINUUM, PBD_CONTINUUM};
+    static const struct {
+        uint8_t last;
+        double bending;
+        unsigned takes;
+        const char *says;
+    } rows[] = {{PBD_CONTINUUM, 0, 0, ""},
+                {PBD_FLUID, 0, PBD_TAKES_FLUID, "liquids"},
+                {PBD_CLOTH, 0, PBD_TAKES_CLOTH, "cloth"},
+                {PBD_CONTINUUM, 1e-3, PBD_TAKES_CLOTH, "bending"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        matter[1] = rows[i].last;
+        const pbd_scene scene = {.particles = 2, .matter = matter, .cloth_bending = rows[i].bending};
+        pbd_method method = {.name = "some", .takes = rows[i].takes};
+        check_ok(pbd_check_scene(&scene, &method));
+        method.takes = ~rows[i].takes;
+        const pbd_status status = pbd_check_scene(&scene, &method);
+        assert_int_equal(status.code, rows[i].takes ? PBD_NOT_SUPPORTED : PBD_OK);
+        if (rows[i].takes) expect_says(status.text, rows[i].says);
+    }
+    matter[1] = 7;
+    const pbd_scene scene = {.particles = 2, .matter = matter};
+    const pbd_method method = {.name = "some"};
+    const pbd_status status = pbd_check_scene(&scene, &method);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    expect_says(status.text, "particle 1 is of matter 7");
+}
+
 static void test_bad_input(void **unused) {
     (void)unused;
     static const struct {
@@ -322,10 +353,9 @@ static void test_the_program_refuses(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_solids),    cmocka_unit_test(test_cloths),
-        cmocka_unit_test(test_loads),     cmocka_unit_test(test_held),
-        cmocka_unit_test(test_looks),     cmocka_unit_test(test_takes),
-        cmocka_unit_test(test_bad_input), cmocka_unit_test(test_the_program_refuses),
+        cmocka_unit_test(test_solids), cmocka_unit_test(test_cloths),    cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_held),   cmocka_unit_test(test_looks),     cmocka_unit_test(test_takes),
+        cmocka_unit_test(test_matter), cmocka_unit_test(test_bad_input), cmocka_unit_test(test_the_program_refuses),
     };
     return cmocka_run_group_tests_name("solid cases", tests, NULL, remove_workplace);
 }
