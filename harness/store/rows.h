@@ -33,6 +33,7 @@ struct pbd_store {
     pbd_kept *kept;
     char *path; /* as the caller spelt it: for sentences */
     pbd_store_mode mode;
+    int within;     /* transactions under way within the outermost */
     json_t *origin; /* {"build": row, "env": row, "invocation": row} of this process; NULL before pbd_store_begin */
 };
 
@@ -49,7 +50,8 @@ pbd_status pbd_store_prepare(const pbd_store *store, const char *sql, const char
                              sqlite3_stmt **out);
 /* Steps to the next row, true in *row, or to the end, false. */
 pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row, const char *doing);
-/* A transaction: end commits when `so_far` is fine, else rolls back; returns what went wrong first. */
+/* A transaction: end commits when `so_far` is fine, else rolls back; returns what went wrong first. One that begins
+ * within another is part of it: it ends with the outer one, which must roll back when something went wrong in it. */
 pbd_status pbd_store_start(pbd_store *store, const char *doing);
 pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing);
 /* UTC now, ISO 8601 with milliseconds. */

@@ -85,11 +85,19 @@ pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row,
 pbd_status pbd_store_start(pbd_store *store, const char *doing) {
     if (store->mode != PBD_STORE_WRITE)
         return pbd_error(PBD_BAD_INPUT, "the store '%s' was opened for reading only", store->path);
+    if (!sqlite3_get_autocommit(store->db)) {
+        store->within++;
+        return pbd_ok();
+    }
     pbd_store_forget_written(store->kept);
     return pbd_store_exec(store, "BEGIN IMMEDIATE", doing);
 }
 
 pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing) {
+    if (store->within > 0) {
+        store->within--;
+        return so_far;
+    }
     if (so_far.code == PBD_OK) so_far = pbd_store_exec(store, "COMMIT", doing);
     /* A full disk may have rolled back already; then there is nothing left to undo. */
     if (so_far.code != PBD_OK && !sqlite3_get_autocommit(store->db))

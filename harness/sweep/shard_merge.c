@@ -44,6 +44,18 @@ static pbd_status examine(const char *path) {
     return status;
 }
 
+/* Notes what a merged shard brought. */
+static void count_merged(merging *m, const pbd_shard *shard, size_t added, size_t known) {
+    m->out->shards++;
+    m->out->is_merged[shard->mark.number] = true;
+    m->out->added += added;
+    m->out->known += known;
+    m->out->unwell += shard->mark.unwell;
+    m->out->refused += shard->mark.refused;
+    for (char *rest = shard->mark.refusals, *line; (line = strsep(&rest, "\n"));)
+        if (*line) m->observer(m->context, NULL, line);
+}
+
 /* *taken is false when the shard was set aside. */
 static pbd_status take(merging *m, const pbd_shard *shard, bool *taken) {
     const pbd_sweep_path path = path_of(m, shard);
@@ -54,14 +66,7 @@ static pbd_status take(merging *m, const pbd_shard *shard, bool *taken) {
         const pbd_status fault = examine(path.text);
         return fault.code == PBD_BAD_INPUT ? set_aside(m, shard, fault.text) : status;
     }
-    m->out->shards++;
-    m->out->is_merged[shard->mark.number] = true;
-    m->out->added += added;
-    m->out->known += known;
-    m->out->unwell += shard->mark.unwell;
-    m->out->refused += shard->mark.refused;
-    for (char *rest = shard->mark.refusals, *line; (line = strsep(&rest, "\n"));)
-        if (*line) m->observer(m->context, NULL, line);
+    count_merged(m, shard, added, known);
     return pbd_ok();
 }
 
@@ -119,11 +124,52 @@ static int by_number_then_name(const void *left, const void *right) {
     return order ? order : strcmp(a->name, b->name);
 }
 
-static pbd_status merge_sorted(merging *m, const pbd_shard **good, size_t count) {
-    qsort(good, count, sizeof *good, by_number_then_name);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && good[next]->mark.number == good[i]->mark.number;) next++;
-        PBD_TRY(take_one_of(m, good + i, next - i));
+/* ---- Several at once ------------------------------------------------------------------------------------------- */
+
+/* Shards written in one transaction: a page that several touch is written once. */
+enum { TOGETHER = 50 };
+
+/* Those of one number, the one to be merged first, and what it brought. */
+typedef struct twins {
+    const pbd_shard **twin;
+    size_t count, added, known;
+} twins;
+
+static pbd_status merge_firsts(merging *m, twins *group, size_t groups) {
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < groups && status.code == PBD_OK; i++) {
+        prefer_merged(m, group[i].twin, group[i].count);
+        status = pbd_store_merge(m->into, path_of(m, group[i].twin[0]).text, &group[i].added, &group[i].known);
+    }
+    return status;
+}
+
+/* All in one transaction; where that fails nothing of them is there, and each is tried alone, which tells whose fault
+ * it is. */
+static pbd_status take_group(merging *m, twins *group, size_t groups) {
+    PBD_TRY(pbd_store_start(m->into, "merging"));
+    const pbd_status status = pbd_store_end(m->into, merge_firsts(m, group, groups), "merging");
+    for (size_t i = 0; i < groups; i++) {
+        if (status.code != PBD_OK) {
+            PBD_TRY(take_one_of(m, group[i].twin, group[i].count));
+            continue;
+        }
+        count_merged(m, group[i].twin[0], group[i].added, group[i].known);
+        m->out->twice += group[i].count - 1;
+    }
+    return pbd_ok();
+}
+
+static pbd_status merge_sorted(merging *m, const pbd_shard **good, size_t shards) {
+    twins group[TOGETHER];
+    size_t groups = 0;
+    qsort(good, shards, sizeof *good, by_number_then_name);
+    for (size_t i = 0, next; i < shards; i = next) {
+        for (next = i + 1; next < shards && good[next]->mark.number == good[i]->mark.number;) next++;
+        group[groups++] = (twins){.twin = good + i, .count = next - i};
+        if (groups < TOGETHER && next < shards) continue;
+        PBD_TRY(take_group(m, group, groups));
+        groups = 0;
     }
     return pbd_ok();
 }
@@ -149,7 +195,9 @@ static pbd_status merge_shards(merging *m, const pbd_shards *shards) {
 /* Runs come in the order of their hashes, and so touch pages all over a large store: let each be written back once in
  * 80 MiB of journal, not once a shard. Foreign keys hold by themselves here: a run's record is checked to name the rows
  * that come with it, and they are written before it. */
-static const char hurry[] = "PRAGMA wal_autocheckpoint = 20000; PRAGMA cache_size = -524288; PRAGMA foreign_keys = OFF";
+static const char hurry[] =
+    "PRAGMA wal_autocheckpoint = 20000; PRAGMA cache_size = -524288; PRAGMA foreign_keys = OFF; PRAGMA temp_store = "
+    "MEMORY";
 
 pbd_status pbd_shards_merge(const pbd_manifest *manifest, pbd_store *into, pbd_merge_observer observer, void *context,
                             pbd_shards_merged *out) {
