@@ -68,7 +68,10 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     PBD_TRY(resolved);
     pbd_values_free(&unused);
-    PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
+    if (threads > 1) setenv("PBDBENCH_SMALL_LAUNCH", "0", 1); /* small as the scene is: the threads share it */
+    const pbd_status opened = pbd_exec_create(backend, threads, &s->exec);
+    unsetenv("PBDBENCH_SMALL_LAUNCH");
+    PBD_TRY(opened);
     s->recorder = pbd_recorder_create(&s->result, NULL);
     return s->method->create(scene, &s->values, s->exec, s->recorder, &s->state);
 }

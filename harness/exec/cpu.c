@@ -12,7 +12,8 @@
 enum {
     CHUNK = 64, /* PBD_CHUNK of kernel.h */
 /* Bytes and operations below which waking the threads costs more than the work. ThreadSanitizer sees only what is
- * shared out, and the bodies of tests are small: there every launch is. */
+ * shared out, and the bodies of tests are small: there every launch is. Tests that compare threads ask for it by
+ * PBDBENCH_SMALL_LAUNCH=0. */
 #if defined(__SANITIZE_THREAD__)
     SMALL_LAUNCH = 0
 #else
@@ -37,12 +38,15 @@ void __tsan_release(void *);
 
 typedef struct cpu {
     int threads;
+    double small; /* SMALL_LAUNCH, or what the environment says for it */
 } cpu;
 
 static pbd_status cpu_open(int threads, void **self) {
     cpu *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
+    const char *given = getenv("PBDBENCH_SMALL_LAUNCH");
     c->threads = threads;
+    c->small = given ? strtod(given, NULL) : SMALL_LAUNCH;
     *self = c;
     return pbd_ok();
 }
@@ -96,7 +100,7 @@ TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n,
 static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
     const cpu *c = self;
     double work = (double)n * (kernel->bytes + kernel->flops);
-    if (c->threads == 1 || work < SMALL_LAUNCH)
+    if (c->threads == 1 || work < c->small)
         kernel->cpu(args, 0, n);
     else
         run_threads(c->threads, kernel->cpu, n, chunk_of(kernel), args);
