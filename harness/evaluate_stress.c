@@ -13,7 +13,7 @@ _Static_assert(PBD_LAW_HENCKY == 4 && PBD_JOIN_CLAMP == 4, "laws and joins are n
 
 enum { KEY_E, KEY_NU, KEY_JOIN, KEY_THRESHOLD, KEYS };
 static const pbd_param params[KEYS + 1] = {
-    [KEY_E] = {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},
+    [KEY_E] = {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"},
     [KEY_NU] = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
     [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what joins the law under compression and inversion"},
     [KEY_THRESHOLD] = {"threshold", "", PBD_REAL, "0.57735026918962576", 0, 1, PBD_OPEN_MAX, NULL,
@@ -52,6 +52,11 @@ static pbd_status make_material(const pbd_eval_options *o, hyperelastic *out) {
                          "%s has no stress at a singular value of 0: join=%s needs a threshold in (0, 1)", laws[law],
                          joins[join]);
     *out = hyperelastic_make(law, join, value[KEY_E], value[KEY_NU], threshold);
+    if (!isfinite(out->lambda) || !isfinite(out->mu))
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "E=%g Pa with nu=%g gives Lame's moduli beyond the largest double: take a smaller unit of stress",
+            value[KEY_E], value[KEY_NU]);
     return pbd_ok();
 }
 

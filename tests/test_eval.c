@@ -133,6 +133,7 @@ static void test_what_it_cannot_take(void **state) {
         {"", {"--material", "stvk", "-s", "E=0"}, {"E=0", "(0, inf)"}},
         {"", {"--material", "stvk", "-s", "E=nan"}, {"E=nan"}},
         {"", {"--material", "stvk", "-s", "E=inf"}, {"E=inf", "(0, inf)"}},
+        {"", {"--material", "stvk", "-s", "E=1e306", "-s", "nu=0.49999"}, {"E=1e+306", "nu=0.49999", "unit"}},
         {"", {"--material", "stvk", "-s", "join=printd"}, {"printd", "'printed'"}},
         {"", {"--material", "stvk", "-s", "threshold=0.5"}, {"threshold", "join"}},
         {"", {"--material", "corotated", "-s", "join=printed"}, {"corotated", "join=printed"}},
