@@ -216,6 +216,7 @@ typedef enum pbd_collider_shape {
                       ends, straight in between: as a container, an hourglass or (cut by a plane) a funnel */
     PBD_PERFORATED_PLATE, /* |z| <= half[2] but for round holes of radius half[0] along z, 2 half[1] apart in rows along
                              x and y, one of them at the centre; without an end in x and y */
+    PBD_MESH,             /* the surface collider_mesh[mesh] of the scene, in its frame */
     PBD_COLLIDER_SHAPES
 } pbd_collider_shape;
 
@@ -229,7 +230,17 @@ typedef struct pbd_collider {
     double velocity[3], spin[3]; /* m/s; rad/s about its centre */
     double begin, end;           /* s: moves in between and stands still before and after; end 0: for good */
     double friction;             /* Coulomb's coefficient */
+    size_t mesh;                 /* PBD_MESH: which of the scene's collider_mesh */
 } pbd_collider;
+
+/* A surface of triangles. Where every edge joins two triangles it is closed and has an inside, which a collider that is
+ * no container keeps free. Otherwise it is a sheet: each particle stays on the side on which it is. */
+typedef struct pbd_collider_mesh {
+    size_t vertices, triangles;
+    double *vertex;     /* vertices x 3, m, in the collider's frame */
+    uint32_t *triangle; /* triangles x 3 */
+    double thickness;   /* m, by which particles stay off it; a sheet needs one */
+} pbd_collider_mesh;
 
 /* Contact of particles with each other (cao2023 section 4.2, Eq. 12): a pair nearer than the sum of its radii is moved
  * apart when it is of two bodies, or of one and farther than self_distance apart at rest. */
@@ -266,8 +277,9 @@ typedef struct pbd_scene {
     double *volumes; /* particles, m^3, at rest: the share of the body that each stands for; NULL: mass / density */
     size_t bodies;   /* 0: one */
     uint32_t *body;  /* particles: which each is of; NULL: all of one */
-    size_t colliders, blades;
+    size_t colliders, collider_meshes, blades;
     pbd_collider *collider;
+    pbd_collider_mesh *collider_mesh; /* each owns its arrays */
     pbd_contact contact;
     pbd_blade *blade;
     double gravity[3]; /* m/s^2, on every particle's mass; a dead load */

@@ -134,7 +134,7 @@ static vec3 random_point(uint64_t *seed) {
 
 static void test_distances_against_points_of_the_surface(void **unused) {
     (void)unused;
-    for (int shape = PBD_BOX; shape < PBD_COLLIDER_SHAPES; shape++) {
+    for (int shape = PBD_BOX; shape < PBD_MESH; shape++) {
         make_points(shape);
         uint64_t seed = 7;
         double worst = 0;
@@ -155,7 +155,7 @@ static void test_distances_against_points_of_the_surface(void **unused) {
 /* The normal has length 1 and leads from any point to its nearest one on the surface, where the distance is 0. */
 static void test_normals_lead_to_the_surface(void **unused) {
     (void)unused;
-    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
+    for (int shape = 0; shape < PBD_MESH; shape++) {
         uint64_t seed = 11;
         double off = 0, length = 0;
         for (int n = 0; n < 2000; n++) {
@@ -214,7 +214,7 @@ static void test_distances_by_hand(void **unused) {
 
 static void test_numbers_that_are_none_push_nothing(void **unused) {
     (void)unused;
-    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
+    for (int shape = 0; shape < PBD_MESH; shape++) {
         const collider_gap gap = shape_gap(shape, halves[shape], vec3_make((real)NAN, (real)NAN, (real)NAN));
         assert_false(gap.distance < 0);
     }

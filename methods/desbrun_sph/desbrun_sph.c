@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/collider_pose.h"
+#include "methods/physics/collider_poses.h"
 #include "methods/physics/neighbours.h"
 
 enum { STEPS_OWN, STEPS_GLOBAL, STEPS_FIXED };
@@ -65,16 +65,13 @@ typedef struct desbrun_sph {
     uint64_t advanced;      /* steps of the scene */
     neighbours near;
     bool met; /* lists are newer than the last look at neighbours' steps */
-    size_t colliders;
-    pbd_collider *collider;     /* host: as in the scene */
-    collider_pose *pose, *sent; /* host: over this drift; what the device has */
+    collider_poses walls;
     /* Device, by particle; rows of four. */
     real *x, *v, *a; /* place and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
     real *u, *b;     /* velocity now, P/rho^2; the acceleration that comes */
     real *density, *rate, *density_now, *bound;
     real *load; /* rows: accelerations by the scene's forces; NULL: there are none */
     uint32_t *level, *wish, *next, *later, *tick, *density_tick, *chosen, *active, *block;
-    collider_pose *device_pose;
 } desbrun_sph;
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
@@ -82,15 +79,12 @@ typedef struct desbrun_sph {
 static void destroy(void *state) {
     desbrun_sph *s = state;
     if (!s) return;
-    void *device[] = {s->x,       s->v,    s->a,           s->u,     s->b,
-                      s->density, s->rate, s->density_now, s->bound, s->level,
-                      s->wish,    s->next, s->later,       s->tick,  s->density_tick,
-                      s->chosen,  s->load, s->active,      s->block, s->device_pose};
+    void *device[] = {s->x,     s->v,      s->a,    s->u,    s->b,     s->density, s->rate,         s->density_now,
+                      s->bound, s->level,  s->wish, s->next, s->later, s->tick,    s->density_tick, s->chosen,
+                      s->load,  s->active, s->block};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     neighbours_free(&s->near);
-    free(s->collider);
-    free(s->pose);
-    free(s->sent);
+    collider_poses_free(&s->walls);
     free(s);
 }
 
@@ -221,18 +215,6 @@ static pbd_status place_loads(desbrun_sph *s, const pbd_scene *scene) {
     if (status.code == PBD_OK) status = pbd_upload(s->exec, s->load, rows, 4 * n * sizeof *rows);
     free(rows);
     return status;
-}
-
-static pbd_status place_colliders(desbrun_sph *s, const pbd_scene *scene) {
-    const size_t n = s->colliders = scene->colliders;
-    if (n == 0) return pbd_ok();
-    PBD_TRY(colliders_check(scene));
-    s->collider = malloc(n * sizeof *s->collider);
-    s->pose = calloc(n, sizeof *s->pose);
-    s->sent = calloc(n, sizeof *s->sent);
-    if (!s->collider || !s->pose || !s->sent) return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
-    memcpy(s->collider, scene->collider, n * sizeof *s->collider);
-    return pbd_alloc(s->exec, n * sizeof *s->device_pose, (void **)&s->device_pose);
 }
 
 /* ---- Forces ------------------------------------------------------------------------------------------------------ */
@@ -449,13 +431,8 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
 }
 
 static pbd_status drift(desbrun_sph *s, double from, double dt) {
-    const size_t bytes = s->colliders * sizeof *s->pose;
-    for (size_t i = 0; i < s->colliders; i++) s->pose[i] = collider_pose_over(&s->collider[i], from, dt);
-    if (s->colliders > 0 && memcmp(s->pose, s->sent, bytes) != 0) {
-        memcpy(s->sent, s->pose, bytes);
-        PBD_TRY(pbd_upload(s->exec, s->device_pose, s->pose, bytes));
-    }
-    const sph_drift_args args = {s->x, s->v, s->a, s->device_pose, s->colliders, (real)dt, s->plane};
+    PBD_TRY(collider_poses_move(&s->walls, from, dt));
+    const sph_drift_args args = {s->x, s->v, s->a, s->walls.device, s->walls.count, (real)dt, s->plane};
     return pbd_run(s->exec, &PBD_KERNEL(sph_drift), s->particles, &args);
 }
 
@@ -540,7 +517,7 @@ static pbd_status fill(desbrun_sph *s, const pbd_scene *scene, const pbd_values 
     PBD_TRY(allocate(s));
     PBD_TRY(place_particles(s, scene));
     PBD_TRY(place_loads(s, scene));
-    PBD_TRY(place_colliders(s, scene));
+    PBD_TRY(collider_poses_create(&s->walls, scene, s->exec, s->recorder));
     const double skin = s->steps == STEPS_FIXED ? 0 : pbd_real(values, "skin") * (double)s->law.h;
     PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, (double)s->law.support, skin));
     PBD_TRY(evaluate(s, 0, s->whole, 0, false)); /* all are of level 0 yet */

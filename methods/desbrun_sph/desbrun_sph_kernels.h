@@ -67,8 +67,10 @@ typedef struct sph_drift_args {
 
 /* Out of a collider along its normal; what moves or is accelerated into it does so no more, and Coulomb's friction
  * takes its share of the motion along it. */
-PBD_FN void sph_push_out(const collider_pose *pose, real inverse_dt, int plane, vec3 *x, vec3 *v, vec3 *a) {
-    collider_gap gap = collider_gap_at(pose, *x);
+PBD_FN void sph_push_out(const collider_pose *pose, size_t i, real inverse_dt, int plane, vec3 start, vec3 *x, vec3 *v,
+                         vec3 *a) {
+    int crossed;
+    collider_gap gap = collider_gap_after(pose, i, start, *x, 0, &crossed);
     if (!(gap.distance < 0)) return;
     if (plane) gap.normal.z = 0;
     const vec3 surface = vec3_scale(inverse_dt, collider_carried(pose, *x)), n = gap.normal;
@@ -90,8 +92,9 @@ PBD_FN void sph_store3(real *rows, size_t i, vec3 x) {
 
 PBD_FN void sph_drift(const sph_drift_args *a, size_t i) {
     if (!(a->v[4 * i + 3] > 0)) return;
-    vec3 v = load3(a->v, i), x = vec3_add(load3(a->x, i), vec3_scale(a->dt, v)), force = load3(a->a, i);
-    for (size_t c = 0; c < a->colliders; c++) sph_push_out(&a->pose[c], 1 / a->dt, a->plane, &x, &v, &force);
+    const vec3 start = load3(a->x, i);
+    vec3 v = load3(a->v, i), x = vec3_add(start, vec3_scale(a->dt, v)), force = load3(a->a, i);
+    for (size_t c = 0; c < a->colliders; c++) sph_push_out(&a->pose[c], i, 1 / a->dt, a->plane, start, &x, &v, &force);
     sph_store3(a->x, i, x);
     if (a->colliders == 0) return;
     sph_store3(a->v, i, v);

@@ -183,7 +183,10 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     s->forces_end = scene->forces_end;
     s->holds = scene->fixed > 0;
     memcpy(s->gravity, scene->gravity, sizeof s->gravity);
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
+    if (s->colliders.sheets)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "mpm's grid moves what is on either side of a sheet as one: of meshes it takes closed ones");
     bool known[3] = {false, false, false};
     for (size_t c = 0; c < scene->colliders; c++) align_with(&scene->collider[c], s->align, known);
     s->particle = malloc((n + 1) * sizeof *s->particle);
@@ -361,8 +364,10 @@ static pbd_status gather(mpm *s, double dt) {
                                .nxy = s->box.nodes[0] * s->box.nodes[1],
                                .dt = (real)dt,
                                .rate = (real)(4 * dt / s->size)};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(grid_to_particles), s->particles, &args));
-    if (s->colliders.count == 0) return pbd_ok();
+    return pbd_run(s->exec, &PBD_KERNEL(grid_to_particles), s->particles, &args);
+}
+
+static pbd_status leave_walls(mpm *s) {
     const mpm_walls_args out = {s->rows, s->colliders.device, (int)s->colliders.count};
     return pbd_run(s->exec, &PBD_KERNEL(push_from_walls), s->particles, &out);
 }
@@ -398,6 +403,10 @@ static pbd_status substep(mpm *s, double dt) {
     PBD_TRY(timed(s, pbd_run(s->exec, &PBD_KERNEL(move_grid), segments, &grid)));
     pbd_phase_begin(s->recorder, "g2p");
     PBD_TRY(timed(s, gather(s, dt)));
+    if (s->colliders.count > 0) {
+        pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "g2p"));
+        PBD_TRY(timed(s, leave_walls(s)));
+    }
     pbd_phase_begin(s->recorder, "plasticity");
     PBD_TRY(timed(s, flow_by(s, dt, true)));
     s->time += dt;

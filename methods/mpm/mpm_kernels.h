@@ -297,7 +297,8 @@ PBD_TILE_KERNEL(particles_to_grid, mpm_grid_args, (64 * 16 + 32) * sizeof(real),
 /* What a collider leaves of the velocity v of a node at x on it or inside. */
 PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, vec3 v) {
     const real on = (real)1e-3 / a->box.inverse;
-    const collider_gap gap = collider_gap_at(c, x);
+    /* of a mesh, no farther in than particles come in a step: the deep inside has none */
+    const collider_gap gap = collider_gap_near(c, x, (real)2.5 / a->box.inverse);
     if (!(gap.distance < on)) return v;
     const vec3 own = vec3_scale(1 / a->dt, collider_carried(c, x));
     if (a->walls == MPM_WALLS_STICKY) return own;
@@ -507,7 +508,9 @@ PBD_FN void push_from_walls(const mpm_walls_args *a, size_t i) {
     real *row = a->rows + 4 * MPM_ROWS * i;
     if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;
     for (int c = 0; c < a->colliders; c++) {
-        const collider_gap gap = collider_gap_at(a->collider + c, vec3_make(row[0], row[1], row[2]));
+        int crossed;
+        const vec3 x = vec3_make(row[0], row[1], row[2]);
+        const collider_gap gap = collider_gap_after(a->collider + c, i, x, x, 0, &crossed);
         if (!(gap.distance < 0)) continue;
         row[0] -= gap.distance * gap.normal.x;
         row[1] -= gap.distance * gap.normal.y;

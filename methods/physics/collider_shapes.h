@@ -1,11 +1,12 @@
-/* How far a point is from a rigid thing, and which way out: by closed formulas that hold everywhere, inside too. */
+/* How far a point is from a rigid thing, and which way out: by closed formulas that hold everywhere, inside too; or,
+ * where it is a mesh, by mesh_collider.h. And what becomes of a particle that meets one. */
 #ifndef PBD_COLLIDER_SHAPES_H
 #define PBD_COLLIDER_SHAPES_H
 
 #include <math.h>
 
 #include "methods/method.h"
-#include "methods/physics/vec.h"
+#include "methods/physics/mesh_collider.h"
 
 /* A collider over one substep. Frames: unit vectors x, y, z, each a row. */
 typedef struct collider_pose {
@@ -14,14 +15,8 @@ typedef struct collider_pose {
     real half[3];
     real friction;
     int shape, container;
+    collider_mesh mesh; /* of PBD_MESH */
 } collider_pose;
-
-/* Distance from the surface, below 0 inside, and the direction in which it grows fastest. Where that is every direction
- * (the centre of a sphere) it is one of them. */
-typedef struct collider_gap {
-    real distance;
-    vec3 normal;
-} collider_gap;
 
 PBD_FN real real_least(real a, real b) { return a < b ? a : b; }
 PBD_FN real real_most(real a, real b) { return a > b ? a : b; }
@@ -129,13 +124,45 @@ PBD_FN vec3 turn_from_frame(const real axis[9], vec3 x) {
                      axis[2] * x.x + axis[5] * x.y + axis[8] * x.z);
 }
 
-/* From the side where particles may be: inside a container, outside of anything else. Below 0 on the wrong one. */
-PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) {
-    collider_gap gap = shape_gap(c->shape, c->half, to_frame(c->axis, c->centre, x));
+/* From the side where particles may be: inside a container, outside of anything else. Below 0 on the wrong one. Of a
+ * mesh, as far as `reach`: beyond it, far away. */
+PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach) {
+    const vec3 at = to_frame(c->axis, c->centre, x);
+    if (c->shape == PBD_MESH) {
+        collider_gap gap = mesh_gap_near(&c->mesh, c->container, at, reach);
+        gap.normal = turn_from_frame(c->axis, gap.normal);
+        return gap;
+    }
+    collider_gap gap = shape_gap(c->shape, c->half, at);
     const real side = c->container ? (real)-1 : (real)1;
     gap.distance *= side;
     gap.normal = vec3_scale(side, turn_from_frame(c->axis, gap.normal));
     return gap;
+}
+
+PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) { return collider_gap_near(c, x, MESH_FAR); }
+
+/* The same for particle i of the radius `radius`, which was at `start` when the substep began. Of a mesh: what lies in
+ * between counts (*crossed: it is beyond now), and who is farther off than its radius may be told any such distance. */
+PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius,
+                                       int *crossed) {
+    *crossed = 0;
+    if (c->shape != PBD_MESH) return collider_gap_at(c, x);
+    const vec3 from = to_frame(c->axis_before, c->centre_before, start), to = to_frame(c->axis, c->centre, x);
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
+    collider_gap gap = mesh_gap_after(&c->mesh, c->container, anchor, from, to, radius, crossed);
+    gap.normal = turn_from_frame(c->axis, gap.normal);
+    return gap;
+}
+
+/* How far beyond the surface particle i is at x, m; below 0: it is where it may be. Nobody is beyond a sheet. */
+PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
+    int crossed;
+    if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
+    if (!c->mesh.normal) return -MESH_FAR;
+    const vec3 at = to_frame(c->axis, c->centre, x);
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
+    return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &crossed).distance - c->mesh.thickness;
 }
 
 /* How far the point of the collider that is at x now has moved since the substep began. */
@@ -151,6 +178,50 @@ PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
     const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, normal), normal));
     const real length = real_sqrt(vec3_dot(along, along));
     return vec3_scale(length > most ? most / length : (real)1, along);
+}
+
+/* ---- Meeting one ------------------------------------------------------------------------------------------------- */
+
+/* Where the point of the collider is now that was at x when the substep began. */
+PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
+    const vec3 off = turn_from_frame(c->axis, to_frame(c->axis_before, c->centre_before, x));
+    return vec3_make(c->centre[0] + off.x, c->centre[1] + off.y, c->centre[2] + off.z);
+}
+
+enum { MESH_ROUNDS = 4 };
+
+/* What a collider makes of particle i at *p, which was at `start` when the substep began: out by what it is too deep,
+ * then back along the surface by friction. Whether it touched. A mesh is asked again, since a way out of one triangle
+ * may lead through another; who is still beyond it then goes back to where it came from, as seen by the collider:
+ * nobody passes. */
+PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 start, vec3 *p) {
+    const int mesh = c->shape == PBD_MESH;
+    for (int round = 0; round <= (mesh ? MESH_ROUNDS : 0); round++) {
+        int crossed;
+        const collider_gap gap = collider_gap_after(c, i, start, *p, radius, &crossed);
+        const real depth = radius - gap.distance;
+        if (!(depth > (round > 0 ? c->mesh.rounding : 0))) return round > 0;
+        if (round == MESH_ROUNDS) {
+            if (crossed) *p = collider_brought(c, start);
+            return 1;
+        }
+        *p = vec3_add(*p, vec3_scale(depth, gap.normal));
+        if (!(c->friction > 0)) continue;
+        const vec3 carried = collider_carried(c, vec3_sub(*p, vec3_scale(radius, gap.normal)));
+        const vec3 slip = vec3_sub(vec3_sub(*p, start), carried);
+        *p = vec3_sub(*p, friction_of(slip, gap.normal, c->friction * depth));
+    }
+    return 1;
+}
+
+/* All of them; meshes last, so that nobody is pushed through one by another shape. */
+PBD_FN int collider_push_all(const collider_pose *collider, int colliders, size_t i, real radius, vec3 start, vec3 *p) {
+    int touched = 0;
+    for (int k = 0; k < 2 * colliders; k++) {
+        const collider_pose *c = collider + (k < colliders ? k : k - colliders);
+        if ((c->shape == PBD_MESH) == (k >= colliders)) touched |= collider_push(c, i, radius, start, p);
+    }
+    return touched;
 }
 
 #endif

@@ -30,8 +30,8 @@ void collider_at(const pbd_collider *c, double time, double centre[3], double ax
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-static const char *const shapes[PBD_COLLIDER_SHAPES] = {"plane",    "box",       "sphere",          "capsule",
-                                                        "cylinder", "hourglass", "perforated plate"};
+static const char *const shapes[PBD_COLLIDER_SHAPES] = {"plane",    "box",       "sphere",           "capsule",
+                                                        "cylinder", "hourglass", "perforated plate", "mesh"};
 
 static bool finite_numbers(const double *x, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -111,6 +111,12 @@ static pbd_status check_collider(const pbd_collider *c, size_t number) {
 }
 
 pbd_status colliders_check(const pbd_scene *scene) {
-    for (size_t i = 0; i < scene->colliders; i++) PBD_TRY(check_collider(&scene->collider[i], i));
+    for (size_t i = 0; i < scene->colliders; i++) {
+        const pbd_collider *c = &scene->collider[i];
+        PBD_TRY(check_collider(c, i));
+        if (c->shape == PBD_MESH && c->mesh >= scene->collider_meshes)
+            return pbd_error(PBD_BAD_INPUT, "collider %zu is mesh %zu of a scene that has %zu", i, c->mesh,
+                             scene->collider_meshes);
+    }
     return pbd_ok();
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/collider_pose.h"
 #include "methods/physics/contact_kernels.h"
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
@@ -16,12 +15,10 @@ static const double NEVER = 1e30; /* m: of a distance that was not seen */
 void contact_free(contact *c) {
     void *device[] = {c->body,  c->kept,  c->radius,   c->rest,  c->count,  c->key,     c->order,
                       c->slice, c->own,   c->list,     c->reach, c->crowd,  c->touches, c->touching,
-                      c->push,  c->depth, c->overlaps, c->near,  c->beyond, c->block,   c->device_pose};
+                      c->push,  c->depth, c->overlaps, c->near,  c->beyond, c->block};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
     grid_free(&c->grid);
-    free(c->collider);
-    free(c->pose);
-    free(c->sent);
+    collider_poses_free(&c->walls);
     *c = (contact){0};
 }
 
@@ -123,22 +120,11 @@ static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_
     return place_watch(c);
 }
 
-static pbd_status create_walls(contact *c, const pbd_scene *scene) {
-    const size_t n = c->colliders;
-    c->collider = malloc(n * sizeof *c->collider);
-    c->pose = calloc(n, sizeof *c->pose);
-    c->sent = calloc(n, sizeof *c->sent);
-    if (!c->collider || !c->pose || !c->sent) return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
-    memcpy(c->collider, scene->collider, n * sizeof *c->collider);
-    PBD_TRY(place(c, NULL, c->particles, sizeof *c->beyond, &c->beyond));
-    return place(c, NULL, n, sizeof *c->device_pose, &c->device_pose);
-}
-
 pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
                           pbd_recorder *recorder, const pbd_values *values) {
     double largest;
-    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles, .colliders = scene->colliders};
-    PBD_TRY(colliders_check(scene));
+    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles};
+    PBD_TRY(collider_poses_create(&c->walls, scene, exec, recorder));
     PBD_TRY(check_contact(scene, &largest));
     c->walled = scene->colliders > 0;
     c->between = scene->contact.between_bodies && (scene->body || scene->blades > 0);
@@ -154,7 +140,7 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     PBD_TRY(place(c, NULL, CONTACT_SUMS * blocks, sizeof *c->block, &c->block));
     PBD_TRY(place_radii(c, scene, particle));
     if (c->pairs) PBD_TRY(create_pairs(c, scene, particle, largest));
-    return c->walled ? create_walls(c, scene) : pbd_ok();
+    return c->walled ? place(c, NULL, c->particles, sizeof *c->beyond, &c->beyond) : pbd_ok();
 }
 
 /* ---- A substep
@@ -230,17 +216,8 @@ pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
     return status;
 }
 
-/* Sends only what is not there already. */
-static pbd_status move_colliders(contact *c, double time, double dt) {
-    const size_t bytes = c->colliders * sizeof *c->pose;
-    for (size_t i = 0; i < c->colliders; i++) c->pose[i] = collider_pose_over(&c->collider[i], time, dt);
-    if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
-    memcpy(c->sent, c->pose, bytes);
-    return pbd_upload(c->exec, c->device_pose, c->pose, bytes);
-}
-
 pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
-    if (c->walled) PBD_TRY(move_colliders(c, time, dt));
+    PBD_TRY(collider_poses_move(&c->walls, time, dt));
     if (!c->pairs) return pbd_ok();
     pbd_phase_begin(c->recorder, "contact_search");
     const pbd_status status = search(c, p);
@@ -275,7 +252,7 @@ static pbd_status push_pairs(contact *c, const real *x, real *p) {
 }
 
 static pbd_status push_out(contact *c, const real *x, real *p) {
-    const collide_args args = {c->device_pose, (int)c->colliders, c->radius, x, p};
+    const collide_args args = {c->walls.device, (int)c->walls.count, c->radius, x, p};
     return pbd_run(c->exec, &PBD_KERNEL(collide_batch), c->particles, &args);
 }
 
@@ -286,6 +263,10 @@ pbd_status contact_iterate(contact *c, const real *x, real *p) {
     if (!near && !c->walled) return pbd_ok();
     pbd_phase_begin(c->recorder, "contact");
     pbd_status status = near ? push_pairs(c, x, p) : pbd_ok();
+    if (c->walls.meshes) { /* theirs is a phase of its own */
+        pbd_phase_end(c->recorder);
+        pbd_phase_begin(c->recorder, "collision_detection");
+    }
     if (status.code == PBD_OK && c->walled) status = push_out(c, x, p);
     pbd_phase_end(c->recorder);
     return status;
@@ -307,7 +288,7 @@ pbd_status contact_end(contact *c, const real *p) {
         PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(watch_pairs), c->members, &args));
     }
     if (!c->walled) return pbd_ok();
-    const wall_watch_args args = {c->device_pose, (int)c->colliders, p, c->beyond};
+    const wall_watch_args args = {c->walls.device, (int)c->walls.count, p, c->beyond};
     return pbd_run(c->exec, &PBD_KERNEL(watch_walls_batch), c->particles, &args);
 }
 

@@ -22,7 +22,7 @@
 #ifndef PBD_CONTACT_H
 #define PBD_CONTACT_H
 
-#include "methods/physics/collider_shapes.h"
+#include "methods/physics/collider_poses.h"
 #include "methods/physics/neighbours.h"
 
 #define contact_create PBD_NAME(contact_create)
@@ -70,14 +70,11 @@ typedef struct contact {
     size_t capacity;                                               /* entries that fit */
     double most_pairs;
     grid grid;
-    size_t colliders;
-    pbd_collider *collider;     /* host: as in the scene */
-    collider_pose *pose, *sent; /* host: of this substep; what the device has */
+    collider_poses walls;
     /* Device: contact_kernels.h says what they hold. */
     real *radius, *rest, *body;
     uint32_t *count, *kept, *key, *order, *slice, *own, *list, *touching, *touches, *overlaps;
     real *reach, *crowd, *push, *depth, *near, *beyond, *block;
-    collider_pose *device_pose;
 } contact;
 
 /* particle: which of the scene stands where in the solver's rows; NULL: each at its own number. PBD_BAD_INPUT for

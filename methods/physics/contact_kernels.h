@@ -402,17 +402,7 @@ PBD_FN void collide(const collide_args *a, size_t i) {
     const real radius = a->radius ? a->radius[i] : 0;
     const vec3 start = contact_row(a->x, i);
     vec3 p = contact_row(a->p, i);
-    for (int c = 0; c < a->colliders; c++) {
-        const collider_pose *collider = a->collider + c;
-        const collider_gap gap = collider_gap_at(collider, p);
-        const real depth = radius - gap.distance;
-        if (!(depth > 0)) continue;
-        p = vec3_add(p, vec3_scale(depth, gap.normal));
-        if (!(collider->friction > 0)) continue;
-        const vec3 carried = collider_carried(collider, vec3_sub(p, vec3_scale(radius, gap.normal)));
-        const vec3 slip = vec3_sub(vec3_sub(p, start), carried);
-        p = vec3_sub(p, friction_of(slip, gap.normal, collider->friction * depth));
-    }
+    collider_push_all(a->collider, a->colliders, i, radius, start, &p);
     row[0] = p.x;
     row[1] = p.y;
     row[2] = p.z;
@@ -542,7 +532,7 @@ PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
     if (!(a->p[4 * i + 3] > 0)) return;
     real most = a->beyond[i];
     for (int c = 0; c < a->colliders; c++) {
-        const real now = -collider_gap_at(a->collider + c, contact_row(a->p, i)).distance;
+        const real now = collider_depth(a->collider + c, i, contact_row(a->p, i));
         most = now > most ? now : most;
     }
     a->beyond[i] = most;

@@ -184,7 +184,7 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
             "stabilisation=%ld takes away the overlap that compliance=%g m/N stands for: one of them must be 0",
             s->stabilisation, s->compliance);
     PBD_TRY(warn_of_overlaps(s, scene));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     PBD_TRY(rest_space_order(n, scene->start ? scene->start : scene->positions, 2 * s->diameter, s->particle));
@@ -282,7 +282,7 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
 static pbd_status push_out(grains *s, const real *x, real *p) {
     if (s->colliders.count == 0) return pbd_ok();
     const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
-    pbd_phase_begin(s->recorder, "colliders");
+    pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
     const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(collide_batch), s->particles, &walls);
     pbd_phase_end(s->recorder);
     return status;

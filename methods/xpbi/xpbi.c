@@ -249,7 +249,7 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->layout.slices.entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
     PBD_TRY(xpbi_allocate(s->exec, XPBI_WATCHED * blocks, sizeof(real), &s->block));
     PBD_TRY(xpbi_allocate(s->exec, s->particles + XPBI_LANES, sizeof(uint32_t), &s->note));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     PBD_TRY(place_particles(s, scene));
     pbd_count(s->recorder, "particles", s->particles);
     pbd_count(s->recorder, "constraints_total", s->particles * (s->form == XPBI_SHEAR ? 2 : 1));

@@ -67,27 +67,14 @@ typedef struct xpbi_collide_args {
 } xpbi_collide_args;
 
 /* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
- * friction against the surface's own motion (contact_kernels.h has the same law for positions). */
+ * friction against the surface's own motion. */
 PBD_FN void xpbi_collide(const xpbi_collide_args *a, size_t i) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const vec3 start = load3(a->x, i), old = load3(a->v, i);
     const real radius = a->load ? a->load[4 * i + 3] : 0;
     vec3 p = vec3_add(start, vec3_scale(a->dt, old));
-    int touched = 0;
-    for (int c = 0; c < a->colliders; c++) {
-        const collider_pose *collider = a->collider + c;
-        const collider_gap gap = collider_gap_at(collider, p);
-        const real depth = radius - gap.distance;
-        if (!(depth > 0)) continue;
-        touched = 1;
-        p = vec3_add(p, vec3_scale(depth, gap.normal));
-        if (!(collider->friction > 0)) continue;
-        const vec3 carried = collider_carried(collider, vec3_sub(p, vec3_scale(radius, gap.normal)));
-        const vec3 slip = vec3_sub(vec3_sub(p, start), carried);
-        p = vec3_sub(p, friction_of(slip, gap.normal, collider->friction * depth));
-    }
-    if (!touched) return; /* to the bit as it was */
+    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* to the bit as it was */
     const vec3 now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     v[0] = now.x;
     v[1] = now.y;

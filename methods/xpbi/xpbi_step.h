@@ -202,6 +202,8 @@ static pbd_status keep_density(xpbi *s, double dt) {
 
 static pbd_status move_colliders(xpbi *s, double dt) { return collider_poses_move(&s->colliders, s->time, dt); }
 
+static const char *collide_phase(const xpbi *s) { return collider_poses_phase(&s->colliders, "colliders"); }
+
 static pbd_status collide_rows(xpbi *s, real *v, double dt) {
     const xpbi_collide_args args = {.collider = s->colliders.device,
                                     .colliders = (int)s->colliders.count,
@@ -299,7 +301,7 @@ static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double
     PBD_TRY(status);
     if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
     if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
-    return s->colliders.count > 0 ? phase(s, "colliders", collide, dt) : pbd_ok();
+    return s->colliders.count > 0 ? phase(s, collide_phase(s), collide, dt) : pbd_ok();
 }
 
 /* Moves by the impulses of the stress at t^n. */
@@ -440,7 +442,7 @@ static pbd_status step(void *state, double dt) {
     if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
     PBD_TRY(iterate(s, dt, &iterations));
     if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
-    if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, "colliders", collide, dt));
+    if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, collide_phase(s), collide, dt));
     if (s->correction == CORRECTION_SHIFT) PBD_TRY(phase(s, "position_correction", shift, dt));
     PBD_TRY(phase(s, "state_update", advance, dt));
     s->time += dt;
