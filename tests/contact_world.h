@@ -46,7 +46,7 @@ static size_t put(world *w, double x, double y, double z, double mass, double ra
     return i;
 }
 
-static pbd_collider plane_at(double angle, double friction) {
+UNUSED static pbd_collider plane_at(double angle, double friction) {
     const double c = cos(angle), s = sin(angle);
     return (pbd_collider){
         .shape = PBD_PLANE, .axis = {{c, 0, -s}, {0, 1, 0}, {s, 0, c}}, .friction = friction}; /* falls along +x */

@@ -1,0 +1,3 @@
+/* Meshes as colliders in f64: mesh_collider_checks.h. */
+#define REAL double
+#include "tests/mesh_collider_checks.h"
