@@ -202,7 +202,7 @@ static pbd_status build(gissler_snow *s, const pbd_scene *scene, const pbd_value
     read_values(s, scene, values);
     PBD_TRY(neighbours_create(&s->near, s->exec, s->particles, NULL, s->support, 0));
     PBD_TRY(allocate(s));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     pbd_count(s->recorder, "particles", s->particles);
     return place_particles(s, scene);
 }
@@ -554,7 +554,7 @@ static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double 
     gissler_force_args reaction = force_args(s, base, s->wish, dt, GISSLER_REACTION);
     reaction.target = s->w;
     PBD_TRY(run_force(s, &reaction));
-    pbd_phase_begin(s->recorder, "colliders");
+    pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
     status = bind(s, s->wish, dt);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);

@@ -199,10 +199,11 @@ typedef struct gissler_touch {
 } gissler_touch;
 
 /* To the surface, with friction against the surface's own motion: as contact_kernels.h. */
-PBD_FN vec3 gissler_meet(const gissler_bind_args *a, vec3 start, vec3 p, real radius, gissler_touch *touch) {
+PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 p, real radius, gissler_touch *touch) {
     for (int c = 0; c < a->colliders; c++) {
         const collider_pose *collider = a->collider + c;
-        const collider_gap gap = collider_gap_at(collider, p);
+        int crossed;
+        const collider_gap gap = collider_gap_after(collider, i, start, p, radius, &crossed);
         const real depth = radius - gap.distance;
         if (!(depth > 0)) continue;
         if (touch->count == 0) touch->first = gap.normal;
@@ -240,7 +241,7 @@ PBD_FN void gissler_bind(const gissler_bind_args *a, size_t i) {
     int kind = GISSLER_HELD;
     if (a->v[4 * i + 3] > 0) {
         const real radius = a->load ? a->load[4 * i + 3] : 0;
-        const vec3 p = gissler_meet(a, start, vec3_add(start, vec3_scale(a->dt, wish)), radius, &touch);
+        const vec3 p = gissler_meet(a, i, start, vec3_add(start, vec3_scale(a->dt, wish)), radius, &touch);
         kind = gissler_kind_of(touch, &direction);
         if (kind != GISSLER_FREE) now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     } else {
