@@ -8,7 +8,8 @@
 
 bool pbd_is_cost(const char *metric) {
     static const char *const costs[] = {"solve_wall",        "solve_cpu",   "kernel_launches",
-                                        "device_bytes_peak", "bytes_moved", "flops"};
+                                        "device_bytes_peak", "bytes_moved", "flops",
+                                        "device_allocations", "host_waits"};
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         if (strcmp(metric, costs[i]) == 0) return true;
     return false;

@@ -1,7 +1,6 @@
 /* The build and the machine, as stored with every run. The only file that includes the generated build_info.h. */
 #include "harness/environment.h"
 
-#include <dlfcn.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -14,6 +13,7 @@
 #include <xxhash.h>
 
 #include "build_info.h"
+#include "harness/gpu_state.h"
 
 /* What the libraries ask for is in `pbdbench env`; this is what it comes to. */
 static const char licence[] =
@@ -162,33 +162,6 @@ static long read_memory_mib(void) {
     return (strtol(kib, NULL, 10) + kib_of_gib - 1) / kib_of_gib * 1024;
 }
 
-/* Names of the NVIDIA devices, by the driver's own library where there is one; it is never linked. */
-static void read_gpus(char *out, size_t size) {
-    out[0] = '\0';
-    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nvml) return;
-    int (*init)(void), (*count_devices)(unsigned *), (*device_at)(unsigned, void **);
-    int (*name_of)(void *, char *, unsigned), (*shut_down)(void);
-    *(void **)&init = dlsym(nvml, "nvmlInit_v2");
-    *(void **)&count_devices = dlsym(nvml, "nvmlDeviceGetCount_v2");
-    *(void **)&device_at = dlsym(nvml, "nvmlDeviceGetHandleByIndex_v2");
-    *(void **)&name_of = dlsym(nvml, "nvmlDeviceGetName");
-    *(void **)&shut_down = dlsym(nvml, "nvmlShutdown");
-    unsigned count = 0;
-    if (init && count_devices && device_at && name_of && shut_down && init() == 0) {
-        if (count_devices(&count) != 0) count = 0;
-        for (unsigned i = 0; i < count; i++) {
-            void *device = NULL;
-            char name[96] = "";
-            size_t used = strlen(out);
-            if (device_at(i, &device) == 0 && name_of(device, name, sizeof name) == 0)
-                snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
-        }
-        shut_down();
-    }
-    dlclose(nvml);
-}
-
 /* Hash of all fields as they are stored, so that equal fingerprints mean equal rows. */
 static void fingerprint(pbd_machine *machine) {
     char all[768];
@@ -211,7 +184,7 @@ static void look_at_machine(void) {
     m->memory_mib = read_memory_mib();
     read_os(m->os, sizeof m->os);
     snprintf(m->isa, sizeof m->isa, "%s", widest_isa());
-    read_gpus(m->gpu, sizeof m->gpu);
+    pbd_gpu_names(m->gpu, sizeof m->gpu);
     fingerprint(m);
 }
 

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <xxhash.h>
 
-#include "harness/exec/exec.h"
+#include "harness/exec/backend.h"
+#include "harness/gpu_state.h"
 #include "harness/record.h"
 #include "harness/run_apart.h"
 #include "harness/scene_check.h"
@@ -396,6 +397,8 @@ static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
     pbd_exec_totals totals = pbd_exec_read_totals(exec);
     pbd_count(recorder, "kernel_launches", totals.launches);
     pbd_count(recorder, "device_bytes_peak", totals.peak);
+    pbd_count(recorder, "device_allocations", totals.allocations);
+    pbd_count(recorder, "host_waits", totals.waits);
     pbd_metric(recorder, "bytes_moved", "B", PBD_NEUTRAL, totals.bytes);
     pbd_metric(recorder, "flops", "1", PBD_NEUTRAL, totals.flops);
 }
@@ -507,6 +510,19 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     return status;
 }
 
+/* On a GPU: what it does before and after goes into the run, too. */
+static pbd_status run_watched(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+                              pbd_recorder *recorder) {
+    pbd_gpu_sample before, after;
+    const bool on_gpu = item->cell.backend == PBD_BACKEND_CUDA;
+    if (on_gpu) pbd_sample_gpu(pbd_cuda_bus(), &before);
+    const pbd_status status = run_phases(item, scene, exec, state, recorder);
+    if (!on_gpu) return status;
+    pbd_sample_gpu(pbd_cuda_bus(), &after);
+    pbd_record_gpu(recorder, &before, &after);
+    return status;
+}
+
 /* What was asked for cannot be begun: no run, and nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
@@ -523,7 +539,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_exec *exec = NULL;
     void *state = NULL;
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
-    if (ended.code == PBD_OK) ended = run_phases(item, &scene, exec, &state, recorder);
+    if (ended.code == PBD_OK) ended = run_watched(item, &scene, exec, &state, recorder);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
         ended = pbd_error(PBD_FAILED, "out of memory while recording");

@@ -8,6 +8,8 @@
 
 #include "harness/cli.h"
 #include "harness/environment.h"
+#include "harness/exec/backend.h"
+#include "harness/gpu_state.h"
 #include "harness/libraries.h"
 #include "harness/limits/limits.h"
 #include "harness/limits/table.h"
@@ -24,6 +26,17 @@ static json_t *machine_json(const pbd_machine *m) {
                      "cpu", m->cpu, "os", m->os, "isa", m->isa, "packages", m->packages, "cores", m->cores, "threads",
                      m->threads, "l1d_kib", (json_int_t)m->l1d_kib, "l2_kib", (json_int_t)m->l2_kib, "l3_kib",
                      (json_int_t)m->l3_kib, "memory_mib", (json_int_t)m->memory_mib, "gpu", m->gpu);
+}
+
+/* Only what is known now: it is no part of the fingerprint. */
+static json_t *gpu_json(void) {
+    pbd_gpu_sample now;
+    char why[200];
+    pbd_sample_gpu(pbd_cuda_bus(), &now);
+    pbd_gpu_held_back(&now, why, sizeof why);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:s}", "missing", now.missing, "clock_mhz", now.clock_mhz,
+                     "memory_clock_mhz", now.memory_clock_mhz, "power_w", now.power_w, "temperature_c",
+                     now.temperature_c, "held_back", why);
 }
 
 static json_t *backends_json(void) {
@@ -61,9 +74,9 @@ static json_t *limits_json(const pbd_limits *limits) {
 }
 
 static void print_json(const pbd_build *build, const pbd_machine *machine, const pbd_limits *limits) {
-    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
-                            machine_json(machine), "limits", limits_json(limits), "backends", backends_json(),
-                            "libraries", libraries_json(), "licence", build->licence);
+    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
+                            machine_json(machine), "gpu", gpu_json(), "limits", limits_json(limits), "backends",
+                            backends_json(), "libraries", libraries_json(), "licence", build->licence);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -88,7 +101,12 @@ static void print_machine(const pbd_machine *m) {
            m->isa);
     printf("  caches       L1d %ld KiB, L2 %ld KiB, L3 %ld KiB (0: unknown)\n", m->l1d_kib, m->l2_kib, m->l3_kib);
     printf("  memory       %ld GiB, %.1f GiB free now\n", m->memory_mib / 1024, (double)now.memory_free_mib / 1024);
+    pbd_gpu_sample gpu;
+    char state[400];
+    pbd_sample_gpu(pbd_cuda_bus(), &gpu);
+    pbd_gpu_spell(&gpu, state, sizeof state);
     printf("  GPU          %s\n", m->gpu[0] ? m->gpu : "none that an NVIDIA driver shows");
+    printf("  GPU now      %s\n", state);
     printf("  system       %s\n", m->os);
     printf("  load         %.2f over the last minute\n", now.load_1min);
 }
@@ -146,7 +164,9 @@ static const pbd_option table[] = {
                  "numbers are no limits"),
     PBD_OPT_FLAG(env_options, markdown, "markdown", 0,
                  "only two tables: the limits, and what the newest `pbdbench bench`\nreached of them"),
-    PBD_OPTION_JSON(env_options, "one JSON object: build, machine, limits, backends, libraries, licence"),
+    PBD_OPTION_JSON(env_options,
+                    "one JSON object: build, machine, gpu (what it does now; -1: not told),\n"
+                    "limits, backends, libraries, licence"),
     PBD_OPTION_DB(env_options),
     {0}};
 

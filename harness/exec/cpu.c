@@ -125,9 +125,12 @@ static pbd_status cpu_sort_pairs(void *self, uint32_t *keys, uint32_t *values, s
 static pbd_status cpu_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
     const cpu *c = self;
     *bytes = pbd_host_scan_bytes(c->threads);
-    if (scratch) *total = pbd_host_scan(values, n, scratch, c->threads, run_parts);
+    if (!scratch) return pbd_ok();
+    const uint64_t sum = pbd_host_scan(values, n, scratch, c->threads, run_parts);
+    if (total) *total = sum;
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,           cpu_alloc, cpu_release, cpu_copy, cpu_copy,
-                                     cpu_run,  cpu_sort_pairs, cpu_scan,  cpu_wait,    NULL,     NULL};
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,    cpu_alloc,      cpu_release, cpu_copy,
+                                     cpu_copy, cpu_run, cpu_sort_pairs, cpu_scan,    cpu_wait,
+                                     NULL,     NULL,    NULL,           NULL,        NULL};

@@ -21,11 +21,11 @@ pbd_status failed(cudaError_t error, const char *what) {
 
 /* Looked up once: the driver and the devices do not come and go. */
 struct device_info {
-    char missing[200], name[128];
+    char missing[200], name[128], bus[32];
 };
 
 device_info look_up() {
-    device_info info = {"", ""};
+    device_info info = {"", "", ""};
     int count = 0, driver = 0;
     cudaDriverGetVersion(&driver);
     cudaError_t error = cudaGetDeviceCount(&count);
@@ -40,6 +40,7 @@ device_info look_up() {
         cudaDeviceProp properties;
         if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
             snprintf(info.name, sizeof info.name, "%s", properties.name);
+        if (cudaDeviceGetPCIBusId(info.bus, sizeof info.bus, 0) != cudaSuccess) info.bus[0] = '\0';
     }
     cudaGetLastError(); /* a missing device is an answer, not an error to be found later */
     return info;
@@ -157,16 +158,19 @@ pbd_status cuda_scan(void *self, uint32_t *values, size_t n, uint64_t *total, vo
     uint64_t *sum = (uint64_t *)scratch;
     void *rest = scratch ? (char *)scratch + head : nullptr;
     size_t sum_bytes = 0, scan_bytes = 0;
-    cudaError_t error = cub::DeviceReduce::Reduce(nullptr, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0);
-    if (error == cudaSuccess) error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, values, values, (int)n + 1);
+    cudaError_t error =
+        cub::DeviceReduce::Reduce(nullptr, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0, stream);
+    if (error == cudaSuccess)
+        error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, values, values, (int)n + 1, stream);
     *bytes = head + (sum_bytes > scan_bytes ? sum_bytes : scan_bytes);
     if (!scratch || error != cudaSuccess) return error == cudaSuccess ? pbd_ok() : failed(error, "asking for a scan");
-    error = cub::DeviceReduce::Reduce(rest, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0, stream);
+    if (total)
+        error = cub::DeviceReduce::Reduce(rest, sum_bytes, values, sum, (int)n, sum_in_full{}, (uint64_t)0, stream);
     if (error == cudaSuccess) error = cudaMemsetAsync(values + n, 0, sizeof *values, stream);
     if (error == cudaSuccess)
         error = cub::DeviceScan::ExclusiveSum(rest, scan_bytes, values, values, (int)n + 1, stream);
     if (error != cudaSuccess) return failed(error, "a scan");
-    return copy(self, total, sum, sizeof *total, cudaMemcpyDeviceToHost);
+    return total ? copy(self, total, sum, sizeof *total, cudaMemcpyDeviceToHost) : pbd_ok();
 }
 
 pbd_status cuda_timer_begin(void *self) {
@@ -185,12 +189,46 @@ pbd_status cuda_timer_end(void *self, double *seconds) {
     return error == cudaSuccess ? pbd_ok() : failed(error, "a timed kernel");
 }
 
+/* ---- Repeats, as CUDA graphs --------------------------------------------------------------------------------------
+ */
+
+/* By capturing the stream: the launches are those of cuda_run, so a graph does what they do. */
+pbd_status cuda_join(void *self, const pbd_launch *launch, size_t count, void **joined) {
+    cudaStream_t stream = ((cuda *)self)->stream;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        for (size_t i = 0; i < count && error == cudaSuccess; i++)
+            error = (cudaError_t)launch[i].kernel->cuda(launch[i].args, launch[i].n, stream);
+        const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+        if (error == cudaSuccess) error = ended;
+    }
+    if (error == cudaSuccess) error = cudaGraphInstantiateWithFlags(&exec, graph, 0);
+    if (graph) cudaGraphDestroy(graph);
+    *joined = exec;
+    if (error == cudaSuccess) return pbd_ok();
+    cudaGetLastError(); /* the launches are made one by one instead */
+    return failed(error, "making a graph");
+}
+
+pbd_status cuda_replay(void *self, void *joined) {
+    const cudaError_t error = cudaGraphLaunch((cudaGraphExec_t)joined, ((cuda *)self)->stream);
+    return error == cudaSuccess ? pbd_ok() : failed(error, "launching a graph");
+}
+
+void cuda_part(void *self, void *joined) {
+    (void)self;
+    cudaGraphExecDestroy((cudaGraphExec_t)joined);
+}
+
 }  // namespace
 
 extern "C" {
 const char *pbd_cuda_missing(void) { return device().missing; }
 const char *pbd_cuda_device(void) { return device().name; }
-extern const pbd_backend_ops pbd_cuda_ops = {cuda_open,   cuda_close,    cuda_alloc,       cuda_release,
-                                             cuda_upload, cuda_download, cuda_run,         cuda_sort_pairs,
-                                             cuda_scan,   cuda_wait,     cuda_timer_begin, cuda_timer_end};
+const char *pbd_cuda_bus(void) { return device().bus; }
+extern const pbd_backend_ops pbd_cuda_ops = {
+    cuda_open, cuda_close, cuda_alloc,       cuda_release,   cuda_upload, cuda_download, cuda_run, cuda_sort_pairs,
+    cuda_scan, cuda_wait,  cuda_timer_begin, cuda_timer_end, cuda_join,   cuda_replay,   cuda_part};
 }

@@ -382,9 +382,56 @@ static pbd_status emu_sort_pairs(void *self, uint32_t *keys, uint32_t *values, s
 static pbd_status emu_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
     (void)self;
     *bytes = pbd_host_scan_bytes(1);
-    if (scratch) *total = pbd_host_scan(values, n, scratch, 1, run_alone);
+    if (!scratch) return pbd_ok();
+    const uint64_t sum = pbd_host_scan(values, n, scratch, 1, run_alone);
+    if (total) *total = sum;
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close,      emu_alloc, emu_release, emu_copy, emu_copy,
-                                     emu_run,  emu_sort_pairs, emu_scan,  emu_wait,    NULL,     NULL};
+/* ---- Repeats: the list once more, with arguments of its own, as a graph has them --------------------------------- */
+
+typedef struct joined_list {
+    size_t count;
+    pbd_launch *launch;
+    char *args;
+} joined_list;
+
+static void emu_part(void *self, void *joined) {
+    (void)self;
+    joined_list *j = joined;
+    free(j->launch);
+    free(j->args);
+    free(j);
+}
+
+static pbd_status emu_join(void *self, const pbd_launch *launch, size_t count, void **joined) {
+    size_t bytes = 0, at = 0;
+    for (size_t i = 0; i < count; i++) bytes += (launch[i].kernel->args_bytes + 15) / 16 * 16;
+    joined_list *j = calloc(1, sizeof *j);
+    if (!j) return pbd_error(PBD_FAILED, "out of memory for a list of launches");
+    j->count = count;
+    j->launch = malloc((count + 1) * sizeof *j->launch);
+    j->args = malloc(bytes + 1);
+    if (!j->launch || !j->args) {
+        emu_part(self, j);
+        return pbd_error(PBD_FAILED, "out of memory for a list of %zu launches", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        j->launch[i] = (pbd_launch){launch[i].kernel, launch[i].n, j->args + at};
+        memcpy(j->args + at, launch[i].args, launch[i].kernel->args_bytes);
+        at += (launch[i].kernel->args_bytes + 15) / 16 * 16;
+    }
+    *joined = j;
+    return pbd_ok();
+}
+
+static pbd_status emu_replay(void *self, void *joined) {
+    const joined_list *j = joined;
+    for (size_t i = 0; i < j->count; i++)
+        PBD_TRY(emu_run(self, j->launch[i].kernel, j->launch[i].n, j->launch[i].args));
+    return pbd_ok();
+}
+
+const pbd_backend_ops pbd_emu_ops = {emu_open, emu_close, emu_alloc,      emu_release, emu_copy,
+                                     emu_copy, emu_run,   emu_sort_pairs, emu_scan,    emu_wait,
+                                     NULL,     NULL,      emu_join,       emu_replay,  emu_part};

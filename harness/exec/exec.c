@@ -1,8 +1,9 @@
-/* The part of an exec that is the same for every backend: dispatch and totals. */
+/* The part of an exec that is the same for every backend: dispatch, totals, repeats. */
 #include "harness/exec/exec.h"
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "harness/exec/backend.h"
@@ -21,6 +22,26 @@ struct pbd_exec {
     size_t blocks;
     void *scratch; /* device: what sort and scan need besides; grows */
     size_t scratch_bytes;
+    size_t memory;         /* bytes that may be given out; 0: all there is */
+    bool one_by_one;       /* repeats are not joined */
+    pbd_repeat *repeating; /* where launches are put off to, or NULL */
+};
+
+/* Launches with their arguments, one after another in `args`. */
+typedef struct launch_list {
+    struct put_off {
+        const pbd_kernel *kernel;
+        size_t n, at;
+    } * item;
+    size_t count, room;
+    char *args;
+    size_t bytes, args_room;
+} launch_list;
+
+struct pbd_repeat {
+    launch_list now, last;
+    void *joined; /* of `last` */
+    bool failed;  /* to join it */
 };
 
 #if !PBD_HAVE_CUDA
@@ -28,6 +49,7 @@ const char *pbd_cuda_missing(void) {
     return "this build has no CUDA: no CUDA toolkit (nvcc) was found when it was made";
 }
 const char *pbd_cuda_device(void) { return ""; }
+const char *pbd_cuda_bus(void) { return ""; }
 #endif
 
 static pbd_status ops_of(int backend, const pbd_backend_ops **ops) {
@@ -44,13 +66,39 @@ static pbd_status ops_of(int backend, const pbd_backend_ops **ops) {
     return pbd_ok();
 }
 
+/* «96M» and the like, from the environment. */
+static pbd_status read_memory_limit(size_t *out) {
+    static const char name[] = "PBDBENCH_DEVICE_MEMORY", units[] = "kMG";
+    const char *text = getenv(name);
+    *out = 0;
+    if (!text || !*text) return pbd_ok();
+    char *end = NULL;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || number == 0 || number > SIZE_MAX >> shift)
+        return pbd_error(PBD_BAD_INPUT, "%s=%s is no size: a number of bytes above 0, or one with k, M or G", name,
+                         text);
+    *out = (size_t)number << shift;
+    return pbd_ok();
+}
+
+static bool graphs_are_off(void) {
+    const char *text = getenv("PBDBENCH_GRAPHS");
+    return text && strcmp(text, "off") == 0;
+}
+
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
     *out = NULL;
     const pbd_backend_ops *ops = NULL;
+    size_t memory;
     PBD_TRY(ops_of(backend, &ops));
+    PBD_TRY(read_memory_limit(&memory));
     pbd_exec *exec = calloc(1, sizeof *exec);
     if (!exec) return pbd_error(PBD_FAILED, "out of memory for a backend");
     exec->ops = ops;
+    exec->memory = memory;
+    exec->one_by_one = graphs_are_off();
     exec->threads = threads > 0 ? threads : omp_get_num_procs();
     pbd_status status = ops->open(exec->threads, &exec->self);
     if (status.code != PBD_OK)
@@ -70,11 +118,127 @@ void pbd_exec_destroy(pbd_exec *exec) {
 
 int pbd_exec_threads(const pbd_exec *exec) { return exec->threads; }
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec) { return exec->totals; }
-pbd_status pbd_exec_wait(pbd_exec *exec) { return exec->ops->wait(exec->self); }
 
 void pbd_exec_reset_totals(pbd_exec *exec) {
-    exec->totals.launches = exec->totals.items = 0;
-    exec->totals.bytes = exec->totals.flops = 0;
+    exec->totals = (pbd_exec_totals){.allocated = exec->totals.allocated, .peak = exec->totals.peak};
+}
+
+/* ---- Repeats ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_PUT_OFF = 1 << 14 }; /* launches of a repeat */
+
+static void list_free(launch_list *l) {
+    free(l->item);
+    free(l->args);
+    *l = (launch_list){0};
+}
+
+/* False when there is no more room. */
+static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, const void *args) {
+    const size_t bytes = (kernel->args_bytes + 15) / 16 * 16;
+    if (l->count == MOST_PUT_OFF) return false;
+    if (l->count == l->room) {
+        const size_t room = l->room ? 2 * l->room : 64;
+        struct put_off *grown = realloc(l->item, room * sizeof *grown);
+        if (!grown) return false;
+        l->item = grown;
+        l->room = room;
+    }
+    if (l->bytes + bytes > l->args_room) {
+        const size_t room = 2 * l->args_room + bytes;
+        char *grown = realloc(l->args, room);
+        if (!grown) return false;
+        l->args = grown;
+        l->args_room = room;
+    }
+    memset(l->args + l->bytes, 0, bytes);
+    memcpy(l->args + l->bytes, args, kernel->args_bytes);
+    l->item[l->count++] = (struct put_off){kernel, n, l->bytes};
+    l->bytes += bytes;
+    return true;
+}
+
+static bool lists_are_equal(const launch_list *a, const launch_list *b) {
+    if (a->count != b->count || a->bytes != b->bytes) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->item[i].kernel != b->item[i].kernel || a->item[i].n != b->item[i].n) return false;
+    return a->bytes == 0 || memcmp(a->args, b->args, a->bytes) == 0;
+}
+
+static pbd_status run_list(pbd_exec *exec, const launch_list *l) {
+    for (size_t i = 0; i < l->count; i++)
+        PBD_TRY(exec->ops->run(exec->self, l->item[i].kernel, l->item[i].n, l->args + l->item[i].at));
+    return pbd_ok();
+}
+
+/* Runs what was put off, and puts nothing off any more. */
+static pbd_status flush(pbd_exec *exec) {
+    pbd_repeat *r = exec->repeating;
+    if (!r) return pbd_ok();
+    exec->repeating = NULL;
+    const pbd_status status = run_list(exec, &r->now);
+    r->now.count = r->now.bytes = 0;
+    return status;
+}
+
+/* The backend's own form of the list; without one the list is launched piece by piece as ever. */
+static void join_list(pbd_exec *exec, pbd_repeat *r) {
+    pbd_launch *launch = malloc((r->now.count + 1) * sizeof *launch);
+    for (size_t i = 0; i < r->now.count && launch; i++)
+        launch[i] = (pbd_launch){r->now.item[i].kernel, r->now.item[i].n, r->now.args + r->now.item[i].at};
+    r->failed = !launch || exec->ops->join(exec->self, launch, r->now.count, &r->joined).code != PBD_OK;
+    if (r->failed) r->joined = NULL;
+    free(launch);
+}
+
+pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat) {
+    if (!exec->ops->join || exec->one_by_one) return pbd_ok();
+    PBD_TRY(flush(exec));
+    if (!*repeat) *repeat = calloc(1, sizeof **repeat);
+    exec->repeating = *repeat; /* NULL without memory: nothing is put off */
+    return pbd_ok();
+}
+
+static void part(pbd_exec *exec, pbd_repeat *r) {
+    if (r->joined) exec->ops->part(exec->self, r->joined);
+    r->joined = NULL;
+}
+
+pbd_status pbd_repeat_end(pbd_exec *exec) {
+    pbd_repeat *r = exec->repeating;
+    if (!r) return pbd_ok();
+    exec->repeating = NULL;
+    const bool again = r->now.count > 0 && lists_are_equal(&r->now, &r->last);
+    if (!again) {
+        part(exec, r);
+        r->failed = false;
+    } else if (!r->joined && !r->failed) {
+        join_list(exec, r);
+    }
+    const pbd_status status = r->joined ? exec->ops->replay(exec->self, r->joined) : run_list(exec, &r->now);
+    if (r->joined && status.code == PBD_OK) exec->totals.replayed += r->now.count;
+    const launch_list kept = r->last;
+    r->last = r->now;
+    r->now = kept;
+    r->now.count = r->now.bytes = 0;
+    return status;
+}
+
+void pbd_repeat_free(pbd_exec *exec, pbd_repeat *r) {
+    if (!r) return;
+    if (exec->repeating == r) exec->repeating = NULL;
+    part(exec, r);
+    list_free(&r->now);
+    list_free(&r->last);
+    free(r);
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+pbd_status pbd_exec_wait(pbd_exec *exec) {
+    PBD_TRY(flush(exec));
+    exec->totals.waits++;
+    return exec->ops->wait(exec->self);
 }
 
 static double seconds_of(clockid_t clock) {
@@ -84,6 +248,7 @@ static double seconds_of(clockid_t clock) {
 }
 
 pbd_status pbd_exec_timer_begin(pbd_exec *exec) {
+    PBD_TRY(flush(exec));
     PBD_TRY(exec->ops->wait(exec->self));
     if (exec->ops->timer_begin) PBD_TRY(exec->ops->timer_begin(exec->self));
     exec->timer_cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -93,6 +258,7 @@ pbd_status pbd_exec_timer_begin(pbd_exec *exec) {
 
 pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
     double seconds = 0;
+    PBD_TRY(flush(exec));
     if (exec->ops->timer_end)
         PBD_TRY(exec->ops->timer_end(exec->self, &seconds));
     else
@@ -103,13 +269,28 @@ pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
     return pbd_ok();
 }
 
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* As a device of `memory` bytes would say it. */
+static pbd_status check_memory(const pbd_exec *exec, size_t bytes) {
+    const size_t given = exec->totals.allocated;
+    if (exec->memory == 0 || (given <= exec->memory && bytes <= exec->memory - given)) return pbd_ok();
+    return pbd_error(PBD_FAILED,
+                     "out of device memory: a buffer of %zu bytes is needed, %zu of %zu are free (the limit is "
+                     "PBDBENCH_DEVICE_MEMORY)",
+                     bytes, given < exec->memory ? exec->memory - given : 0, exec->memory);
+}
+
 pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
     *out = NULL;
+    PBD_TRY(flush(exec));
+    PBD_TRY(check_memory(exec, bytes));
     struct block *grown = realloc(exec->block, (exec->blocks + 1) * sizeof *grown);
     if (!grown) return pbd_error(PBD_FAILED, "out of memory for a buffer of %zu bytes", bytes);
     exec->block = grown;
     PBD_TRY(exec->ops->alloc(exec->self, bytes, out));
     exec->block[exec->blocks++] = (struct block){*out, bytes};
+    exec->totals.allocations++;
     exec->totals.allocated += bytes;
     if (exec->totals.allocated > exec->totals.peak) exec->totals.peak = exec->totals.allocated;
     return pbd_ok();
@@ -117,6 +298,7 @@ pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
 
 void pbd_free(pbd_exec *exec, void *memory) {
     if (!memory) return;
+    flush(exec); /* an error of a launch comes again with the next one that can say it */
     for (size_t i = 0; i < exec->blocks; i++)
         if (exec->block[i].memory == memory) {
             exec->totals.allocated -= exec->block[i].bytes;
@@ -127,16 +309,30 @@ void pbd_free(pbd_exec *exec, void *memory) {
 }
 
 pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes) {
-    return bytes ? exec->ops->upload(exec->self, device, host, bytes) : pbd_ok();
+    if (bytes == 0) return pbd_ok();
+    PBD_TRY(flush(exec));
+    exec->totals.waits++;
+    return exec->ops->upload(exec->self, device, host, bytes);
 }
 
 pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes) {
-    return bytes ? exec->ops->download(exec->self, host, device, bytes) : pbd_ok();
+    if (bytes == 0) return pbd_ok();
+    PBD_TRY(flush(exec));
+    exec->totals.waits++;
+    return exec->ops->download(exec->self, host, device, bytes);
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status launch_or_put_off(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args) {
+    if (exec->repeating && list_append(&exec->repeating->now, kernel, n, args)) return pbd_ok();
+    PBD_TRY(flush(exec));
+    return exec->ops->run(exec->self, kernel, n, args);
 }
 
 pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args) {
     if (n == 0) return pbd_ok();
-    PBD_TRY(exec->ops->run(exec->self, kernel, n, args));
+    PBD_TRY(launch_or_put_off(exec, kernel, n, args));
     exec->totals.launches++;
     exec->totals.items += n;
     exec->totals.bytes += kernel->bytes * (double)n;
@@ -167,6 +363,7 @@ pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size
     if (n >= INT32_MAX) return pbd_error(PBD_FAILED, "a sort of %zu pairs: 2147483646 at most", n);
     if (n < 2 || bits == 0) return pbd_ok();
     size_t bytes = 0;
+    PBD_TRY(flush(exec));
     PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, NULL, &bytes));
     PBD_TRY(grow_scratch(exec, bytes));
     PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, exec->scratch, &bytes));
@@ -175,9 +372,11 @@ pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size
 }
 
 pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total) {
-    *total = 0;
+    if (total) *total = 0;
     if (n >= INT32_MAX) return pbd_error(PBD_FAILED, "a sum over %zu numbers: 2147483646 at most", n);
     size_t bytes = 0;
+    PBD_TRY(flush(exec));
+    if (total) exec->totals.waits++;
     PBD_TRY(exec->ops->scan(exec->self, values, n, total, NULL, &bytes));
     PBD_TRY(grow_scratch(exec, bytes));
     PBD_TRY(exec->ops->scan(exec->self, values, n, total, exec->scratch, &bytes));

@@ -27,17 +27,23 @@ typedef struct pbd_kernel {
 /* What ran, per exec: for counters and reports. */
 typedef struct pbd_exec_totals {
     uint64_t launches, items;
+    uint64_t replayed;    /* of the launches: as part of a repeat */
+    uint64_t allocations; /* buffers of device memory that were asked for */
+    uint64_t waits;       /* of the host for the device: copies, totals of scans, pbd_exec_wait */
     double bytes, flops;
     size_t allocated, peak; /* bytes of device memory now and at most */
 } pbd_exec_totals;
 
 /* backend: PBD_CPU, PBD_EMU or PBD_CUDA; threads is for the cpu backend, 0: all cores. PBD_NOT_SUPPORTED says what is
- * missing (build, driver, device). */
+ * missing (build, driver, device).
+ *
+ * Two variables of the environment are read here. PBDBENCH_DEVICE_MEMORY, bytes with k, M or G behind them: more than
+ * that is not given out, as on a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one. */
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
-/* Forgets launches, items, bytes and flops (not memory): a timed section starts from 0. */
+/* Forgets all but the memory: a timed section starts from 0. */
 void pbd_exec_reset_totals(pbd_exec *exec);
 /* Waits until all launches are done; reports an error that one of them met. */
 pbd_status pbd_exec_wait(pbd_exec *exec);
@@ -61,11 +67,20 @@ pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t b
 /* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
 pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args);
 
+/* Launches that come again and again with the same arguments, such as those of a step. Between begin and end launches
+ * are put off; at the end they run, on a GPU as one CUDA graph where the last time was the same to the byte. What
+ * reads, writes, allocates or waits in between is no error: what was put off runs first, and it was no repeat this
+ * time. On the cpu nothing is put off. Begins with *repeat NULL; do not nest. */
+typedef struct pbd_repeat pbd_repeat;
+pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat);
+pbd_status pbd_repeat_end(pbd_exec *exec);
+void pbd_repeat_free(pbd_exec *exec, pbd_repeat *repeat); /* NULL-safe */
+
 /* Sorts pairs on the device by the lowest `bits` bits of their keys (0 to 32); equal keys keep their order, so that
  * there is one answer. What it needs besides is kept by `exec` until it is destroyed. */
 pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size_t n, int bits);
 /* Turns values[0 .. n) on the device into the sum of all before each, and values[n] into the sum of all. *total is that
- * sum in full: where it does not fit 32 bits the values are of no use. Waits. */
+ * sum in full: where it does not fit 32 bits the values are of no use. Waits, but not when total is NULL. */
 pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total);
 
 #ifdef __cplusplus

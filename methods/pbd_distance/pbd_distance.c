@@ -86,6 +86,7 @@ typedef struct pbd_distance {
     hex_constraints constraints;
     double *rest, *forces, *masses; /* forces with the weight */
     bool *is_held;
+    pbd_repeat *repeat;                      /* the launches of a step */
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
 
@@ -95,6 +96,7 @@ typedef struct pbd_distance {
 static void destroy(void *state) {
     pbd_distance *s = state;
     if (!s) return;
+    pbd_repeat_free(s->exec, s->repeat);
     for (int kind = 0; kind < HEX_KINDS; kind++) {
         free(s->kind[kind].order);
         pbd_free(s->exec, s->kind[kind].particle);
@@ -363,11 +365,13 @@ static pbd_status project(pbd_distance *s) {
 static pbd_status step(void *state, double dt) {
     pbd_distance *s = state;
     predict_args prediction = {s->x, s->v, s->a, s->p, (real)dt};
+    PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &prediction));
     for (int i = 0; i < s->iterations; i++) PBD_TRY(project(s));
     double keep = 1 - s->damping * dt;
     advance_args motion = {s->p, s->x, s->v, (real)(1 / dt), (real)(keep > 0 ? keep : 0)};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(advance), s->particles, &motion));
+    PBD_TRY(pbd_repeat_end(s->exec));
     pbd_count(s->recorder, "steps", 1);
     return pbd_ok();
 }

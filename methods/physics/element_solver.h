@@ -47,9 +47,11 @@ typedef struct element_solver {
     real *impulse;                        /* Jacobi */
     uint32_t *gather_first, *gather_slot; /* Jacobi */
     contact contact;                      /* nodes are its particles */
+    pbd_repeat *repeat;                   /* the launches of a step */
 } element_solver;
 
 ELEMENT_HOST void element_solver_free(element_solver *s) {
+    pbd_repeat_free(s->exec, s->repeat);
     void *device[] = {s->corner, s->inverse, s->size,    s->share,        s->x,           s->v,
                       s->a,      s->p,       s->impulse, s->gather_first, s->gather_slot, s->later};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);

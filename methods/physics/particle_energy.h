@@ -77,6 +77,7 @@ typedef struct particle_energy {
     /* Device, by slot of constraint; counted from slot 0. */
     particle_view view;
     real *multiplier, *plastic;
+    pbd_repeat *repeat; /* the launches of a step */
 } particle_energy;
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
@@ -93,6 +94,7 @@ PARTICLE_HOST void particle_energy_free_slots(particle_energy *s) {
 PARTICLE_HOST void particle_energy_destroy(void *state) {
     particle_energy *s = state;
     if (!s) return;
+    pbd_repeat_free(s->exec, s->repeat);
     real *device[] = {s->x, s->v, s->a, s->p, s->later, s->gradient_at, s->density_at, s->idle_at};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
     particle_energy_free_slots(s);
@@ -463,7 +465,9 @@ PARTICLE_HOST pbd_status particle_energy_count_idle(particle_energy *s) {
 PARTICLE_HOST pbd_status particle_energy_step(void *state, double dt) {
     particle_energy *s = state;
     s->dt = dt / (double)s->substeps;
+    PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     for (long i = 0; i < s->substeps; i++) PBD_TRY(particle_energy_substep(s));
+    PBD_TRY(pbd_repeat_end(s->exec));
     PBD_TRY(contact_record(&s->contact));
     pbd_count(s->recorder, "steps", 1);
     s->steps++;

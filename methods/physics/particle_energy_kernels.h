@@ -47,7 +47,7 @@ typedef struct particle_energy_args {
     real *multiplier;    /* by constraint; XPBD */
     real compliance;     /* energy_constraint.h */
     real share;          /* what of its own step a constraint takes */
-    int form;
+    int form, spare[3];  /* no padding at the end: exec.h, repeats */
 } particle_energy_args;
 
 PBD_FN vreal particle_entry(const particle_view *v, const real *array, int entry, size_t first, int count) {

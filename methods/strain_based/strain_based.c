@@ -104,6 +104,7 @@ static pbd_status project(void *method, size_t first, size_t count) {
 static pbd_status step(void *state, double dt) {
     strain_based *s = state;
     s->dt = dt / (double)s->substeps;
+    PBD_TRY(pbd_repeat_begin(s->solver.exec, &s->solver.repeat));
     for (long n = 0; n < s->substeps; n++) {
         PBD_TRY(element_solver_predict(&s->solver, s->dt));
         if (s->multiplier) {
@@ -113,6 +114,7 @@ static pbd_status step(void *state, double dt) {
         for (long i = 0; i < s->iterations; i++) PBD_TRY(element_solver_sweep(&s->solver, project, s));
         PBD_TRY(element_solver_advance(&s->solver, s->dt, s->damping));
     }
+    PBD_TRY(pbd_repeat_end(s->solver.exec));
     pbd_count(s->solver.recorder, "steps", 1);
     PBD_TRY(contact_record(&s->solver.contact));
     return pbd_ok();

@@ -157,7 +157,9 @@ static pbd_status look_for_idle(strain_energy *s) {
 static pbd_status step(void *state, double dt) {
     strain_energy *s = state;
     s->dt = dt / (double)s->substeps;
+    PBD_TRY(pbd_repeat_begin(s->solver.exec, &s->solver.repeat));
     for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s));
+    PBD_TRY(pbd_repeat_end(s->solver.exec));
     pbd_count(s->solver.recorder, "steps", 1);
     PBD_TRY(contact_record(&s->solver.contact));
     s->steps++;
