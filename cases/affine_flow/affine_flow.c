@@ -86,21 +86,19 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Root of the mean square of a - b, row by row, over that of b - I. */
+/* Root of the mean square over the particles of |a - b|; of I where there is no b. */
 static double distance_of(const double *a, const double *b, size_t particles) {
-    double off = 0, size = 0;
-    for (size_t k = 0; k < 9 * particles; k++) {
-        off += (a[k] - b[k]) * (a[k] - b[k]);
-        size += pow(b[k] - (k % 9 % 4 == 0), 2);
-    }
-    return sqrt(off / size);
+    double off = 0;
+    for (size_t k = 0; k < 9 * particles; k++) off += pow(a[k] - (b ? b[k] : k % 9 % 4 == 0), 2);
+    return sqrt(off / (double)particles);
 }
 
 static void tell(pbd_recorder *recorder, const char *name, double value) {
     if (isfinite(value)) pbd_metric(recorder, name, "1", PBD_LOWER_IS_BETTER, value);
 }
 
-/* F of the method against the exact one, and against that of the places it put its particles to. */
+/* F of the method against the exact one, over what that is from I, and against that of the places it put its particles
+ * to: a strain. */
 static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
                                    pbd_recorder *recorder) {
     const affine_detail *detail = scene->detail;
@@ -112,9 +110,10 @@ static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *met
     if (status.code == PBD_OK) status = kernel_gradients(scene, scene->spacing, x, placed);
     free(x);
     if (status.code == PBD_OK) {
-        tell(recorder, "place_error", distance_of(placed, exact, n));
+        const double size = distance_of(exact, NULL, n);
+        tell(recorder, "place_error", distance_of(placed, exact, n) / size);
         status = method->read(state, PBD_DEFORMATION_GRADIENTS, told);
-        if (status.code == PBD_OK) tell(recorder, "gradient_error", distance_of(told, exact, n));
+        if (status.code == PBD_OK) tell(recorder, "gradient_error", distance_of(told, exact, n) / size);
         if (status.code == PBD_OK) tell(recorder, "gradient_drift", distance_of(told, placed, n));
         if (status.code == PBD_NOT_SUPPORTED) status = pbd_ok();
     }
