@@ -121,6 +121,31 @@ pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *
     return status;
 }
 
+static void add_density(void *to, size_t i, size_t j, double square) {
+    closeness *c = to;
+    const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
+    c->density[i] += c->mass[j] * w;
+    c->density[j] += c->mass[i] * w;
+}
+
+pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out) {
+    const size_t n = scene->particles;
+    cells grid;
+    closeness c = {.mass = scene->masses, .support = support, .density = malloc((n + 1) * sizeof *c.density)};
+    pbd_status status = cells_make(x, n, support, &grid);
+    if (!c.density) status = no_memory(n);
+    *out = 0;
+    if (status.code == PBD_OK) {
+        const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
+        for (size_t i = 0; i < n; i++) c.density[i] = scene->masses[i] * self;
+        visit_pairs(&grid, x, n, add_density, &c);
+        for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
+    }
+    cells_free(&grid);
+    free(c.density);
+    return status;
+}
+
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 /* The first particle of p's piece so far; the way there is halved each time it is gone. */
@@ -389,11 +414,24 @@ static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, con
     return status;
 }
 
+/* Only at the start and in the last look or two: there are eight times as many neighbours. */
+static pbd_status look_wider(granular_watch *w, const pbd_scene *scene, const double *x, double time) {
+    const double support = 4 * scene->spacing;
+    if (!w->looked) {
+        PBD_TRY(granular_density(scene, x, support, &w->wide_start));
+        w->wide = w->wide_start;
+        return pbd_ok();
+    }
+    if (!(time + 1.5 * scene->observe_every >= scene->duration)) return pbd_ok();
+    return granular_density(scene, x, support, &w->wide);
+}
+
 pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder) {
     double fastest;
     size_t beyond;
     PBD_TRY(granular_evenness(scene, x, &w->now));
+    PBD_TRY(look_wider(w, scene, x, time));
     if (!w->looked) w->start = w->now;
     w->looked = true;
     w->densest = fmax(w->densest, w->now.density);
@@ -430,6 +468,7 @@ void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_record
     tell(recorder, "lone_particles", "1", PBD_LOWER_IS_BETTER, (double)w->now.lone);
     tell(recorder, "density_max", "1", PBD_LOWER_IS_BETTER, w->now.density / w->start.density);
     tell(recorder, "most_density_max", "1", PBD_LOWER_IS_BETTER, w->densest / w->start.density);
+    tell(recorder, "wide_density_max", "1", PBD_LOWER_IS_BETTER, w->wide / w->wide_start);
     tell(recorder, "lost_particles", "1", PBD_LOWER_IS_BETTER, (double)w->lost);
     if (scene->colliders > 0) tell(recorder, "deepest_in_walls", "m", PBD_LOWER_IS_BETTER, w->deepest);
     if (w->tells_velocities) {

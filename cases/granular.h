@@ -43,6 +43,9 @@ typedef struct evenness {
 } evenness;
 
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out);
+/* kg/m^3, the largest: the same kernel ending at `support`, m. Over two cells of a grid it does not see how particles
+ * lie within one. */
+pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out);
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
@@ -112,6 +115,7 @@ pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, co
 typedef struct granular_watch {
     evenness start, now;
     double densest;               /* kg/m^3, at most */
+    double wide_start, wide;      /* kg/m^3: granular_density over four spacings, at the start and at the end */
     double energy, peak, fastest; /* J now, J at most; m/s at most */
     double deepest;               /* m: in a plane, at most */
     size_t lost;                  /* now: nowhere, or more than a spacing beyond a plane */
@@ -125,7 +129,7 @@ typedef struct granular_watch {
 pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder);
 /* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, lone_particles, density_max (over the
- * start's; at the end), most_density_max, kinetic_energy_left (of the peak), largest_speed, lost_particles,
+ * start's; at the end), most_density_max, wide_density_max (density_max by a kernel that ends at four spacings), kinetic_energy_left (of the peak), largest_speed, lost_particles,
  * deepest_in_walls, largest_tension, mean_tension. */
 void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_recorder *recorder);
 

@@ -323,11 +323,43 @@ static void test_printed_nacc_moves_on(void **state) {
     assert_true(difference(once.f, twice.f) > 1e-6 || fabs(clay_of(&m, once.f, once.state).yield) > 1e-6);
 }
 
+/* Sand sheared along a plane without a change of volume bears tan(slope) = sqrt(3) 2 sin phi/(3 - sin phi) of the
+ * pressure on it: the deviator's middle value is 0 then, so that |dev| is sqrt(2) of the shear stress, and |dev| =
+ * alpha |tr|. This, not phi, is how steep a slope of that sand can be. Stresses by small strains, which are a
+ * thousandth here. */
+static void test_sheared_sand_bears_its_slope(void **state) {
+    (void)state;
+    const double mu = mu_of(&(flow_material){.E = 1e5, .nu = 0.3}),
+                 lambda = lambda_of(&(flow_material){.E = 1e5, .nu = 0.3});
+    for (int degrees = 20; degrees <= 45; degrees += 5) {
+        const flow_material m = {.E = 1e5, .nu = 0.3, .friction_angle = degrees};
+        const flow_rule rule = flow_rule_make(FLOW_DRUCKER_PRAGER, &m);
+        matrix f = diagonal(0.999, 0.999, 0.999), b, more = diagonal(1, 1, 1);
+        double gain = 0;
+        more.a[0][2] = 2e-5;
+        for (int step = 0; step < 1500; step++) {
+            const flowed_matrix to = flow_matrix(&rule, to_mat3(product(more, f)), gain);
+            const real *e = entries(&to.f);
+            for (int i = 0; i < 9; i++) f.a[i % 3][i / 3] = (double)e[i];
+            gain = to.state;
+        }
+        matrix turned;
+        for (int i = 0; i < 9; i++) turned.a[i / 3][i % 3] = f.a[i % 3][i / 3];
+        b = product(f, turned);
+        const double trace = 0.5 * (b.a[0][0] + b.a[1][1] + b.a[2][2] - 3);
+        const double shear = mu * b.a[0][2], normal = mu * (b.a[2][2] - 1) + lambda * trace;
+        const double sine = sin(degrees * acos(-1) / 180), slope = sqrt(3) * 2 * sine / (3 - sine);
+        print_message("  phi %d: slope %.2f degrees\n", degrees, atan(-shear / normal) * 180 / acos(-1));
+        check_near("shear over pressure", -shear / normal / slope, 1, 3e-3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         COMMON_FLOW_TESTS,
         cmocka_unit_test(test_von_mises_by_hand),
         cmocka_unit_test(test_drucker_prager_by_hand),
+        cmocka_unit_test(test_sheared_sand_bears_its_slope),
         cmocka_unit_test(test_nacc_by_hand),
         cmocka_unit_test(test_snow_by_hand),
         cmocka_unit_test(test_herschel_bulkley_solves_its_step),

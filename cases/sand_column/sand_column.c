@@ -21,7 +21,7 @@ static const pbd_param params[] = {
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
-    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 8 times sqrt(height / gravity)"},
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 5 times sqrt(height / gravity)"},
     {0}};
 
 typedef struct column_detail {
@@ -106,7 +106,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const double given = pbd_real(values, "duration"), gravity = pbd_real(values, "gravity");
     if (!(given > 0) && !(gravity > 0))
         return pbd_error(PBD_BAD_INPUT, "duration=0 goes by gravity, which is 0: set a duration in s, or a gravity");
-    scene->duration = given > 0 ? given : 8 * sqrt(detail->height / gravity);
+    scene->duration = given > 0 ? given : 5 * sqrt(detail->height / gravity);
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(0, 0, 0);
     PBD_TRY(make_particles(values, detail, &width));
