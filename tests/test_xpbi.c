@@ -606,6 +606,33 @@ static void test_shifts_are_unknown(void **unused) {
     xpbi_scene_free(&scene);
 }
 
+/* Thrown at a floor from every height within and beyond one step's way, alone: none ends beneath it, and those that do
+ * not reach it are as if there were none. */
+static void test_nobody_passes_a_floor(void **unused) {
+    (void)unused;
+    enum { THROWN = 40 };
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){THROWN, 1, 1}, 0, 0);
+    scene.colliders = 1;
+    scene.collider = calloc(1, sizeof *scene.collider);
+    *scene.collider = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (size_t p = 0; p < THROWN; p++) {
+        scene.positions[3 * p] = 3 * (double)p;
+        scene.positions[3 * p + 2] = 1e-3 * (double)(p + 1) * (double)(p + 1); /* to 1.6 m */
+        scene.velocities[3 * p + 2] = -500;
+    }
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, THROWN), worst = 0;
+    for (size_t p = 0; p < THROWN; p++)
+        worst = fmax(worst, fabs(x[3 * p + 2] - fmax(scene.positions[3 * p + 2] - 0.5, 0)));
+    check_near("heights after the step, m", worst, 0, 1e-14);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
 /* A block that is squeezed keeps its density with the constraint, and not without. */
 static void test_density_is_kept(void **unused) {
     (void)unused;
@@ -730,6 +757,7 @@ int main(void) {
         cmocka_unit_test(test_stored_F_is_within_yield),
         cmocka_unit_test(test_pairs_are_kept_apart),
         cmocka_unit_test(test_shifts_are_unknown),
+        cmocka_unit_test(test_nobody_passes_a_floor),
         cmocka_unit_test(test_density_is_kept),
         cmocka_unit_test(test_coincident_particles),
         cmocka_unit_test(test_bad_input),

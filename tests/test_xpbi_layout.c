@@ -1,12 +1,12 @@
-/* The layout of xpbi: every particle once, with all its neighbours, and nobody beside another who shares one. Against
- * brute force in double. */
+/* The layout of xpbi: every particle once, with all its neighbours, those that may touch first, and nobody beside
+ * another who shares one. Against brute force in double. */
 #define REAL double
 #define PBD_UNIT xpbi
 #include "methods/xpbi/xpbi_layout.h"
 #include "tests/ladder.h"
 
 enum { MOST = 1500 };
-static const double reach = 0.2;
+static const double reach = 0.2, touching = 0.08;
 
 typedef struct cloud {
     size_t n;
@@ -29,17 +29,17 @@ static cloud *make_cloud(bool far) {
     return c;
 }
 
-static bool near(const cloud *c, const uint32_t *at, size_t p, size_t b) {
+static bool near(const cloud *c, const uint32_t *at, size_t p, size_t b, double than) {
     double square = 0;
     for (size_t d = 0; d < 3; d++) {
         const double x = c->row[4 * at[p] + d] - c->row[4 * at[b] + d];
         square += x * x;
     }
-    return square < reach * reach;
+    return square < than * than;
 }
 
 typedef struct checked {
-    size_t missing, wrong, conflicts, twice;
+    size_t missing, wrong, out_of_order, conflicts, twice;
 } checked;
 
 /* `at`: the cloud's particle that the layout calls k. */
@@ -49,12 +49,18 @@ static void check_slot(const xpbi_layout *l, const cloud *c, const uint32_t *at,
     const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, own = a->own[slot];
     if (a->slot_length[slot] == XPBI_ABSENT) return;
     out->twice += seen[own]++;
-    size_t wanted = 0;
-    for (size_t b = 0; b < c->n; b++) wanted += b != own && near(c, at, own, b);
+    size_t wanted = 0, touched = 0;
+    for (size_t b = 0; b < c->n; b++) {
+        wanted += b != own && near(c, at, own, b, reach);
+        touched += b > own && near(c, at, own, b, touching);
+    }
     out->missing += wanted != a->slot_length[slot];
+    out->out_of_order += touched != a->slot_near[slot];
     for (size_t row = a->row[slice]; row < a->row[slice + 1]; row++) {
         const uint32_t b = a->neighbour[row * XPBI_LANES + lane];
-        out->wrong += row - a->row[slice] < wanted ? b == own || !near(c, at, own, b) : b != own;
+        const size_t r = row - a->row[slice];
+        out->wrong += r < wanted ? b == own || !near(c, at, own, b, reach) : b != own;
+        out->out_of_order += r < wanted && (b > own && near(c, at, own, b, touching)) != (r < touched);
     }
 }
 
@@ -88,7 +94,7 @@ static void check_layout(int period, bool far) {
         memcpy(sorted + 4 * k, c->row + 4 * at[k], 4 * sizeof *sorted);
         l.search.slot[k] = l.search.particle[k] = (uint32_t)k;
     }
-    check_ok(xpbi_layout_make(&l, sorted));
+    check_ok(xpbi_layout_make(&l, sorted, touching));
     checked found = {0};
     for (size_t slot = 0; slot < XPBI_LANES * l.slice_count; slot++) check_slot(&l, c, at, slot, seen, &found);
     for (int colour = 0; colour < xpbi_colours(&l); colour++) check_colour(&l, colour, by, &found);
@@ -98,6 +104,7 @@ static void check_layout(int period, bool far) {
     check_near("particles twice", (double)found.twice, 0, 0);
     check_near("particles with another number of neighbours", (double)found.missing, 0, 0);
     check_near("rows with somebody else", (double)found.wrong, 0, 0);
+    check_near("rows that are not in order of nearness", (double)found.out_of_order, 0, 0);
     check_near("particles that two cells of a colour touch", (double)found.conflicts, 0, 0);
     free(at);
     free(by);

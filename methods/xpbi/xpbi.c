@@ -174,14 +174,13 @@ static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
     return status;
 }
 
-/* Pairs in one point, as far as the layout's bits of nearness say. */
+/* Pairs in one point: those that the layout calls near. */
 static pbd_status warn_of_coincident(xpbi *s) {
-    const size_t words = 2 * slots_of(s);
-    uint32_t *near = malloc((words + 1) * sizeof *near);
+    uint32_t *near = malloc((s->particles + 1) * sizeof *near);
     if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
-    const pbd_status status = pbd_download(s->exec, near, s->layout.near, words * sizeof *near);
+    const pbd_status status = pbd_download(s->exec, near, s->layout.at.near, s->particles * sizeof *near);
     size_t pairs = 0;
-    for (size_t i = 0; i < words && status.code == PBD_OK; i++) pairs += (size_t)__builtin_popcount(near[i]);
+    for (size_t i = 0; i < s->particles && status.code == PBD_OK; i++) pairs += near[i];
     free(near);
     if (pairs > 0)
         pbd_warning(
@@ -213,8 +212,8 @@ static pbd_status find_rest_density(xpbi *s) {
 /* Where particles start, with which velocity; F is that of the way there from rest. */
 static pbd_status begin(xpbi *s, const pbd_scene *scene) {
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
-    PBD_TRY(find_neighbours(s));
-    PBD_TRY(make_gradients(s, 1, 1e-6 * s->spacing));
+    PBD_TRY(find_neighbours(s, 1e-6 * s->spacing));
+    PBD_TRY(make_gradients(s, 1));
     PBD_TRY(warn_of_coincident(s));
     if (s->correction == CORRECTION_DENSITY) PBD_TRY(find_rest_density(s));
     xpbi_end_args args = end_args(s, 1);
@@ -250,6 +249,7 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     PBD_TRY(xpbi_allocate(s->exec, XPBI_WATCHED * blocks, sizeof(real), &s->block));
     PBD_TRY(xpbi_allocate(s->exec, s->particles + XPBI_LANES, sizeof(uint32_t), &s->note));
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
+    if (s->colliders.count > 0) PBD_TRY(xpbi_allocate(s->exec, s->particles, sizeof(real), &s->clearance));
     PBD_TRY(place_particles(s, scene));
     pbd_count(s->recorder, "particles", s->particles);
     pbd_count(s->recorder, "constraints_total", s->particles * (s->form == XPBI_SHEAR ? 2 : 1));

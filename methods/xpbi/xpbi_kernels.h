@@ -40,6 +40,7 @@ typedef struct xpbi_slices {
     const uint32_t *row;       /* first row of each slice, and one more */
     const uint32_t *own;       /* by slot: particle */
     const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
+    const uint32_t *near;      /* by slot: how many, the first, may touch */
     const uint32_t *neighbour; /* rows x XPBI_LANES */
     real *gradient;            /* rows x 3 x XPBI_LANES: a_b, 1/m */
     real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
@@ -81,15 +82,13 @@ typedef struct xpbi_shape_args {
     xpbi_slices s;
     xpbi_particles p;
     uint32_t *note; /* by particle */
-    uint32_t *near; /* 2 by slot: a bit for each of the first 64 rows whose particle is near */
     real support;   /* 2r, m */
-    real near_square;
-    real cutoff;  /* singular values below this times the largest count as 0 */
-    real impulse; /* u dt */
-    real weight;  /* u dt^2 */
-    int printed;  /* XSPH as in Eq. 20 */
-    int stress;   /* entries of the constraint of stress too */
-    int plain;    /* gradients of the kernel as they are: L = 1 */
+    real cutoff;    /* singular values below this times the largest count as 0 */
+    real impulse;   /* u dt */
+    real weight;    /* u dt^2 */
+    int printed;    /* XSPH as in Eq. 20 */
+    int stress;     /* entries of the constraint of stress too */
+    int plain;      /* gradients of the kernel as they are: L = 1 */
 } xpbi_shape_args;
 
 /* L of A = sum V_b grad W (x) (x_b - x_p), which is symmetric; *full: no direction was given up. */
@@ -138,7 +137,6 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
     vreal x[4], v[4], moment[6], square[6];
     for (int e = 0; e < 6; e++) moment[e] = square[e] = zero;
     vvec3 sum = vvec3_make(zero, zero, zero);
-    uint32_t near[2 * PBD_BATCH] = {0};
     batch_load_rows(a->p.x, own, 1, count, x);
     batch_load_rows(a->p.v, own, 1, count, v);
     for (size_t row = begin; row < end; row++) {
@@ -147,7 +145,7 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
         batch_load_rows(a->p.x, at, 1, count, xb);
         batch_load_rows(a->p.v, at, 1, count, vb);
         const vvec3 d = vvec3_make(xb[0] - x[0], xb[1] - x[1], xb[2] - x[2]);
-        const vreal distance2 = vvec3_dot(d, d), q = per_support * vreal_sqrt(distance2);
+        const vreal q = per_support * vreal_sqrt(vvec3_dot(d, d));
         const vreal left = vreal_max(1 - q, zero), cube = left * left * left;
         const vvec3 t = vvec3_scale(slope * cube * xb[3], d);
         real *to = a->s.gradient + row * 3 * XPBI_LANES + lane;
@@ -166,11 +164,6 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
         const vreal ratio = vreal_where((vb[3] > 0) & (v[3] > 0), v[3] / vreal_max(vb[3], tiny), vreal_set(1));
         const vreal share = a->printed ? xb[3] : (real)0.5 * (xb[3] + x[3] * ratio);
         batch_store(a->s.smoothing + row * XPBI_LANES + lane, 0, count, sigma * cube * left * (1 + 4 * q) * share);
-        const size_t r = row - begin;
-        for (uint32_t bits = r < 64 ? batch_bits((vmask)(distance2 < a->near_square)) : 0; bits; bits &= bits - 1) {
-            const int l = lowest_bit(bits);
-            if (at[l] > own[l]) near[2 * (size_t)l + r / 32] |= 1u << r % 32; /* each pair once */
-        }
     }
 
     vmask full;
@@ -207,8 +200,6 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
     const uint32_t whole = batch_bits(full);
     for (int i = 0; i < count; i++) {
         const size_t slot = first + (size_t)i;
-        a->near[2 * slot] = near[2 * i];
-        a->near[2 * slot + 1] = near[2 * i + 1];
         if (a->s.length[slot] == XPBI_ABSENT) continue;
         a->note[own[i]] = (whole >> i & 1 ? 0u : XPBI_NOTE_DEFICIENT) | (a->s.length[slot] ? 0u : XPBI_NOTE_ALONE);
     }
@@ -475,7 +466,6 @@ PBD_BATCH_KERNEL(xpbi_measure_residual, xpbi_solve_args, 30 * (7 * sizeof(real) 
 
 typedef struct xpbi_part_args {
     xpbi_slices s;
-    const uint32_t *near;
     const real *x;
     real *v;
     size_t lane; /* the first of the colour */
@@ -484,37 +474,59 @@ typedef struct xpbi_part_args {
     real dt;
 } xpbi_part_args;
 
-PBD_FN void xpbi_part_pair(const xpbi_part_args *a, size_t p, size_t b) {
-    real *vp = a->v + 4 * p, *vb = a->v + 4 * b;
-    const real weight = vp[3] + vb[3];
-    if (!(weight > 0)) return;
-    const vec3 before = vec3_sub(load3(a->x, p), load3(a->x, b));
-    const vec3 d = vec3_add(before, vec3_scale(a->dt, vec3_sub(load3(a->v, p), load3(a->v, b))));
-    const real length = real_sqrt(vec3_dot(d, d)), was = real_sqrt(vec3_dot(before, before));
-    const real wanted = was < a->gap ? was + a->share * (a->gap - was) : a->gap;
-    if (!(length < wanted)) return;
+/* The row's pairs of which `there` holds; v is the own particles'. */
+PBD_FN void xpbi_part_row(const xpbi_part_args *a, const uint32_t *at, vmask there, const vreal x[4], vreal v[4]) {
+    vreal xb[4], vb[4];
+    batch_load_rows(a->x, at, 1, PBD_BATCH, xb);
+    batch_load_rows(a->v, at, 1, PBD_BATCH, vb);
+    const vreal zero = vreal_set(0), tiny = vreal_set(REAL_MIN), weight = v[3] + vb[3];
+    const vvec3 before = vvec3_make(x[0] - xb[0], x[1] - xb[1], x[2] - xb[2]);
+    const vvec3 apart = vvec3_make(v[0] - vb[0], v[1] - vb[1], v[2] - vb[2]);
+    const vvec3 d = vvec3_add(before, vvec3_scale(vreal_set(a->dt), apart));
+    const vreal length = vreal_sqrt(vvec3_dot(d, d)), was = vreal_sqrt(vvec3_dot(before, before));
+    const vreal wanted = a->gap - (1 - a->share) * vreal_max(a->gap - was, zero);
+    const vmask acts = there & (vmask)((length < wanted) & (weight > 0));
+    if (!batch_bits(acts)) return;
     /* In one point: apart along an axis, the one with the smaller number downwards. */
-    const vec3 normal = length > 0 ? vec3_scale(1 / length, d) : vec3_make(0, 0, p < b ? (real)-1 : (real)1);
-    const vec3 push = vec3_scale((wanted - length) / (weight * a->dt), normal);
-    for (int e = 0; e < 3; e++) {
-        const real by = e == 0 ? push.x : e == 1 ? push.y : push.z;
-        vp[e] += vp[3] * by;
-        vb[e] -= vb[3] * by;
-    }
+    const vreal push = vreal_where(acts, (wanted - length) / (vreal_max(weight, tiny) * a->dt), zero);
+    const vreal per_length = vreal_where(length > 0, 1 / vreal_max(length, tiny), zero);
+    const vvec3 by = vvec3_make(push * per_length * d.x, push * per_length * d.y,
+                                push * vreal_where(length > 0, per_length * d.z, vreal_set(-1)));
+    v[0] += v[3] * by.x;
+    v[1] += v[3] * by.y;
+    v[2] += v[3] * by.z;
+    vb[0] -= vb[3] * by.x;
+    vb[1] -= vb[3] * by.y;
+    vb[2] -= vb[3] * by.z;
+    batch_store_rows(a->v, at, 1, PBD_BATCH, vb);
 }
 
-PBD_FN void xpbi_part(const xpbi_part_args *a, size_t item) {
-    const size_t at = a->lane + item, bundle = at / XPBI_LANES, lane = at % XPBI_LANES;
-    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
-        const size_t slot = slice * XPBI_LANES + lane;
-        for (size_t word = 0; word < 2; word++)
-            for (uint32_t bits = a->near[2 * slot + word]; bits; bits &= bits - 1) {
-                const size_t row = a->s.row[slice] + 32 * word + (size_t)lowest_bit(bits);
-                xpbi_part_pair(a, a->s.own[slot], a->s.neighbour[row * XPBI_LANES + lane]);
-            }
+PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) {
+    const size_t slot = slice * XPBI_LANES + lane;
+    const uint32_t *own = a->s.own + slot, *near = a->s.near + slot;
+    uint32_t most = 0;
+    real many[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) {
+        most = near[l] > most ? near[l] : most;
+        many[l] = (real)near[l];
     }
+    if (most == 0) return;
+    const vreal count = batch_load(many, 0, PBD_BATCH);
+    vreal x[4], v[4];
+    batch_load_rows(a->x, own, 1, PBD_BATCH, x);
+    batch_load_rows(a->v, own, 1, PBD_BATCH, v);
+    const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
+    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_part_row(a, at, (vmask)(count > (real)r), x, v);
+    batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last: rows that fill up a list are the own particle's */
 }
-PBD_ITEM_KERNEL(xpbi_part, xpbi_part_args, 8 * 16, 8)
+
+PBD_FN void xpbi_part(const xpbi_part_args *a, size_t first, int count) {
+    (void)count;
+    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
+        xpbi_part_slice(a, slice, lane % XPBI_LANES);
+}
+PBD_BATCH_KERNEL(xpbi_part, xpbi_part_args, 8 * 4 * (12 * sizeof(real) + 4), 8 * 4 * 30)
 
 /* ---- Density within the iterations, instead (Macklin and Mueller 2013, one-sided: Figure 15) ----------------------
  */

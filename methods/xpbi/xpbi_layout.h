@@ -19,7 +19,6 @@ typedef struct xpbi_layout {
     grid colouring; /* period 2: of cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
-    uint32_t *near; /* 2 by slot */
     size_t lanes, bundles, slice_count, rows;
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
     size_t room[11]; /* of what grows, by array: see xpbi_room */
@@ -29,11 +28,12 @@ XPBI_HOST int xpbi_colours(const xpbi_layout *l) { return l->period * l->period 
 
 XPBI_HOST void xpbi_layout_free(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    void *device[] = {at->search.kept, at->length,      at->leader,    at->rank,           at->members,
-                      at->number,      at->lane,        at->key,       at->window,         at->cell,
-                      at->begins,      at->lane_leader, at->bundle,    at->lane_members,   at->row,
-                      at->own,         at->slot_length, at->neighbour, l->slices.gradient, l->slices.smoothing,
-                      l->slices.entry, l->near};
+    void *device[] = {at->length,          at->near,         at->leader,    at->rank,
+                      at->members,         at->number,       at->lane,      at->key,
+                      at->window,          at->cell,         at->begins,    at->lane_leader,
+                      at->bundle,          at->lane_members, at->row,       at->own,
+                      at->slot_length,     at->slot_near,    at->neighbour, l->slices.gradient,
+                      l->slices.smoothing, l->slices.entry};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
     grid_free(&l->search);
     grid_free(&l->colouring);
@@ -49,13 +49,12 @@ XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t p
     *l = (xpbi_layout){.exec = exec, .particles = particles, .reach = reach, .period = period};
     PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
-    uint32_t **by_particle[] = {&at->length, &at->leader, &at->rank,   &at->members,
-                                &at->lane,   &at->key,    &at->window, &at->cell};
+    uint32_t **by_particle[] = {&at->length, &at->near, &at->leader, &at->rank, &at->members,
+                                &at->lane,   &at->key,  &at->window, &at->cell};
     for (size_t i = 0; i < sizeof by_particle / sizeof *by_particle; i++)
         PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
     PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
-    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
-    return xpbi_allocate(exec, NEIGHBOURS_KEPT * particles, sizeof(uint32_t), &at->search.kept);
+    return xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins);
 }
 
 /* Room for `wanted` things of `size` bytes in *device, of which *room fit now; what was there is lost. */
@@ -120,7 +119,7 @@ XPBI_HOST pbd_status xpbi_make_slots(xpbi_layout *l) {
     uint64_t rows = 0;
     const size_t slots = XPBI_LANES * l->slice_count;
     PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->own, &l->room[8]));
-    PBD_TRY(xpbi_room(l->exec, slots, 2 * sizeof(uint32_t), &l->near, &l->room[7]));
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_near, &l->room[7]));
     PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[3]));
     PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[4]));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_slots), l->lanes, at));
@@ -142,22 +141,33 @@ XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
     const size_t entries = XPBI_LANES * l->rows, slots = XPBI_LANES * l->slice_count;
     PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[9]));
     PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[10]));
-    PBD_TRY(xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]));
     PBD_TRY(xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[6]));
     s->bundle = at->bundle;
     s->row = at->row;
     s->own = at->own;
     s->length = at->slot_length;
+    s->near = at->slot_near;
     s->neighbour = at->neighbour;
-    return pbd_run(l->exec, &PBD_KERNEL(xpbi_fill_rows), slots, at);
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_fill_rows), slots, at));
+    return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: what was kept is lost */
 }
 
-/* Of particles in the order of `search`, which the caller has sorted; rows: where they are. */
-XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows) {
+/* What a search writes down stands where gradients will: they are made when the lists are done. */
+XPBI_HOST pbd_status xpbi_room_for_lists(xpbi_layout *l) {
+    const size_t bytes = NEIGHBOURS_KEPT * l->particles * sizeof(uint32_t), each = 3 * sizeof(real);
+    PBD_TRY(xpbi_room(l->exec, (bytes + each - 1) / each, each, &l->slices.gradient, &l->room[5]));
+    l->at.search.kept = (uint32_t *)(void *)l->slices.gradient;
+    return pbd_ok();
+}
+
+/* Of particles in the order of `search`, which the caller has sorted; rows: where they are. Pairs nearer than `near`
+ * come first. */
+XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near) {
     xpbi_layout_args *at = &l->at;
     uint64_t cells = 0;
     at->search.grid = at->cells = grid_view_of(&l->search);
     at->search.square = (real)l->reach * (real)l->reach;
+    at->near_square = (real)(near * near);
     at->particles = l->particles;
     at->period = l->period;
     if (l->period == 2) {
@@ -165,6 +175,7 @@ XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows) {
         at->cells = grid_view_of(&l->colouring);
         at->at = l->colouring.particle;
     }
+    PBD_TRY(xpbi_room_for_lists(l));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_count_neighbours), l->particles, at));
     PBD_TRY(xpbi_order_cells(l, &cells));
     PBD_TRY(xpbi_make_lanes(l, (size_t)cells));

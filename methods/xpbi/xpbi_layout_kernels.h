@@ -13,7 +13,10 @@
  *
  * An empty place has the length XPBI_ABSENT and as its own particle the first of its cell, which no other lane touches,
  * or, where a bundle has no cell, one of XPBI_LANES rows beyond the particles. Rows that fill up short lists name the
- * own particle, with a gradient of 0. Neither changes anything. */
+ * own particle, with a gradient of 0. Neither changes anything.
+ *
+ * First in each list come those that may touch within the step, each pair once, in the list of the one with the smaller
+ * number: position correction goes down the first few rows of a slice and no further. */
 #ifndef PBD_XPBI_LAYOUT_KERNELS_H
 #define PBD_XPBI_LAYOUT_KERNELS_H
 
@@ -35,8 +38,9 @@ typedef struct xpbi_layout_args {
     size_t particles;
     int period;                                                   /* colours along an axis */
     uint32_t starts[XPBI_MOST_COLOURS], lanes[XPBI_MOST_COLOURS]; /* of each colour: its first cell and lane */
+    real near_square;                                             /* m^2: nearer ones may touch */
     /* By particle. */
-    uint32_t *length;
+    uint32_t *length, *near; /* neighbours; how many of them, the first, are near and have a larger number */
     /* By place of `cells`. */
     uint32_t *leader;  /* the first place in its cell */
     uint32_t *rank;    /* in its cell */
@@ -48,13 +52,55 @@ typedef struct xpbi_layout_args {
     uint32_t *begins;              /* by colour, and one more: its first cell */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
-    uint32_t *bundle, *row, *own, *slot_length, *neighbour;
+    uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
 } xpbi_layout_args;
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
+/* The bits of lanes that stand for places above `self`. */
+PBD_FN uint32_t xpbi_lanes_above(uint32_t place, uint32_t self) {
+    const uint32_t own = self - place; /* wraps where all are above */
+    return place > self ? ~0u : own < 31 ? ~0u << (own + 1) : 0;
+}
+
+/* Goes through the neighbours of `self`, PBD_BATCH places at a time: a bit for each, and for each that comes first. */
+typedef struct xpbi_found {
+    uint32_t all, near;
+} xpbi_found;
+
+PBD_FN xpbi_found xpbi_look(const xpbi_layout_args *a, vec3 x, uint32_t at, uint32_t end, uint32_t self) {
+    const vreal squares = grid_squares(&a->search.grid, x, at);
+    xpbi_found found;
+    found.all = batch_bits(squares < a->search.square) & grid_lanes(at, end, self);
+    found.near = batch_bits(squares < a->near_square) & xpbi_lanes_above(at, self) & found.all;
+    return found;
+}
+
+/* Those that fit are written down, the near ones first. */
 PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t k) {
-    a->length[k] = search_neighbours(&a->search, (uint32_t)k, a->search.kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
+    const grid_view *g = &a->search.grid;
+    const uint32_t self = (uint32_t)k;
+    const vec3 x = grid_position(g, self);
+    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+    const int step = grid_stretch_step(g, cell);
+    uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * k, others[NEIGHBOURS_KEPT], near = 0, rest = 0;
+    for (int s = 0; s < GRID_STRETCHES; s += step) {
+        const grid_stretch places = grid_stretch_of(g, cell, s);
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            const xpbi_found found = xpbi_look(a, x, at, places.end, self);
+            const uint32_t more = (uint32_t)count_bits(found.all), nearer = (uint32_t)count_bits(found.near);
+            if (near + rest + more <= NEIGHBOURS_KEPT) {
+                append_bits(kept + near, g->particle + at, found.near);
+                append_bits(others + rest, g->particle + at, found.all & ~found.near);
+            }
+            near += nearer;
+            rest += more - nearer;
+        }
+    }
+    a->length[k] = near + rest;
+    a->near[k] = near;
+    if (near + rest <= NEIGHBOURS_KEPT)
+        for (uint32_t i = 0; i < rest; i++) kept[near + i] = others[i];
 }
 PBD_ITEM_KERNEL(xpbi_count_neighbours, xpbi_layout_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
 
@@ -162,17 +208,19 @@ PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
     for (size_t s = a->bundle[b]; s < a->bundle[b + 1]; s++) {
         a->own[XPBI_LANES * s + l] = own;
         a->slot_length[XPBI_LANES * s + l] = XPBI_ABSENT;
+        a->slot_near[XPBI_LANES * s + l] = 0;
     }
 }
-PBD_ITEM_KERNEL(xpbi_clear_slots, xpbi_layout_args, 8 * 8, 0)
+PBD_ITEM_KERNEL(xpbi_clear_slots, xpbi_layout_args, 8 * 12, 0)
 
 PBD_FN void xpbi_place_particles(const xpbi_layout_args *a, size_t k) {
     const uint32_t lane = a->lane[a->leader[k]], particle = xpbi_at(a, (uint32_t)k);
     const size_t slot = XPBI_LANES * ((size_t)a->bundle[lane / XPBI_LANES] + a->rank[k]) + lane % XPBI_LANES;
     a->own[slot] = particle;
     a->slot_length[slot] = a->length[particle];
+    a->slot_near[slot] = a->near[particle];
 }
-PBD_ITEM_KERNEL(xpbi_place_particles, xpbi_layout_args, 28, 0)
+PBD_ITEM_KERNEL(xpbi_place_particles, xpbi_layout_args, 36, 0)
 
 PBD_FN void xpbi_measure_slices(const xpbi_layout_args *a, size_t s) {
     uint32_t most = 0;
@@ -190,11 +238,15 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
     const vec3 x = grid_position(g, self);
     const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
     const int step = grid_stretch_step(g, cell);
+    uint32_t *rest = rows + XPBI_LANES * (size_t)a->near[self];
     for (int s = 0; s < GRID_STRETCHES; s += step) {
         const grid_stretch places = grid_stretch_of(g, cell, s);
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
-            uint32_t near = batch_bits(grid_squares(g, x, at) < a->search.square) & grid_lanes(at, places.end, self);
-            for (; near; near &= near - 1, rows += XPBI_LANES) *rows = at + (uint32_t)lowest_bit(near);
+            const xpbi_found found = xpbi_look(a, x, at, places.end, self);
+            for (uint32_t bits = found.near; bits; bits &= bits - 1, rows += XPBI_LANES)
+                *rows = at + (uint32_t)lowest_bit(bits);
+            for (uint32_t bits = found.all & ~found.near; bits; bits &= bits - 1, rest += XPBI_LANES)
+                *rest = at + (uint32_t)lowest_bit(bits);
         }
     }
 }

@@ -46,7 +46,8 @@ typedef struct xpbi {
     xpbi_particles now, other; /* the other is where a sort puts them; its v also holds moves and smoothed velocities */
     real *block;
     uint32_t *note;
-    real *squares; /* h^2 by slot */
+    real *clearance; /* by particle, of colliders, m; NULL: there are none */
+    real *squares;   /* h^2 by slot */
     size_t squares_room;
 } xpbi;
 
@@ -64,6 +65,7 @@ static void destroy(void *state) {
     xpbi_layout_free(&s->layout);
     pbd_free(s->exec, s->block);
     pbd_free(s->exec, s->note);
+    pbd_free(s->exec, s->clearance);
     pbd_free(s->exec, s->squares);
     collider_poses_free(&s->colliders);
     free(s);
@@ -79,8 +81,8 @@ static flow_rule rule_of(const xpbi *s, double dt) {
     return s->material.flow == PBD_FLOW_NONE ? rule : flow_rule_of(&s->material, dt);
 }
 
-/* Sorts particles by their cells and finds who is near whom. */
-static pbd_status find_neighbours(xpbi *s) {
+/* Sorts particles by their cells and finds who is whose neighbour, and who is nearer than `near`, m. */
+static pbd_status find_neighbours(xpbi *s, double near) {
     grid *g = &s->layout.search;
     PBD_TRY(grid_build(g, s->now.x, NULL));
     const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
@@ -88,16 +90,14 @@ static pbd_status find_neighbours(xpbi *s) {
     const xpbi_particles sorted = s->other;
     s->other = s->now;
     s->now = sorted;
-    return xpbi_layout_make(&s->layout, s->now.x);
+    return xpbi_layout_make(&s->layout, s->now.x, near);
 }
 
-static pbd_status make_gradients(xpbi *s, double dt, double near) {
+static pbd_status make_gradients(xpbi *s, double dt) {
     const xpbi_shape_args args = {.s = s->layout.slices,
                                   .p = s->now,
                                   .note = s->note,
-                                  .near = s->layout.near,
                                   .support = (real)(2 * s->radius),
-                                  .near_square = (real)(near * near),
                                   .cutoff = (real)s->cutoff,
                                   .impulse = (real)(s->unit * dt),
                                   .weight = (real)(s->unit * dt * dt),
@@ -164,7 +164,6 @@ static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOM
 static pbd_status part_pairs(xpbi *s, real *v, double dt) {
     const uint32_t *lane = s->layout.colour_lane;
     xpbi_part_args args = {.s = s->layout.slices,
-                           .near = s->layout.near,
                            .x = s->now.x,
                            .v = v,
                            .gap = (real)s->gap,
@@ -200,18 +199,29 @@ static pbd_status keep_density(xpbi *s, double dt) {
     return pbd_ok();
 }
 
-static pbd_status move_colliders(xpbi *s, double dt) { return collider_poses_move(&s->colliders, s->time, dt); }
+static xpbi_collide_args collide_args(const xpbi *s, double dt) {
+    return (xpbi_collide_args){.collider = s->colliders.device,
+                               .colliders = (int)s->colliders.count,
+                               .x = s->now.x,
+                               .load = s->now.load,
+                               .clearance = s->clearance,
+                               .v = s->now.v,
+                               .least = (real)(0.01 * s->radius),
+                               .dt = (real)dt,
+                               .inverse_dt = (real)(1 / dt)};
+}
+
+static pbd_status move_colliders(xpbi *s, double dt) {
+    const xpbi_collide_args args = collide_args(s, dt);
+    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_find_clearance), s->particles, &args);
+}
 
 static const char *collide_phase(const xpbi *s) { return collider_poses_phase(&s->colliders, "colliders"); }
 
 static pbd_status collide_rows(xpbi *s, real *v, double dt) {
-    const xpbi_collide_args args = {.collider = s->colliders.device,
-                                    .colliders = (int)s->colliders.count,
-                                    .x = s->now.x,
-                                    .load = s->now.load,
-                                    .v = v,
-                                    .dt = (real)dt,
-                                    .inverse_dt = (real)(1 / dt)};
+    xpbi_collide_args args = collide_args(s, dt);
+    args.v = v;
     return pbd_run(s->exec, &PBD_KERNEL(xpbi_collide), s->particles, &args);
 }
 
@@ -422,22 +432,17 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
 }
 
 static pbd_status search_phase(xpbi *s, double dt) {
-    (void)dt;
-    return find_neighbours(s);
-}
-
-static pbd_status kernel_phase(xpbi *s, double dt) {
     /* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
     const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
     const bool pairs = s->correction == CORRECTION_DISTANCE || s->correction == CORRECTION_SHIFT;
-    return make_gradients(s, dt, pairs ? s->gap + margin : 0);
+    return find_neighbours(s, pairs ? s->gap + margin : 0);
 }
 
 static pbd_status step(void *state, double dt) {
     xpbi *s = state;
     long iterations = 0;
     PBD_TRY(phase(s, "neighbour_search", search_phase, dt));
-    PBD_TRY(phase(s, "kernels", kernel_phase, dt));
+    PBD_TRY(phase(s, "kernels", make_gradients, dt));
     PBD_TRY(phase(s, "state_update", push, dt));
     if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
     PBD_TRY(iterate(s, dt, &iterations));
