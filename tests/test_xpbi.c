@@ -226,6 +226,58 @@ static void test_two_velocities(void **unused) {
     xpbi_scene_free(&scene);
 }
 
+/* ---- Hourglass control ------------------------------------------------------------------------------------------- */
+
+/* It resists nothing that a rigid body does, on a cloud of uneven particles, to second order of dt omega: so it turns
+ * nothing either. */
+static void test_hourglass_control_lets_bodies_turn(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.3, 0.3);
+    for (size_t p = 0; p < scene.particles; p++) {
+        const double *x = scene.positions + 3 * p;
+        double *v = scene.velocities + 3 * p;
+        v[0] = 1e-6 * (3 - 0.7 * x[1] + 0.4 * x[2]);
+        v[1] = 1e-6 * (1 + 0.7 * x[0] - 0.9 * x[2]);
+        v[2] = 1e-6 * (-2 - 0.4 * x[0] + 0.9 * x[1]);
+    }
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=off hourglass_control=1");
+    check_steps(&s, 1e-3, 5);
+    double *v = velocities_of(&s, scene.particles), worst = 0;
+    for (size_t k = 0; k < 3 * scene.particles; k++) worst = fmax(worst, fabs(v[k] - scene.velocities[k]));
+    check_near("velocities of a body that turns, of 1e-6 m/s", worst, 0, 1e-13);
+    free(v);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* Layers of a lattice that move by turns up and down: no gradient inside sees them, and they go on, but for control. */
+static double way_of_layers(const char *words) {
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){9, 5, 5}, 0, 0);
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p + 2] = p % 9 % 2 ? -0.1 : 0.1;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
+    check_steps(&s, 2e-3, 50);
+    double *x = positions_of(&s, scene.particles);
+    const size_t middle = 4 + 9 * (2 + 5 * 2);
+    const double way = x[3 * middle + 2] - scene.positions[3 * middle + 2];
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+    return way;
+}
+
+static void test_hourglass_control_sees_layers(void **unused) {
+    (void)unused;
+    check_near("way of a layer without, m", way_of_layers("xsph=0 position_correction=off"), 0.01, 0.004);
+    /* A spring of omega^2 = zeta E/(rho r^2) or more swings by u/omega at most. */
+    const double most = 0.1 * sqrt(1000 * 0.01 / 1e4);
+    check_near("way of a layer with it, m", way_of_layers("xsph=0 position_correction=off hourglass_control=1"), 0,
+               most);
+}
+
 /* ---- Momenta ----------------------------------------------------------------------------------------------------- */
 
 typedef struct momenta {
@@ -273,9 +325,11 @@ static void test_linear_momentum(void **unused) {
                                            "plasticity=semi_implicit xsph=0.3",
                                            "constraint=stress multipliers=stress",
                                            "correction_gap=0 correction_time=0 iterations=3 multipliers=stress",
-                                           "position_correction=density"};
+                                           "position_correction=density",
+                                           "hourglass_control=1"};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (int flow = 0; flow <= PBD_FLOW_SNOW; flow++) {
+            if (flow && strstr(variants[i], "hourglass")) continue;
             pbd_scene scene;
             make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.3, 0.3);
             set_noise_velocities(&scene, 0.5);
@@ -373,7 +427,12 @@ static double largest_difference(const double *a, const double *b, size_t partic
 }
 
 static const char *const busy[] = {"", "colours=8 constraint=pair", "solver=jacobi tolerance=0.5",
-                                   "constraint=stress multipliers=stress"};
+                                   "constraint=stress multipliers=stress", "hourglass_control=1"};
+
+/* Springs hold elastic matter alone. */
+static void set_matter(pbd_scene *scene, const char *words) {
+    set_flow(scene, strstr(words, "hourglass") ? PBD_FLOW_NONE : PBD_FLOW_DRUCKER_PRAGER);
+}
 
 static void test_threads_do_not_matter(void **unused) {
     (void)unused;
@@ -383,6 +442,7 @@ static void test_threads_do_not_matter(void **unused) {
         for (int precision = 0; precision < 2; precision++) {
             char words[200];
             snprintf(words, sizeof words, "%s iterations=3", busy[i]);
+            set_matter(&scene, words);
             double *one = march(PBD_CPU, (pbd_precision)precision, 1, &scene, words, 4);
             for (int threads = 3; threads <= 8; threads += 5) {
                 double *x = march(PBD_CPU, (pbd_precision)precision, threads, &scene, words, 4);
@@ -402,6 +462,7 @@ static void test_emulation_agrees(void **unused) {
     for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
         char words[200];
         snprintf(words, sizeof words, "%s iterations=2", busy[i]);
+        set_matter(&scene, words);
         double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, words, 2);
         double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, words, 2);
         check_near(busy[i], largest_difference(cpu, emu, scene.particles), 0, 1e-10);
@@ -424,12 +485,12 @@ static void test_single_precision_agrees(void **unused) {
     xpbi_scene_free(&scene);
 }
 
-static void test_saved_states_go_on_the_same(void **unused) {
-    (void)unused;
+static void check_saved_states(const char *words) {
     pbd_scene scene;
     solver s;
     make_busy_scene(&scene);
-    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "colours=8");
+    set_matter(&scene, words);
+    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, words);
     check_steps(&s, 2e-3, 7);
     size_t bytes = 0;
     check_ok(s.method->save(s.state, NULL, &bytes));
@@ -447,6 +508,12 @@ static void test_saved_states_go_on_the_same(void **unused) {
     free(blob);
     solver_close(&s);
     xpbi_scene_free(&scene);
+}
+
+static void test_saved_states_go_on_the_same(void **unused) {
+    (void)unused;
+    check_saved_states("colours=8");
+    check_saved_states("hourglass_control=1");
 }
 
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
@@ -697,6 +764,10 @@ static void test_bad_input(void **unused) {
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
     expect_refusal(&scene, "iterations=0", PBD_BAD_INPUT, "iterations");
+    set_flow(&scene, PBD_FLOW_VON_MISES);
+    expect_refusal(&scene, "hourglass_control=1", PBD_NOT_SUPPORTED, "elastic matter alone");
+    set_flow(&scene, PBD_FLOW_NONE);
+    expect_refusal(&scene, "hourglass_control=-1", PBD_BAD_INPUT, "hourglass_control");
     expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
     expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
     expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "another way");
@@ -745,6 +816,8 @@ int main(void) {
         cmocka_unit_test(test_gradients_by_differences),
         cmocka_unit_test(test_plain_gradients),
         cmocka_unit_test(test_two_velocities),
+        cmocka_unit_test(test_hourglass_control_lets_bodies_turn),
+        cmocka_unit_test(test_hourglass_control_sees_layers),
         cmocka_unit_test(test_linear_momentum),
         cmocka_unit_test(test_angular_momentum),
         cmocka_unit_test(test_averaging_loses_momentum),

@@ -54,6 +54,8 @@ static const pbd_param params[] = {
      "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed"},
     {"deformation", "", PBD_CHOICE, "same", 0, 0, 0, carriers,
      "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH"},
+    {"hourglass_control", "", PBD_REAL, "0", 0, 100, 0, NULL,
+     "elastic matter: springs against motions that gradients do not see, in units of E; not the paper's"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
@@ -69,6 +71,10 @@ static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbi is for material=hencky alone (yu2024 Eq. 3): its flow rules map Hencky strains");
     if (!(scene->material.nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", scene->material.nu);
+    if (pbd_real(values, "hourglass_control") > 0 && scene->material.flow != PBD_FLOW_NONE)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "hourglass_control=%g is for elastic matter alone: its springs would hold what flows",
+                         pbd_real(values, "hourglass_control"));
     if (pbd_choice(values, "constraint") == 1 && scene->material.nu < 0)
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
                          scene->material.nu);
@@ -89,6 +95,7 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->cutoff = pbd_real(values, "cutoff");
     s->xsph = pbd_real(values, "xsph");
     s->damping = pbd_real(values, "damping");
+    s->hourglass = pbd_real(values, "hourglass_control");
     s->relaxation = pbd_real(values, "relaxation");
     s->tolerance = pbd_real(values, "tolerance");
     s->iterations = pbd_integer(values, "iterations");
@@ -119,6 +126,7 @@ static pbd_status allocate_particles(xpbi *s, bool load, xpbi_particles *p) {
     PBD_TRY(xpbi_allocate(s->exec, 4 * rows, sizeof(real), &p->v));
     PBD_TRY(xpbi_allocate(s->exec, 12 * rows, sizeof(real), &p->body));
     if (load) PBD_TRY(xpbi_allocate(s->exec, 4 * rows, sizeof(real), &p->load));
+    if (s->hourglass > 0) PBD_TRY(xpbi_allocate(s->exec, 4 * rows, sizeof(real), &p->stray));
     return xpbi_allocate(s->exec, rows, sizeof(uint32_t), &p->id);
 }
 
@@ -245,7 +253,10 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     read_values(s, scene, values);
     PBD_TRY(xpbi_layout_create(&s->layout, s->exec, s->particles, 2 * s->radius,
                                pbd_choice(values, "colours") == 0 ? 3 : 2));
-    s->layout.slices.entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
+    xpbi_slices *slices = &s->layout.slices;
+    slices->entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
+    if (s->hourglass > 0) slices->hourglass = slices->entries;
+    if (s->hourglass > 0) slices->entries += HOURGLASS_ENTRIES;
     PBD_TRY(xpbi_allocate(s->exec, XPBI_WATCHED * blocks, sizeof(real), &s->block));
     PBD_TRY(xpbi_allocate(s->exec, s->particles + XPBI_LANES, sizeof(uint32_t), &s->note));
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
@@ -315,19 +326,20 @@ typedef struct saved_part {
     size_t bytes;
 } saved_part;
 
-static size_t saved_parts(const xpbi *s, saved_part out[5]) {
+static size_t saved_parts(const xpbi *s, saved_part out[6]) {
     const size_t n = s->particles, row = 4 * n * sizeof(real);
     size_t count = 0;
     out[count++] = (saved_part){s->now.x, row};
     out[count++] = (saved_part){s->now.v, row};
     out[count++] = (saved_part){s->now.body, 3 * row};
     if (s->now.load) out[count++] = (saved_part){s->now.load, row};
+    if (s->now.stray) out[count++] = (saved_part){s->now.stray, row};
     out[count++] = (saved_part){s->now.id, n * sizeof *s->now.id};
     return count;
 }
 
 static size_t saved_bytes(const xpbi *s) {
-    saved_part part[5];
+    saved_part part[6];
     size_t count = saved_parts(s, part), bytes = sizeof(saved_head);
     while (count > 0) bytes += part[--count].bytes;
     return bytes;
@@ -344,7 +356,7 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
         memcpy(head.bits[k], g[k]->bits, sizeof g[k]->bits);
     }
     memcpy(blob, &head, sizeof head);
-    saved_part part[5];
+    saved_part part[6];
     const size_t count = saved_parts(s, part);
     char *at = (char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)
@@ -366,7 +378,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
         g[k]->builds = head.builds[k];
         memcpy(g[k]->bits, head.bits[k], sizeof g[k]->bits);
     }
-    saved_part part[5];
+    saved_part part[6];
     const size_t count = saved_parts(s, part);
     const char *at = (const char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)

@@ -46,6 +46,7 @@ typedef struct xpbi_slices {
     real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
     real *entry;               /* slices x entries x XPBI_LANES */
     size_t entries;
+    size_t hourglass; /* the first of those of hourglass control; 0: there are none */
 } xpbi_slices;
 
 PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
@@ -694,5 +695,7 @@ PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
     }
 }
 PBD_BATCH_KERNEL(xpbi_advance, xpbi_end_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
+
+#include "methods/xpbi/xpbi_hourglass_kernels.h"
 
 #endif

@@ -12,6 +12,7 @@ typedef struct xpbi_particles {
     real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
     real *body;   /* three rows: the columns of the elastic F; and V^0, J = V^n/V^0, the state of the flow rule */
     real *load;   /* acceleration by forces, m/s^2; radius that colliders see, m. NULL: none has either */
+    real *stray;  /* by how much it has strayed from its neighbours, m (xpbi_hourglass_kernels.h); NULL: nobody asks */
     uint32_t *id; /* number in the scene */
 } xpbi_particles;
 
@@ -32,6 +33,7 @@ PBD_FN void xpbi_sort(const xpbi_sort_args *a, size_t k) {
     xpbi_copy_row(a->to.v, k, a->from.v, old);
     for (size_t c = 0; c < 3; c++) xpbi_copy_row(a->to.body, 3 * k + c, a->from.body, 3 * old + c);
     if (a->from.load) xpbi_copy_row(a->to.load, k, a->from.load, old);
+    if (a->from.stray) xpbi_copy_row(a->to.stray, k, a->from.stray, old);
     a->to.id[k] = a->from.id[old];
     a->slot[k] = a->particle[k] = (uint32_t)k;
 }

@@ -29,6 +29,7 @@ typedef struct xpbi {
     double gravity[3];
     double radius, spacing, gap, cutoff;  /* m, m, m, 1 */
     double rest_density, correction_time; /* V^0 sum W: the largest at the start; s */
+    double hourglass;                     /* zeta: springs against what gradients cannot see, in units of E; 0: none */
     double xsph, damping, relaxation, tolerance, duration, forces_end;
     long iterations;
     int plasticity, residual;
@@ -52,7 +53,7 @@ typedef struct xpbi {
 } xpbi;
 
 static void particles_free(pbd_exec *exec, xpbi_particles *p) {
-    void *device[] = {p->x, p->v, p->body, p->load, p->id};
+    void *device[] = {p->x, p->v, p->body, p->load, p->stray, p->id};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(exec, device[i]);
     *p = (xpbi_particles){0};
 }
@@ -211,6 +212,35 @@ static xpbi_collide_args collide_args(const xpbi *s, double dt) {
                                .inverse_dt = (real)(1 / dt)};
 }
 
+static xpbi_hourglass_args hourglass_args(const xpbi *s, double dt) {
+    return (xpbi_hourglass_args){.s = s->layout.slices,
+                                 .p = s->now,
+                                 .note = s->note,
+                                 .v = s->now.v,
+                                 .stiffness = (real)(s->hourglass * s->material.E / (s->radius * s->radius)),
+                                 .dt = (real)dt};
+}
+
+static pbd_status make_hourglass(xpbi *s, double dt) {
+    const xpbi_hourglass_args args = hourglass_args(s, dt);
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_hourglass), slots_of(s), &args);
+}
+
+static pbd_status hold_hourglass(xpbi *s, double dt) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_hourglass_args args = hourglass_args(s, dt);
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_hold_hourglass), lane[c + 1] - lane[c], &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status keep_hourglass(xpbi *s, double dt) {
+    const xpbi_hourglass_args args = hourglass_args(s, dt);
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_keep_hourglass), slots_of(s), &args);
+}
+
 static pbd_status move_colliders(xpbi *s, double dt) {
     const xpbi_collide_args args = collide_args(s, dt);
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
@@ -309,6 +339,7 @@ static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double
     const pbd_status status = sweep(s, args, momentum);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);
+    if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", hold_hourglass, dt));
     if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
     if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
     return s->colliders.count > 0 ? phase(s, collide_phase(s), collide, dt) : pbd_ok();
@@ -443,12 +474,14 @@ static pbd_status step(void *state, double dt) {
     long iterations = 0;
     PBD_TRY(phase(s, "neighbour_search", search_phase, dt));
     PBD_TRY(phase(s, "kernels", make_gradients, dt));
+    if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", make_hourglass, dt));
     PBD_TRY(phase(s, "state_update", push, dt));
     if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
     PBD_TRY(iterate(s, dt, &iterations));
     if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
     if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, collide_phase(s), collide, dt));
     if (s->correction == CORRECTION_SHIFT) PBD_TRY(phase(s, "position_correction", shift, dt));
+    if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", keep_hourglass, dt));
     PBD_TRY(phase(s, "state_update", advance, dt));
     s->time += dt;
     s->steps++;

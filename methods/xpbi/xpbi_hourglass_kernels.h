@@ -1,0 +1,190 @@
+/* Hourglass control for xpbi: what gradients cannot see is held by springs. Not the paper's.
+ *
+ * The gradient of velocity at p is a weighted difference of those around it, so that on a lattice it knows nothing of p
+ * itself, nor of neighbours that move by turns to and fro. Such motions cost no energy: loads drive them, layers slide
+ * past each other until they leave the kernel, and the body tears (README.md has it measured).
+ *
+ * So each particle keeps by how much it has strayed from where its neighbours would have it,
+ *
+ *     d' = B d + dt sum_b c_b (v_b - v_p),   c_b = omega_b - a_b . sum_b omega_b (x_b - x_p),   omega_b = W_b/sum W,
+ *
+ * which is 0 for every affine motion, and is a spring of the energy 1/2 k |d'|^2, k = zeta E V0/r^2: an XPBD constraint
+ * with l = alpha~ lambda and k dt^2 D in its denominator, D = sum_b w_b c_b^2 + w_p (sum_b c_b)^2. Its impulses keep
+ * both momenta, for sum_b c_b (x_b - x_p) = 0. */
+#ifndef PBD_XPBI_HOURGLASS_KERNELS_H
+#define PBD_XPBI_HOURGLASS_KERNELS_H
+
+#include "methods/xpbi/xpbi_kernels.h"
+
+/* Entries of a constraint, from s.hourglass on. */
+enum {
+    HOURGLASS_SHARE = 0,  /* 1/sum W */
+    HOURGLASS_MIDDLE = 1, /* 3: sum_b omega_b (x_b - x_p) */
+    HOURGLASS_SUM = 4,    /* sum_b c_b */
+    HOURGLASS_GAIN = 5,   /* 1/(1 + k dt^2 D) */
+    HOURGLASS_SPRING = 6, /* k dt */
+    HOURGLASS_STRAY = 7,  /* 3: d at t^n */
+    HOURGLASS_TAKEN = 10, /* 3: l */
+    HOURGLASS_ENTRIES = 13
+};
+
+typedef struct xpbi_hourglass_args {
+    xpbi_slices s;
+    xpbi_particles p;
+    const uint32_t *note; /* by particle */
+    real *v;
+    size_t lane;        /* the first of the colour */
+    real stiffness, dt; /* zeta E/r^2 */
+} xpbi_hourglass_args;
+
+PBD_FN vreal hourglass_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
+    return xpbi_entry(s, slice, lane, (int)s->hourglass + e);
+}
+
+PBD_FN vvec3 hourglass_vector(const xpbi_slices *s, size_t slice, size_t lane, int e) {
+    return vvec3_make(hourglass_entry(s, slice, lane, e), hourglass_entry(s, slice, lane, e + 1),
+                      hourglass_entry(s, slice, lane, e + 2));
+}
+
+PBD_FN void hourglass_set(const xpbi_slices *s, size_t slice, size_t lane, int e, vreal x) {
+    xpbi_set_entry(s, slice, lane, (int)s->hourglass + e, x);
+}
+
+PBD_FN void hourglass_set_vector(const xpbi_slices *s, size_t slice, size_t lane, int e, vvec3 x) {
+    hourglass_set(s, slice, lane, e, x.x);
+    hourglass_set(s, slice, lane, e + 1, x.y);
+    hourglass_set(s, slice, lane, e + 2, x.z);
+}
+
+/* c_b of a row. In rows that fill up a list, which name the particle itself, it means nothing. */
+PBD_FN vreal hourglass_weight(const xpbi_slices *s, size_t row, size_t lane, vreal share, vvec3 middle) {
+    return share * batch_load(s->smoothing + row * XPBI_LANES + lane, 0, PBD_BATCH) -
+           vvec3_dot(xpbi_gradient(s, row, lane), middle);
+}
+
+/* sum_b c_b (v_b - v_p). */
+PBD_FN vvec3 hourglass_velocity(const xpbi_slices *s, const real *v, size_t slice, size_t lane, const vreal own[4]) {
+    const vreal share = hourglass_entry(s, slice, lane, HOURGLASS_SHARE), zero = vreal_set(0);
+    const vvec3 middle = hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE);
+    vvec3 sum = vvec3_make(zero, zero, zero);
+    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
+        vreal b[4];
+        batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
+        const vreal c = hourglass_weight(s, row, lane, share, middle);
+        sum = vvec3_add(sum, vvec3_scale(c, vvec3_make(b[0] - own[0], b[1] - own[1], b[2] - own[2])));
+    }
+    return sum;
+}
+
+/* 1 for those that have such a constraint: who has neighbours in all directions. */
+PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
+    real held[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) {
+        const size_t slot = first + (size_t)l;
+        held[l] = a->s.length[slot] != XPBI_ABSENT && !(a->note[a->s.own[slot]] & XPBI_NOTE_DEFICIENT);
+    }
+    return batch_load(held, 0, PBD_BATCH);
+}
+
+/* After xpbi_make_gradients. */
+PBD_FN void xpbi_make_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+    (void)count;
+    const xpbi_slices *s = &a->s;
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES, begin = s->row[slice], end = s->row[slice + 1];
+    const uint32_t *own = s->own + first;
+    const vreal zero = vreal_set(0);
+    uint32_t body[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) body[l] = 3 * own[l];
+    vreal x[4], v[4], stray[4], rest[4], sum = zero, squares = zero, total = zero;
+    vvec3 middle = vvec3_make(zero, zero, zero);
+    batch_load_rows(a->p.x, own, 1, PBD_BATCH, x);
+    batch_load_rows(a->p.v, own, 1, PBD_BATCH, v);
+    batch_load_rows(a->p.stray, own, 1, PBD_BATCH, stray);
+    batch_load_rows(a->p.body, body, 1, PBD_BATCH, rest); /* its fourth: V^0 */
+    for (size_t row = begin; row < end; row++) {
+        vreal b[4];
+        batch_load_rows(a->p.x, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
+        const vvec3 d = vvec3_make(b[0] - x[0], b[1] - x[1], b[2] - x[2]);
+        const vreal w =
+            vreal_where(vvec3_dot(d, d) > 0, batch_load(s->smoothing + row * XPBI_LANES + lane, 0, PBD_BATCH), zero);
+        sum += w;
+        middle = vvec3_add(middle, vvec3_scale(w, d));
+    }
+    const vreal share = 1 / vreal_max(sum, vreal_set(REAL_MIN));
+    middle = vvec3_scale(share, middle);
+    for (size_t row = begin; row < end; row++) {
+        const uint32_t *at = s->neighbour + row * XPBI_LANES + lane;
+        vreal b[4], other[4];
+        batch_load_rows(a->p.x, at, 1, PBD_BATCH, other);
+        batch_load_rows(a->p.v, at, 1, PBD_BATCH, b);
+        const vvec3 d = vvec3_make(other[0] - x[0], other[1] - x[1], other[2] - x[2]);
+        const vreal c = vreal_where(vvec3_dot(d, d) > 0, hourglass_weight(s, row, lane, share, middle), zero);
+        total += c;
+        squares += b[3] * c * c;
+    }
+    const vreal held = hourglass_held(a, first), spring = held * a->stiffness * a->dt * rest[3];
+    hourglass_set(s, slice, lane, HOURGLASS_SHARE, share);
+    hourglass_set_vector(s, slice, lane, HOURGLASS_MIDDLE, middle);
+    hourglass_set(s, slice, lane, HOURGLASS_SUM, total);
+    hourglass_set(s, slice, lane, HOURGLASS_GAIN, 1 / (1 + spring * a->dt * (squares + v[3] * total * total)));
+    hourglass_set(s, slice, lane, HOURGLASS_SPRING, spring);
+    hourglass_set_vector(s, slice, lane, HOURGLASS_STRAY, vvec3_make(stray[0], stray[1], stray[2]));
+    hourglass_set_vector(s, slice, lane, HOURGLASS_TAKEN, vvec3_make(zero, zero, zero));
+}
+PBD_BATCH_KERNEL(xpbi_make_hourglass, xpbi_hourglass_args, 30 * (16 * sizeof(real) + 4), 30 * 40)
+
+PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, size_t lane) {
+    const xpbi_slices *s = &a->s;
+    const uint32_t *own = s->own + slice * XPBI_LANES + lane;
+    vreal v[4];
+    batch_load_rows(a->v, own, 1, PBD_BATCH, v);
+    const vvec3 stray = hourglass_vector(s, slice, lane, HOURGLASS_STRAY);
+    const vvec3 taken = hourglass_vector(s, slice, lane, HOURGLASS_TAKEN);
+    const vvec3 e = hourglass_velocity(s, a->v, slice, lane, v);
+    const vvec3 h = vvec3_add(vvec3_add(stray, vvec3_scale(vreal_set(a->dt), e)), taken);
+    const vvec3 step = vvec3_scale(-hourglass_entry(s, slice, lane, HOURGLASS_GAIN), h);
+    hourglass_set_vector(s, slice, lane, HOURGLASS_TAKEN, vvec3_add(taken, step));
+    const vvec3 impulse = vvec3_scale(hourglass_entry(s, slice, lane, HOURGLASS_SPRING), step);
+    const vreal share = hourglass_entry(s, slice, lane, HOURGLASS_SHARE);
+    const vvec3 middle = hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE);
+    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
+        const uint32_t *at = s->neighbour + row * XPBI_LANES + lane;
+        vreal b[4];
+        batch_load_rows(a->v, at, 1, PBD_BATCH, b);
+        xpbi_move_row(b, vvec3_scale(hourglass_weight(s, row, lane, share, middle), impulse));
+        batch_store_rows(a->v, at, 1, PBD_BATCH, b);
+    }
+    /* Last: rows that fill up a short list wrote to the particle itself. */
+    xpbi_move_row(v, vvec3_scale(-hourglass_entry(s, slice, lane, HOURGLASS_SUM), impulse));
+    batch_store_rows(a->v, own, 1, PBD_BATCH, v);
+}
+
+PBD_FN void xpbi_hold_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+    (void)count;
+    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
+        hourglass_hold_slice(a, slice, lane % XPBI_LANES);
+}
+PBD_BATCH_KERNEL(xpbi_hold_hourglass, xpbi_hourglass_args, 8 * 30 * (16 * sizeof(real) + 4), 8 * 30 * 30)
+
+/* Before xpbi_advance, with the velocities that it takes. */
+PBD_FN void xpbi_keep_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
+    const uint32_t *own = a->s.own + first;
+    vreal v[4];
+    batch_load_rows(a->v, own, 1, PBD_BATCH, v);
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
+    const vvec3 old = hourglass_vector(&a->s, slice, lane, HOURGLASS_STRAY);
+    const vvec3 change = vvec3_add(vmat3_apply(gradient, old), hourglass_velocity(&a->s, a->v, slice, lane, v));
+    const vvec3 now = vvec3_add(old, vvec3_scale(vreal_set(a->dt), change));
+    real out[3][PBD_BATCH];
+    batch_store(out[0], 0, PBD_BATCH, now.x);
+    batch_store(out[1], 0, PBD_BATCH, now.y);
+    batch_store(out[2], 0, PBD_BATCH, now.z);
+    for (int i = 0; i < count; i++)
+        if (a->s.length[first + (size_t)i] != XPBI_ABSENT)
+            for (size_t d = 0; d < 3; d++) a->p.stray[4 * (size_t)own[i] + d] = out[d][i];
+}
+PBD_BATCH_KERNEL(xpbi_keep_hourglass, xpbi_hourglass_args, 30 * (9 * sizeof(real) + 4), 30 * 40)
+
+#endif
