@@ -5,7 +5,7 @@
 #include "cases/solid.h"
 
 const char *const body_shape_names[BODY_SHAPES + 1] = {"sphere", "box", "capsule",   "torus", "sheet",
-                                                       "bunny",  "cow", "armadillo", NULL};
+                                                       "bunny",  "cow", "armadillo", "ant",   NULL};
 
 #define P(x, y, z) ((const double[3]){x, y, z})
 
@@ -52,13 +52,34 @@ static void armadillo(shapes *s) {
     shapes_cone(s, P(0, -0.15, 0.98), 0.085, P(0, -0.34, 0.92), 0.05); /* snout */
     shapes_cone(s, P(0, 0.13, 0.4), 0.11, P(0, 0.46, 0.07), 0.05);     /* tail */
     for (int side = -1; side <= 1; side += 2) {
-        shapes_cone(s, P(side * 0.1, -0.02, 1.1), 0.05, P(side * 0.19, 0.02, 1.33), 0.05);             /* ear */
-        shapes_cone(s, P(side * 0.17, 0, 0.8), 0.115, P(side * 0.44, -0.05, 0.88), 0.095);             /* upper arm */
+        shapes_cone(s, P(side * 0.1, -0.02, 1.1), 0.05, P(side * 0.19, 0.02, 1.33), 0.05);              /* ear */
+        shapes_cone(s, P(side * 0.17, 0, 0.8), 0.115, P(side * 0.44, -0.05, 0.88), 0.095);              /* upper arm */
         shapes_cone(s, P(side * 0.44, -0.05, 0.88), 0.095, P(side * palm[0], palm[1], palm[2]), 0.085); /* forearm */
         shapes_sphere(s, side * palm[0], palm[1], palm[2], palm_radius);
         shapes_cone(s, P(side * 0.12, 0, 0.43), 0.13, P(side * 0.22, -0.04, 0.24), 0.1); /* thigh */
         shapes_cone(s, P(side * 0.22, -0.04, 0.24), 0.095, P(side * 0.22, 0, 0.08), 0.075);
         shapes_cone(s, P(side * 0.22, 0, 0.065), 0.065, P(side * 0.24, -0.17, 0.06), 0.06); /* foot */
+    }
+}
+
+/* Legs and feelers thick enough for particles: a sweet, no animal. */
+static void ant(shapes *s) {
+    static const double hip[3] = {0.18, 0.08, -0.03}, lean[3] = {0.13, 0, -0.17};
+    s->blend = 0.03;
+    shapes_ellipsoid(s, -0.38, 0, 0.3, 0.25, 0.17, 0.16);           /* gaster */
+    shapes_cone(s, P(-0.2, 0, 0.29), 0.1, P(0, 0, 0.29), 0.095);    /* petiole */
+    shapes_ellipsoid(s, 0.08, 0, 0.3, 0.17, 0.1, 0.11);             /* thorax */
+    shapes_cone(s, P(0.18, 0, 0.32), 0.09, P(0.32, 0, 0.33), 0.09); /* neck */
+    shapes_ellipsoid(s, 0.37, 0, 0.34, 0.14, 0.13, 0.11);           /* head */
+    for (int side = -1; side <= 1; side += 2) {
+        shapes_cone(s, P(0.47, side * 0.05, 0.29), 0.04, P(0.57, side * 0.02, 0.27), 0.035); /* mandible */
+        shapes_cone(s, P(0.43, side * 0.07, 0.4), 0.035, P(0.5, side * 0.17, 0.52), 0.035);  /* feeler */
+        shapes_cone(s, P(0.5, side * 0.17, 0.52), 0.035, P(0.66, side * 0.22, 0.5), 0.035);
+        for (int k = 0; k < 3; k++) {
+            const double knee = hip[k] + lean[k], foot = hip[k] + 2 * lean[k];
+            shapes_cone(s, P(hip[k], side * 0.07, 0.27), 0.045, P(knee, side * 0.26, 0.38), 0.042);
+            shapes_cone(s, P(knee, side * 0.26, 0.38), 0.042, P(foot, side * 0.42, 0.04), 0.04);
+        }
     }
 }
 
@@ -99,6 +120,9 @@ void body_shape_make(body_shape which, shapes *out) {
             break;
         case BODY_ARMADILLO:
             armadillo(out);
+            break;
+        case BODY_ANT:
+            ant(out);
             break;
         case BODY_SHAPES:
             break;

@@ -7,6 +7,7 @@
 #include "cases/cells.h"
 
 #define REAL double
+#include "methods/physics/collider_pose.h"
 #include "methods/physics/sph_kernel.h"
 #include "methods/physics/svd3.h"
 
@@ -351,6 +352,55 @@ void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder
         pbd_series(recorder, "slice", "x", "m", x + 3 * i, 1, 1);
         pbd_series(recorder, "slice", "z", "m", x + 3 * i + 2, 1, 1);
     }
+}
+
+/* Pieces by their size: rank[p] is that of the piece whose lowest particle is p, 0 of crumbs. */
+static pbd_status rank_pieces(const pieces *parts, size_t count, size_t least, uint32_t *rank) {
+    size_t *size = calloc(count + 1, sizeof *size);
+    if (!size) return no_memory(count);
+    for (size_t i = 0; i < count; i++) size[parts->of[i]]++;
+    for (uint32_t next = 1;; next++) {
+        size_t most = 0;
+        for (size_t i = 0; i < count; i++)
+            if (size[i] > size[most]) most = i;
+        if (size[most] < least || size[most] == 0) break;
+        rank[most] = next;
+        size[most] = 0;
+    }
+    free(size);
+    return pbd_ok();
+}
+
+pbd_status granular_record_view(const pbd_scene *scene, const double *x, const char *name, pbd_recorder *recorder) {
+    const size_t n = scene->particles, least = n / 100 + 1, every = n / MOST_VIEWED + 1;
+    uint32_t *rank = calloc(n + 1, sizeof *rank);
+    pieces parts = {0};
+    pbd_status status = rank ? granular_pieces(x, n, 1.8 * scene->spacing, least, &parts) : no_memory(n);
+    if (status.code == PBD_OK) status = rank_pieces(&parts, n, least, rank);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i += every) {
+        static const char *const axis[] = {"x", "y", "z"};
+        const double piece = rank[parts.of[i]];
+        if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 1]) || !isfinite(x[3 * i + 2])) continue;
+        for (size_t d = 0; d < 3; d++) pbd_series(recorder, name, axis[d], "m", x + 3 * i + d, 1, 1);
+        pbd_series(recorder, name, "piece", "1", &piece, 1, 1);
+    }
+    granular_free_pieces(&parts);
+    free(rank);
+    return status;
+}
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, double time) {
+    double deepest = 0;
+    for (size_t c = first; c < scene->colliders; c++) {
+        const collider_pose part = collider_pose_over(&scene->collider[c], time, 0);
+        for (size_t i = 0; i < scene->particles; i++) {
+            const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+            deepest = fmax(deepest, -collider_gap_at(&part, at).distance);
+        }
+    }
+    return deepest;
 }
 
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */

@@ -103,6 +103,17 @@ void granular_record_mass(const pbd_scene *scene, const double *x, const mass_bo
  * them so that they are 2000 at most, as the series `slice` with components x and z, m. */
 void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
+/* A picture of all: places of at most MOST_VIEWED particles, every so many of them, as a series of that name with the
+ * components x, y, z, m, and piece: 1 for the largest, 2 for the next..., 0 for crumbs of fewer than a hundredth. */
+enum { MOST_VIEWED = 4000 };
+pbd_status granular_record_view(const pbd_scene *scene, const double *x, const char *name, pbd_recorder *recorder);
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+/* How deep the middle of any particle is in one of the colliders from number `first` on, where they are at `time`, m.
+ */
+double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, double time);
+
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
 /* Principal Kirchhoff stress of Hencky's law in tension, Pa, by the method's own F: over the particles, the largest and

@@ -131,3 +131,31 @@ pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const dou
     for (int d = 0; d < 3; d++) y[d] = z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3];
     return c;
 }
+
+pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius,
+                                   double friction) {
+    pbd_collider c = {.shape = PBD_CAPSULE, .friction = friction};
+    double along[3], length = 0;
+    for (int d = 0; d < 3; d++) length += (b[d] - a[d]) * (b[d] - a[d]);
+    length = sqrt(length);
+    for (int d = 0; d < 3; d++) {
+        along[d] = (b[d] - a[d]) / length;
+        c.centre[d] = 0.5 * (a[d] + b[d]);
+    }
+    /* Any two unit vectors across it: the first across its smallest entry. */
+    int least = 0;
+    for (int d = 1; d < 3; d++)
+        if (fabs(along[d]) < fabs(along[least])) least = d;
+    double norm = sqrt(1 - along[least] * along[least]);
+    for (int d = 0; d < 3; d++) c.axis[0][d] = ((d == least) - along[least] * along[d]) / norm;
+    for (int d = 0; d < 3; d++) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        c.axis[1][d] = along[e] * c.axis[0][f] - along[f] * c.axis[0][e];
+        c.axis[2][d] = along[d];
+    }
+    c.half[0] = radius;
+    c.half[2] = 0.5 * length;
+    pbd_collider *out = &scene->collider[scene->colliders++];
+    *out = c;
+    return out;
+}

@@ -70,5 +70,8 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
 pbd_status particle_open_colliders(pbd_scene *scene, size_t most);
 /* The half space below the plane through `at` with this normal (any length); returns it, for what else it has. */
 pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction);
+/* About the stretch from a to b, which differ. */
+pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius,
+                                   double friction);
 
 #endif

@@ -67,6 +67,7 @@ typedef enum body_shape {
     BODY_BUNNY,
     BODY_COW,
     BODY_ARMADILLO,
+    BODY_ANT, /* stands along x on six legs, the head at +x */
     BODY_SHAPES
 } body_shape;
 

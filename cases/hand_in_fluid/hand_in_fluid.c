@@ -8,9 +8,6 @@
 
 #include "cases/granular.h"
 
-#define REAL double
-#include "methods/physics/collider_pose.h"
-
 static const pbd_param params[] = {
     {"length", "m", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "of the basin, along x"},
     {"width", "m", PBD_REAL, "0.12", 0, 1e6, PBD_OPEN_MIN, NULL, "of the basin"},
@@ -36,32 +33,6 @@ typedef struct hand_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* About the stretch from a to b; they differ. */
-static void add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius, double friction) {
-    pbd_collider c = {.shape = PBD_CAPSULE, .friction = friction};
-    double along[3], length = 0;
-    for (int d = 0; d < 3; d++) length += (b[d] - a[d]) * (b[d] - a[d]);
-    length = sqrt(length);
-    for (int d = 0; d < 3; d++) {
-        along[d] = (b[d] - a[d]) / length;
-        c.centre[d] = 0.5 * (a[d] + b[d]);
-    }
-    /* Any two unit vectors across it: the first across its smallest entry. */
-    int least = 0;
-    for (int d = 1; d < 3; d++)
-        if (fabs(along[d]) < fabs(along[least])) least = d;
-    double norm = sqrt(1 - along[least] * along[least]);
-    for (int d = 0; d < 3; d++) c.axis[0][d] = ((d == least) - along[least] * along[d]) / norm;
-    for (int d = 0; d < 3; d++) {
-        const int e = (d + 1) % 3, f = (d + 2) % 3;
-        c.axis[1][d] = along[e] * c.axis[0][f] - along[f] * c.axis[0][e];
-        c.axis[2][d] = along[d];
-    }
-    c.half[0] = radius;
-    c.half[2] = 0.5 * length;
-    scene->collider[scene->colliders++] = c;
-}
-
 static void add_basin(const pbd_values *values, pbd_scene *scene) {
     const double half[2] = {0.5 * pbd_real(values, "length"), 0.5 * pbd_real(values, "width")};
     const double foot[3] = {0, 0, 0}, up[3] = {0, 0, 1}, friction = pbd_real(values, "floor_friction");
@@ -85,13 +56,13 @@ static void add_hand(const pbd_values *values, pbd_scene *scene) {
     for (int k = 0; k < FINGERS; k++) {
         const double y = ((double)k - 0.5 * (FINGERS - 1)) * pitch;
         const double low[3] = {x, y, knuckles - reach[k] * hand}, high[3] = {x, y, knuckles};
-        add_capsule(scene, low, high, radius, friction);
+        particle_add_capsule(scene, low, high, radius, friction);
     }
     const double side = 0.5 * hand - 0.5 * pitch;
     const double first[3] = {x, -side, knuckles + 0.4 * hand}, last[3] = {x, side, knuckles + 0.4 * hand};
-    add_capsule(scene, first, last, 0.4 * hand, friction);
+    particle_add_capsule(scene, first, last, 0.4 * hand, friction);
     const double root[3] = {x + 0.3 * hand, -side, knuckles}, end[3] = {x + 0.7 * hand, -side, knuckles - 0.5 * hand};
-    add_capsule(scene, root, end, radius, friction);
+    particle_add_capsule(scene, root, end, radius, friction);
     const double lasts = sweep > 0 ? sweep / speed : 0;
     for (size_t c = WALLS; c < scene->colliders && lasts > 0; c++) {
         pbd_collider *part = &scene->collider[c];
@@ -143,18 +114,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static double depth_in_hand(const pbd_scene *scene, const double *x, double time) {
-    double deepest = 0;
-    for (size_t c = WALLS; c < scene->colliders; c++) {
-        const collider_pose part = collider_pose_over(&scene->collider[c], time, 0);
-        for (size_t i = 0; i < scene->particles; i++) {
-            const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-            deepest = fmax(deepest, -collider_gap_at(&part, at).distance);
-        }
-    }
-    return deepest;
-}
-
 /* Share of the particles that are more than two spacings from where they began. */
 static double stirred_share(const pbd_scene *scene, const double *x) {
     size_t moved = 0;
@@ -172,7 +131,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    detail->deepest = fmax(detail->deepest, depth_in_hand(scene, x, time));
+    detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     const double stirred = stirred_share(scene, x);
     free(x);
     PBD_TRY(status);

@@ -46,14 +46,14 @@ static const char *const flow_forms[] = {"implicit", "printed", NULL};
         "power", "", PBD_REAL, preset_, 0.05, 20, 0, NULL,                          \
             "overstress grows with this power of the rate: < 1 thins, > 1 thickens" \
     }
-#define FLOW_ALPHA0_ROW \
-    { "alpha0", "", PBD_REAL, "-0.02", -100, 100, 0, NULL, "log of plastic volume change before" }
-#define FLOW_BETA_ROW \
-    { "beta", "", PBD_REAL, "0.5", 0, 100, 0, NULL, "strength in tension over that in compression" }
+#define FLOW_ALPHA0_ROW(preset_) \
+    { "alpha0", "", PBD_REAL, preset_, -100, 100, 0, NULL, "log of plastic volume change before" }
+#define FLOW_BETA_ROW(preset_) \
+    { "beta", "", PBD_REAL, preset_, 0, 100, 0, NULL, "strength in tension over that in compression" }
 #define FLOW_XI_ROW(preset_) \
     { "xi", "", PBD_REAL, preset_, 0, 1000, 0, NULL, "hardening by plastic volume change" }
-#define FLOW_M_ROW \
-    { "M", "", PBD_REAL, "2.36", 1e-3, 100, 0, NULL, "slope of the critical state line" }
+#define FLOW_M_ROW(preset_) \
+    { "M", "", PBD_REAL, preset_, 1e-3, 100, 0, NULL, "slope of the critical state line" }
 #define FLOW_NACC_FORM_ROW                                                         \
     {                                                                              \
         "nacc_form", "", PBD_CHOICE, "implicit", 0, 0, 0, flow_forms,              \
@@ -65,12 +65,16 @@ static const char *const flow_forms[] = {"implicit", "printed", NULL};
     { "stretch", "", PBD_REAL, "0.0075", 0, 100, 0, NULL, "theta_s: largest elastic stretch" }
 
 /* For the table of a case's parameters. */
-#define PBD_FLOW_PARAMS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_)                          \
+#define FLOW_ROWS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_, alpha0_, beta_, M_)            \
     {"flow", "", PBD_CHOICE, flow_, 0, 0, 0, flow_choices, "flow rule; of what follows it reads what it knows"}, \
         FLOW_YIELD_STRESS_ROW(yield_stress_), FLOW_YIELD_NORM_ROW, FLOW_FRICTION_ANGLE_ROW(friction_angle_),     \
         FLOW_COHESION_ROW, FLOW_VOLUME_CORRECTION_ROW, FLOW_VISCOSITY_ROW(viscosity_), FLOW_POWER_ROW(power_),   \
-        FLOW_ALPHA0_ROW, FLOW_BETA_ROW, FLOW_XI_ROW(xi_), FLOW_M_ROW, FLOW_NACC_FORM_ROW, FLOW_COMPRESSION_ROW,  \
-        FLOW_STRETCH_ROW
+        FLOW_ALPHA0_ROW(alpha0_), FLOW_BETA_ROW(beta_), FLOW_XI_ROW(xi_), FLOW_M_ROW(M_), FLOW_NACC_FORM_ROW,    \
+        FLOW_COMPRESSION_ROW, FLOW_STRETCH_ROW
+#define PBD_FLOW_PARAMS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_) \
+    FLOW_ROWS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_, "-0.02", "0.5", "2.36")
+/* Of a case of NACC, in the order of yu2024's Table 2. */
+#define PBD_NACC_PARAMS(alpha0_, beta_, xi_, M_) FLOW_ROWS("nacc", "1e3", "30", "10", "1", xi_, alpha0_, beta_, M_)
 
 /* One row: the rules that know it, as a mask, and what it is. */
 typedef struct flow_parameter {
@@ -88,10 +92,10 @@ static const flow_parameter flow_parameters[PBD_FLOW_PARAMETERS] __attribute__((
     [PBD_FLOW_VOLUME_CORRECTION] = {FLOW_BIT(PBD_FLOW_DRUCKER_PRAGER), FLOW_VOLUME_CORRECTION_ROW},
     [PBD_FLOW_VISCOSITY] = {FLOW_BIT(PBD_FLOW_HERSCHEL_BULKLEY), FLOW_VISCOSITY_ROW("")},
     [PBD_FLOW_POWER] = {FLOW_BIT(PBD_FLOW_HERSCHEL_BULKLEY), FLOW_POWER_ROW("1")},
-    [PBD_FLOW_ALPHA0] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_ALPHA0_ROW},
-    [PBD_FLOW_BETA] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_BETA_ROW},
+    [PBD_FLOW_ALPHA0] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_ALPHA0_ROW("-0.02")},
+    [PBD_FLOW_BETA] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_BETA_ROW("0.5")},
     [PBD_FLOW_XI] = {FLOW_BIT(PBD_FLOW_NACC) | FLOW_BIT(PBD_FLOW_SNOW), FLOW_XI_ROW("1")},
-    [PBD_FLOW_M] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_M_ROW},
+    [PBD_FLOW_M] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_M_ROW("2.36")},
     [PBD_FLOW_NACC_FORM] = {FLOW_BIT(PBD_FLOW_NACC), FLOW_NACC_FORM_ROW},
     [PBD_FLOW_COMPRESSION] = {FLOW_BIT(PBD_FLOW_SNOW), FLOW_COMPRESSION_ROW},
     [PBD_FLOW_STRETCH] = {FLOW_BIT(PBD_FLOW_SNOW), FLOW_STRETCH_ROW},

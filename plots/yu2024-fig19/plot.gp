@@ -1,12 +1,13 @@
 load style
 set output out . '/yu2024-fig19.png'
-set terminal pngcairo size 1500,900 font 'DejaVu Sans,14'
-set multiplot layout 2,3 margins 0.07,0.98,0.08,0.94 spacing 0.08,0.16
-array name[4] = ['implicit, fine step', 'implicit, coarse step', 'semi-implicit, fine step', 'semi-implicit, coarse step']
-do for [row=0:1] {
+set terminal pngcairo size 1500,1250 font 'DejaVu Sans,14'
+set multiplot layout 3,3 margins 0.07,0.98,0.06,0.96 spacing 0.08,0.1
+array name[6] = ['Gissler 2020, fine step', 'Gissler 2020, coarse step', 'XPBI, flow inside, fine step', 'XPBI, flow inside, coarse step', \
+                 'XPBI, flow after, fine step', 'XPBI, flow after, coarse step']
+do for [row=0:2] {
   set xlabel 'x, m'
   set ylabel 'z, m'
-  set xrange [-0.25:0.25]
+  set xrange [-0.3:0.3]
   set yrange [0:0.25]
   set xtics 0.1
   set ytics 0.05

@@ -1,0 +1,213 @@
+/* A person falls flat into a bed of snow between walls, and comes to rest in it: the crater. The fall is told: snow
+ * does not slow it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cases/person.h"
+
+enum { VIEWS = 4, WALLS = 5, COLUMNS = 60 };
+
+static const pbd_param params[] = {
+    {"length", "m", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of the bed, along x"},
+    {"width", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "of the bed"},
+    {"depth", "m", PBD_REAL, "0.15", 0, 1e6, PBD_OPEN_MIN, NULL, "of the snow"},
+    {"person", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the person"},
+    {"pitch", "degrees", PBD_REAL, "90", -180, 180, 0, NULL, "0: feet first, 90: on the face, the head at -x"},
+    {"gap", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from the person to the snow at first"},
+    {"dive", "m", PBD_REAL, "0.07", 0, 1e6, PBD_OPEN_MIN, NULL, "how far the lowest point comes below the surface"},
+    {"speed", "m/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the person"},
+    PBD_SAMPLING_PARAMS("4000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("1e4", "0.3", "4", "hencky"),
+    PBD_NACC_PARAMS("-0.0005", "0.05", "30", "1.85"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.5"),
+    {"duration", "s", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct dive_detail {
+    sampling particles;
+    granular_watch watch;
+    double length, width, depth;
+    double deepest; /* m: a particle's middle in the person, at most */
+} dive_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Where particles touch floor and walls: a lattice's edge is a whole number of spacings, not quite what was asked for,
+ * and what began in a wall would be flung out of it. */
+static void find_bed(const pbd_scene *scene, double low[3], double high[3]) {
+    for (size_t d = 0; d < 3; d++) {
+        low[d] = INFINITY;
+        high[d] = -INFINITY;
+        for (size_t i = 0; i < scene->particles; i++) {
+            const double radius = scene->contact.radius[i];
+            low[d] = fmin(low[d], scene->positions[3 * i + d] - radius);
+            high[d] = fmax(high[d], scene->positions[3 * i + d] + radius);
+        }
+    }
+}
+
+/* The floor rubs, the side walls do not: the bed goes on behind them. */
+static void add_bed(const double low[3], const double high[3], double friction, pbd_scene *scene) {
+    const double foot[3] = {0, 0, low[2]}, up[3] = {0, 0, 1};
+    particle_add_plane(scene, foot, up, friction);
+    for (int k = 0; k < WALLS - 1; k++) {
+        double at[3] = {0, 0, 0}, inward[3] = {0, 0, 0};
+        inward[k / 2] = k % 2 ? -1 : 1;
+        at[k / 2] = k % 2 ? high[k / 2] : low[k / 2];
+        particle_add_plane(scene, at, inward, 0);
+    }
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    dive_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a bed of snow");
+    const double dive = pbd_real(values, "dive"), gap = pbd_real(values, "gap"), speed = pbd_real(values, "speed");
+    const double friction = pbd_real(values, "floor_friction");
+    detail->length = pbd_real(values, "length");
+    detail->width = pbd_real(values, "width");
+    detail->depth = pbd_real(values, "depth");
+    if (!(dive < detail->depth))
+        return pbd_error(PBD_BAD_INPUT, "dive=%g m takes the person through the floor: below depth=%g m, please", dive,
+                         detail->depth);
+    const double low[3] = {-0.5 * detail->length, -0.5 * detail->width, 0};
+    const double high[3] = {0.5 * detail->length, 0.5 * detail->width, detail->depth};
+    const placement here = placement_at(0, 0, 0);
+    shapes s = {0};
+    shapes_box(&s, low, high);
+    const solid snow = shapes_solid(&s);
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    PBD_TRY(granular_fill(values, &snow, &here, &detail->particles, scene));
+    PBD_TRY(particle_open_colliders(scene, WALLS + PERSON_PARTS));
+    double foot[3], top[3];
+    find_bed(scene, foot, top);
+    add_bed(foot, top, friction, scene);
+    detail->depth = top[2];
+    const person_pose pose = {pbd_real(values, "person"), pbd_real(values, "pitch"), top[2] + gap, 0};
+    person_add(scene, &pose, -speed, (gap + dive) / speed, friction);
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    dive_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    dive_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
+    const double at = time / scene->duration * VIEWS, near = round(at);
+    char name[16];
+    snprintf(name, sizeof name, "view_%d", (int)near);
+    if (status.code == PBD_OK && fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS)
+        status = granular_record_view(scene, x, name, recorder);
+    free(x);
+    return status;
+}
+
+/* What became of the snow under the person's outline. */
+typedef struct crater {
+    size_t under, over; /* particles */
+    double room;        /* m^3 under the person */
+    double lowest;      /* m: of the person */
+} crater;
+
+static crater look_at_crater(const dive_detail *detail, const pbd_scene *scene, const double *x) {
+    crater out = {.lowest = INFINITY};
+    const double time = scene->duration, cell[2] = {detail->length / COLUMNS, detail->width / COLUMNS};
+    double low, high;
+    for (int k = 0; k < COLUMNS * COLUMNS; k++) {
+        const double at[2] = {(k % COLUMNS + 0.5) * cell[0] - 0.5 * detail->length,
+                              ((double)(k / COLUMNS) + 0.5) * cell[1] - 0.5 * detail->width};
+        if (!person_over(scene, WALLS, time, at, &low, &high)) continue;
+        out.room += cell[0] * cell[1] * fmax(low, 0);
+        out.lowest = fmin(out.lowest, low);
+    }
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double at[2] = {x[3 * i], x[3 * i + 1]}, z = x[3 * i + 2];
+        if (!person_over(scene, WALLS, time, at, &low, &high)) continue;
+        out.under += z < 0.5 * (low + high);
+        out.over += z >= 0.5 * (low + high);
+    }
+    return out;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* A height that tells of the surface that is left alone, over the outer tenth of the bed at both its ends: nine of ten
+ * particles are lower. (Some may fly.) */
+static pbd_status find_level(const dive_detail *detail, const pbd_scene *scene, const double *x, double *out) {
+    double *z = malloc((scene->particles + 1) * sizeof *z);
+    size_t count = 0;
+    if (!z) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++)
+        if (fabs(x[3 * i]) > 0.45 * detail->length) z[count++] = x[3 * i + 2];
+    qsort(z, count, sizeof *z, ascending);
+    *out = count > 0 ? z[count * 9 / 10] : 0;
+    free(z);
+    return pbd_ok();
+}
+
+static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scene, const double *x,
+                                pbd_recorder *recorder) {
+    const crater c = look_at_crater(detail, scene, x);
+    const double all = (double)(c.under + c.over);
+    double before = 0, now = 0;
+    PBD_TRY(find_level(detail, scene, scene->positions, &before));
+    PBD_TRY(find_level(detail, scene, x, &now));
+    if (c.room > 0)
+        pbd_metric(recorder, "density_under_person", "1", PBD_NEUTRAL,
+                   (double)c.under * detail->particles.volume / c.room);
+    if (all > 0) pbd_metric(recorder, "share_over_person", "1", PBD_NEUTRAL, (double)c.over / all);
+    if (isfinite(c.lowest))
+        pbd_metric(recorder, "crater_depth", "m", PBD_NEUTRAL, detail->depth - (before - now) - c.lowest);
+    pbd_metric(recorder, "surface_sunk", "m", PBD_NEUTRAL, before - now);
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const dive_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    const pbd_status status = record_crater(detail, scene, x, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_snow_dive = {
+    .abi = PBD_CASE_ABI,
+    .name = "snow_dive",
+    .summary = "a person falls flat into snow: the crater, how dense it is below, and what falls in above",
+    .source = "yu2024 Figure 12, Table 2 (Snow Dive)",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

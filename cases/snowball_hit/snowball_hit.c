@@ -1,0 +1,169 @@
+/* A snowball flies into a person, who stands on the floor and does not give way. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cases/person.h"
+
+enum { VIEWS = 4 }; /* pictures after the one at the start */
+
+static const pbd_param params[] = {
+    {"size", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "diameter of the snowball"},
+    {"person", "m", PBD_REAL, "0.9", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the person"},
+    {"aim", "", PBD_REAL, "0.7", 0, 1, 0, NULL, "height of the ball's middle at first, over the person's"},
+    {"gap", "m", PBD_REAL, "0.03", 0, 1e6, 0, NULL, "from the ball to the person's middle, less 0.1 of the height"},
+    {"speed", "m/s", PBD_REAL, "8", 0, 1e6, 0, NULL, "of the ball"},
+    PBD_SAMPLING_PARAMS("3000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("2e4", "0.3", "4", "hencky"),
+    PBD_NACC_PARAMS("-0.005", "0.05", "30", "1.85"),
+    PBD_GRANULAR_FLOOR_PARAMS("0.5"),
+    {"duration", "s", PBD_REAL, "0.15", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+typedef struct hit_detail {
+    sampling particles;
+    granular_watch watch;
+    double size, met;      /* m: diameter; s: nobody is met before */
+    double deepest;        /* m: a particle's middle in the person, at most */
+    double momentum_error; /* before the ball meets anybody: over its momentum */
+} hit_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    static const double foot[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    hit_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a snowball");
+    const double size = pbd_real(values, "size"), person = pbd_real(values, "person"), gap = pbd_real(values, "gap");
+    const double speed = pbd_real(values, "speed"), friction = pbd_real(values, "floor_friction");
+    const double height = person * pbd_real(values, "aim"), away = 0.1 * person + gap + 0.5 * size;
+    if (!(height > 0.5 * size))
+        return pbd_error(PBD_BAD_INPUT, "aim puts the ball's middle at %g m, into the floor: above size/2 = %g m",
+                         height, 0.5 * size);
+    detail->size = size;
+    detail->met = speed > 0 ? gap / speed : 0;
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    const placement here = placement_at(-away, 0, height);
+    shapes s = {0};
+    shapes_sphere(&s, 0, 0, 0, 0.5 * size);
+    const solid ball = shapes_solid(&s);
+    PBD_TRY(granular_fill(values, &ball, &here, &detail->particles, scene));
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i] = speed;
+    PBD_TRY(particle_open_colliders(scene, 1 + PERSON_PARTS));
+    particle_add_plane(scene, foot, up, friction);
+    person_add(scene, &(person_pose){.height = person}, 0, 0, friction);
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    hit_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* Of the ball in flight: m (speed, 0, -g t). */
+static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, const pbd_method *method,
+                                 const void *state, double time) {
+    double *v = malloc((3 * scene->particles + 1) * sizeof *v), sum[3] = {0, 0, 0}, mass = 0, off = 0;
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    const pbd_status status = method->read(state, PBD_VELOCITIES, v);
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+        mass += scene->masses[i];
+        for (size_t d = 0; d < 3; d++) sum[d] += scene->masses[i] * v[3 * i + d];
+    }
+    free(v);
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    for (size_t d = 0; d < 3; d++) {
+        const double wanted = scene->velocities[d] + scene->gravity[d] * time;
+        off += pow(sum[d] / mass - wanted, 2);
+    }
+    if (scene->velocities[0] > 0)
+        detail->momentum_error = fmax(detail->momentum_error, sqrt(off) / scene->velocities[0]);
+    return pbd_ok();
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    hit_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    detail->deepest = fmax(detail->deepest, granular_depth_in(scene, 1, x, time));
+    const double at = time / scene->duration * VIEWS, near = round(at);
+    char name[16];
+    snprintf(name, sizeof name, "view_%d", (int)near);
+    if (status.code == PBD_OK && fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS)
+        status = granular_record_view(scene, x, name, recorder);
+    free(x);
+    PBD_TRY(status);
+    return time < 0.9 * detail->met ? check_momentum(detail, scene, method, state, time) : pbd_ok();
+}
+
+/* What is within two spacings of the person, the shares of clumps and crumbs, and how wide it flew. */
+static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene, const double *x,
+                                pbd_recorder *recorder) {
+    pieces parts;
+    size_t crumbs = 0;
+    const size_t n = scene->particles, least = n / 100 + 1;
+    PBD_TRY(granular_pieces(x, n, 1.8 * scene->spacing, least, &parts));
+    size_t *size = calloc(n + 1, sizeof *size);
+    if (!size) {
+        granular_free_pieces(&parts);
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    }
+    for (size_t i = 0; i < n; i++) size[parts.of[i]]++;
+    for (size_t i = 0; i < n; i++) crumbs += size[parts.of[i]] < least;
+    pbd_metric(recorder, "fragments", "1", PBD_NEUTRAL, (double)parts.pieces);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_NEUTRAL, (double)parts.largest / (double)n);
+    pbd_metric(recorder, "share_in_crumbs", "1", PBD_NEUTRAL, (double)crumbs / (double)n);
+    free(size);
+    granular_free_pieces(&parts);
+    double square = 0, start = 0;
+    for (size_t i = 0; i < n; i++) {
+        square += x[3 * i + 1] * x[3 * i + 1] / (double)n;
+        start += scene->positions[3 * i + 1] * scene->positions[3 * i + 1] / (double)n;
+    }
+    if (isfinite(square)) pbd_metric(recorder, "spread", "1", PBD_NEUTRAL, sqrt(square / start));
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    pbd_metric(recorder, "momentum_error_in_flight", "1", PBD_LOWER_IS_BETTER, detail->momentum_error);
+    return pbd_ok();
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const hit_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    const pbd_status status = record_splash(detail, scene, x, recorder);
+    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
+    free(x);
+    return status;
+}
+
+const pbd_case pbd_case_snowball_hit = {
+    .abi = PBD_CASE_ABI,
+    .name = "snowball_hit",
+    .summary = "a snowball hits a person: clumps, crumbs, how wide they fly and what gets into the person",
+    .source = "yu2024 Figure 12, Table 2 (Hitman)",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};
