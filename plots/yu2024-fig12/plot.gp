@@ -37,11 +37,11 @@ do for [k=0:2] {
 }
 do for [k=0:2] {
   set title dive[k + 1] . quick
-  set xrange [-0.28:0.28]
-  set yrange [0:0.36]
-  h = 0.35
+  set xrange [-0.29:0.29]
+  set yrange [0:0.34]
+  h = 0.25
   # Lying on the face, the head at -x: x becomes -z of the standing one, z becomes x. Its lowest point is its knees' or toes'.
-  foot = k == 0 ? 0.17 : 0.07
+  foot = k == 0 ? 0.17 : 0.08
   lowest = -0.125
   file = data . '/dives.tsv'
   plot for [s=0:24] $person using (-h * ($2 + s / 24.0 * ($4 - $2) - 0.5)):(foot + h * ($1 + s / 24.0 * ($3 - $1) - lowest)):(h * $5) with circles fc rgb '#b9a48c' fs solid noborder, \

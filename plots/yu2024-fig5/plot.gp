@@ -1,7 +1,7 @@
 load style
 set output out . '/yu2024-fig5.png'
-set terminal pngcairo size 1500,900 font 'DejaVu Sans,14'
-set multiplot layout 2,3 margins 0.05,0.98,0.08,0.95 spacing 0.06,0.13
+set terminal pngcairo size 1500,780 font 'DejaVu Sans,14'
+set multiplot layout 2,3 margins 0.05,0.98,0.09,0.94 spacing 0.06,0.16
 array name[4] = ['(a) at the start', '(b) after 25 ms', '(c) after 100 ms', '(d) without a flow rule, after 100 ms']
 set palette defined (1 '#c9b18a', 2 '#1b3a6b', 3 '#c2571a', 4 '#2e7d4f', 5 '#8a3a8f', 6 '#5aa0c8', 7 '#7a5a20', 8 '#d08aa0')
 set cbrange [1:8]
@@ -13,7 +13,7 @@ do for [k=0:3] {
   set xlabel 'x + 0.35 y, m'
   set ylabel 'z + 0.25 y, m'
   set xrange [-0.38:0.38]
-  set yrange [-0.12:0.32]
+  set yrange [-0.12:0.26]
   set size ratio -1
   file = data . '/views.tsv'
   plot file using ($1 == k && $5 > 0 ? $2 + 0.35 * $3 : NaN):($4 + 0.25 * $3):(1 + ($5 - 1 > 7 ? 7 : $5 - 1)) with points pt 7 ps 1.15 palette, \
@@ -22,6 +22,7 @@ do for [k=0:3] {
 set grid
 set size noratio
 set key top left
+set xtics 500
 set xlabel 'particles'
 set xrange [*:*]
 set yrange [0:*]
