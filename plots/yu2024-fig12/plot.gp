@@ -1,6 +1,6 @@
 load style
 set output out . '/yu2024-fig12.png'
-set terminal pngcairo size 1500,1000 font 'DejaVu Sans,14'
+set terminal pngcairo size 1500,900 font 'DejaVu Sans,14'
 set multiplot layout 2,3 margins 0.05,0.98,0.07,0.95 spacing 0.06,0.11
 array hit[3] = ['(a) before the hit', '(b) after 37 ms', '(c) after 150 ms']
 array dive[3] = ['(d) before the fall', '(e) after 100 ms', '(f) after 200 ms']
