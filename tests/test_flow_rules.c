@@ -323,6 +323,21 @@ static void test_printed_nacc_moves_on(void **state) {
     assert_true(difference(once.f, twice.f) > 1e-6 || fabs(clay_of(&m, once.f, once.state).yield) > 1e-6);
 }
 
+/* Two axes pressed alike and the third without stress: |dev| = sqrt(2/3) s and |tr| = 2 s, inside the cone as soon as
+ * sqrt(2/3) <= 2 alpha, 2 sin phi/(3 - sin phi) >= 1/2, sin phi >= 0.6. Beyond 36.87 degrees the cone, which is Mohr
+ * and Coulomb's in compression, bears tension. */
+static void test_steep_cones_bear_tension(void **state) {
+    (void)state;
+    const double limit = asin(0.6) * 180 / acos(-1), step[2] = {-0.01, 0.01};
+    for (int k = 0; k < 2; k++) {
+        const flow_material m = {.E = 1e5, .nu = 0.3, .friction_angle = limit + step[k]};
+        /* e of principal stresses -1, -1, 0, times 1e-3: (-1 + nu, -1 + nu, 2 nu) */
+        const flowed_matrix to = flow_diagonal(FLOW_DRUCKER_PRAGER, &m, exp(-0.7e-3), exp(-0.7e-3), exp(0.6e-3), 0);
+        print_message("  phi %.3f: %s\n", m.friction_angle, to.f.x.x == exp(-0.7e-3) ? "borne" : "flows");
+        assert_int_equal(to.f.x.x == exp(-0.7e-3), k);
+    }
+}
+
 /* Sand sheared along a plane without a change of volume bears tan(slope) = sqrt(3) 2 sin phi/(3 - sin phi) of the
  * pressure on it: the deviator's middle value is 0 then, so that |dev| is sqrt(2) of the shear stress, and |dev| =
  * alpha |tr|. This, not phi, is how steep a slope of that sand can be. Stresses by small strains, which are a
@@ -360,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_von_mises_by_hand),
         cmocka_unit_test(test_drucker_prager_by_hand),
         cmocka_unit_test(test_sheared_sand_bears_its_slope),
+        cmocka_unit_test(test_steep_cones_bear_tension),
         cmocka_unit_test(test_nacc_by_hand),
         cmocka_unit_test(test_snow_by_hand),
         cmocka_unit_test(test_herschel_bulkley_solves_its_step),

@@ -1,0 +1,43 @@
+/* Sand let down slowly stands at the slope that its cone bears: what Drucker and Prager's rule says of plane shear,
+ * against heaps of xpbi. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/program.h"
+
+static double slope_of(int degrees) {
+    char angle[40];
+    snprintf(angle, sizeof angle, "friction_angle=%d", degrees);
+    told t = tell("run", "sand_column", "-m", "xpbi", "-p", "f32", "-t", "1", "--no-store", "--json", "-q", "-s",
+                  "dt=1e-3", "-s", "iterations=5", "-s", "shape=plane", "-s", "layers=4", "-s", "particles=400", "-s",
+                  "sampling=poisson", "-s", "volume_correction=off", "-s", "floor_friction=1", "-s", "damping=30", "-s",
+                  "duration=1", "-s", angle);
+    const char *name = "\"rest_angle\":{\"value\":";
+    expect_code(t, 0);
+    expect_says(t.out, name);
+    const double slope = strtod(strstr(t.out, name) + strlen(name), NULL);
+    forget(&t);
+    return slope;
+}
+
+/* |dev| = alpha |tr| in shear at constant volume, with the alpha of triaxial compression: tan(slope) = sqrt(3) 2 sin
+ * phi/(3 - sin phi). A dozen spacings are too few for more than 4 degrees of it. */
+static void test_heaps_stand_as_their_cone_bears(void **state) {
+    (void)state;
+    for (int degrees = 20; degrees <= 30; degrees += 10) {
+        const double sine = sin(degrees * acos(-1) / 180);
+        const double wanted = atan(sqrt(3) * 2 * sine / (3 - sine)) * 180 / acos(-1), got = slope_of(degrees);
+        print_message("  phi %d: slope %.1f degrees, its cone bears %.1f\n", degrees, got, wanted);
+        assert_true(fabs(got - wanted) <= 4);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_heaps_stand_as_their_cone_bears)};
+    return cmocka_run_group_tests_name("sand_slopes", tests, NULL, remove_workplace);
+}
