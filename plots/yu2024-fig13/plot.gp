@@ -1,7 +1,7 @@
 load style
 set output out . '/yu2024-fig13.png'
 set terminal pngcairo size 1700,760 font 'DejaVu Sans,13'
-set multiplot layout 2,4 margins 0.055,0.985,0.09,0.94 spacing 0.05,0.19
+set multiplot layout 2,4 margins 0.06,0.985,0.09,0.94 spacing 0.05,0.19
 slices = data . '/slices.tsv'
 nn = data . '/neighbours.tsv'
 array name[3] = ['XPBD grains', 'MPM', 'XPBI']
@@ -26,7 +26,7 @@ do for [row=0:1] {
   set xrange [0:*]
   set xtics auto
   set ytics auto
-  set yrange [0.5:1.35]
+  set yrange [0.5:1.55]
   set key top right samplen 2
   set style fill transparent solid 0.18 noborder
   plot for [k=1:3] nn using ($1 == row && $2 == k - 1 ? $3 : NaN):($4 - $5):($4 + $5) with filledcurves lc rgb colour[k] notitle, \

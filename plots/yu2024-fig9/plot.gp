@@ -17,8 +17,8 @@ set title '(d) reach of 99 % of the mass over its start' . quick
 set xlabel 'time, s'
 set ylabel ''
 set xrange [0:*]
-set yrange [0.8:*]
+set yrange [0.8:2.4]
 set ytics auto
-set key top left Left reverse
+set key top right
 plot for [k=1:3] data . '/spreads.tsv' using ($1 == k - 1 ? $2 : NaN):3 with lines ls k title substr(name[k], 5, 40)
 unset multiplot
