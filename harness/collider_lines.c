@@ -139,6 +139,57 @@ static pbd_status add_caps(pbd_lines *l, const pose *p, double radius, double ha
     return pbd_ok();
 }
 
+enum { DRAWN_WHOLE = 200 }; /* triangles: of larger meshes cuts are drawn */
+
+static void corner_of(const pbd_collider_mesh *m, const pose *p, size_t t, size_t k, double out[3]) {
+    const double *x = m->vertex + 3 * (size_t)m->triangle[3 * t + k % 3];
+    place(p, x[0], x[1], x[2], out);
+}
+
+/* Where the plane x_axis = level of its frame cuts the mesh. */
+static pbd_status add_cut(pbd_lines *l, const pbd_collider_mesh *m, const pose *p, int axis, double level) {
+    for (size_t t = 0; t < m->triangles; t++) {
+        double end[2][3];
+        int ends = 0;
+        for (size_t k = 0; k < 3 && ends < 2; k++) {
+            const double *a = m->vertex + 3 * (size_t)m->triangle[3 * t + k];
+            const double *b = m->vertex + 3 * (size_t)m->triangle[3 * t + (k + 1) % 3];
+            if ((a[axis] < level) == (b[axis] < level)) continue;
+            const double share = (level - a[axis]) / (b[axis] - a[axis]);
+            place(p, a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2]),
+                  end[ends++]);
+        }
+        if (ends == 2) PBD_TRY(add_line(l, end[0], end[1]));
+    }
+    return pbd_ok();
+}
+
+static void box_of_mesh(const pbd_collider_mesh *m, double low[3], double high[3]) {
+    for (int d = 0; d < 3; d++) low[d] = INFINITY, high[d] = -INFINITY;
+    for (size_t i = 0; i < 3 * m->vertices; i++) {
+        low[i % 3] = fmin(low[i % 3], m->vertex[i]);
+        high[i % 3] = fmax(high[i % 3], m->vertex[i]);
+    }
+}
+
+/* Small ones by all their edges; others by where planes cut them: two upright ones, and four levels. */
+static pbd_status add_mesh(pbd_lines *l, const pbd_scene *scene, const pbd_collider *c, const pose *p) {
+    if (c->mesh >= scene->collider_meshes) return pbd_ok();
+    const pbd_collider_mesh *m = &scene->collider_mesh[c->mesh];
+    for (size_t i = 0; i < 3 * m->triangles && m->triangles <= DRAWN_WHOLE; i++) {
+        double from[3], to[3];
+        corner_of(m, p, i / 3, i % 3, from);
+        corner_of(m, p, i / 3, i % 3 + 1, to);
+        PBD_TRY(add_line(l, from, to));
+    }
+    if (m->triangles <= DRAWN_WHOLE) return pbd_ok();
+    double low[3], high[3];
+    box_of_mesh(m, low, high);
+    for (int axis = 0; axis < 2; axis++) PBD_TRY(add_cut(l, m, p, axis, 0.5 * (low[axis] + high[axis])));
+    for (int k = 0; k < 4; k++) PBD_TRY(add_cut(l, m, p, 2, low[2] + (0.02 + 0.32 * k) * (high[2] - low[2])));
+    return pbd_ok();
+}
+
 /* ---- Walls and ground -------------------------------------------------------------------------------------------- */
 
 const pbd_collider *pbd_ground_of(const pbd_scene *scene) {
@@ -201,7 +252,7 @@ static pbd_status add_wall(pbd_lines *l, const pbd_scene *scene, size_t wall, do
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-static pbd_status add_collider(pbd_lines *l, const pbd_collider *c, double time) {
+static pbd_status add_collider(pbd_lines *l, const pbd_scene *scene, const pbd_collider *c, double time) {
     const pose p = pose_at(c, time);
     const double r = c->half[0];
     switch (c->shape) {
@@ -219,6 +270,8 @@ static pbd_status add_collider(pbd_lines *l, const pbd_collider *c, double time)
             return add_hourglass(l, &p, c->half);
         case PBD_PERFORATED_PLATE:
             return add_holes(l, &p, c->half);
+        case PBD_MESH:
+            return add_mesh(l, scene, c, &p);
         default:
             return pbd_ok();
     }
@@ -241,20 +294,24 @@ pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double 
     *lines = (pbd_lines){0};
     for (size_t i = 0; i < scene->colliders; i++) {
         if (is_wall(&scene->collider[i])) PBD_TRY(add_wall(lines, scene, i, time, low, high));
-        PBD_TRY(add_collider(lines, &scene->collider[i], time));
+        PBD_TRY(add_collider(lines, scene, &scene->collider[i], time));
     }
     for (size_t i = 0; i < scene->blades; i++) PBD_TRY(add_blade(lines, &scene->blade[i], time));
     return pbd_ok();
 }
 
 /* How far it reaches along its own axes. Planes and plates have no end: their middle counts. */
-static void half_box_of(const pbd_collider *c, double half[3]) {
+static void half_box_of(const pbd_scene *scene, const pbd_collider *c, double half[3]) {
     const double widest = c->shape == PBD_HOURGLASS ? fmax(c->half[0], c->half[1]) : c->half[0];
     for (int a = 0; a < 3; a++) half[a] = c->shape == PBD_BOX ? c->half[a] : widest;
     if (c->shape == PBD_CYLINDER || c->shape == PBD_HOURGLASS) half[2] = c->half[2];
     if (c->shape == PBD_CAPSULE) half[2] = c->half[2] + c->half[0];
     if (c->shape == PBD_PERFORATED_PLATE) half[0] = half[1] = 0, half[2] = c->half[2];
     if (c->shape == PBD_PLANE) half[0] = half[1] = half[2] = 0;
+    if (c->shape != PBD_MESH || c->mesh >= scene->collider_meshes) return;
+    double low[3], high[3];
+    box_of_mesh(&scene->collider_mesh[c->mesh], low, high);
+    for (int d = 0; d < 3; d++) half[d] = fmax(fabs(low[d]), fabs(high[d]));
 }
 
 void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]) {
@@ -263,7 +320,7 @@ void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]
     for (size_t i = 0; i < scene->colliders; i++) {
         const pbd_collider *c = &scene->collider[i];
         double half[3];
-        half_box_of(c, half);
+        half_box_of(scene, c, half);
         for (int when = 0; when < 2; when++) {
             const pose p = pose_at(c, when ? scene->duration : 0);
             for (int d = 0; d < 3; d++) {

@@ -1,5 +1,5 @@
-/* Colliders and blades as lines, for pictures: boxes by their edges, round things by circles, walls by where they stand
- * on the ground. */
+/* Colliders and blades as lines, for pictures: boxes by their edges, round things by circles, meshes by their edges or
+ * by cuts, walls by where they stand on the ground. */
 #ifndef PBD_COLLIDER_LINES_H
 #define PBD_COLLIDER_LINES_H
 

@@ -5,10 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cases/collider_mesh.h"
 #include "cases/granular.h"
 
 #define REAL double
 #include "methods/physics/collider_shapes.h"
+
+static const char *const kinds[] = {"analytic", "mesh", NULL};
 
 static const pbd_param params[] = {
     {"neck", "m", PBD_REAL, "0.035", 0, 1e6, PBD_OPEN_MIN, NULL, "radius of the glass in the middle"},
@@ -20,6 +23,8 @@ static const pbd_param params[] = {
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "35", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.3"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {"collider", "", PBD_CHOICE, "analytic", 0, 0, 0, kinds, "the glass: its formula, or triangles"},
+    {"around", "", PBD_INTEGER, "64", 8, 4096, 0, NULL, "collider=mesh: triangles about the axis"},
     {0}};
 
 typedef struct hourglass_detail {
@@ -29,6 +34,7 @@ typedef struct hourglass_detail {
     double filled;  /* m: up to here */
     double below;   /* share of the mass under the neck, now */
     double at[2];   /* s: when a fifth and when three fifths were below; 0: not yet */
+    double deepest; /* m: of a particle's ball beyond the glass, at most */
     size_t outside; /* particles beyond the glass by more than half a spacing, at most */
 } hourglass_detail;
 
@@ -50,8 +56,22 @@ static solid sand_of(const hourglass_detail *detail) {
                    .of = detail};
 }
 
+/* Of triangles: vertices on the glass, in rows about as high as the triangles are wide in the middle of a half. */
+static pbd_status add_triangles(const pbd_values *values, const double half[3], pbd_scene *scene) {
+    const int around = (int)pbd_integer(values, "around");
+    const double middle = 0.5 * (half[0] + half[1]), width = 2 * acos(-1) * middle / around;
+    const double slope = hypot(half[1] - half[0], half[2]), origin[3] = {0, 0, 0};
+    pbd_collider_mesh mesh;
+    pbd_collider *glass;
+    PBD_TRY(collider_mesh_hourglass(half, around, (int)fmin(ceil(slope / width), around), &mesh));
+    PBD_TRY(particle_add_mesh(scene, &mesh, origin, pbd_real(values, "floor_friction"), &glass));
+    glass->container = true;
+    return pbd_ok();
+}
+
 static pbd_status add_glass(const pbd_values *values, const hourglass_detail *detail, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 1));
+    if (pbd_choice(values, "collider") == 1) return add_triangles(values, detail->half, scene);
     pbd_collider *glass = &scene->collider[scene->colliders++];
     *glass = (pbd_collider){.shape = PBD_HOURGLASS,
                             .container = true,
@@ -101,7 +121,9 @@ static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, cons
     for (size_t i = 0; i < scene->particles; i++) {
         const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
         below += at.z < 0;
-        outside += !(hourglass_gap(detail->half, at).distance < 0.5 * scene->spacing);
+        const double beyond = hourglass_gap(detail->half, at).distance;
+        outside += !(beyond < 0.5 * scene->spacing);
+        detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond);
     }
     detail->below = (double)below / (double)scene->particles;
     if (outside > detail->outside) detail->outside = outside;
@@ -157,6 +179,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     granular_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "share_below", "1", PBD_NEUTRAL, detail->below);
     pbd_metric(recorder, "most_outside_glass", "1", PBD_LOWER_IS_BETTER, (double)detail->outside);
+    pbd_metric(recorder, "deepest_in_glass", "m", PBD_LOWER_IS_BETTER, detail->deepest);
     record_rate(detail, scene, recorder);
     const pbd_status status = record_heap(detail, scene, x, recorder);
     if (status.code == PBD_OK) body_record_shape(scene, x, recorder);

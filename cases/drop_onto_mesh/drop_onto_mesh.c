@@ -1,0 +1,34 @@
+/* Sand falls onto a thing of the user's own: a triangle mesh, closed or a sheet, that stands on the floor. */
+#include "cases/obstacle_drop.h"
+
+static const pbd_param params[] = {
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .ply or .stl; z is up"},
+    {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
+    {"thickness", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "by which particles stay off it; a mesh with a rim needs one"},
+    PBD_OBSTACLE_DROP_PARAMS("0.08"),
+    {0}};
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    pbd_content content = {0};
+    pbd_collider_mesh mesh = {0};
+    *scene = (pbd_scene){0};
+    pbd_status status = pbd_read_file(values, "file", &content);
+    if (status.code == PBD_OK)
+        status = collider_mesh_read(&content, pbd_real(values, "scale"), pbd_real(values, "thickness"), &mesh);
+    pbd_content_free(&content);
+    PBD_TRY(status);
+    return obstacle_drop_build(values, (obstacle){.mesh = &mesh}, scene);
+}
+
+const pbd_case pbd_case_drop_onto_mesh = {
+    .abi = PBD_CASE_ABI,
+    .name = "drop_onto_mesh",
+    .summary = "sand falls onto your own triangle mesh and runs off: who gets in, and where the mass goes",
+    .source = "yu2024 section 4",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = obstacle_drop_measure,
+    .observe = obstacle_drop_observe,
+    .free_scene = obstacle_drop_free,
+};

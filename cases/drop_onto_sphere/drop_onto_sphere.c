@@ -1,0 +1,37 @@
+/* Sand falls onto a sphere, given by its formula or by triangles that come as close to it as one likes: the same
+ * figures from both say what a mesh as a collider is worth. */
+#include "cases/obstacle_drop.h"
+
+static const char *const kinds[] = {"analytic", "mesh", NULL};
+
+static const pbd_param params[] = {
+    {"collider", "", PBD_CHOICE, "mesh", 0, 0, 0, kinds, "the sphere: its formula, or triangles"},
+    {"cuts", "", PBD_INTEGER, "3", 0, 7, 0, NULL, "collider=mesh: of an icosahedron's triangles, each in four"},
+    {"radius", "m", PBD_REAL, "0.06", 0, 1e6, PBD_OPEN_MIN, NULL, "of the sphere, which stands on the floor"},
+    PBD_OBSTACLE_DROP_PARAMS("0.08"),
+    {0}};
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    pbd_collider_mesh mesh = {0};
+    obstacle thing = {.sphere = pbd_real(values, "radius")};
+    *scene = (pbd_scene){0};
+    if (pbd_choice(values, "collider") == 1) {
+        thing.mesh = &mesh;
+        thing.mesh_lift = thing.sphere;
+        PBD_TRY(collider_mesh_sphere(thing.sphere, (int)pbd_integer(values, "cuts"), &mesh));
+    }
+    return obstacle_drop_build(values, thing, scene);
+}
+
+const pbd_case pbd_case_drop_onto_sphere = {
+    .abi = PBD_CASE_ABI,
+    .name = "drop_onto_sphere",
+    .summary = "sand falls onto a sphere and runs off: analytic or of triangles, who gets in and where the mass goes",
+    .source = "yu2024 section 4",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = obstacle_drop_measure,
+    .observe = obstacle_drop_observe,
+    .free_scene = obstacle_drop_free,
+};
