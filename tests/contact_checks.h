@@ -43,6 +43,34 @@ static void test_inclined_plane(void **unused) {
     assert_true(slide(critical * 1.01, 0.5, dt, 0.05) > 0.02); /* 9.81 * 0.0045 / 2 */
 }
 
+/* A block of triangles under a particle is as good a slope as a plane. */
+static void test_inclined_mesh(void **unused) {
+    (void)unused;
+    static double vertex[24];
+    static uint32_t triangle[] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                  2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    static pbd_collider_mesh block = {8, 12, vertex, triangle, 0};
+    for (int i = 0; i < 24; i++) vertex[i] = i / 3 >> i % 3 & 1 ? (i % 3 == 2 ? 0 : 9) : -9;
+    const double angle = 0.5, radius = 0.1, dt = 0.002;
+    for (int k = 0; k < 2; k++) {
+        const double mu = 0.8 * k, a = 9.81 * (sin(angle) - mu * cos(angle)), n = 500;
+        world_begin(&one);
+        one.collider[0] = plane_at(angle, mu);
+        one.collider[0].shape = PBD_MESH;
+        one.scene.colliders = one.scene.collider_meshes = 1;
+        one.scene.collider_mesh = &block;
+        put(&one, radius * sin(angle), 0.1, radius * cos(angle), 2.5, radius, 0);
+        world_open(&one, PBD_CPU, 1);
+        const double x0 = (double)one.x[0], z0 = (double)one.x[2];
+        for (int i = 0; i < 500; i++) step(&one, dt, 3, down);
+        const double far = ((double)one.x[0] - x0) * cos(angle) - ((double)one.x[2] - z0) * sin(angle);
+        const double most = sizeof(real) == sizeof(float) ? 4e-3 : 1e-9;
+        check_near("down a block of triangles, m", far, a > 0 ? a * dt * dt * n * (n + 1) / 2 : 0, most);
+        check_near("particles ever outside", recorded(&one, "particles_ever_outside"), 0, 0);
+        world_close(&one);
+    }
+}
+
 /* On a belt that runs at u a particle gains mu g until it is as fast. */
 static void test_belt(void **unused) {
     (void)unused;
@@ -647,6 +675,7 @@ static void test_bad_input(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_inclined_plane),
+                                       cmocka_unit_test(test_inclined_mesh),
                                        cmocka_unit_test(test_belt),
                                        cmocka_unit_test(test_turntable),
                                        cmocka_unit_test(test_container_and_piston),

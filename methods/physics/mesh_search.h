@@ -134,26 +134,33 @@ PBD_APART mesh_point mesh_nearest(const mesh_view *m, vec3 x, real reach, uint32
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* what rounding makes of no distance, squared */
     uint32_t stack[MESH_STACK];
+    real square[MESH_STACK]; /* to the boxes that wait */
     int waiting = 1;
     mesh_point best;
     best.weight[0] = best.weight[1] = best.weight[2] = 0;
     best.square = reach < MESH_FAR ? reach * reach : MESH_FAR * MESH_FAR;
     best.triangle = MESH_NONE;
     best.feature = MESH_FACE;
-    stack[0] = 0;
     const real sum = x.x + x.y + x.z;
     if (m->triangles == 0 || !(sum - sum == 0)) return best; /* NaN and infinity */
+    stack[0] = 0;
+    square[0] = mesh_to_box(m, 0, x);
     while (waiting > 0) {
         const uint32_t node = stack[--waiting];
-        if (mesh_to_box(m, node, x) > best.square * slack + least) continue;
+        if (square[waiting] > best.square * slack + least) continue;
         if (node >= m->triangles - 1) {
             mesh_try_triangle(m, m->leaf[node - (m->triangles - 1)], x, without, &best);
             continue;
         }
         const uint32_t *child = m->child + 2 * (size_t)node; /* the nearer one is looked at first */
-        const int second = mesh_to_box(m, child[1], x) < mesh_to_box(m, child[0], x);
-        stack[waiting++] = child[!second];
-        stack[waiting++] = child[second];
+        const real to[2] = {mesh_to_box(m, child[0], x), mesh_to_box(m, child[1], x)};
+        const int second = to[1] < to[0];
+        for (int k = 0; k < 2; k++) {
+            const int which = k == 0 ? !second : second;
+            stack[waiting] = child[which];
+            square[waiting] = to[which];
+            waiting += to[which] <= best.square * slack + least;
+        }
     }
     return best;
 }
