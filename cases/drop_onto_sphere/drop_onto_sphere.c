@@ -7,13 +7,13 @@ static const char *const kinds[] = {"analytic", "mesh", NULL};
 static const pbd_param params[] = {
     {"collider", "", PBD_CHOICE, "mesh", 0, 0, 0, kinds, "the sphere: its formula, or triangles"},
     {"cuts", "", PBD_INTEGER, "3", 0, 7, 0, NULL, "collider=mesh: of an icosahedron's triangles, each in four"},
-    {"radius", "m", PBD_REAL, "0.06", 0, 1e6, PBD_OPEN_MIN, NULL, "of the sphere, which stands on the floor"},
+    {"sphere_radius", "m", PBD_REAL, "0.06", 0, 1e6, PBD_OPEN_MIN, NULL, "of the sphere, which stands on the floor"},
     PBD_OBSTACLE_DROP_PARAMS("0.08"),
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     pbd_collider_mesh mesh = {0};
-    obstacle thing = {.sphere = pbd_real(values, "radius")};
+    obstacle thing = {.sphere = pbd_real(values, "sphere_radius")};
     *scene = (pbd_scene){0};
     if (pbd_choice(values, "collider") == 1) {
         thing.mesh = &mesh;
