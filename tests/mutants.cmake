@@ -121,6 +121,7 @@ mutant(cloth_shear_sign cloth ${cloth} "vvec3_add(lack1, vvec3_blend(ds.y, f1, d
 mutant(cloth_multiplier_sign cloth ${cloth} "+ s.x - a->nu * s.y" "- s.x - a->nu * s.y")
 mutant(cloth_hinge_sign cloth ${cloth} "vvec3_dot(b1, e) * per_length * tb, nb)" "-vvec3_dot(b1, e) * per_length * tb, nb)")
 mutant(cloth_moment_sign cloth ${cloth} "+ s + ahead) / (1 + weight)" "- s + ahead) / (1 + weight)")
+
 mutant(mesh_side contact methods/physics/mesh_collider.h "side = vec3_dot(off, out) < 0 ?" "side = vec3_dot(off, out) > 0 ?")
 mutant(mesh_weight_sign mesh_tree methods/physics/mesh_search.h "best->weight[k] = 1 - t;" "best->weight[k] = 1 + t;")
 mutant(mesh_box_sign mesh_tree methods/physics/mesh_search.h "above = at[d] - box[3 + d];" "above = at[d] + box[3 + d];")
