@@ -147,7 +147,9 @@ static void stand_in_the_middle(pbd_collider_mesh *m, double unit) {
 pbd_status collider_mesh_read(const pbd_content *content, double unit, double thickness, pbd_collider_mesh *out) {
     triangle_mesh read = {0};
     *out = (pbd_collider_mesh){0};
-    const pbd_status status = triangle_file_read(content, &read);
+    pbd_status status = triangle_file_read(content, &read);
+    if (status.code == PBD_OK && read.triangles == 0)
+        status = pbd_error(PBD_BAD_INPUT, "%s holds no triangles", content->path);
     if (status.code == PBD_OK) {
         *out = (pbd_collider_mesh){read.vertices, read.triangles, read.position, read.triangle, thickness};
         read.position = NULL;

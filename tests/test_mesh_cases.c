@@ -79,7 +79,7 @@ static void test_an_hourglass_of_triangles(void **unused) {
         below[mesh] = metric(o, "share_below");
         print_message("    %s: %g below the neck\n", mesh ? "mesh" : "analytic", below[mesh]);
         assert_true(metric(o, "most_outside_glass") == 0);
-        assert_true(metric(o, "deepest_in_glass") < 0.01 * metric(o, "spacing"));
+        assert_true(metric(o, "deepest_in_glass") < 0.05 * metric(o, "spacing"));
         const json_t *timing = json_object_get(o.run, "timing");
         assert_non_null(timing);
         json_decref(o.run);
@@ -131,7 +131,7 @@ static void test_bad_files(void **unused) {
     snprintf(file, sizeof file, "file=%s", written("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n"));
     refuse("xpbi", file, "thickness=0.01", "has no area");
     snprintf(file, sizeof file, "file=%s", written("words.obj", "nothing of the kind\n"));
-    refuse("xpbi", file, "thickness=0.01", "words.obj");
+    refuse("xpbi", file, "thickness=0.01", "words.obj holds no triangles");
 }
 
 int main(void) {

@@ -34,7 +34,7 @@ typedef struct hourglass_detail {
     double filled;  /* m: up to here */
     double below;   /* share of the mass under the neck, now */
     double at[2];   /* s: when a fifth and when three fifths were below; 0: not yet */
-    double deepest; /* m: of a particle's ball beyond the glass, at most */
+    double deepest; /* m: of a particle's ball beyond the glass, at most, after the start */
     size_t outside; /* particles beyond the glass by more than half a spacing, at most */
 } hourglass_detail;
 
@@ -123,7 +123,8 @@ static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, cons
         below += at.z < 0;
         const double beyond = hourglass_gap(detail->half, at).distance;
         outside += !(beyond < 0.5 * scene->spacing);
-        detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond);
+        if (time > 0)
+            detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond); /* filled to the glass */
     }
     detail->below = (double)below / (double)scene->particles;
     if (outside > detail->outside) detail->outside = outside;
