@@ -20,6 +20,7 @@ static const struct device_step {
     {"corrected_sph", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "solver=coloured_gs", 0, 0, true},
     {"mlsrk", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "", 0, 0, true},
     {"xpbi", "sand_column", "particles=300", "", 6, 0, false},
+    {"gissler_snow", "goo_drop", "particles=300", "", 5, 0, false},
     {"xpbd_grains", "sand_column", "particles=300", "", 2, 0, false},
     {"mpm", "sand_column", "particles=300", "", 1, 0, false},
     {"desbrun_sph", "sand_column", "particles=300", "steps=fixed", 8, 1, false},

@@ -1,7 +1,7 @@
 load style
 set output out . '/yu2024-fig12.png'
 set terminal pngcairo size 1500,900 font 'DejaVu Sans,14'
-set multiplot layout 2,3 margins 0.05,0.98,0.07,0.95 spacing 0.06,0.11
+set multiplot layout 2,3 margins 0.07,0.985,0.09,0.95 spacing 0.06,0.11
 array hit[3] = ['(a) before the hit', '(b) after 37 ms', '(c) after 150 ms']
 array dive[3] = ['(d) before the fall', '(e) after 100 ms', '(f) after 200 ms']
 set palette defined (1 '#8fb0cc', 2 '#1b3a6b', 3 '#c2571a', 4 '#2e7d4f', 5 '#8a3a8f', 6 '#5aa0c8', 7 '#7a5a20', 8 '#d08aa0')
@@ -39,6 +39,7 @@ do for [k=0:2] {
   set title dive[k + 1] . quick
   set xrange [-0.29:0.29]
   set yrange [0:0.34]
+  set ytics 0.1
   h = 0.25
   # Lying on the face, the head at -x: x becomes -z of the standing one, z becomes x. Its lowest point is its knees' or toes'.
   foot = k == 0 ? 0.17 : 0.08
