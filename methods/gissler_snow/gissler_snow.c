@@ -36,7 +36,7 @@ static const pbd_param params[] = {
     {"divergence", "", PBD_CHOICE, "uncorrected", 0, 0, 0, divergences,
      "of velocity by plain kernels, as published, or by corrected ones as shear and rotation"},
     {"volume", "", PBD_CHOICE, "summed", 0, 0, 0, volumes,
-     "of particles by the density that SPH sums, as published, or followed by the whole motion"},
+     "of particles by the density that SPH sums, as published, or by the whole motion"},
     {"kernel", "", PBD_CHOICE, "cubic_spline", 0, 0, 0, kernel_names, "smoothing kernel"},
     {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, which ends at 2r, in spacings"},
     {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
