@@ -76,33 +76,62 @@ PBD_FN xpbi_found xpbi_look(const xpbi_layout_args *a, vec3 x, uint32_t at, uint
     return found;
 }
 
-/* Those that fit are written down, the near ones first. */
-PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t k) {
-    const grid_view *g = &a->search.grid;
-    const uint32_t self = (uint32_t)k;
-    const vec3 x = grid_position(g, self);
-    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+/* The stretches of places around a cell that hold anybody, in their order. */
+typedef struct xpbi_around {
+    grid_cell cell;
+    int count;
+    grid_stretch stretch[GRID_STRETCHES];
+} xpbi_around;
+
+PBD_FN void xpbi_look_around(const grid_view *g, grid_cell cell, xpbi_around *out) {
     const int step = grid_stretch_step(g, cell);
-    uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * k, others[NEIGHBOURS_KEPT], near = 0, rest = 0;
+    out->cell = cell;
+    out->count = 0;
     for (int s = 0; s < GRID_STRETCHES; s += step) {
         const grid_stretch places = grid_stretch_of(g, cell, s);
+        out->stretch[out->count] = places;
+        out->count += places.begin < places.end;
+    }
+}
+
+/* Those that fit are written down, the near ones first. */
+PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, const xpbi_around *around) {
+    const uint32_t *particle = a->search.grid.particle;
+    uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)self, others[NEIGHBOURS_KEPT], near = 0, rest = 0;
+    for (int s = 0; s < around->count; s++) {
+        const grid_stretch places = around->stretch[s];
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
             const xpbi_found found = xpbi_look(a, x, at, places.end, self);
             const uint32_t more = (uint32_t)count_bits(found.all), nearer = (uint32_t)count_bits(found.near);
             if (near + rest + more <= NEIGHBOURS_KEPT) {
-                append_bits(kept + near, g->particle + at, found.near);
-                append_bits(others + rest, g->particle + at, found.all & ~found.near);
+                append_bits(kept + near, particle + at, found.near);
+                append_bits(others + rest, particle + at, found.all & ~found.near);
             }
             near += nearer;
             rest += more - nearer;
         }
     }
-    a->length[k] = near + rest;
-    a->near[k] = near;
+    a->length[self] = near + rest;
+    a->near[self] = near;
     if (near + rest <= NEIGHBOURS_KEPT)
         for (uint32_t i = 0; i < rest; i++) kept[near + i] = others[i];
 }
-PBD_ITEM_KERNEL(xpbi_count_neighbours, xpbi_layout_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
+
+/* A batch of particles that follow each other: most share their cell with the one before, and what is around it. */
+PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t first, int count) {
+    const grid_view *g = &a->search.grid;
+    xpbi_around around;
+    xpbi_look_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
+    for (int i = 0; i < count; i++) {
+        const uint32_t self = (uint32_t)first + (uint32_t)i;
+        const vec3 x = grid_position(g, self);
+        const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+        if (cell.at[0] != around.cell.at[0] || cell.at[1] != around.cell.at[1] || cell.at[2] != around.cell.at[2])
+            xpbi_look_around(g, cell, &around);
+        xpbi_count_around(a, self, x, &around);
+    }
+}
+PBD_BATCH_KERNEL(xpbi_count_neighbours, xpbi_layout_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
@@ -131,6 +160,32 @@ PBD_FN uint32_t xpbi_colour(vec3 cell, int period) {
     return xpbi_modulo(cell.x, period) + p * (xpbi_modulo(cell.y, period) + p * xpbi_modulo(cell.z, period));
 }
 
+/* Of place i in the stretch [begin, end), all of one cell: how many come before it, by length and then by place. */
+PBD_FN uint32_t xpbi_rank(const uint32_t *length, uint32_t count, uint32_t i) {
+    const uint32_t own = length[i];
+    uint32_t rank = 0;
+    for (uint32_t j = 0; j < count; j++) rank += (uint32_t)(length[j] > own) + ((length[j] == own) & (j < i));
+    return rank;
+}
+
+/* The cell of place i, where a cell of the table holds particles of several. */
+PBD_FN void xpbi_tell_apart(const xpbi_layout_args *a, uint32_t begin, uint32_t end, uint32_t i) {
+    const vec3 cell = xpbi_cell_of(&a->cells, i);
+    const uint32_t length = a->length[xpbi_at(a, i)];
+    uint32_t leader = i, rank = 0, members = 0;
+    for (uint32_t j = begin; j < end; j++) {
+        if (!xpbi_same_cell(cell, xpbi_cell_of(&a->cells, j))) continue;
+        const uint32_t other = a->length[xpbi_at(a, j)];
+        leader = j < leader ? j : leader;
+        rank += other > length || (other == length && j < i);
+        members++;
+    }
+    a->leader[i] = leader;
+    a->rank[i] = rank;
+    a->members[i] = members;
+    a->number[i] = leader == i;
+}
+
 /* Leaders and ranks. The first place of each cell of the table does it for all in it; these are of several true cells
  * only where the torus is too small for the body. */
 PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
@@ -139,23 +194,17 @@ PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
     const uint32_t begin = g->first[key], end = g->first[key + 1];
     if (begin != k) return;
     const vec3 first = xpbi_cell_of(g, begin);
-    int one = 1;
+    int one = !a->at; /* lengths stand side by side */
     for (uint32_t i = begin + 1; i < end; i++) one &= xpbi_same_cell(first, xpbi_cell_of(g, i));
     for (uint32_t i = begin; i < end; i++) {
-        const vec3 cell = one ? first : xpbi_cell_of(g, i);
-        const uint32_t length = a->length[xpbi_at(a, i)];
-        uint32_t leader = i, rank = 0, members = 0;
-        for (uint32_t j = begin; j < end; j++) {
-            if (!one && !xpbi_same_cell(cell, xpbi_cell_of(g, j))) continue;
-            const uint32_t other = a->length[xpbi_at(a, j)];
-            leader = j < leader ? j : leader;
-            rank += other > length || (other == length && j < i);
-            members++;
+        if (!one) {
+            xpbi_tell_apart(a, begin, end, i);
+            continue;
         }
-        a->leader[i] = leader;
-        a->rank[i] = rank;
-        a->members[i] = members;
-        a->number[i] = leader == i;
+        a->leader[i] = begin;
+        a->rank[i] = xpbi_rank(a->length + begin, end - begin, i - begin);
+        a->members[i] = end - begin;
+        a->number[i] = i == begin;
     }
 }
 PBD_ITEM_KERNEL(xpbi_find_cells, xpbi_layout_args, 3 * sizeof(real) + 20, 30)
@@ -251,17 +300,24 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
     }
 }
 
-PBD_FN void xpbi_fill_rows(const xpbi_layout_args *a, size_t slot) {
-    const size_t s = slot / XPBI_LANES, l = slot % XPBI_LANES, rows = a->row[s + 1] - a->row[s];
-    const uint32_t own = a->own[slot], length = a->slot_length[slot] == XPBI_ABSENT ? 0 : a->slot_length[slot];
-    const uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)own;
-    uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + l;
-    if (length > NEIGHBOURS_KEPT)
-        xpbi_search_again(a, own, to);
-    else
-        for (size_t r = 0; r < length; r++) to[XPBI_LANES * r] = kept[r];
-    for (size_t r = length; r < rows; r++) to[XPBI_LANES * r] = own;
+/* Row by row for slots side by side: what is written then lies side by side too. */
+PBD_FN void xpbi_fill_rows(const xpbi_layout_args *a, size_t first, int count) {
+    const size_t s = first / XPBI_LANES, rows = a->row[s + 1] - a->row[s];
+    uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + first % XPBI_LANES;
+    const uint32_t *own = a->own + first, *kept[PBD_BATCH];
+    uint32_t length[PBD_BATCH];
+    for (int l = 0; l < count; l++) {
+        const uint32_t found = a->slot_length[first + (size_t)l];
+        length[l] = found == XPBI_ABSENT || found > NEIGHBOURS_KEPT ? 0 : found;
+        kept[l] = a->search.kept + NEIGHBOURS_KEPT * (size_t)own[l];
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (int l = 0; l < count; l++) to[XPBI_LANES * r + (size_t)l] = r < length[l] ? kept[l][r] : own[l];
+    for (int l = 0; l < count; l++) {
+        const uint32_t found = a->slot_length[first + (size_t)l];
+        if (found != XPBI_ABSENT && found > NEIGHBOURS_KEPT) xpbi_search_again(a, own[l], to + l);
+    }
 }
-PBD_ITEM_KERNEL(xpbi_fill_rows, xpbi_layout_args, 30 * 8 + 8, 0)
+PBD_BATCH_KERNEL(xpbi_fill_rows, xpbi_layout_args, 30 * 8 + 8, 0)
 
 #endif
