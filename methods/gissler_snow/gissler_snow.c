@@ -256,14 +256,14 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
     (void)dt;
     const real support = (real)s->support, sigma = sph_kernel_factor(s->kernel, 3, support);
     const gissler_volume_args sizes = {.lists = lists_of(s),
-                                        .x = s->x,
-                                        .body = s->body,
-                                        .rest = s->rest,
-                                        .volume = s->volume,
-                                        .kernel = s->kernel,
-                                        .support = support,
-                                        .sigma = sigma,
-                                        .tracked = s->tracked};
+                                       .x = s->x,
+                                       .body = s->body,
+                                       .rest = s->rest,
+                                       .volume = s->volume,
+                                       .kernel = s->kernel,
+                                       .support = support,
+                                       .sigma = sigma,
+                                       .tracked = s->tracked};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_volume), s->particles, &sizes));
     const gissler_pair_args pairs = {.lists = lists_of(s),
                                      .x = s->x,
