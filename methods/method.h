@@ -358,7 +358,9 @@ typedef enum pbd_field {
     PBD_VELOCITIES,            /* particles x 3, m/s */
     PBD_PREDICTED,             /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
     PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
-    PBD_MEAN_STRESS            /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
+    PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
+    PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
+    PBD_EXCHANGE               /* particles x 3, N s: impulses that liquid and continuum have had from each other */
 } pbd_field;
 
 typedef struct pbd_method {

@@ -1,0 +1,158 @@
+/* A column of liquid is let go and runs out over the floor: its front over time, as Martin and Moyce (1952) measured it
+ * for columns twice as high as wide (n^2 = 2), and the energy, which must not grow. reference.md says whose numbers.
+ *
+ * Time is T = t sqrt(n^2 g/a) and the front Z = x/a, with a the column's width and n^2 its height over its width. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/granular.h"
+#include "cases/liquid.h"
+#include "dam_break_reference.h" /* made from reference.csv */
+#include "harness/csv_file.h"
+
+static const pbd_param params[] = {
+    {"cells", "", PBD_INTEGER, "12", 2, 1000, 0, NULL, "particles over the column's width"},
+    {"width", "m", PBD_REAL, "0.05715", 0, 1e6, PBD_OPEN_MIN, NULL, "a: of the column"},
+    {"aspect", "", PBD_REAL, "2", 0.1, 100, 0, NULL, "n^2: the column's height over its width"},
+    {"layers", "", PBD_INTEGER, "5", 1, 1000, 0, NULL, "between the smooth walls to its sides, in spacings"},
+    PBD_LIQUID_PARAMS,
+    {"end", "", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "T at which it ends"},
+    {0}};
+
+enum { MOST_ROWS = 64 };
+
+typedef struct dam_detail {
+    liquid_watch watch;
+    double width, unit;                                 /* m; s: of T */
+    double front, T;                                    /* Z and T at the last look */
+    size_t rows;                                        /* of the reference, for columns of this n^2 */
+    double at[MOST_ROWS], z[MOST_ROWS], got[MOST_ROWS]; /* got: NaN where T was not reached */
+} dam_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Readings of both of the experiment's columns: in T and Z they fall together. */
+static pbd_status read_reference(dam_detail *detail) {
+    pbd_csv table;
+    PBD_TRY(pbd_csv_parse(pbd_dam_break_reference, "cases/dam_break/reference.csv", &table));
+    for (size_t row = 0; row < table.rows && row < MOST_ROWS; row++) {
+        char *const *field = table.field + row * table.columns;
+        detail->at[row] = strtod(field[pbd_csv_column(&table, "T")], NULL);
+        detail->z[row] = strtod(field[pbd_csv_column(&table, "Z")], NULL);
+        detail->got[row] = NAN;
+        detail->rows = row + 1;
+    }
+    pbd_csv_free(&table);
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    dam_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a dam");
+    const double width = pbd_real(values, "width"), aspect = pbd_real(values, "aspect");
+    const double spacing = width / (double)pbd_integer(values, "cells"), gravity = pbd_real(values, "gravity");
+    const double side = 0.5 * spacing * (double)pbd_integer(values, "layers");
+    const double height = spacing * fmax(round(aspect * width / spacing), 1);
+    const double low[3] = {0, -side, 0}, high[3] = {width, side, height};
+    if (!(gravity > 0)) return pbd_error(PBD_BAD_INPUT, "gravity=0: without it no column runs out");
+    detail->width = width;
+    detail->unit = sqrt(width / (aspect * gravity));
+    detail->front = 1;
+    scene->duration = pbd_real(values, "end") * detail->unit;
+    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    if (fabs(aspect - 2) < 1e-9) PBD_TRY(read_reference(detail));
+    PBD_TRY(liquid_make(values, low, high, spacing, scene));
+    PBD_TRY(particle_open_colliders(scene, 5));
+    liquid_add_tank(scene, low, high, 2);
+    return pbd_ok();
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) body_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* Half a spacing beyond the farthest particle of the largest piece: drops in the air are no front. */
+static pbd_status find_front(const pbd_scene *scene, const double *x, double *out) {
+    pieces all;
+    *out = 0;
+    PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, 1, &all));
+    for (size_t i = 0; i < scene->particles; i++)
+        if (all.of[i] == all.main) *out = fmax(*out, x[3 * i] + 0.5 * scene->spacing);
+    granular_free_pieces(&all);
+    return pbd_ok();
+}
+
+/* Between two looks the front goes on evenly. */
+static void compare(dam_detail *detail, double T, double front) {
+    for (size_t k = 0; k < detail->rows; k++) {
+        if (!(detail->at[k] > detail->T && detail->at[k] <= T)) continue;
+        const double share = (detail->at[k] - detail->T) / (T - detail->T);
+        detail->got[k] = detail->front + share * (front - detail->front);
+    }
+    detail->T = T;
+    detail->front = front;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    dam_detail *detail = scene->detail;
+    double *x, front = 0;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = liquid_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) status = find_front(scene, x, &front);
+    free(x);
+    PBD_TRY(status);
+    const double T = time / detail->unit;
+    front /= detail->width;
+    compare(detail, T, front);
+    pbd_series(recorder, "front", "T", "1", &T, 1, 1);
+    pbd_series(recorder, "front", "Z", "1", &front, 1, 1);
+    return pbd_ok();
+}
+
+static void record_front(const dam_detail *detail, pbd_recorder *recorder) {
+    double square = 0, mean = 0, count = 0;
+    for (size_t k = 0; k < detail->rows; k++) {
+        if (isnan(detail->got[k])) continue;
+        const double error = detail->got[k] / detail->z[k] - 1;
+        square += error * error;
+        mean += error;
+        count++;
+    }
+    pbd_metric(recorder, "front", "1", PBD_NEUTRAL, detail->front);
+    if (!(count > 0)) return;
+    pbd_metric(recorder, "front_error", "1", PBD_LOWER_IS_BETTER, sqrt(square / count));
+    pbd_metric(recorder, "front_bias", "1", PBD_NEUTRAL, mean / count);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const dam_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
+    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    liquid_record(&detail->watch, recorder);
+    if (detail->watch.looked) record_front(detail, recorder);
+    granular_record_slice(scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_dam_break = {
+    .abi = PBD_CASE_ABI,
+    .name = "dam_break",
+    .summary = "a column of liquid runs out over the floor: its front over time",
+    .source = "Martin and Moyce 1952",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = body_free,
+};

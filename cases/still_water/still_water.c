@@ -1,0 +1,167 @@
+/* Liquid at rest in a tank: its pressure grows with depth by density times gravity, its volume stays, and nothing
+ * moves.
+ *
+ * Pressures are the method's own (PBD_PRESSURES); they are averaged over the second half of the run. Depth is counted
+ * from the surface that the liquid has: twice the height of its centre of mass over the floor, as that of a full box.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/liquid.h"
+
+static const pbd_param params[] = {
+    {"cells", "", PBD_INTEGER, "12", 2, 400, 0, NULL, "layers of particles over the depth"},
+    {"depth", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the liquid"},
+    {"width", "", PBD_REAL, "0.5", 0, 100, PBD_OPEN_MIN, NULL, "of the square tank, in depths, to whole spacings"},
+    PBD_LIQUID_PARAMS,
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 20 times sqrt(depth / gravity)"},
+    {0}};
+
+enum { MOST_BINS = 40 };
+
+typedef struct water_detail {
+    liquid_watch watch;
+    double depth;                     /* m */
+    double least_volume, most_volume; /* over that at the start */
+    double *pressure, *height;        /* particles: sums over the looks of the second half */
+    size_t looks;
+} water_detail;
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    water_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a tank");
+    const double depth = pbd_real(values, "depth"), spacing = depth / (double)pbd_integer(values, "cells");
+    const double gravity = pbd_real(values, "gravity"), given = pbd_real(values, "duration");
+    const double half = 0.5 * spacing * fmax(round(pbd_real(values, "width") * depth / spacing), 1);
+    const double low[3] = {-half, -half, 0}, high[3] = {half, half, depth};
+    if (!(given > 0) && !(gravity > 0))
+        return pbd_error(PBD_BAD_INPUT, "duration=0 goes by gravity, which is 0: set a duration in s, or a gravity");
+    detail->depth = depth;
+    detail->least_volume = INFINITY;
+    scene->duration = given > 0 ? given : 20 * sqrt(depth / gravity);
+    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    PBD_TRY(liquid_make(values, low, high, spacing, scene));
+    detail->pressure = calloc(scene->particles + 1, sizeof *detail->pressure);
+    detail->height = calloc(scene->particles + 1, sizeof *detail->height);
+    if (!detail->pressure || !detail->height)
+        return pbd_error(PBD_FAILED, "out of memory for the pressures of %zu particles", scene->particles);
+    PBD_TRY(particle_open_colliders(scene, 5));
+    liquid_add_tank(scene, low, high, 0);
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    water_detail *detail = scene->detail;
+    if (detail) {
+        free(detail->pressure);
+        free(detail->height);
+    }
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static pbd_status add_pressures(water_detail *detail, const pbd_scene *scene, const pbd_method *method,
+                                const void *state, const double *x) {
+    double *p = malloc((scene->particles + 1) * sizeof *p);
+    if (!p) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    const pbd_status status = method->read(state, PBD_PRESSURES, p);
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+        detail->pressure[i] += p[i];
+        detail->height[i] += x[3 * i + 2];
+    }
+    detail->looks += status.code == PBD_OK;
+    free(p);
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    water_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = liquid_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK && time > 0.5 * scene->duration) status = add_pressures(detail, scene, method, state, x);
+    free(x);
+    const double volume = 2 * detail->watch.centre / detail->depth;
+    detail->least_volume = fmin(detail->least_volume, volume);
+    detail->most_volume = fmax(detail->most_volume, volume);
+    pbd_series(recorder, "volume", "value", "1", &volume, 1, 1);
+    return status;
+}
+
+/* Of mean pressures against density times gravity times depth: the straight line through them, and how far they are off
+ * the true one, over the pressure at the floor. */
+static void record_pressures(const water_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
+    const double per = 1 / (double)detail->looks, weight = -scene->fluid.density * scene->gravity[2];
+    double mean = 0, sum = 0, square = 0, slope = 0, off = 0, worst = 0, bottom = 0, floor_pressure;
+    double bin[MOST_BINS] = {0}, count[MOST_BINS] = {0}, at[MOST_BINS] = {0}, low = 0;
+    const size_t n = scene->particles;
+    for (size_t i = 0; i < n; i++) mean += per * detail->height[i] / (double)n;
+    const double top = 2 * mean;
+    floor_pressure = weight * top;
+    for (size_t i = 0; i < n; i++) {
+        const double z = per * detail->height[i], p = per * detail->pressure[i];
+        const double error = (p - weight * (top - z)) / floor_pressure;
+        sum += p / (double)n;
+        square += (z - mean) * (z - mean);
+        slope += (z - mean) * p;
+        off += error * error / (double)n;
+        worst = fmax(worst, fabs(error));
+        const int k = (int)fmin(fmax(z / scene->spacing, 0), MOST_BINS - 1);
+        bin[k] += p;
+        at[k] += z;
+        count[k]++;
+        if (z < scene->spacing) bottom += p / (weight * (top - z)), low++;
+    }
+    pbd_metric(recorder, "pressure_slope", "1", PBD_NEUTRAL, -slope / square / weight);
+    pbd_metric(recorder, "pressure_mean", "1", PBD_NEUTRAL, sum / (0.5 * floor_pressure));
+    pbd_metric(recorder, "pressure_error", "1", PBD_LOWER_IS_BETTER, sqrt(off));
+    pbd_metric(recorder, "pressure_worst", "1", PBD_LOWER_IS_BETTER, worst);
+    if (low > 0) pbd_metric(recorder, "pressure_at_floor", "1", PBD_NEUTRAL, bottom / low);
+    for (int k = 0; k < MOST_BINS; k++) {
+        if (!(count[k] > 0)) continue;
+        const double height = at[k] / count[k] / detail->depth, p = bin[k] / count[k] / floor_pressure;
+        pbd_series(recorder, "pressure_profile", "height", "1", &height, 1, 1);
+        pbd_series(recorder, "pressure_profile", "pressure", "1", &p, 1, 1);
+    }
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const water_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
+    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    if (detail->watch.looked) {
+        pbd_metric(recorder, "volume", "1", PBD_NEUTRAL, 2 * detail->watch.centre / detail->depth);
+        pbd_metric(recorder, "least_volume", "1", PBD_HIGHER_IS_BETTER, detail->least_volume);
+        pbd_metric(recorder, "most_volume", "1", PBD_LOWER_IS_BETTER, detail->most_volume);
+    }
+    liquid_record(&detail->watch, recorder);
+    if (detail->looks > 0 && scene->gravity[2] < 0) record_pressures(detail, scene, recorder);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_still_water = {
+    .abi = PBD_CASE_ABI,
+    .name = "still_water",
+    .summary = "liquid at rest in a tank: pressure by depth, volume kept, nothing moves",
+    .source = "hydrostatics",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

@@ -1,0 +1,81 @@
+/* What position-based fluid does with particles one by one: loads, colliders, motion, and a few numbers of all. The
+ * liquid itself is in methods/physics/fluid_kernels.h. */
+#ifndef PBD_PBF_KERNELS_H
+#define PBD_PBF_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/collider_shapes.h"
+
+typedef struct pbf_push_args {
+    real *v;          /* rows: velocity, m/s; inverse mass, 1/kg, 0: held */
+    const real *load; /* rows: acceleration by forces, m/s^2; radius that colliders see, m */
+    vec3 gravity;
+    real dt;
+    int forced; /* forces act */
+} pbf_push_args;
+
+PBD_FN void pbf_push(const pbf_push_args *a, size_t i) {
+    real *v = a->v + 4 * i;
+    if (!(v[3] > 0)) return;
+    const vec3 load = a->forced ? vec3_add(a->gravity, load3(a->load, i)) : a->gravity;
+    v[0] += a->dt * load.x;
+    v[1] += a->dt * load.y;
+    v[2] += a->dt * load.z;
+}
+PBD_ITEM_KERNEL(pbf_push, pbf_push_args, 8 * sizeof(real), 6)
+
+typedef struct pbf_collide_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *x, *load;
+    real *v;
+    real dt;
+} pbf_collide_args;
+
+/* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
+ * friction against the surface's own motion. */
+PBD_FN void pbf_collide(const pbf_collide_args *a, size_t i) {
+    real *v = a->v + 4 * i;
+    if (!(v[3] > 0)) return;
+    const vec3 start = load3(a->x, i);
+    const real radius = a->load[4 * i + 3];
+    vec3 p = vec3_add(start, vec3_scale(a->dt, load3(a->v, i)));
+    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* to the bit as it was */
+    v[0] = (p.x - start.x) / a->dt;
+    v[1] = (p.y - start.y) / a->dt;
+    v[2] = (p.z - start.z) / a->dt;
+}
+PBD_ITEM_KERNEL(pbf_collide, pbf_collide_args, 16 * sizeof(real), 60)
+
+typedef struct pbf_drift_args {
+    real *x;
+    const real *v;
+    real dt;
+} pbf_drift_args;
+
+PBD_FN void pbf_drift(const pbf_drift_args *a, size_t i) {
+    for (size_t d = 0; d < 3; d++) a->x[4 * i + d] += a->dt * a->v[4 * i + d];
+}
+PBD_ITEM_KERNEL(pbf_drift, pbf_drift_args, 10 * sizeof(real), 6)
+
+enum { PBF_BLOCK = 256 };
+
+typedef struct pbf_watch_args {
+    const real *v;
+    size_t particles;
+    real *out; /* by block: the largest v^2; NaN where one is */
+} pbf_watch_args;
+
+PBD_FN void pbf_watch(const pbf_watch_args *a, size_t block) {
+    const size_t begin = block * PBF_BLOCK, end = begin + PBF_BLOCK < a->particles ? begin + PBF_BLOCK : a->particles;
+    real most = 0;
+    for (size_t i = begin; i < end; i++) {
+        const vec3 v = load3(a->v, i);
+        const real square = vec3_dot(v, v);
+        most = square > most || square != square ? square : most;
+    }
+    a->out[block] = most;
+}
+PBD_ITEM_KERNEL(pbf_watch, pbf_watch_args, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6)
+
+#endif

@@ -1,0 +1,464 @@
+/* Position-based fluid (methods/physics/fluid.h) through the method pbf, against Macklin and Mueller's formulas
+ * computed here in the plainest way, and what must hold of any step: momenta, rotations, units, threads, backends,
+ * walls. */
+#include "tests/ladder.h"
+
+/* ---- Clouds ------------------------------------------------------------------------------------------------------ */
+
+static const double EDGE = 0.1; /* m */
+
+static void cloud_free(pbd_scene *scene) {
+    free(scene->positions);
+    free(scene->velocities);
+    free(scene->masses);
+    free(scene->volumes);
+    free(scene->matter);
+    free(scene->collider);
+    free(scene->contact.radius);
+    *scene = (pbd_scene){0};
+}
+
+/* A lattice of nx x ny x nz, `closer` times EDGE apart, jittered; masses and volumes are uneven by `uneven`. */
+static void make_cloud(pbd_scene *scene, const size_t n[3], double closer, double jitter, double uneven) {
+    uint64_t seed = 7;
+    const size_t count = n[0] * n[1] * n[2];
+    *scene = (pbd_scene){.particles = count, .spacing = EDGE, .extent = EDGE * (double)n[0]};
+    scene->positions = calloc(3 * count + 1, sizeof(double));
+    scene->velocities = calloc(3 * count + 1, sizeof(double));
+    scene->masses = calloc(count + 1, sizeof(double));
+    scene->volumes = calloc(count + 1, sizeof(double));
+    scene->matter = malloc(count + 1);
+    scene->fluid.density = 1000;
+    memset(scene->matter, PBD_FLUID, count);
+    for (size_t p = 0; p < count; p++) {
+        const size_t at[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+        for (size_t d = 0; d < 3; d++)
+            scene->positions[3 * p + d] = EDGE * closer * ((double)at[d] + jitter * noise(&seed)) - 0.23;
+        scene->volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
+        scene->masses[p] = 1 + uneven * noise(&seed);
+    }
+}
+
+static void set_noise_velocities(pbd_scene *scene, double size) {
+    uint64_t seed = 21;
+    for (size_t k = 0; k < 3 * scene->particles; k++) scene->velocities[k] = size * noise(&seed);
+}
+
+static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+static void check_steps(solver *s, double dt, int steps) {
+    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
+}
+
+static double *velocities_after(const pbd_scene *scene, const char *words, double dt, int steps) {
+    solver s;
+    solver_open(&s, "pbf", PBD_PRECISION_F64, 1, scene, words);
+    check_steps(&s, dt, steps);
+    double *v = velocities_of(&s, scene->particles);
+    solver_close(&s);
+    return v;
+}
+
+/* ---- Formulas ---------------------------------------------------------------------------------------------------- */
+
+typedef double (*kernel_of)(double r, double end);
+
+static double cubic_spline(double r, double end) {
+    const double q = r / end, a = q < 1 ? 1 - q : 0, b = q < 0.5 ? 0.5 - q : 0;
+    return 16 / (M_PI * pow(end, 3)) * (pow(a, 3) - 4 * pow(b, 3)); /* Monaghan's form */
+}
+
+static double wendland(double r, double end) {
+    const double q = r / end;
+    return q < 1 ? 10.5 / (M_PI * pow(end, 3)) * pow(1 - q, 4) * (1 + 4 * q) : 0;
+}
+
+static double spiky(double r, double end) {
+    const double q = r / end;
+    return q < 1 ? 15 / (M_PI * pow(end, 3)) * pow(1 - q, 3) : 0;
+}
+
+static double distance(const double *a, const double *b) {
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Of a cubic lattice whose cells are as large as the mean particle. */
+static double lattice_sum(const pbd_scene *s, kernel_of w, double end, double *edge) {
+    double volume = 0, sum = 0;
+    for (size_t i = 0; i < s->particles; i++) volume += s->volumes[i] / (double)s->particles;
+    *edge = cbrt(volume);
+    for (int z = -6; z <= 6; z++)
+        for (int y = -6; y <= 6; y++)
+            for (int x = -6; x <= 6; x++) sum += volume * w(*edge * sqrt(x * x + y * y + z * z), end * *edge);
+    return sum;
+}
+
+/* C of each; `floor_at` NaN: no floor at z = that, in which everyone has an image. */
+static void constraints_at(const pbd_scene *s, const double *x, kernel_of w, double end, double floor_at, double *out) {
+    double edge;
+    const double S = lattice_sum(s, w, end, &edge), reach = end * edge;
+    for (size_t i = 0; i < s->particles; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < s->particles; j++) {
+            const double image[3] = {x[3 * j], x[3 * j + 1], 2 * floor_at - x[3 * j + 2]};
+            sum += s->volumes[j] * w(distance(x + 3 * i, x + 3 * j), reach) / S;
+            if (!isnan(floor_at)) sum += s->volumes[j] * w(distance(x + 3 * i, image), reach) / S;
+        }
+        out[i] = sum - 1;
+    }
+}
+
+/* Where one undamped pass of Jacobi moves everyone, gradients by differences. */
+static void moves_of(const pbd_scene *s, const double *start, kernel_of w, double end, double floor_at, double *out) {
+    const size_t n = s->particles;
+    double *x = calloc(3 * n, sizeof *x), *up = malloc(n * sizeof *up), *down = malloc(n * sizeof *down);
+    double *gradient = malloc(3 * n * n * sizeof *gradient), *c = malloc(n * sizeof *c);
+    memcpy(x, start, 3 * n * sizeof *x);
+    constraints_at(s, x, w, end, floor_at, c);
+    for (size_t k = 0; k < 3 * n; k++) {
+        const double kept = x[k], eps = 1e-6 * EDGE;
+        x[k] = kept + eps;
+        constraints_at(s, x, w, end, floor_at, up);
+        x[k] = kept - eps;
+        constraints_at(s, x, w, end, floor_at, down);
+        x[k] = kept;
+        for (size_t i = 0; i < n; i++) gradient[3 * n * i + k] = (up[i] - down[i]) / (2 * eps);
+    }
+    memset(out, 0, 3 * n * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        double weight = 0;
+        for (size_t k = 0; k < 3 * n; k++)
+            weight += gradient[3 * n * i + k] * gradient[3 * n * i + k] / s->masses[k / 3];
+        for (size_t k = 0; k < 3 * n; k++) out[k] -= c[i] / weight * gradient[3 * n * i + k] / s->masses[k / 3];
+    }
+    free(x);
+    free(up);
+    free(down);
+    free(gradient);
+    free(c);
+}
+
+static double largest(const double *a, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
+    return most;
+}
+
+static double largest_difference(const double *a, const double *b, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+    return most;
+}
+
+static const char *const one_pass = "iterations=1 relaxation=1 softening=0 constraint=both_sided xsph=0 keep=0";
+
+static void check_one_pass(const char *kernel, kernel_of w, double end, double limit) {
+    pbd_scene scene;
+    char words[300], name[100];
+    const double dt = 0.01;
+    make_cloud(&scene, (const size_t[]){4, 3, 4}, 0.95, 0.2, 0.2);
+    set_noise_velocities(&scene, 0.3);
+    const size_t n = 3 * scene.particles;
+    double *x = calloc(n, sizeof *x), *moves = calloc(n, sizeof *moves);
+    for (size_t k = 0; k < n; k++) x[k] = scene.positions[k] + dt * scene.velocities[k];
+    moves_of(&scene, x, w, end, NAN, moves);
+    snprintf(words, sizeof words, "%s kernel=%s support=%g", one_pass, kernel, end);
+    double *v = velocities_after(&scene, words, dt, 1), worst = 0;
+    for (size_t k = 0; k < n; k++) worst = fmax(worst, fabs((v[k] - scene.velocities[k]) * dt - moves[k]));
+    snprintf(name, sizeof name, "moves of a pass, %s to %g edges", kernel, end);
+    check_near(name, worst / largest(moves, n), 0, limit);
+    free(v);
+    free(x);
+    free(moves);
+    cloud_free(&scene);
+}
+
+static void test_gradients_by_differences(void **unused) {
+    (void)unused;
+    check_one_pass("cubic_spline", cubic_spline, 2, 1e-6);
+    check_one_pass("wendland_c2", wendland, 2.3, 1e-6);
+    check_one_pass("spiky", spiky, 1.9, 1e-6);
+}
+
+/* A floor is a mirror: a cloud over it moves as that cloud and its image do with no floor between. */
+static void test_floor_is_a_mirror(void **unused) {
+    (void)unused;
+    pbd_scene scene, twice;
+    const double floor_at = -0.23 - 0.03, dt = 0.01;
+    const char *words = "iterations=3 xsph=0";
+    make_cloud(&scene, (const size_t[]){4, 3, 4}, 0.95, 0.1, 0.2);
+    make_cloud(&twice, (const size_t[]){4, 3, 8}, 0.95, 0.1, 0.2);
+    set_noise_velocities(&scene, 0.1);
+    const size_t n = scene.particles;
+    for (size_t k = 0; k < 6 * n; k++) {
+        const size_t from = k % (3 * n);
+        const bool image = k >= 3 * n, up = k % 3 == 2;
+        twice.positions[k] = image && up ? 2 * floor_at - scene.positions[from] : scene.positions[from];
+        twice.velocities[k] = image && up ? -scene.velocities[from] : scene.velocities[from];
+        twice.masses[k / 3] = scene.masses[from / 3];
+        twice.volumes[k / 3] = scene.volumes[from / 3];
+    }
+    scene.colliders = 1;
+    scene.collider = calloc(1, sizeof *scene.collider);
+    *scene.collider = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.collider->centre[2] = floor_at;
+    double *v = velocities_after(&scene, words, dt, 3), *both = velocities_after(&twice, words, dt, 3), moved = 0;
+    for (size_t k = 0; k < 3 * n; k++) moved = fmax(moved, fabs(v[k] - scene.velocities[k]));
+    check_near("over a floor, of the largest change", largest_difference(v, both, 3 * n) / moved, 0, 1e-12);
+    free(v);
+    free(both);
+    cloud_free(&scene);
+    cloud_free(&twice);
+}
+
+/* ---- What holds of any step -------------------------------------------------------------------------------------- */
+
+/* Internal pushes keep momentum through any steps, and angular momentum about where gradients are taken. */
+static void test_momenta(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.3);
+    set_noise_velocities(&scene, 1);
+    const double dt = 0.01;
+    double *v = velocities_after(&scene, "iterations=5 xsph=0.1 crowding=0.1", dt, 4), lost[3] = {0}, size = 0;
+    for (size_t k = 0; k < 3 * scene.particles; k++) {
+        lost[k % 3] += scene.masses[k / 3] * (v[k] - scene.velocities[k]);
+        size += scene.masses[k / 3] * fabs(v[k] - scene.velocities[k]);
+    }
+    check_near("momentum after four steps", largest(lost, 3) / size, 0, 1e-14);
+    free(v);
+    v = velocities_after(&scene, "iterations=1 xsph=0 crowding=0.1", dt, 1);
+    double turn[3] = {0}, turned = 0;
+    for (size_t p = 0; p < scene.particles; p++)
+        for (size_t d = 0; d < 3; d++) {
+            const size_t e = 3 * p + (d + 1) % 3, f = 3 * p + (d + 2) % 3;
+            const double xe = scene.positions[e] + dt * scene.velocities[e];
+            const double xf = scene.positions[f] + dt * scene.velocities[f];
+            const double one =
+                scene.masses[p] * (xe * (v[f] - scene.velocities[f]) - xf * (v[e] - scene.velocities[e]));
+            turn[d] += one;
+            turned += fabs(one);
+        }
+    check_near("angular momentum of a pass", largest(turn, 3) / turned, 0, 1e-13);
+    free(v);
+    cloud_free(&scene);
+}
+
+static void rotate(double *rows, size_t count) {
+    static const double R[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
+    for (size_t p = 0; p < count; p++) {
+        const double x[3] = {rows[3 * p], rows[3 * p + 1], rows[3 * p + 2]};
+        for (size_t i = 0; i < 3; i++) rows[3 * p + i] = R[i][0] * x[0] + R[i][1] * x[1] + R[i][2] * x[2];
+    }
+}
+
+static void test_rotation(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.2);
+    set_noise_velocities(&scene, 1);
+    const char *words = "iterations=5 crowding=0.05 vorticity=0.02";
+    double *v = velocities_after(&scene, words, 0.01, 3);
+    rotate(v, scene.particles);
+    rotate(scene.positions, scene.particles);
+    rotate(scene.velocities, scene.particles);
+    double *turned = velocities_after(&scene, words, 0.01, 3);
+    check_near("rotated, m/s", largest_difference(v, turned, 3 * scene.particles), 0, 1e-11);
+    free(v);
+    free(turned);
+    cloud_free(&scene);
+}
+
+/* The same in metres and centimetres, kilograms and tonnes. */
+static void test_units(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.2);
+    set_noise_velocities(&scene, 1);
+    double *metres = velocities_after(&scene, "iterations=5 crowding=0.05", 0.01, 3);
+    scene.spacing *= 100;
+    scene.extent *= 100;
+    for (size_t p = 0; p < scene.particles; p++) scene.volumes[p] *= 1e6, scene.masses[p] *= 1e-3;
+    for (size_t k = 0; k < 3 * scene.particles; k++) scene.positions[k] *= 100, scene.velocities[k] *= 100;
+    double *centimetres = velocities_after(&scene, "iterations=5 crowding=0.05", 0.01, 3);
+    for (size_t k = 0; k < 3 * scene.particles; k++) centimetres[k] /= 100;
+    check_near("in centimetres, m/s", largest_difference(metres, centimetres, 3 * scene.particles), 0, 1e-11);
+    free(metres);
+    free(centimetres);
+    cloud_free(&scene);
+}
+
+/* Liquid that is thinner than at rest is let be, and what falls follows its parabola. */
+static void test_thin_liquid_is_free(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_cloud(&scene, (const size_t[]){5, 4, 4}, 1.2, 0.02, 0);
+    scene.gravity[2] = -9.81;
+    double *v = velocities_after(&scene, "", 1e-3, 50), worst = 0;
+    for (size_t k = 0; k < 3 * scene.particles; k++) worst = fmax(worst, fabs(v[k] + (k % 3 == 2 ? 9.81 * 0.05 : 0)));
+    check_near("velocities of what falls", worst, 0, 1e-13);
+    free(v);
+    cloud_free(&scene);
+}
+
+/* XSPH moves a particle by c sum (m_i V_j + m_j V_i)/(2 m_i) W (v_j - v_i). */
+static void test_smoothing(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    double edge;
+    make_cloud(&scene, (const size_t[]){4, 4, 4}, 1.2, 0.1, 0.2);
+    set_noise_velocities(&scene, 0.01);
+    const double dt = 1e-3;
+    double *v = velocities_after(&scene, "xsph=0.3", dt, 1), worst = 0;
+    (void)lattice_sum(&scene, cubic_spline, 2.2, &edge);
+    for (size_t i = 0; i < scene.particles; i++)
+        for (size_t d = 0; d < 3; d++) {
+            const double *x = scene.positions, *u = scene.velocities;
+            double sum = 0;
+            for (size_t j = 0; j < scene.particles; j++) {
+                double square = 0;
+                for (size_t e = 0; e < 3; e++)
+                    square += pow(x[3 * i + e] + dt * u[3 * i + e] - x[3 * j + e] - dt * u[3 * j + e], 2);
+                sum += 0.5 * (scene.volumes[j] + scene.masses[j] * scene.volumes[i] / scene.masses[i]) *
+                       cubic_spline(sqrt(square), 2.2 * edge) * (u[3 * j + d] - u[3 * i + d]);
+            }
+            worst = fmax(worst, fabs(v[3 * i + d] - u[3 * i + d] - 0.3 * sum));
+        }
+    check_near("XSPH, m/s", worst, 0, 1e-15);
+    free(v);
+    cloud_free(&scene);
+}
+
+/* ---- Backends ---------------------------------------------------------------------------------------------------- */
+
+static const char *const busy[] = {"iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2",
+                                   "iterations=4 multipliers=printed keep=0 kernel=poly6_spiky printed_softening=600"};
+
+/* Runs into a corner, half of it compressed. */
+static void make_busy_scene(pbd_scene *scene) {
+    make_cloud(scene, (const size_t[]){7, 6, 5}, 0.93, 0.15, 0.1);
+    set_noise_velocities(scene, 0.2);
+    scene->gravity[2] = -9.81;
+    scene->colliders = 2;
+    scene->collider = calloc(2, sizeof *scene->collider);
+    for (size_t c = 0; c < 2; c++)
+        scene->collider[c] =
+            (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = 0.2};
+    scene->collider[0].centre[2] = -0.26;
+    const double frame[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    memcpy(scene->collider[1].axis, frame, sizeof frame);
+    scene->collider[1].centre[0] = -0.26;
+}
+
+static double *march(int backend, pbd_precision precision, int threads, const pbd_scene *scene, const char *words,
+                     int steps) {
+    solver s;
+    check_ok(try_open_on(backend, &s, "pbf", precision, threads, scene, words));
+    check_steps(&s, 5e-3, steps);
+    double *x = positions_of(&s, scene->particles);
+    solver_close(&s);
+    return x;
+}
+
+static void test_threads_do_not_matter(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_busy_scene(&scene);
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            double *one = march(PBD_CPU, (pbd_precision)precision, 1, &scene, busy[i], 5);
+            for (int threads = 3; threads <= 8; threads += 5) {
+                double *x = march(PBD_CPU, (pbd_precision)precision, threads, &scene, busy[i], 5);
+                assert_memory_equal(one, x, 3 * scene.particles * sizeof *x);
+                free(x);
+            }
+            free(one);
+        }
+    cloud_free(&scene);
+}
+
+static void test_emulation_and_precisions_agree(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_busy_scene(&scene);
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
+        double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, busy[i], 3);
+        double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, busy[i], 3);
+        double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, busy[i], 3);
+        check_near(busy[i], largest_difference(cpu, emu, 3 * scene.particles), 0, 1e-12);
+        check_near("  in f32, m", largest_difference(cpu, f32, 3 * scene.particles), 0, 2e-5);
+        free(cpu);
+        free(emu);
+        free(f32);
+    }
+    cloud_free(&scene);
+}
+
+static void test_saved_state_goes_on(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s, other;
+    size_t bytes = 0;
+    make_busy_scene(&scene);
+    solver_open(&s, "pbf", PBD_PRECISION_F32, 1, &scene, "");
+    solver_open(&other, "pbf", PBD_PRECISION_F32, 1, &scene, "");
+    check_steps(&s, 5e-3, 4);
+    check_ok(s.method->save(s.state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    check_ok(s.method->save(s.state, blob, &bytes));
+    check_ok(other.method->load(other.state, blob, bytes));
+    check_steps(&s, 5e-3, 4);
+    check_steps(&other, 5e-3, 4);
+    double *a = positions_of(&s, scene.particles), *b = positions_of(&other, scene.particles);
+    assert_memory_equal(a, b, 3 * scene.particles * sizeof *a);
+    free(a);
+    free(b);
+    free(blob);
+    solver_close(&s);
+    solver_close(&other);
+    cloud_free(&scene);
+}
+
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+
+static void test_refusals(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_cloud(&scene, (const size_t[]){3, 3, 3}, 1, 0, 0);
+    scene.matter[5] = PBD_CONTINUUM;
+    pbd_status status = try_open(&s, "pbf", PBD_PRECISION_F64, 1, &scene, "");
+    assert_int_equal(status.code, PBD_NOT_SUPPORTED);
+    assert_non_null(strstr(status.text, "particle 5 is of other matter"));
+    s.state = NULL;
+    solver_close(&s);
+    scene.matter[5] = PBD_FLUID;
+    scene.volumes[2] = 0;
+    status = try_open(&s, "pbf", PBD_PRECISION_F64, 1, &scene, "");
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    assert_non_null(strstr(status.text, "particle 2 of liquid"));
+    s.state = NULL;
+    solver_close(&s);
+    cloud_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients_by_differences),
+        cmocka_unit_test(test_floor_is_a_mirror),
+        cmocka_unit_test(test_momenta),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_thin_liquid_is_free),
+        cmocka_unit_test(test_smoothing),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_emulation_and_precisions_agree),
+        cmocka_unit_test(test_saved_state_goes_on),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
