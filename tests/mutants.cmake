@@ -125,3 +125,8 @@ mutant(cloth_moment_sign cloth ${cloth} "+ s + ahead) / (1 + weight)" "- s + ahe
 mutant(mesh_side contact methods/physics/mesh_collider.h "side = vec3_dot(off, out) < 0 ?" "side = vec3_dot(off, out) > 0 ?")
 mutant(mesh_weight_sign mesh_tree methods/physics/mesh_search.h "best->weight[k] = 1 - t;" "best->weight[k] = 1 + t;")
 mutant(mesh_box_sign mesh_tree methods/physics/mesh_search.h "above = at[d] - box[3 + d];" "above = at[d] + box[3 + d];")
+
+set(fluid methods/physics/fluid_kernels.h)
+mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3] + l * b[3]" "fluid_gather(a->change, at, count) * x[3] - l * b[3]")
+mutant(fluid_mirror_sign fluid ${fluid} "*square += 4 * m->distance[c] * m->other[c];" "*square -= 4 * m->distance[c] * m->other[c];")
+mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")

@@ -423,6 +423,113 @@ static void test_saved_state_goes_on(void **unused) {
     cloud_free(&scene);
 }
 
+/* ---- With continuum, in xpbi ------------------------------------------------------------------------------------- */
+
+/* Liquid above, a cohesionless powder below, both compressed, of different weights; every third particle of the scene
+ * is the other kind, so that rows are another order than the scene. */
+static void make_mixture(pbd_scene *scene) {
+    make_cloud(scene, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
+    set_noise_velocities(scene, 0.3);
+    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 2000, .law = PBD_LAW_HENCKY};
+    for (size_t i = 0; i < scene->particles; i++) {
+        const bool below = i / 30 < 3;
+        scene->matter[i] = below || i % 30 == 7 ? PBD_CONTINUUM : PBD_FLUID;
+        if (scene->matter[i] == PBD_CONTINUUM) scene->masses[i] *= 2.3;
+    }
+}
+
+/* All momentum is kept; and what the powder gains is what liquid has given to it, which is told. */
+static void test_mixture_keeps_momentum(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    double lost[3] = {0}, size = 0, gained[2][3] = {{0}}, told[2][3] = {{0}}, exchanged = 0;
+    make_mixture(&scene);
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=4");
+    check_steps(&s, 2e-3, 6);
+    double *v = velocities_of(&s, scene.particles), *e = malloc((3 * scene.particles + 1) * sizeof *e);
+    check_ok(s.method->read(s.state, PBD_EXCHANGE, e));
+    for (size_t k = 0; k < 3 * scene.particles; k++) {
+        const double gain = scene.masses[k / 3] * (v[k] - scene.velocities[k]);
+        const int liquid = scene.matter[k / 3] == PBD_FLUID;
+        lost[k % 3] += gain;
+        gained[liquid][k % 3] += gain;
+        told[liquid][k % 3] += e[k];
+        size += fabs(gain);
+        exchanged = fmax(exchanged, fabs(told[liquid][k % 3]));
+    }
+    check_near("momentum of both", largest(lost, 3) / size, 0, 1e-14);
+    check_near("momentum of the powder", largest_difference(gained[0], told[0], 3) / exchanged, 0, 1e-12);
+    check_near("momentum of the liquid", largest_difference(gained[1], told[1], 3) / exchanged, 0, 1e-12);
+    check_near("exchange_error", metric_of(&s, "exchange_error"), 0, 1e-12);
+    if (!(exchanged > 0.05 * size)) fail_msg("only %g of %g N s is exchanged", exchanged, size);
+    free(v);
+    free(e);
+    solver_close(&s);
+    cloud_free(&scene);
+}
+
+/* Liquid that touches nothing leaves a continuum as it would be alone, to the bit, and the other way round. */
+static void test_apart_they_are_alone(void **unused) {
+    (void)unused;
+    pbd_scene scene, half;
+    make_mixture(&scene);
+    for (size_t i = 0; i < scene.particles; i++)
+        if (scene.matter[i] == PBD_FLUID) scene.positions[3 * i] += 50;
+    make_cloud(&half, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
+    half.material = scene.material;
+    half.particles = 0;
+    for (size_t i = 0; i < scene.particles; i++) {
+        if (scene.matter[i] != PBD_CONTINUUM) continue;
+        memcpy(half.positions + 3 * half.particles, scene.positions + 3 * i, 3 * sizeof(double));
+        memcpy(half.velocities + 3 * half.particles, scene.velocities + 3 * i, 3 * sizeof(double));
+        half.masses[half.particles] = scene.masses[i];
+        half.matter[half.particles] = PBD_CONTINUUM;
+        half.volumes[half.particles++] = scene.volumes[i];
+    }
+    solver both, alone;
+    solver_open(&both, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=3");
+    solver_open(&alone, "xpbi", PBD_PRECISION_F64, 1, &half, "iterations=3");
+    check_steps(&both, 2e-3, 4);
+    check_steps(&alone, 2e-3, 4);
+    double *x = positions_of(&both, scene.particles), *y = positions_of(&alone, half.particles);
+    for (size_t i = 0, k = 0; i < scene.particles; i++)
+        if (scene.matter[i] == PBD_CONTINUUM) assert_memory_equal(x + 3 * i, y + 3 * k++, 3 * sizeof *x);
+    free(x);
+    free(y);
+    solver_close(&both);
+    solver_close(&alone);
+    cloud_free(&scene);
+    cloud_free(&half);
+}
+
+static double *march_mixture(int backend, pbd_precision precision, int threads, const pbd_scene *scene) {
+    solver s;
+    check_ok(try_open_on(backend, &s, "xpbi", precision, threads, scene, "iterations=3 fluid_passes=2"));
+    check_steps(&s, 2e-3, 3);
+    double *x = positions_of(&s, scene->particles);
+    solver_close(&s);
+    return x;
+}
+
+static void test_mixture_on_all_backends(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_mixture(&scene);
+    double *one = march_mixture(PBD_CPU, PBD_PRECISION_F64, 1, &scene);
+    double *three = march_mixture(PBD_CPU, PBD_PRECISION_F64, 3, &scene);
+    double *emu = march_mixture(PBD_EMU, PBD_PRECISION_F64, 1, &scene);
+    double *f32 = march_mixture(PBD_CPU, PBD_PRECISION_F32, 1, &scene);
+    assert_memory_equal(one, three, 3 * scene.particles * sizeof *one);
+    check_near("mixture on the emulation, m", largest_difference(one, emu, 3 * scene.particles), 0, 1e-11);
+    check_near("mixture in f32, m", largest_difference(one, f32, 3 * scene.particles), 0, 2e-5);
+    free(one);
+    free(three);
+    free(emu);
+    free(f32);
+    cloud_free(&scene);
+}
+
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
 static void test_refusals(void **unused) {
@@ -458,6 +565,9 @@ int main(void) {
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_emulation_and_precisions_agree),
         cmocka_unit_test(test_saved_state_goes_on),
+        cmocka_unit_test(test_mixture_keeps_momentum),
+        cmocka_unit_test(test_apart_they_are_alone),
+        cmocka_unit_test(test_mixture_on_all_backends),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,10 +57,23 @@ static const pbd_param params[] = {
     {"hourglass_control", "", PBD_REAL, "0", 0, 100, 0, NULL,
      "elastic matter: springs against motions that gradients do not see, in units of E; not the paper's"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
+    {"fluid_passes", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "of the liquid's constraints in an iteration"},
+    {"fluid_support", "", PBD_REAL, "2.2", 1.1, 6, 0, NULL, "where the liquid's kernel ends, in its spacings"},
+    {"fluid_keep", "", PBD_REAL, "1", 0, 1, 0, NULL, "of the liquid's multipliers, a step begins with"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
+
+static bool is_continuum(const pbd_scene *scene, size_t i) {
+    return !scene->matter || scene->matter[i] == PBD_CONTINUUM;
+}
+
+static size_t continuum_of(const pbd_scene *scene) {
+    size_t count = 0;
+    for (size_t i = 0; i < scene->particles; i++) count += is_continuum(scene, i);
+    return count;
+}
 
 static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
     if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
@@ -70,6 +83,8 @@ static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
     if (scene->material.law != PBD_LAW_HENCKY)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbi is for material=hencky alone (yu2024 Eq. 3): its flow rules map Hencky strains");
+    if (continuum_of(scene) == 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "xpbi: the scene holds no continuum: pbf is for liquid alone");
     if (!(scene->material.nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", scene->material.nu);
     if (pbd_real(values, "hourglass_control") > 0 && scene->material.flow != PBD_FLOW_NONE)
         return pbd_error(PBD_NOT_SUPPORTED,
@@ -131,29 +146,38 @@ static pbd_status allocate_particles(xpbi *s, bool load, xpbi_particles *p) {
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    return scene->volumes                ? scene->volumes[i]
-           : scene->material.density > 0 ? scene->masses[i] / scene->material.density
-                                         : scene->spacing * scene->spacing * scene->spacing;
+    const double density = is_continuum(scene, i) ? scene->material.density : scene->fluid.density;
+    return scene->volumes ? scene->volumes[i]
+           : density > 0  ? scene->masses[i] / density
+                          : scene->spacing * scene->spacing * scene->spacing;
 }
 
-/* Rows of x, v, body, load on the host, in the order of the scene. v: by how much each is displaced at the start. */
-static void fill_rows(const xpbi *s, const pbd_scene *scene, real *x, real *v, real *body, real *load) {
-    for (size_t i = 0; i < s->particles + XPBI_LANES; i++) {
-        const bool real_one = i < s->particles;
+/* Which of the scene each row is: the continuum first, each kind in the scene's order. */
+static void order_rows(const xpbi *s, const pbd_scene *scene, uint32_t *id) {
+    size_t row[2] = {0, s->continuum};
+    for (size_t i = 0; i < s->particles; i++) id[row[!is_continuum(scene, i)]++] = (uint32_t)i;
+    for (size_t i = 0; i < XPBI_LANES; i++) id[s->particles + i] = (uint32_t)(s->particles + i);
+}
+
+/* Rows of x, v, body, load on the host. v: by how much each is displaced at the start. */
+static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id, const bool *held, real *x, real *v,
+                      real *body, real *load) {
+    for (size_t k = 0; k < s->particles + XPBI_LANES; k++) {
+        const size_t i = id[k];
+        const bool real_one = k < s->particles;
         for (size_t d = 0; d < 3; d++) {
-            x[4 * i + d] = (real)(real_one ? scene->positions[3 * i + d] : 0);
-            v[4 * i + d] = (real)(real_one && scene->start ? scene->start[3 * i + d] - scene->positions[3 * i + d] : 0);
-            body[12 * i + 5 * d] = 1;
+            x[4 * k + d] = (real)(real_one ? scene->positions[3 * i + d] : 0);
+            v[4 * k + d] = (real)(real_one && scene->start ? scene->start[3 * i + d] - scene->positions[3 * i + d] : 0);
+            body[12 * k + 5 * d] = 1;
             if (load && real_one && scene->forces)
-                load[4 * i + d] = (real)(scene->forces[3 * i + d] / scene->masses[i]);
+                load[4 * k + d] = (real)(scene->forces[3 * i + d] / scene->masses[i]);
         }
-        x[4 * i + 3] = body[12 * i + 3] = (real)(real_one ? volume_of(scene, i) : 0);
-        v[4 * i + 3] = (real)(real_one ? 1 / scene->masses[i] : 0);
-        body[12 * i + 7] = 1;
-        body[12 * i + 11] = (real)flow_first_state(&scene->material);
-        if (load && real_one && scene->contact.radius) load[4 * i + 3] = (real)scene->contact.radius[i];
+        x[4 * k + 3] = body[12 * k + 3] = (real)(real_one ? volume_of(scene, i) : 0);
+        v[4 * k + 3] = (real)(real_one && !held[i] ? 1 / scene->masses[i] : 0);
+        body[12 * k + 7] = 1;
+        body[12 * k + 11] = (real)flow_first_state(&scene->material);
+        if (load && real_one && scene->contact.radius) load[4 * k + 3] = (real)scene->contact.radius[i];
     }
-    for (size_t k = 0; k < scene->fixed; k++) v[4 * (size_t)scene->fixed_particle[k] + 3] = 0;
 }
 
 static pbd_status upload_particles(xpbi *s, const real *rows, const uint32_t *id, xpbi_particles *p) {
@@ -172,23 +196,27 @@ static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
     PBD_TRY(allocate_particles(s, load, &s->other));
     real *rows = calloc(24 * n, sizeof *rows);
     uint32_t *id = malloc(n * sizeof *id);
-    pbd_status status = rows && id ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) fill_rows(s, scene, rows, rows + 4 * n, rows + 8 * n, load ? rows + 20 * n : NULL);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) id[i] = (uint32_t)i;
+    bool *held = calloc(n, sizeof *held);
+    pbd_status status = rows && id && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    for (size_t k = 0; k < scene->fixed && status.code == PBD_OK; k++) held[scene->fixed_particle[k]] = true;
+    if (status.code == PBD_OK) order_rows(s, scene, id);
+    if (status.code == PBD_OK)
+        fill_rows(s, scene, id, held, rows, rows + 4 * n, rows + 8 * n, load ? rows + 20 * n : NULL);
     if (status.code == PBD_OK) status = upload_particles(s, rows, id, &s->now);
     if (status.code == PBD_OK) status = upload_particles(s, rows, id, &s->other);
     free(rows);
     free(id);
+    free(held);
     return status;
 }
 
 /* Pairs in one point: those that the layout calls near. */
 static pbd_status warn_of_coincident(xpbi *s) {
-    uint32_t *near = malloc((s->particles + 1) * sizeof *near);
-    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
-    const pbd_status status = pbd_download(s->exec, near, s->layout.at.near, s->particles * sizeof *near);
+    uint32_t *near = malloc((s->continuum + 1) * sizeof *near);
+    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->continuum);
+    const pbd_status status = pbd_download(s->exec, near, s->layout.at.near, s->continuum * sizeof *near);
     size_t pairs = 0;
-    for (size_t i = 0; i < s->particles && status.code == PBD_OK; i++) pairs += near[i];
+    for (size_t i = 0; i < s->continuum && status.code == PBD_OK; i++) pairs += near[i];
     free(near);
     if (pairs > 0)
         pbd_warning(
@@ -248,22 +276,37 @@ static pbd_status begin(xpbi *s, const pbd_scene *scene) {
     return status;
 }
 
+static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
+    const fluid_settings settings = {.kernel = 0,
+                                     .support = pbd_real(values, "fluid_support"),
+                                     .softening = 0.01,
+                                     .keep = pbd_real(values, "fluid_keep"),
+                                     .crowding_at = 0.2,
+                                     .crowding_power = 4,
+                                     .xsph = scene->fluid.viscosity,
+                                     .walls = true};
+    s->fluid_passes = pbd_integer(values, "fluid_passes");
+    return fluid_create(&s->fluid, scene, &settings, s->exec, s->recorder);
+}
+
 static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     const size_t blocks = blocks_of(s->particles);
     read_values(s, scene, values);
-    PBD_TRY(xpbi_layout_create(&s->layout, s->exec, s->particles, 2 * s->radius,
+    PBD_TRY(xpbi_layout_create(&s->layout, s->exec, s->continuum, 2 * s->radius,
                                pbd_choice(values, "colours") == 0 ? 3 : 2));
     xpbi_slices *slices = &s->layout.slices;
     slices->entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
     if (s->hourglass > 0) slices->hourglass = slices->entries;
     if (s->hourglass > 0) slices->entries += HOURGLASS_ENTRIES;
+    s->layout.nobody = s->particles;
     PBD_TRY(xpbi_allocate(s->exec, XPBI_WATCHED * blocks, sizeof(real), &s->block));
     PBD_TRY(xpbi_allocate(s->exec, s->particles + XPBI_LANES, sizeof(uint32_t), &s->note));
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     if (s->colliders.count > 0) PBD_TRY(xpbi_allocate(s->exec, s->particles, sizeof(real), &s->clearance));
     PBD_TRY(place_particles(s, scene));
+    PBD_TRY(create_fluid(s, scene, values));
     pbd_count(s->recorder, "particles", s->particles);
-    pbd_count(s->recorder, "constraints_total", s->particles * (s->form == XPBI_SHEAR ? 2 : 1));
+    pbd_count(s->recorder, "constraints_total", s->continuum * (s->form == XPBI_SHEAR ? 2 : 1));
     return begin(s, scene);
 }
 
@@ -277,6 +320,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->recorder = recorder;
     s->fastest = INFINITY;
     s->particles = scene->particles;
+    s->continuum = continuum_of(scene);
     s->material = scene->material;
     const pbd_status status = build(s, scene, values);
     if (status.code != PBD_OK)
@@ -310,7 +354,11 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (field == PBD_POSITIONS) return read_rows(s, s->now.x, 4, three, 3, out);
     if (field == PBD_VELOCITIES) return read_rows(s, s->now.v, 4, three, 3, out);
     if (field == PBD_DEFORMATION_GRADIENTS) return read_rows(s, s->now.body, 12, nine, 9, out);
-    return pbd_error(PBD_NOT_SUPPORTED, "xpbi has positions, velocities and elastic deformation gradients only");
+    if (field == PBD_PRESSURES && s->fluid.liquid > 0) return fluid_read_pressures(&s->fluid, s->now.x, s->now.id, out);
+    if (field == PBD_EXCHANGE && s->fluid.liquid > 0) return fluid_read_exchange(&s->fluid, out);
+    return pbd_error(
+        PBD_NOT_SUPPORTED,
+        "xpbi has positions, velocities, elastic deformation gradients and, of liquid, pressures and exchange");
 }
 
 /* All that a step starts from: particles in their order, the time, and what decides that order from now on. */
@@ -340,7 +388,7 @@ static size_t saved_parts(const xpbi *s, saved_part out[6]) {
 
 static size_t saved_bytes(const xpbi *s) {
     saved_part part[6];
-    size_t count = saved_parts(s, part), bytes = sizeof(saved_head);
+    size_t count = saved_parts(s, part), bytes = sizeof(saved_head) + fluid_saved_bytes(&s->fluid);
     while (count > 0) bytes += part[--count].bytes;
     return bytes;
 }
@@ -361,7 +409,7 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
     char *at = (char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)
         PBD_TRY(pbd_download(s->exec, at, part[k].device, part[k].bytes));
-    return pbd_ok();
+    return fluid_save(&s->fluid, at);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
@@ -383,7 +431,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     const char *at = (const char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)
         PBD_TRY(pbd_upload(s->exec, part[k].device, at, part[k].bytes));
-    return pbd_ok();
+    return fluid_load(&s->fluid, at);
 }
 
 const pbd_method PBD_NAME(xpbi) = {
@@ -392,7 +440,7 @@ const pbd_method PBD_NAME(xpbi) = {
     .summary = "continua with flow rules: XPBD on velocities, deformation by their gradients",
     .source = "yu2024 Algorithm 1, Eqs. 6, 9 to 22 (corrections Y-1 to Y-5)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW | PBD_TAKES_FLUID,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

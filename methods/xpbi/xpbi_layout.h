@@ -12,11 +12,11 @@
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
-    size_t particles;
-    int period;     /* colours along an axis */
-    double reach;   /* 2r, m */
-    grid search;    /* after a sort its places are particles */
-    grid colouring; /* period 2: of cells of 4r */
+    size_t particles, nobody; /* nobody: rows of others come between; the first that stands for nobody */
+    int period;               /* colours along an axis */
+    double reach;             /* 2r, m */
+    grid search;              /* after a sort its places are particles */
+    grid colouring;           /* period 2: of cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
     size_t lanes, bundles, slice_count, rows;
@@ -46,7 +46,7 @@ XPBI_HOST pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, vo
 
 XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
     xpbi_layout_args *at = &l->at;
-    *l = (xpbi_layout){.exec = exec, .particles = particles, .reach = reach, .period = period};
+    *l = (xpbi_layout){.exec = exec, .particles = particles, .nobody = particles, .reach = reach, .period = period};
     PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
     uint32_t **by_particle[] = {&at->length, &at->near, &at->leader, &at->rank, &at->members,
@@ -169,6 +169,7 @@ XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double n
     at->search.square = (real)l->reach * (real)l->reach;
     at->near_square = (real)(near * near);
     at->particles = l->particles;
+    at->nobody = l->nobody;
     at->period = l->period;
     if (l->period == 2) {
         PBD_TRY(grid_build(&l->colouring, rows, NULL));

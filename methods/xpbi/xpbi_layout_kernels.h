@@ -36,6 +36,7 @@ typedef struct xpbi_layout_args {
     grid_view cells;        /* of the colours: the same grid, or one of wider cells */
     const uint32_t *at;     /* particle at a place of `cells`; NULL: the place itself */
     size_t particles;
+    size_t nobody;                                                /* the first row that stands for nobody */
     int period;                                                   /* colours along an axis */
     uint32_t starts[XPBI_MOST_COLOURS], lanes[XPBI_MOST_COLOURS]; /* of each colour: its first cell and lane */
     real near_square;                                             /* m^2: nearer ones may touch */
@@ -253,7 +254,7 @@ PBD_ITEM_KERNEL(xpbi_measure_bundles, xpbi_layout_args, 4 * XPBI_LANES, 0)
 
 PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
     const size_t b = lane / XPBI_LANES, l = lane % XPBI_LANES;
-    const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->particles + l);
+    const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->nobody + l);
     for (size_t s = a->bundle[b]; s < a->bundle[b + 1]; s++) {
         a->own[XPBI_LANES * s + l] = own;
         a->slot_length[XPBI_LANES * s + l] = XPBI_ABSENT;

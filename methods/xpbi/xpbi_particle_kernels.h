@@ -39,6 +39,34 @@ PBD_FN void xpbi_sort(const xpbi_sort_args *a, size_t k) {
 }
 PBD_ITEM_KERNEL(xpbi_sort, xpbi_sort_args, 40 * sizeof(real) + 16, 0)
 
+typedef struct xpbi_carry_args {
+    xpbi_particles from, to;
+    size_t first;
+} xpbi_carry_args;
+
+/* Rows of other matter stay where they are; F means nothing to them. */
+PBD_FN void xpbi_carry(const xpbi_carry_args *a, size_t k) {
+    const size_t i = a->first + k;
+    xpbi_copy_row(a->to.x, i, a->from.x, i);
+    xpbi_copy_row(a->to.v, i, a->from.v, i);
+    if (a->from.load) xpbi_copy_row(a->to.load, i, a->from.load, i);
+    a->to.id[i] = a->from.id[i];
+}
+PBD_ITEM_KERNEL(xpbi_carry, xpbi_carry_args, 24 * sizeof(real) + 8, 0)
+
+typedef struct xpbi_drift_args {
+    real *x;
+    const real *v;
+    size_t first;
+    real dt;
+} xpbi_drift_args;
+
+PBD_FN void xpbi_drift(const xpbi_drift_args *a, size_t k) {
+    const size_t i = 4 * (a->first + k);
+    for (size_t d = 0; d < 3; d++) a->x[i + d] += a->dt * a->v[i + d];
+}
+PBD_ITEM_KERNEL(xpbi_drift, xpbi_drift_args, 10 * sizeof(real), 6)
+
 /* ---- Loads ------------------------------------------------------------------------------------------------------- */
 
 typedef struct xpbi_push_args {
@@ -154,7 +182,7 @@ enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
 typedef struct xpbi_watch_args {
     const real *v;
     const uint32_t *note, *length; /* by particle: XPBI_NOTE_*; neighbours */
-    size_t particles;
+    size_t particles, continuum;   /* notes are of the continuum, whose rows come first */
     real *out; /* XPBI_WATCHED by block: largest v^2 (NaN where one is); how many deficient, alone, idle; neighbours */
 } xpbi_watch_args;
 
@@ -167,6 +195,7 @@ PBD_FN void xpbi_watch(const xpbi_watch_args *a, size_t block) {
         const vec3 v = load3(a->v, i);
         const real square = vec3_dot(v, v);
         most = square > most || square != square ? square : most;
+        if (i >= a->continuum) continue;
         deficient += a->note[i] & 1;
         alone += a->note[i] >> 1 & 1;
         idle += a->note[i] >> 2 & 1;

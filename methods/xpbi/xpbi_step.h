@@ -10,6 +10,7 @@
 #include "methods/physics/clock.h"
 #include "methods/physics/collider_poses.h"
 #include "methods/physics/flow_material.h"
+#include "methods/physics/fluid.h"
 #include "methods/xpbi/xpbi_layout.h"
 
 /* Values of the parameters of these names. */
@@ -22,8 +23,10 @@ enum { CORRECTION_DISTANCE, CORRECTION_DENSITY, CORRECTION_OFF, CORRECTION_SHIFT
 typedef struct xpbi {
     pbd_exec *exec;
     pbd_recorder *recorder;
-    size_t particles;
+    size_t particles, continuum; /* rows of the continuum come first; those of other matter keep their places */
     collider_poses colliders;
+    fluid fluid;
+    long fluid_passes; /* in an iteration */
     pbd_material material;
     double unit, mu, lambda; /* Pa; in units of it */
     double gravity[3];
@@ -69,6 +72,7 @@ static void destroy(void *state) {
     pbd_free(s->exec, s->clearance);
     pbd_free(s->exec, s->squares);
     collider_poses_free(&s->colliders);
+    fluid_free(&s->fluid);
     free(s);
 }
 
@@ -87,7 +91,9 @@ static pbd_status find_neighbours(xpbi *s, double near) {
     grid *g = &s->layout.search;
     PBD_TRY(grid_build(g, s->now.x, NULL));
     const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sort), s->particles, &args));
+    const xpbi_carry_args carry = {s->now, s->other, s->continuum};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sort), s->continuum, &args));
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_carry), s->particles - s->continuum, &carry));
     const xpbi_particles sorted = s->other;
     s->other = s->now;
     s->now = sorted;
@@ -135,11 +141,11 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
 
 /* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
 static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
-    const size_t blocks = blocks_of(s->particles), bytes = XPBI_MOMENTA * blocks * sizeof(real);
+    const size_t blocks = blocks_of(s->continuum), bytes = XPBI_MOMENTA * blocks * sizeof(real);
     const xpbi_merge_args args = {.v = s->now.v,
                                   .moved = s->other.v,
                                   .length = s->averaged ? s->layout.at.length : NULL,
-                                  .particles = s->particles,
+                                  .particles = s->continuum,
                                   .momentum = s->block};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_merge), blocks, &args));
     real *block = malloc(bytes + 1);
@@ -334,12 +340,19 @@ static residual_watch residual_watch_of(const xpbi *s, double dt) {
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
+static pbd_status move_fluid(xpbi *s, double dt) {
+    for (long k = 0; k < s->fluid_passes && s->fluid.liquid > 0; k++)
+        PBD_TRY(fluid_iterate(&s->fluid, s->now.x, s->now.v, &s->colliders, dt));
+    return pbd_ok();
+}
+
 static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double momentum[XPBI_MOMENTA]) {
     pbd_phase_begin(s->recorder, "inelasticity");
     const pbd_status status = sweep(s, args, momentum);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);
     if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", hold_hourglass, dt));
+    PBD_TRY(move_fluid(s, dt));
     if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
     if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
     return s->colliders.count > 0 ? phase(s, collide_phase(s), collide, dt) : pbd_ok();
@@ -396,7 +409,10 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
 
 static pbd_status smooth(xpbi *s, double dt) {
     const xpbi_end_args args = end_args(s, dt);
+    const size_t others = 4 * s->continuum;
+    const xpbi_copy_args carry = {s->now.v + others, s->other.v + others};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_smooth), slots_of(s), &args));
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles - s->continuum, &carry));
     real *smoothed = s->other.v;
     s->other.v = s->now.v;
     s->now.v = smoothed;
@@ -407,14 +423,20 @@ static pbd_status advance(xpbi *s, double dt) {
     xpbi_end_args args = end_args(s, dt);
     if (s->apart && s->xsph > 0) args.v = s->other.v; /* what smoothing left there */
     if (s->correction == CORRECTION_SHIFT) args.carry = s->other.v;
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_advance), slots_of(s), &args);
+    const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
+    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_advance), slots_of(s), &args));
+    return pbd_run(s->exec, &PBD_KERNEL(xpbi_drift), s->particles - s->continuum, &drift);
 }
 
 /* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
 static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
     const size_t blocks = blocks_of(s->particles), count = XPBI_WATCHED * blocks;
-    const xpbi_watch_args args = {
-        .v = s->now.v, .note = s->note, .length = s->layout.at.length, .particles = s->particles, .out = s->block};
+    const xpbi_watch_args args = {.v = s->now.v,
+                                  .note = s->note,
+                                  .length = s->layout.at.length,
+                                  .particles = s->particles,
+                                  .continuum = s->continuum,
+                                  .out = s->block};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_watch), blocks, &args));
     real *block = malloc((count + 1) * sizeof *block);
     if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
@@ -435,7 +457,7 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
     const uint64_t solves = (uint64_t)iterations * (s->form == XPBI_SHEAR ? 2 : 1);
     pbd_count(s->recorder, "steps", 1);
     pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
-    pbd_count(s->recorder, "constraint_solves", solves * s->particles);
+    pbd_count(s->recorder, "constraint_solves", solves * s->continuum);
     pbd_count(s->recorder, "neighbour_updates", solves * (uint64_t)seen[4]);
     if (!isfinite(seen[0]))
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
@@ -449,8 +471,8 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
         pbd_warning(s->recorder, "few_neighbours",
                     "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "
                     "are 0 along the others",
-                    seen[1], s->particles);
-    s->looked += (double)s->particles;
+                    seen[1], s->continuum);
+    s->looked += (double)s->continuum;
     s->deficient += seen[1];
     s->alone += seen[2];
     s->idle += seen[3];
@@ -458,8 +480,8 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
     pbd_metric(s->recorder, "lone_fraction", "1", PBD_NEUTRAL, s->alone / s->looked);
     pbd_metric(s->recorder, "applied_fraction", "1", PBD_NEUTRAL, 1 - s->idle / s->looked);
     pbd_metric(s->recorder, "neighbours_total", "1", PBD_NEUTRAL, seen[4]);
-    pbd_metric(s->recorder, "filled_slots", "1", PBD_NEUTRAL, (double)s->particles / (double)slots_of(s));
-    return pbd_ok();
+    pbd_metric(s->recorder, "filled_slots", "1", PBD_NEUTRAL, (double)s->continuum / (double)slots_of(s));
+    return fluid_record(&s->fluid);
 }
 
 static pbd_status search_phase(xpbi *s, double dt) {
@@ -477,9 +499,12 @@ static pbd_status step(void *state, double dt) {
     if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", make_hourglass, dt));
     PBD_TRY(phase(s, "state_update", push, dt));
     if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
+    PBD_TRY(fluid_begin(&s->fluid, s->now.id, s->now.x, s->now.v, &s->colliders, dt));
     PBD_TRY(iterate(s, dt, &iterations));
     if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
-    if (s->xsph > 0 && s->colliders.count > 0) PBD_TRY(phase(s, collide_phase(s), collide, dt));
+    PBD_TRY(fluid_end(&s->fluid, s->now.x, s->now.v, &s->colliders, dt));
+    if ((s->xsph > 0 || s->fluid.liquid > 0) && s->colliders.count > 0)
+        PBD_TRY(phase(s, collide_phase(s), collide, dt));
     if (s->correction == CORRECTION_SHIFT) PBD_TRY(phase(s, "position_correction", shift, dt));
     if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", keep_hourglass, dt));
     PBD_TRY(phase(s, "state_update", advance, dt));

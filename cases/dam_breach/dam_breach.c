@@ -1,0 +1,408 @@
+/* A dam of sand holds water, is lower in the middle, and is carried off there (yu2024 Figure 7, Table 2 "Dam Breach").
+ *
+ * Lengths go by the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between smooth walls,
+ * a reservoir of 1.5 H before its foot with water up to 0.8 H, and a notch in the crest, 0.5 H wide, down to 0.65 H.
+ * With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles; its own shape is not told, nor
+ * gravity, the water's density and viscosity, or friction on the ground. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/granular.h"
+#include "cases/liquid.h"
+#include "cases/near_pairs.h"
+
+#define REAL double
+#include "methods/physics/sph_kernel.h"
+
+static const pbd_param params[] = {
+    {"height", "m", PBD_REAL, "0.267", 0, 1e6, PBD_OPEN_MIN, NULL, "H: of the dam"},
+    {"notch", "", PBD_REAL, "0.65", 0, 1, 0, NULL, "height of the notch's floor, in H; 1: there is none"},
+    {"water", "", PBD_REAL, "0.8", 0.1, 1, 0, NULL, "height of the water, in H"},
+    PBD_SAMPLING_PARAMS("6000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("400", "0.4", "1", "hencky"),
+    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
+    {"water_density", "kg/m^3", PBD_REAL, "0.6", 0, 1e9, PBD_OPEN_MIN, NULL, "of the water, where sand has `density`"},
+    {"viscosity", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "of water: c of XSPH, share of its neighbours' velocity"},
+    {"floor_friction", "", PBD_REAL, "0.5", 0, 100, 0, NULL, "Coulomb's coefficient, of the ground"},
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+enum { BINS = 6, FRAMES = 4, PICTURE = 4000, WALLS = 5 };
+static const double CREST = 0.3, SLOPE = 1.2, WIDTH = 1.2, RESERVOIR = 1.5, NOTCH = 0.5, BEYOND = 3;
+
+typedef struct breach_detail {
+    liquid_watch watch;
+    double height, notch, level;                 /* m */
+    size_t sand;                                 /* particles: they come first; the others are water */
+    double *exchange;                            /* sand x 3, N s: at the last look */
+    double by_depth[BINS], sand_by_depth[BINS];  /* sums over the looks: impulses, N s; particles */
+    double compressed, most_compressed, deepest; /* of water, at the last look, at most; m in a wall, at most */
+    double water_across, sand_across;            /* shares beyond the dam's far foot, now */
+    double crest;                                /* of the dam's middle, now, in H: lowest along the crest */
+    int frame;
+} breach_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Of the dam's near foot at x = 0. */
+static double crest_from(const breach_detail *d) { return SLOPE * d->height; }
+static double far_foot(const breach_detail *d) { return (2 * SLOPE + CREST) * d->height; }
+
+static double dam_top(const breach_detail *d, double x, double y) {
+    const double up = x / SLOPE, down = (far_foot(d) - x) / SLOPE;
+    const double top = fmin(d->height, fmin(up, down));
+    return fabs(y) < 0.5 * NOTCH * d->height ? fmin(top, d->notch) : top;
+}
+
+/* Signs are exact, sizes near enough to keep samples off the surface. */
+static double to_sand(const solid *s, const double x[3]) {
+    const breach_detail *d = s->of;
+    const double flat = (x[2] - dam_top(d, x[0], x[1])) * SLOPE / hypot(1, SLOPE);
+    const double side = fabs(x[1]) - 0.5 * WIDTH * d->height;
+    return fmax(fmax(flat, -x[2]), fmax(side, fmax(-x[0], x[0] - far_foot(d))));
+}
+
+static double to_water(const solid *s, const double x[3]) {
+    const breach_detail *d = s->of;
+    const double slope = x[0] > 0 ? (x[0] / SLOPE - x[2]) * SLOPE / hypot(1, SLOPE) : -1e30;
+    const double side = fabs(x[1]) - 0.5 * WIDTH * d->height;
+    return fmax(fmax(slope, x[2] - d->level), fmax(side, fmax(-x[2], -RESERVOIR * d->height - x[0])));
+}
+
+static solid body_of(const breach_detail *d, bool water) {
+    const double h = d->height, half = 0.5 * WIDTH * h;
+    const double low = water ? -RESERVOIR * h : 0, high = water ? SLOPE * d->level : far_foot(d);
+    const double top = water ? d->level : h;
+    return (solid){.low = {low, -half, 0}, .high = {high, half, top}, .distance = water ? to_water : to_sand, .of = d};
+}
+
+/* m^3: of both together. */
+static double volume_of(const breach_detail *d) {
+    const double h = d->height, width = WIDTH * h;
+    const double dam = (CREST + SLOPE) * h * h * width, cut = h - d->notch;
+    const double notch = (CREST * h + SLOPE * cut) * cut * NOTCH * h;
+    return dam - notch + (RESERVOIR * h + 0.5 * SLOPE * d->level) * d->level * width;
+}
+
+static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *scene) {
+    const size_t n = sand->count + water->count;
+    sampling both = {.count = n, .spacing = sand->spacing, .volume = sand->volume};
+    const placement here = placement_at(0, 0, 0);
+    both.position = malloc((3 * n + 1) * sizeof *both.position);
+    scene->matter = malloc(n + 1);
+    if (!both.position || !scene->matter) {
+        free(both.position);
+        return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
+    }
+    memcpy(both.position, sand->position, 3 * sand->count * sizeof *both.position);
+    memcpy(both.position + 3 * sand->count, water->position, 3 * water->count * sizeof *both.position);
+    const pbd_status status = particle_scene_make(&both, 1, &here, scene);
+    free(both.position);
+    PBD_TRY(status);
+    scene->contact.radius = malloc((n + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius) return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
+    for (size_t i = 0; i < n; i++) {
+        const bool grain = i < sand->count;
+        scene->matter[i] = grain ? PBD_CONTINUUM : PBD_FLUID;
+        scene->volumes[i] = grain ? sand->volume : water->volume;
+        scene->masses[i] = scene->volumes[i] * (grain ? scene->material.density : scene->fluid.density);
+        scene->contact.radius[i] = (grain ? sand->site ? 0.5 : 0.3 : 0.25) * scene->spacing;
+    }
+    return pbd_ok();
+}
+
+/* Water is on a lattice: at rest it has no pressure to begin with. */
+static pbd_status fill_bodies(const pbd_values *values, breach_detail *d, pbd_scene *scene) {
+    sampling_plan plan = particle_plan(values);
+    sampling sand = {0}, water = {0};
+    const solid dam = body_of(d, false), lake = body_of(d, true);
+    if (plan.count > 0) plan.spacing = cbrt(volume_of(d) / (double)plan.count);
+    plan.count = 0;
+    pbd_status status = sampling_make(&dam, &plan, &sand);
+    const sampling_plan still = {.kind = SAMPLING_LATTICE, .spacing = plan.spacing};
+    if (status.code == PBD_OK) status = sampling_make(&lake, &still, &water);
+    if (status.code == PBD_OK) status = join(&sand, &water, scene);
+    d->sand = sand.count;
+    sampling_free(&sand);
+    sampling_free(&water);
+    return status;
+}
+
+static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pbd_scene *scene) {
+    const double h = d->height, half = 0.5 * WIDTH * h;
+    const double floor_at[3] = {0, 0, 0}, up[3] = {0, 0, 1}, back[3] = {-RESERVOIR * h, 0, 0}, ahead[3] = {1, 0, 0};
+    const double end[3] = {far_foot(d) + BEYOND * h, 0, 0}, behind[3] = {-1, 0, 0};
+    PBD_TRY(particle_open_colliders(scene, WALLS));
+    particle_add_plane(scene, floor_at, up, pbd_real(values, "floor_friction"));
+    particle_add_plane(scene, back, ahead, 0);
+    particle_add_plane(scene, end, behind, 0);
+    for (int side = -1; side <= 1; side += 2) {
+        const double at[3] = {0, half * side, 0}, inward[3] = {0, -side, 0};
+        particle_add_plane(scene, at, inward, 0);
+    }
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    breach_detail *d = calloc(1, sizeof *d);
+    scene->detail = d;
+    if (!d) return pbd_error(PBD_FAILED, "out of memory for a dam");
+    d->height = pbd_real(values, "height");
+    d->notch = pbd_real(values, "notch") * d->height;
+    d->level = pbd_real(values, "water") * d->height;
+    granular_set_material(values, scene);
+    scene->fluid = (pbd_fluid){pbd_real(values, "water_density"), pbd_real(values, "viscosity")};
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    PBD_TRY(fill_bodies(values, d, scene));
+    d->exchange = calloc(3 * d->sand + 1, sizeof *d->exchange);
+    if (!d->exchange) return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", d->sand);
+    return set_walls(values, d, scene);
+}
+
+static void free_scene(pbd_scene *scene) {
+    breach_detail *d = scene->detail;
+    if (d) free(d->exchange);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
+
+typedef void pair_visit(void *to, size_t i, size_t j, double square);
+
+static pbd_status visit_near(const double *x, size_t count, double reach, pair_visit *visit, void *to) {
+    near_pairs near;
+    PBD_TRY(near_pairs_find(x, count, reach, &near));
+    for (size_t k = 0; k < near.count; k++)
+        visit(to, near.pair[2 * k], near.pair[2 * k + 1], near.distance[k] * near.distance[k]);
+    near_pairs_free(&near);
+    return pbd_ok();
+}
+
+/* ---- How full space is ------------------------------------------------------------------------------------------- */
+
+/* Sums of volumes by Wendland's kernel, with images beyond the walls, over that of a lattice. */
+typedef struct fullness {
+    const pbd_scene *scene;
+    const double *x;
+    double support, per_lattice;
+    double *far;  /* WALLS by particle: distances from planes, m */
+    double *full; /* by particle */
+} fullness;
+
+static double weight_between(const fullness *f, size_t i, size_t j, double square) {
+    double sum = sph_kernel_at(SPH_WENDLAND_C2, square, f->support).w;
+    for (size_t c = 0; c < WALLS; c++) {
+        const double image = square + 4 * fmax(f->far[WALLS * i + c], 0) * fmax(f->far[WALLS * j + c], 0);
+        sum += sph_kernel_at(SPH_WENDLAND_C2, image, f->support).w;
+    }
+    return sum * f->per_lattice;
+}
+
+static void add_pair(void *to, size_t i, size_t j, double square) {
+    fullness *f = to;
+    const double w = weight_between(f, i, j, square);
+    f->full[i] += f->scene->volumes[j] * w;
+    f->full[j] += f->scene->volumes[i] * w;
+}
+
+static double lattice_sum(double spacing, double support) {
+    double sum = 0;
+    for (int k = 0; k < 343; k++) {
+        const int x = k % 7 - 3, y = k / 7 % 7 - 3, z = k / 49 - 3;
+        sum += spacing * spacing * spacing *
+               sph_kernel_at(SPH_WENDLAND_C2, spacing * spacing * (x * x + y * y + z * z), support).w;
+    }
+    return sum;
+}
+
+/* Of the first `count` particles by themselves; to be freed. */
+static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size_t count, double **out) {
+    const double support = 2.5 * scene->spacing;
+    fullness f = {.scene = scene,
+                  .x = x,
+                  .support = support,
+                  .per_lattice = 1 / lattice_sum(scene->spacing, support),
+                  .far = malloc((WALLS * count + 1) * sizeof *f.far),
+                  .full = calloc(count + 1, sizeof *f.full)};
+    pbd_status status = f.far && f.full ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    for (size_t k = 0; k < WALLS * count && status.code == PBD_OK; k++) {
+        const pbd_collider *wall = &scene->collider[k % WALLS];
+        f.far[k] = 0;
+        for (size_t d = 0; d < 3; d++) f.far[k] += (x[3 * (k / WALLS) + d] - wall->centre[d]) * wall->axis[2][d];
+    }
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++)
+        f.full[i] = scene->volumes[i] * weight_between(&f, i, i, 0);
+    if (status.code == PBD_OK) status = visit_near(x, count, support, add_pair, &f);
+    free(f.far);
+    if (status.code != PBD_OK) free(f.full);
+    *out = status.code == PBD_OK ? f.full : NULL;
+    return status;
+}
+
+/* ---- Depth ------------------------------------------------------------------------------------------------------- */
+
+typedef struct depths {
+    const double *full; /* of sand by itself: at its surface below 0.75 */
+    double *square;     /* m^2: from the nearest particle of the surface */
+} depths;
+
+static const double SURFACE = 0.75;
+
+static void note_surface(void *to, size_t i, size_t j, double square) {
+    depths *d = to;
+    if (d->full[j] < SURFACE && square < d->square[i]) d->square[i] = square;
+    if (d->full[i] < SURFACE && square < d->square[j]) d->square[j] = square;
+}
+
+/* What water has given to sand since the last look, by how deep in the sand it was given. */
+static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, const pbd_method *method,
+                                   const void *state, const double *x) {
+    const size_t n = d->sand;
+    depths depth = {.square = malloc((n + 1) * sizeof *depth.square)};
+    double *full = NULL, *now = malloc((3 * scene->particles + 1) * sizeof *now);
+    pbd_status status = depth.square && now ? method->read(state, PBD_EXCHANGE, now)
+                                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    if (status.code == PBD_OK) status = measure_fullness(scene, x, n, &full);
+    depth.full = full;
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) depth.square[i] = full[i] < SURFACE ? 0 : INFINITY;
+    if (status.code == PBD_OK) status = visit_near(x, n, BINS * scene->spacing, note_surface, &depth);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+        const double *e = now + 3 * i, *was = d->exchange + 3 * i;
+        const int bin = (int)fmin(sqrt(depth.square[i]) / scene->spacing, BINS - 1);
+        d->by_depth[bin] += sqrt((e[0] - was[0]) * (e[0] - was[0]) + (e[1] - was[1]) * (e[1] - was[1]) +
+                                 (e[2] - was[2]) * (e[2] - was[2]));
+        d->sand_by_depth[bin]++;
+    }
+    if (status.code == PBD_OK) memcpy(d->exchange, now, 3 * n * sizeof *now);
+    free(depth.square);
+    free(full);
+    free(now);
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status look_at_water(breach_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    double *full, sum = 0;
+    PBD_TRY(measure_fullness(scene, x, scene->particles, &full));
+    for (size_t i = d->sand; i < scene->particles; i++) sum += fmax(full[i] - 1, 0);
+    free(full);
+    d->compressed = sum / (double)(scene->particles - d->sand);
+    d->most_compressed = fmax(d->most_compressed, d->compressed);
+    pbd_series(recorder, "water_compression", "value", "1", &d->compressed, 1, 1);
+    return pbd_ok();
+}
+
+static void look_at_dam(breach_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    double across[2] = {0}, top = 0;
+    size_t beyond;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double *at = x + 3 * i;
+        const bool grain = i < d->sand, middle = fabs(at[1]) < 0.25 * NOTCH * d->height;
+        across[grain] += at[0] > far_foot(d);
+        if (grain && middle && fabs(at[0] - crest_from(d) - 0.5 * CREST * d->height) < 0.5 * CREST * d->height)
+            top = fmax(top, at[2] + 0.5 * scene->spacing);
+    }
+    d->water_across = across[0] / (double)(scene->particles - d->sand);
+    d->sand_across = across[1] / (double)d->sand;
+    d->crest = top / d->height;
+    d->deepest = fmax(d->deepest, particle_deepest(scene, x, &beyond));
+    pbd_series(recorder, "water_across", "value", "1", &d->water_across, 1, 1);
+    pbd_series(recorder, "sand_across", "value", "1", &d->sand_across, 1, 1);
+    pbd_series(recorder, "crest", "value", "1", &d->crest, 1, 1);
+}
+
+/* Those within three quarters of a spacing of the middle plane, and from above all water and sand, thinned. */
+static void draw(breach_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
+    char slice[32], plan[32];
+    const size_t every = scene->particles / PICTURE + 1;
+    if (d->frame >= FRAMES || time < scene->duration * d->frame / (FRAMES - 1) - 1e-9) return;
+    snprintf(slice, sizeof slice, "slice_%d", d->frame);
+    snprintf(plan, sizeof plan, "plan_%d", d->frame++);
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double *at = x + 3 * i, matter = i < d->sand ? 0 : 1;
+        const bool near = fabs(at[1]) < 0.75 * scene->spacing;
+        for (int k = 0; k < 3 && (near || i % every == 0); k++) {
+            static const char *const axis[] = {"x", "y", "z"};
+            if (near) pbd_series(recorder, slice, axis[k], "m", &at[k], 1, 1);
+            if (i % every == 0) pbd_series(recorder, plan, axis[k], "m", &at[k], 1, 1);
+        }
+        if (near) pbd_series(recorder, slice, "value", "1", &matter, 1, 1);
+        if (i % every == 0) pbd_series(recorder, plan, "value", "1", &matter, 1, 1);
+    }
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    breach_detail *d = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = liquid_look(&d->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) status = look_at_water(d, scene, x, recorder);
+    if (status.code == PBD_OK) status = look_at_exchange(d, scene, method, state, x);
+    if (status.code == PBD_OK) {
+        look_at_dam(d, scene, x, recorder);
+        draw(d, scene, x, time, recorder);
+    }
+    free(x);
+    return status;
+}
+
+static void record_exchange(const breach_detail *d, pbd_recorder *recorder) {
+    double all = 0, grains = 0, near = 0, near_grains = 0;
+    for (int k = 0; k < BINS; k++) all += d->by_depth[k], grains += d->sand_by_depth[k];
+    if (!(all > 0)) return;
+    for (int k = 0; k < BINS; k++) {
+        const double depth = k + 0.5, share = d->by_depth[k] / all, sand = d->sand_by_depth[k] / grains;
+        if (k < 2) near += share, near_grains += sand;
+        pbd_series(recorder, "exchange_by_depth", "depth", "1", &depth, 1, 1);
+        pbd_series(recorder, "exchange_by_depth", "exchange", "1", &share, 1, 1);
+        pbd_series(recorder, "exchange_by_depth", "sand", "1", &sand, 1, 1);
+    }
+    pbd_metric(recorder, "exchange_near_surface", "1", PBD_NEUTRAL, near);
+    pbd_metric(recorder, "sand_near_surface", "1", PBD_NEUTRAL, near_grains);
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const breach_detail *d = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    free(x);
+    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
+    pbd_metric(recorder, "sand_particles", "1", PBD_NEUTRAL, (double)d->sand);
+    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    liquid_record(&d->watch, recorder);
+    if (!d->watch.looked) return pbd_ok();
+    pbd_metric(recorder, "water_compression", "1", PBD_LOWER_IS_BETTER, d->compressed);
+    pbd_metric(recorder, "most_water_compression", "1", PBD_LOWER_IS_BETTER, d->most_compressed);
+    pbd_metric(recorder, "deepest_in_walls", "m", PBD_LOWER_IS_BETTER, d->deepest);
+    pbd_metric(recorder, "water_across", "1", PBD_NEUTRAL, d->water_across);
+    pbd_metric(recorder, "sand_across", "1", PBD_NEUTRAL, d->sand_across);
+    pbd_metric(recorder, "crest", "1", PBD_NEUTRAL, d->crest);
+    record_exchange(d, recorder);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_dam_breach = {
+    .abi = PBD_CASE_ABI,
+    .name = "dam_breach",
+    .summary = "water carries off a dam of sand: two kinds of matter in one solve",
+    .source = "yu2024 Figure 7, Table 2",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};
