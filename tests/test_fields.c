@@ -6,7 +6,7 @@ static const struct {
     pbd_field field;
     size_t by_particle, fixed; /* numbers */
 } fields[] = {{PBD_POSITIONS, 3, 0},   {PBD_VELOCITIES, 3, 0}, {PBD_PREDICTED, 3, 0}, {PBD_DEFORMATION_GRADIENTS, 9, 0},
-              {PBD_MEAN_STRESS, 0, 9}, {(pbd_field)99, 0, 0}};
+              {PBD_MEAN_STRESS, 0, 9}, {PBD_PRESSURES, 1, 0},  {PBD_EXCHANGE, 3, 0},  {(pbd_field)99, 0, 0}};
 
 static const double SENTINEL = -12345.678;
 
@@ -58,7 +58,7 @@ static bool try_case(const char *method, const pbd_method *m, const pbd_case *c)
 
 static void test_fields(void **unused) {
     (void)unused;
-    static const char *const cases[] = {"uniaxial", "towel", "hex_fit", "sand_column"};
+    static const char *const cases[] = {"uniaxial", "towel", "hex_fit", "sand_column", "still_water"};
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
         size_t done = 0;

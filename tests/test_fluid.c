@@ -154,7 +154,8 @@ static double largest_difference(const double *a, const double *b, size_t n) {
     return most;
 }
 
-static const char *const one_pass = "iterations=1 relaxation=1 softening=0 constraint=both_sided xsph=0 keep=0";
+static const char *const one_pass =
+    "iterations=1 relaxation=1 softening=0 constraint=both_sided xsph=0 keep=0 settling=0";
 
 static void check_one_pass(const char *kernel, kernel_of w, double end, double limit) {
     pbd_scene scene;
@@ -189,7 +190,7 @@ static void test_floor_is_a_mirror(void **unused) {
     (void)unused;
     pbd_scene scene, twice;
     const double floor_at = -0.23 - 0.03, dt = 0.01;
-    const char *words = "iterations=3 xsph=0";
+    const char *words = "iterations=3 xsph=0 settling=0";
     make_cloud(&scene, (const size_t[]){4, 3, 4}, 0.95, 0.1, 0.2);
     make_cloud(&twice, (const size_t[]){4, 3, 8}, 0.95, 0.1, 0.2);
     set_noise_velocities(&scene, 0.1);
@@ -224,14 +225,15 @@ static void test_momenta(void **unused) {
     make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.3);
     set_noise_velocities(&scene, 1);
     const double dt = 0.01;
-    double *v = velocities_after(&scene, "iterations=5 xsph=0.1 crowding=0.1", dt, 4), lost[3] = {0}, size = 0;
+    double *v = velocities_after(&scene, "iterations=5 xsph=0.1 crowding=0.1 settling=0", dt, 4), lost[3] = {0},
+           size = 0;
     for (size_t k = 0; k < 3 * scene.particles; k++) {
         lost[k % 3] += scene.masses[k / 3] * (v[k] - scene.velocities[k]);
         size += scene.masses[k / 3] * fabs(v[k] - scene.velocities[k]);
     }
     check_near("momentum after four steps", largest(lost, 3) / size, 0, 1e-14);
     free(v);
-    v = velocities_after(&scene, "iterations=1 xsph=0 crowding=0.1", dt, 1);
+    v = velocities_after(&scene, "iterations=1 xsph=0 crowding=0.1 settling=0", dt, 1);
     double turn[3] = {0}, turned = 0;
     for (size_t p = 0; p < scene.particles; p++)
         for (size_t d = 0; d < 3; d++) {
@@ -261,7 +263,7 @@ static void test_rotation(void **unused) {
     pbd_scene scene;
     make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.2);
     set_noise_velocities(&scene, 1);
-    const char *words = "iterations=5 crowding=0.05 vorticity=0.02";
+    const char *words = "iterations=5 crowding=0.05 vorticity=0.02 settling=0";
     double *v = velocities_after(&scene, words, 0.01, 3);
     rotate(v, scene.particles);
     rotate(scene.positions, scene.particles);
@@ -279,12 +281,12 @@ static void test_units(void **unused) {
     pbd_scene scene;
     make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.2);
     set_noise_velocities(&scene, 1);
-    double *metres = velocities_after(&scene, "iterations=5 crowding=0.05", 0.01, 3);
+    double *metres = velocities_after(&scene, "iterations=5 crowding=0.05 settling=0", 0.01, 3);
     scene.spacing *= 100;
     scene.extent *= 100;
     for (size_t p = 0; p < scene.particles; p++) scene.volumes[p] *= 1e6, scene.masses[p] *= 1e-3;
     for (size_t k = 0; k < 3 * scene.particles; k++) scene.positions[k] *= 100, scene.velocities[k] *= 100;
-    double *centimetres = velocities_after(&scene, "iterations=5 crowding=0.05", 0.01, 3);
+    double *centimetres = velocities_after(&scene, "iterations=5 crowding=0.05 settling=0", 0.01, 3);
     for (size_t k = 0; k < 3 * scene.particles; k++) centimetres[k] /= 100;
     check_near("in centimetres, m/s", largest_difference(metres, centimetres, 3 * scene.particles), 0, 1e-11);
     free(metres);
@@ -335,8 +337,9 @@ static void test_smoothing(void **unused) {
 
 /* ---- Backends ---------------------------------------------------------------------------------------------------- */
 
-static const char *const busy[] = {"iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2",
-                                   "iterations=4 multipliers=printed keep=0 kernel=poly6_spiky printed_softening=600"};
+static const char *const busy[] = {
+    "iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2 settling=0",
+    "iterations=4 multipliers=printed keep=0 kernel=poly6_spiky printed_softening=60 settling=0"};
 
 /* Runs into a corner, half of it compressed. */
 static void make_busy_scene(pbd_scene *scene) {
@@ -445,7 +448,7 @@ static void test_mixture_keeps_momentum(void **unused) {
     solver s;
     double lost[3] = {0}, size = 0, gained[2][3] = {{0}}, told[2][3] = {{0}}, exchanged = 0;
     make_mixture(&scene);
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=4");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=4 fluid_settling=0");
     check_steps(&s, 2e-3, 6);
     double *v = velocities_of(&s, scene.particles), *e = malloc((3 * scene.particles + 1) * sizeof *e);
     check_ok(s.method->read(s.state, PBD_EXCHANGE, e));
@@ -469,7 +472,7 @@ static void test_mixture_keeps_momentum(void **unused) {
     cloud_free(&scene);
 }
 
-/* Liquid that touches nothing leaves a continuum as it would be alone, to the bit, and the other way round. */
+/* Liquid that touches nothing leaves a continuum as it would be alone. */
 static void test_apart_they_are_alone(void **unused) {
     (void)unused;
     pbd_scene scene, half;
@@ -492,9 +495,10 @@ static void test_apart_they_are_alone(void **unused) {
     solver_open(&alone, "xpbi", PBD_PRECISION_F64, 1, &half, "iterations=3");
     check_steps(&both, 2e-3, 4);
     check_steps(&alone, 2e-3, 4);
-    double *x = positions_of(&both, scene.particles), *y = positions_of(&alone, half.particles);
+    double *x = positions_of(&both, scene.particles), *y = positions_of(&alone, half.particles), worst = 0;
     for (size_t i = 0, k = 0; i < scene.particles; i++)
-        if (scene.matter[i] == PBD_CONTINUUM) assert_memory_equal(x + 3 * i, y + 3 * k++, 3 * sizeof *x);
+        if (scene.matter[i] == PBD_CONTINUUM) worst = fmax(worst, largest_difference(x + 3 * i, y + 3 * k++, 3));
+    check_near("continuum with liquid far away, m", worst, 0, 1e-13); /* sums are of another order */
     free(x);
     free(y);
     solver_close(&both);

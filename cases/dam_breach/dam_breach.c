@@ -36,6 +36,7 @@ static const double CREST = 0.3, SLOPE = 1.2, WIDTH = 1.2, RESERVOIR = 1.5, NOTC
 typedef struct breach_detail {
     liquid_watch watch;
     double height, notch, level;                 /* m */
+    double gap;                                  /* m: between sand and water at the start */
     size_t sand;                                 /* particles: they come first; the others are water */
     double *exchange;                            /* sand x 3, N s: at the last look */
     double by_depth[BINS], sand_by_depth[BINS];  /* sums over the looks: impulses, N s; particles */
@@ -67,7 +68,7 @@ static double to_sand(const solid *s, const double x[3]) {
 
 static double to_water(const solid *s, const double x[3]) {
     const breach_detail *d = s->of;
-    const double slope = x[0] > 0 ? (x[0] / SLOPE - x[2]) * SLOPE / hypot(1, SLOPE) : -1e30;
+    const double slope = x[0] > 0 ? (x[0] / SLOPE - x[2]) * SLOPE / hypot(1, SLOPE) + d->gap : d->gap + x[0] - x[2];
     const double side = fabs(x[1]) - 0.5 * WIDTH * d->height;
     return fmax(fmax(slope, x[2] - d->level), fmax(side, fmax(-x[2], -RESERVOIR * d->height - x[0])));
 }
@@ -118,8 +119,9 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
 static pbd_status fill_bodies(const pbd_values *values, breach_detail *d, pbd_scene *scene) {
     sampling_plan plan = particle_plan(values);
     sampling sand = {0}, water = {0};
-    const solid dam = body_of(d, false), lake = body_of(d, true);
     if (plan.count > 0) plan.spacing = cbrt(volume_of(d) / (double)plan.count);
+    d->gap = 0.5 * plan.spacing;
+    const solid dam = body_of(d, false), lake = body_of(d, true);
     plan.count = 0;
     pbd_status status = sampling_make(&dam, &plan, &sand);
     const sampling_plan still = {.kind = SAMPLING_LATTICE, .spacing = plan.spacing};

@@ -39,6 +39,8 @@ static const pbd_param params[] = {
     {"crowding_power", "", PBD_INTEGER, "4", 1, 16, 0, NULL, "n of Eq. 13"},
     {"xsph", "", PBD_REAL, "-1", -1, 1, 0, NULL, "c of Eq. 17; -1: the scene's viscosity"},
     {"vorticity", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "epsilon of Eq. 16: vorticity confinement; adds momentum"},
+    {"settling", "s", PBD_REAL, "0.02", 0, 1e6, 0, NULL,
+     "in which liquid that is too dense at the start comes out by all but 1/e; 0: at once"},
     {"walls", "", PBD_CHOICE, "mirror", 0, 0, 0, wall_forms,
      "liquid has an image beyond each collider, or they only push"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "step of which compression is recorded by iteration"},
@@ -102,6 +104,7 @@ static fluid_settings settings_of(const pbd_scene *scene, const pbd_values *valu
                             .crowding_power = (int)pbd_integer(values, "crowding_power"),
                             .xsph = xsph < 0 ? scene->fluid.viscosity : xsph,
                             .vorticity = pbd_real(values, "vorticity"),
+                            .settling = pbd_real(values, "settling"),
                             .walls = pbd_choice(values, "walls") == 0};
 }
 

@@ -96,9 +96,9 @@ static double largest_eigenvalue(int kernel, double reach, double square) {
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 void fluid_free(fluid *f) {
-    void *device[] = {f->matter, f->multiplier, f->exchange, f->p,      f->role,   f->gain,
-                      f->change, f->excess,     f->distance, f->corner, f->smooth, f->curl,
-                      f->normal, f->length,     f->kept,     f->slice,  f->list,   f->block};
+    void *device[] = {f->matter, f->multiplier, f->allowed,  f->exchange, f->p,      f->role, f->gain,
+                      f->change, f->excess,     f->distance, f->corner,   f->smooth, f->curl, f->normal,
+                      f->length, f->kept,       f->slice,    f->list,     f->block};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(f->exec, device[i]);
     grid_free(&f->grid);
     *f = (fluid){0};
@@ -159,7 +159,7 @@ static pbd_status allocate_rows(fluid *f) {
         PBD_TRY(allocate(f, FLUID_CORNER * (n + 1), sizeof(uint32_t), &f->corner));
     }
     if (f->settings.vorticity > 0) PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->curl));
-    real **one[] = {&f->role, &f->gain, &f->change, &f->excess, &f->multiplier};
+    real **one[] = {&f->role, &f->gain, &f->change, &f->excess, &f->multiplier, &f->allowed};
     for (size_t i = 0; i < sizeof one / sizeof *one; i++) PBD_TRY(allocate(f, n + 1, sizeof(real), one[i]));
     if (f->mixed) PBD_TRY(allocate(f, 3 * n, sizeof(real), &f->exchange));
     PBD_TRY(allocate(f, FLUID_WATCHED * (n / FLUID_BLOCK + 1), sizeof(real), &f->block));
@@ -220,6 +220,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
                                    .gain = f->gain,
                                    .walls = walls_of(f),
                                    .multiplier = f->multiplier,
+                                   .allowed = f->allowed,
                                    .change = f->change,
                                    .excess = f->excess,
                                    .inverse_sum = (real)(1 / f->sum),
@@ -277,6 +278,20 @@ static pbd_status search(fluid *f) {
     return pbd_run(f->exec, &PBD_KERNEL(fluid_fill), slices * FLUID_LANES, &args);
 }
 
+/* What is too dense, where it all begins; and from then on less of it. */
+static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    const double time = f->settings.settling;
+    const fluid_allow_args args = {f->id, f->excess, f->allowed,
+                                   (real)(f->began ? time > 0 ? exp(-dt / time) : 0 : -1)};
+    if (!f->began) {
+        PBD_TRY(place(f, x, v, walls, 0));
+        PBD_TRY(search(f));
+        PBD_TRY(solve(f, v, dt, FLUID_LOOK));
+    }
+    f->began = true;
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_allow), f->rows, &args);
+}
+
 static pbd_status begin(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     PBD_TRY(place(f, x, v, walls, dt));
     pbd_phase_begin(f->recorder, "fluid_search");
@@ -293,6 +308,7 @@ pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, con
     f->id = id;
     const fluid_forget_args forget = {f->multiplier};
     if (!(f->settings.keep > 0)) PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_forget), f->rows, &forget));
+    if (f->settings.settling > 0) PBD_TRY(settle(f, x, v, walls, dt));
     return begin(f, x, v, walls, dt);
 }
 
@@ -422,26 +438,37 @@ pbd_status fluid_read_exchange(const fluid *f, double *out) {
     return f->exchange ? read_reals(f, f->exchange, 3 * f->rows, out) : pbd_ok();
 }
 
+typedef struct saved_head {
+    double dt;
+    uint64_t began;
+} saved_head;
+
 size_t fluid_saved_bytes(const fluid *f) {
     if (f->liquid == 0) return 0;
-    return sizeof f->dt + f->rows * sizeof(real) * (f->exchange ? 4 : 1);
+    return sizeof(saved_head) + f->rows * sizeof(real) * (f->exchange ? 5 : 2);
 }
 
 pbd_status fluid_save(const fluid *f, void *out) {
     if (f->liquid == 0) return pbd_ok();
-    char *at = (char *)out + sizeof f->dt;
-    memcpy(out, &f->dt, sizeof f->dt);
-    PBD_TRY(pbd_download(f->exec, at, f->multiplier, f->rows * sizeof(real)));
-    if (!f->exchange) return pbd_ok();
-    return pbd_download(f->exec, at + f->rows * sizeof(real), f->exchange, 3 * f->rows * sizeof(real));
+    const saved_head head = {f->dt, f->began};
+    const size_t bytes = f->rows * sizeof(real);
+    char *at = (char *)out + sizeof head;
+    memcpy(out, &head, sizeof head);
+    PBD_TRY(pbd_download(f->exec, at, f->multiplier, bytes));
+    PBD_TRY(pbd_download(f->exec, at + bytes, f->allowed, bytes));
+    return f->exchange ? pbd_download(f->exec, at + 2 * bytes, f->exchange, 3 * bytes) : pbd_ok();
 }
 
 pbd_status fluid_load(fluid *f, const void *from) {
     if (f->liquid == 0) return pbd_ok();
-    const char *at = (const char *)from + sizeof f->dt;
-    memcpy(&f->dt, from, sizeof f->dt);
+    const size_t bytes = f->rows * sizeof(real);
+    const char *at = (const char *)from + sizeof(saved_head);
+    saved_head head;
+    memcpy(&head, from, sizeof head);
+    f->dt = head.dt;
+    f->began = head.began;
     f->grid.builds = 0; /* what comes depends on what is saved alone */
-    PBD_TRY(pbd_upload(f->exec, f->multiplier, at, f->rows * sizeof(real)));
-    if (!f->exchange) return pbd_ok();
-    return pbd_upload(f->exec, f->exchange, at + f->rows * sizeof(real), 3 * f->rows * sizeof(real));
+    PBD_TRY(pbd_upload(f->exec, f->multiplier, at, bytes));
+    PBD_TRY(pbd_upload(f->exec, f->allowed, at + bytes, bytes));
+    return f->exchange ? pbd_upload(f->exec, f->exchange, at + 2 * bytes, 3 * bytes) : pbd_ok();
 }

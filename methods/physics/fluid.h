@@ -46,6 +46,7 @@ typedef struct fluid_settings {
     double crowding;          /* artificial pressure: over the multiplier that C = 1 has on a lattice; 0: off */
     double crowding_at;       /* distance where it is that, over the support */
     int crowding_power;
+    double settling;  /* s: in which liquid that is too dense at the start comes out by all but 1/e; 0: at once */
     double xsph;      /* c */
     double vorticity; /* m/s */
     bool walls;       /* colliders mirror; else they only push back */
@@ -68,8 +69,9 @@ typedef struct fluid {
     double sum, weight;  /* on a lattice: S; the denominator, 1/(kg m^2) */
     double stiffness;    /* on a lattice: dC over a change of volume, about 1. Pressures do that work */
     double relaxation, softening, eigenvalue;
-    int walls; /* colliders that mirror */
-    double dt; /* s: of the last step; 0: there was none */
+    int walls;  /* colliders that mirror */
+    double dt;  /* s: of the last step; 0: there was none */
+    bool began; /* it is known what is too dense at the start */
     double most_compressed, largest;
     grid grid;
     uint64_t entries;
@@ -77,7 +79,7 @@ typedef struct fluid {
     const uint32_t *id; /* device, the solver's: of this step */
     /* Device. */
     uint8_t *matter;
-    real *multiplier, *exchange; /* by number in the scene; three each */
+    real *multiplier, *allowed, *exchange; /* by number in the scene; three each */
     real *p, *role, *gain, *change, *excess, *distance, *normal, *smooth, *curl, *block;
     uint32_t *length, *kept, *slice, *list, *corner;
 } fluid;

@@ -306,10 +306,11 @@ typedef struct fluid_solve_args {
     const uint32_t *id;
     const real *p, *v, *role, *gain;
     fluid_walls walls;
-    real *multiplier; /* by id, kg m^2 */
-    real *change;     /* by row: of the multiplier, in this pass */
-    real *excess;     /* by row: C, and 0 of what is no liquid */
-    real inverse_sum; /* 1/S */
+    real *multiplier;    /* by id, kg m^2 */
+    const real *allowed; /* by id: C up to which nothing pushes */
+    real *change;        /* by row: of the multiplier, in this pass */
+    real *excess;        /* by row: C, and 0 of what is no liquid */
+    real inverse_sum;    /* 1/S */
     real relaxation;
     real softening;  /* added to the denominator, 1/(kg m^2) */
     real compliance; /* over dt^2, kg m^5... of a particle it is this over its volume */
@@ -334,6 +335,7 @@ PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real exc
         return;
     }
     const real soft = a->compliance / volume, from = a->printed ? 0 : old;
+    excess -= a->allowed[fluid_id(a->id, row)];
     real now = from + a->relaxation * (excess - soft * from) / (weight + soft + a->softening);
     if (!a->both) now = real_max(now, 0);
     a->change[row] = now - from;
@@ -403,6 +405,20 @@ PBD_FN void fluid_solve(const fluid_solve_args *a, size_t first, int count) {
     }
 }
 PBD_BATCH_KERNEL(fluid_solve, fluid_solve_args, 30 * (5 * sizeof(real) + 4) + 10 * sizeof(real), 30 * 35 + 40)
+
+typedef struct fluid_allow_args {
+    const uint32_t *id;
+    const real *excess;
+    real *allowed; /* by id */
+    real keep;     /* of what was allowed; below 0: what there is */
+} fluid_allow_args;
+
+/* Liquid that is too dense when it all begins is let out little by little: at once it would explode. */
+PBD_FN void fluid_allow(const fluid_allow_args *a, size_t i) {
+    real *allowed = a->allowed + fluid_id(a->id, i);
+    *allowed = a->keep < 0 ? real_most(a->excess[i], 0) : a->keep * *allowed;
+}
+PBD_ITEM_KERNEL(fluid_allow, fluid_allow_args, 2 * sizeof(real), 1)
 
 typedef struct fluid_forget_args {
     real *multiplier;

@@ -59,6 +59,8 @@ static const pbd_param params[] = {
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"fluid_passes", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "of the liquid's constraints in an iteration"},
     {"fluid_support", "", PBD_REAL, "2.2", 1.1, 6, 0, NULL, "where the liquid's kernel ends, in its spacings"},
+    {"fluid_settling", "s", PBD_REAL, "0.02", 0, 1e6, 0, NULL,
+     "in which liquid that is too dense at the start comes out by all but 1/e; 0: at once"},
     {"fluid_keep", "", PBD_REAL, "1", 0, 1, 0, NULL, "of the liquid's multipliers, a step begins with"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
@@ -284,6 +286,7 @@ static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values
                                      .crowding_at = 0.2,
                                      .crowding_power = 4,
                                      .xsph = scene->fluid.viscosity,
+                                     .settling = pbd_real(values, "fluid_settling"),
                                      .walls = true};
     s->fluid_passes = pbd_integer(values, "fluid_passes");
     return fluid_create(&s->fluid, scene, &settings, s->exec, s->recorder);
