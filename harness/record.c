@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/exec/exec.h"
+
 struct pbd_recorder {
     pbd_result *result;
     bool (*stop)(void);
@@ -16,6 +18,7 @@ struct pbd_recorder {
     double outer_wall, outer_cpu; /* when it began */
     char inner[64];               /* the method's phase, or "" */
     double inner_wall, inner_cpu;
+    pbd_exec *exec; /* whom phases wait for, or NULL */
 };
 
 static double seconds_of(clockid_t clock) {
@@ -193,8 +196,11 @@ static void add_phase(pbd_recorder *recorder, const char *name, double wall, dou
     item->calls++;
 }
 
+void pbd_recorder_wait_at_phases(pbd_recorder *recorder, pbd_exec *exec) { recorder->exec = exec; }
+
 void pbd_phase_begin(pbd_recorder *recorder, const char *name) {
     if (recorder->muted) return;
+    if (recorder->exec) pbd_exec_wait(recorder->exec); /* an error of a kernel is met again by the next call */
     snprintf(recorder->inner, sizeof recorder->inner, "%s%s%s", recorder->outer ? recorder->outer : "",
              recorder->outer ? "/" : "", name);
     recorder->inner_wall = pbd_wall_seconds();
@@ -203,6 +209,7 @@ void pbd_phase_begin(pbd_recorder *recorder, const char *name) {
 
 void pbd_phase_end(pbd_recorder *recorder) {
     if (recorder->muted || recorder->inner[0] == '\0') return;
+    if (recorder->exec) pbd_exec_wait(recorder->exec);
     add_phase(recorder, recorder->inner, pbd_wall_seconds() - recorder->inner_wall,
               pbd_cpu_seconds() - recorder->inner_cpu);
     recorder->inner[0] = '\0';

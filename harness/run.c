@@ -115,8 +115,10 @@ static pbd_status check_cell(const pbd_cell *cell) {
         return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name,
                          pbd_precision_name(cell->precision), pbd_precision_name((pbd_precision)!cell->precision));
     if (!(m->backends & 1u << cell->backend))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run on backend %s", m->name,
-                         pbd_backend_at(cell->backend).name);
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "method %s does not run on backend %s, only on %s%s (its README.md says why)", m->name,
+                         pbd_backend_at(cell->backend).name, m->backends & PBD_CPU ? "cpu" : "emu",
+                         m->backends & PBD_CPU && m->backends & PBD_EMU ? " and emu" : "");
     return pbd_ok();
 }
 
@@ -510,6 +512,12 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     return status;
 }
 
+/* PBDBENCH_PHASES=wait: for where the time goes on a GPU, not for how long a run takes. */
+static bool phases_wait(void) {
+    const char *text = getenv("PBDBENCH_PHASES");
+    return text && strcmp(text, "wait") == 0;
+}
+
 /* On a GPU: what it does before and after goes into the run, too. */
 static pbd_status run_watched(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
                               pbd_recorder *recorder) {
@@ -539,6 +547,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_exec *exec = NULL;
     void *state = NULL;
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
+    if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
     if (ended.code == PBD_OK) ended = run_watched(item, &scene, exec, &state, recorder);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder))

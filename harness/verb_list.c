@@ -53,6 +53,14 @@ static json_t *params_json(const pbd_param *params) {
     return array;
 }
 
+/* Where a method does not run is said in its line; its README says why. */
+static void emit_method(listing *l, const pbd_method *m, json_t *extra) {
+    char summary[400];
+    const char *only = m->backends & PBD_CUDA ? "" : m->backends & PBD_EMU ? "  [cpu and emu only]" : "  [cpu only]";
+    snprintf(summary, sizeof summary, "%s%s", m->summary, l->array ? "" : only);
+    emit(l, m->name, summary, m->source, true, "", extra);
+}
+
 static void list_methods(listing *l) {
     static const char *const backends[] = {"cpu", "emu", "cuda"}, *const precisions[] = {"f32", "f64"};
     heading(l, "methods");
@@ -62,7 +70,7 @@ static void list_methods(listing *l) {
         json_t *extra = json_pack("{s:o, s:o, s:o, s:s?}", "backends", names_of_mask(m->backends, backends, 3),
                                   "precisions", names_of_mask(m->precisions, precisions, 2), "params",
                                   params_json(m->params), "plugin", plugin ? pbd_plugin_path(plugin) : NULL);
-        emit(l, m->name, m->summary, m->source, true, "", extra);
+        emit_method(l, m, extra);
     }
 }
 

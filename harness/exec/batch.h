@@ -29,15 +29,13 @@ PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 PBD_FN void batch_load_rows(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     (void)stride;
     (void)count;
-    const real *row = rows + 4 * (size_t)index[0];
-    for (int c = 0; c < 4; c++) out[c] = row[c];
+    row_load(rows + 4 * (size_t)index[0], out);
 }
 
 PBD_FN void batch_store_rows(real *rows, const uint32_t *index, int stride, int count, const vreal in[4]) {
     (void)stride;
     (void)count;
-    real *row = rows + 4 * (size_t)index[0];
-    for (int c = 0; c < 4; c++) row[c] = in[c];
+    row_store(rows + 4 * (size_t)index[0], in);
 }
 
 #else
@@ -196,7 +194,7 @@ PBD_FN void batch_store_strided(real *rows, size_t at, size_t stride, int count,
 #if PBD_BATCH == 1
     (void)stride;
     (void)count;
-    for (int c = 0; c < 4; c++) rows[4 * at + (size_t)c] = in[c];
+    row_store(rows + 4 * at, in);
 #else
     for (int l = 0; l < count; l++)
         for (int c = 0; c < 4; c++) rows[4 * (at + (size_t)l * stride) + (size_t)c] = in[c][l];

@@ -5,9 +5,16 @@
 #include "methods/physics/real.h"
 
 /* Threads of a block, and lanes of a tile, on a GPU. Eight lanes fit the 20 to 40 neighbours of these methods: with 32
- * most of a warp would idle at the end of each list. */
+ * most of a warp would idle at the end of each list. A CUDA build may try others (PBD_GPU_BLOCK and PBD_GPU_LANES of
+ * CMake); the emulation has these. */
+#if !defined(PBD_BLOCK)
 #define PBD_BLOCK 128
+#endif
+#if !defined(PBD_GPU_LANES)
 #define PBD_GPU_LANES 8
+#endif
+/* The lanes of this thread's tile, as a mask of its warp. */
+#define PBD_TILE_MASK (0xffffffffu >> (32 - PBD_GPU_LANES) << (threadIdx.x % 32 / PBD_GPU_LANES * PBD_GPU_LANES))
 
 #if defined(__CUDACC__)
 
@@ -19,8 +26,7 @@
 /* The same value of the lane `other` (by xor) of this tile. */
 PBD_FN real lane_exchange(real v, int other) {
 #if defined(__CUDA_ARCH__)
-    unsigned first = threadIdx.x % 32 / PBD_GPU_LANES * PBD_GPU_LANES;
-    return __shfl_xor_sync(((1u << PBD_GPU_LANES) - 1) << first, v, other);
+    return __shfl_xor_sync(PBD_TILE_MASK, v, other);
 #else
     (void)other;
     return v;

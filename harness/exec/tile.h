@@ -25,7 +25,7 @@ PBD_FN void tile_barrier(void) {
     real nothing = 0;
     pbd_emu_tile_sums(&nothing, 1, sizeof(real) == sizeof(double));
 #elif defined(__CUDA_ARCH__)
-    __syncwarp(((1u << PBD_GPU_LANES) - 1) << (threadIdx.x % 32 / PBD_GPU_LANES * PBD_GPU_LANES));
+    __syncwarp(PBD_TILE_MASK);
 #endif
 }
 

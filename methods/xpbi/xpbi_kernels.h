@@ -437,7 +437,7 @@ PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
         for (int kind = a->form; kind <= last; kind++) xpbi_solve_slice(a, slice, lane % XPBI_LANES, kind);
     }
 }
-PBD_BATCH_KERNEL(xpbi_solve, xpbi_solve_args, 8 * 30 * (11 * sizeof(real) + 4), 8 * (30 * 50 + 500))
+/* Launched as xpbi_solve_cells. */
 
 PBD_FN void xpbi_measure_residual(const xpbi_solve_args *a, size_t first, int count) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
@@ -697,5 +697,6 @@ PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
 PBD_BATCH_KERNEL(xpbi_advance, xpbi_end_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
 
 #include "methods/xpbi/xpbi_hourglass_kernels.h"
+#include "methods/xpbi/xpbi_tile_kernels.h"
 
 #endif

@@ -163,7 +163,7 @@ static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOM
     const uint32_t *lane = s->layout.colour_lane;
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args->lane = lane[c];
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_solve), lane[c + 1] - lane[c], args));
+        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_solve_cells), lane[c + 1] - lane[c], args));
     }
     return s->jacobi ? merge_moves(s, momentum) : pbd_ok();
 }
@@ -368,7 +368,7 @@ static pbd_status begin_with_stress(xpbi *s, xpbi_solve_args args) {
     pbd_status status = pbd_ok();
     for (int c = 0; c < xpbi_colours(&s->layout) && status.code == PBD_OK; c++) {
         args.lane = lane[c];
-        status = pbd_run(s->exec, &PBD_KERNEL(xpbi_solve), lane[c + 1] - lane[c], &args);
+        status = pbd_run(s->exec, &PBD_KERNEL(xpbi_solve_cells), lane[c + 1] - lane[c], &args);
     }
     pbd_phase_end(s->recorder);
     return status;

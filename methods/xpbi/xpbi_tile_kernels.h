@@ -1,0 +1,125 @@
+/* The constraints of XPBI for a GPU: a tile goes down the particles of a cell, its lanes side by side over the
+ * neighbours of each. The same sums, C and moves as xpbi_solve, which stays the CPU's, the oracle, and what runs there
+ * under this name too.
+ *
+ * Why: a colour of a million particles has some 4,600 cells of eight, and a thread for each would leave most of a large
+ * GPU idle and wait for one neighbour after the other. With eight lanes to a cell there are eight times the threads, a
+ * block of 128 has a bundle of 16 cells, whose rows lie side by side and fill whole sectors of the cache, and a
+ * particle of 30 neighbours waits for memory four times instead of thirty. Not measured on a GPU yet. What one would
+ * count with: an update of a neighbour moves 52 bytes in f32 (index 4, gradient 12 and once more from the cache,
+ * velocity 16 in and 16 out), of which the velocities of a million particles stay in a cache of 50 MB; 216 particles of
+ * a colour follow each other in time, which at 3 to 4 us each is what limits a million particles, and not bandwidth. */
+#ifndef PBD_XPBI_TILE_KERNELS_H
+#define PBD_XPBI_TILE_KERNELS_H
+
+#include "harness/exec/tile.h"
+#include "methods/xpbi/xpbi_kernels.h"
+
+#if PBD_BATCH == 1
+
+/* The gradient of velocity at a particle of `length` neighbours; all lanes have it. */
+PBD_FN vmat3 xpbi_tile_gradient(const xpbi_slices *s, const real *v, size_t slot, uint32_t length) {
+    const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
+    real o[4], sum[9] = {0};
+    batch_load_rows(v, s->own + slot, 1, 1, o);
+    for (size_t row = begin + PBD_LANE; row < begin + length; row += PBD_LANES) {
+        real b[4];
+        batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, 1, b);
+        const vvec3 a = xpbi_gradient(s, row, lane);
+        for (int d = 0; d < 3; d++) {
+            const real by = b[d] - o[d];
+            sum[d] += by * a.x;
+            sum[3 + d] += by * a.y;
+            sum[6 + d] += by * a.z;
+        }
+    }
+    tile_sums(sum, 9);
+    return vmat3_make(vvec3_make(sum[0], sum[1], sum[2]), vvec3_make(sum[3], sum[4], sum[5]),
+                      vvec3_make(sum[6], sum[7], sum[8]));
+}
+
+/* xpbi_scalar_move and xpbi_stress_move, but that one lane writes, once all have read. */
+PBD_FN vmat3 xpbi_tile_scalar_move(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at) {
+    const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
+    const real l = xpbi_entry(&a->s, slice, lane, entry);
+    real step;
+    const real k = a->relaxation * xpbi_factor(a, slice, lane, kind, at, l, &step);
+    tile_barrier();
+    if (PBD_LANE == 0) xpbi_set_entry(&a->s, slice, lane, entry, l + a->relaxation * step);
+    return vmat3_scale(k * xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), at.g);
+}
+
+PBD_FN void xpbi_store_tensor(const xpbi_slices *s, size_t slice, size_t lane, vmat3 m) {
+    const vvec3 column[3] = {m.x, m.y, m.z};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(s, slice, lane, XPBI_TENSOR + 3 * c, column[c].x);
+        xpbi_set_entry(s, slice, lane, XPBI_TENSOR + 3 * c + 1, column[c].y);
+        xpbi_set_entry(s, slice, lane, XPBI_TENSOR + 3 * c + 2, column[c].z);
+    }
+}
+
+PBD_FN vmat3 xpbi_tile_stress_move(const xpbi_solve_args *a, size_t slice, size_t lane, xpbi_point at) {
+    const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at),
+                old = xpbi_load_matrix(&a->s, slice, lane, XPBI_TENSOR);
+    const vmat3 solved = a->warm ? error : xpbi_solve_stress(&a->s, slice, lane, at, error);
+    const vmat3 m = vmat3_scale(a->relaxation, solved), now = vmat3_add(old, m);
+    tile_barrier();
+    if (PBD_LANE == 0) xpbi_store_tensor(&a->s, slice, lane, now);
+    return m;
+}
+
+/* Neighbours are moved by a lane each, the own particle by one when all have its velocity. */
+PBD_FN void xpbi_tile_move(const xpbi_solve_args *a, size_t slot, uint32_t length, vmat3 m) {
+    const xpbi_slices *s = &a->s;
+    const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
+    real x[4];
+    for (size_t row = begin + PBD_LANE; row < begin + length; row += PBD_LANES) {
+        const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
+        batch_load_rows(a->moved, index, 1, 1, x);
+        xpbi_move_row(x, vmat3_apply(m, xpbi_gradient(s, row, lane)));
+        batch_store_rows(a->moved, index, 1, 1, x);
+    }
+    if (PBD_LANE != 0) return;
+    const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
+                                 xpbi_entry(s, slice, lane, XPBI_SUM + 2));
+    batch_load_rows(a->moved, s->own + slot, 1, 1, x);
+    xpbi_move_row(x, vmat3_apply(m, vvec3_scale(-1, sum)));
+    batch_store_rows(a->moved, s->own + slot, 1, 1, x);
+}
+
+PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t length, int kind) {
+    const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES;
+    vmat3 gradient = vmat3_scale(0, vmat3_identity());
+    if (!a->warm) gradient = xpbi_tile_gradient(&a->s, a->v, slot, length);
+    const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
+    if (PBD_LANE == 0 && a->note && kind != XPBI_VOLUME && at.c <= xpbi_least(at.mu)) xpbi_note_idle(a, slice, lane, 1);
+    const vmat3 m = kind == XPBI_STRESS ? xpbi_tile_stress_move(a, slice, lane, at)
+                                        : xpbi_tile_scalar_move(a, slice, lane, kind, at);
+    xpbi_tile_move(a, slot, length, m);
+    tile_barrier(); /* the next particle is a neighbour of this one */
+}
+
+/* An item is a cell. Places that hold nobody come after those that do. */
+PBD_FN void xpbi_solve_cells(const xpbi_solve_args *a, size_t item) {
+    const size_t at = a->lane + item, bundle = at / XPBI_LANES;
+    const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
+    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
+        const size_t slot = slice * XPBI_LANES + at % XPBI_LANES;
+        const uint32_t length = a->s.length[slot];
+        if (length == XPBI_ABSENT) return;
+        for (int kind = a->form; kind <= last; kind++) xpbi_tile_solve(a, slot, length, kind);
+    }
+}
+
+#else
+
+/* Whole batches, as xpbi_solve has them: cells come in slices of XPBI_LANES. */
+PBD_FN void xpbi_solve_cells(const xpbi_solve_args *a, size_t item) {
+    if (item % PBD_BATCH == 0) xpbi_solve(a, item, PBD_BATCH);
+}
+
+#endif
+
+PBD_TILE_KERNEL(xpbi_solve_cells, xpbi_solve_args, 8 * 30 * (11 * sizeof(real) + 4), 8 * (30 * 50 + 500))
+
+#endif
