@@ -24,7 +24,7 @@ static const pbd_param params[] = {
     PBD_PARTICLE_MATERIAL_PARAMS("400", "0.4", "1", "hencky"),
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
     {"water_density", "kg/m^3", PBD_REAL, "0.6", 0, 1e9, PBD_OPEN_MIN, NULL, "of the water, where sand has `density`"},
-    {"viscosity", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "of water: c of XSPH, share of its neighbours' velocity"},
+    {"water_viscosity", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "c of XSPH: share of its neighbours' velocity in a step"},
     {"floor_friction", "", PBD_REAL, "0.5", 0, 100, 0, NULL, "Coulomb's coefficient, of the ground"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
@@ -110,7 +110,7 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
         scene->matter[i] = grain ? PBD_CONTINUUM : PBD_FLUID;
         scene->volumes[i] = grain ? sand->volume : water->volume;
         scene->masses[i] = scene->volumes[i] * (grain ? scene->material.density : scene->fluid.density);
-        scene->contact.radius[i] = (grain ? sand->site ? 0.5 : 0.3 : 0.25) * scene->spacing;
+        scene->contact.radius[i] = (grain ? sand->site ? 0.4 : 0.3 : 0.25) * scene->spacing;
     }
     return pbd_ok();
 }
@@ -156,7 +156,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     d->notch = pbd_real(values, "notch") * d->height;
     d->level = pbd_real(values, "water") * d->height;
     granular_set_material(values, scene);
-    scene->fluid = (pbd_fluid){pbd_real(values, "water_density"), pbd_real(values, "viscosity")};
+    scene->fluid = (pbd_fluid){pbd_real(values, "water_density"), pbd_real(values, "water_viscosity")};
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(fill_bodies(values, d, scene));
