@@ -69,8 +69,8 @@ typedef struct sph_drift_args {
  * takes its share of the motion along it. */
 PBD_FN void sph_push_out(const collider_pose *pose, size_t i, real inverse_dt, int plane, vec3 start, vec3 *x, vec3 *v,
                          vec3 *a) {
-    int crossed;
-    collider_gap gap = collider_gap_after(pose, i, start, *x, 0, &crossed);
+    real room;
+    collider_gap gap = collider_gap_after(pose, i, start, *x, 0, &room);
     if (!(gap.distance < 0)) return;
     if (plane) gap.normal.z = 0;
     const vec3 surface = vec3_scale(inverse_dt, collider_carried(pose, *x)), n = gap.normal;

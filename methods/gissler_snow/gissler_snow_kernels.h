@@ -202,8 +202,8 @@ typedef struct gissler_touch {
 PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 p, real radius, gissler_touch *touch) {
     for (int c = 0; c < a->colliders; c++) {
         const collider_pose *collider = a->collider + c;
-        int crossed;
-        const collider_gap gap = collider_gap_after(collider, i, start, p, radius, &crossed);
+        real room;
+        const collider_gap gap = collider_gap_after(collider, i, start, p, radius, &room);
         const real depth = radius - gap.distance;
         if (!(depth > 0)) continue;
         if (touch->count == 0) touch->first = gap.normal;

@@ -508,9 +508,9 @@ PBD_FN void push_from_walls(const mpm_walls_args *a, size_t i) {
     real *row = a->rows + 4 * MPM_ROWS * i;
     if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;
     for (int c = 0; c < a->colliders; c++) {
-        int crossed;
+        real room;
         const vec3 x = vec3_make(row[0], row[1], row[2]);
-        const collider_gap gap = collider_gap_after(a->collider + c, i, x, x, 0, &crossed);
+        const collider_gap gap = collider_gap_after(a->collider + c, i, x, x, 0, &room);
         if (!(gap.distance < 0)) continue;
         row[0] -= gap.distance * gap.normal.x;
         row[1] -= gap.distance * gap.normal.y;

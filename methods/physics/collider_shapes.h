@@ -143,26 +143,25 @@ PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach
 PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) { return collider_gap_near(c, x, MESH_FAR); }
 
 /* The same for particle i of the radius `radius`, which was at `start` when the substep began. Of a mesh: what lies in
- * between counts (*crossed: it is beyond now), and who is farther off than its radius may be told any such distance. */
-PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius,
-                                       int *crossed) {
-    *crossed = 0;
+ * between counts (*room: mesh_gap_after), and who is farther off than its radius may be told any such distance. */
+PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius, real *room) {
+    *room = 0;
     if (c->shape != PBD_MESH) return collider_gap_at(c, x);
     const vec3 from = to_frame(c->axis_before, c->centre_before, start), to = to_frame(c->axis, c->centre, x);
     real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
-    collider_gap gap = mesh_gap_after(&c->mesh, c->container, anchor, from, to, radius, crossed);
+    collider_gap gap = mesh_gap_after(&c->mesh, c->container, anchor, from, to, radius, room);
     gap.normal = turn_from_frame(c->axis, gap.normal);
     return gap;
 }
 
 /* How far beyond the surface particle i is at x, m; below 0: it is where it may be. Nobody is beyond a sheet. */
 PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
-    int crossed;
+    real room;
     if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
     if (!c->mesh.normal) return -MESH_FAR;
     const vec3 at = to_frame(c->axis, c->centre, x);
     real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
-    return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &crossed).distance - c->mesh.thickness;
+    return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &room).distance - c->mesh.thickness;
 }
 
 /* How far the point of the collider that is at x now has moved since the substep began. */
@@ -191,25 +190,28 @@ PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
 enum { MESH_ROUNDS = 4 };
 
 /* What a collider makes of particle i at *p, which was at `start` when the substep began: out by what it is too deep,
- * then back along the surface by friction. Whether it touched. A mesh is asked again, since a way out of one triangle
+ * then back along the surface by friction. Whether it touched. A mesh is asked again where a way out of one triangle
  * may lead through another; who is still beyond it then goes back to where it came from, as seen by the collider:
  * nobody passes. */
 PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 start, vec3 *p) {
     const int mesh = c->shape == PBD_MESH;
     for (int round = 0; round <= (mesh ? MESH_ROUNDS : 0); round++) {
-        int crossed;
-        const collider_gap gap = collider_gap_after(c, i, start, *p, radius, &crossed);
+        real room;
+        const vec3 before = *p;
+        const collider_gap gap = collider_gap_after(c, i, start, before, radius, &room);
         const real depth = radius - gap.distance;
         if (!(depth > (round > 0 ? c->mesh.rounding : 0))) return round > 0;
         if (round == MESH_ROUNDS) {
-            if (crossed) *p = collider_brought(c, start);
+            if (room < 0) *p = collider_brought(c, start);
             return 1;
         }
         *p = vec3_add(*p, vec3_scale(depth, gap.normal));
-        if (!(c->friction > 0)) continue;
-        const vec3 carried = collider_carried(c, vec3_sub(*p, vec3_scale(radius, gap.normal)));
-        const vec3 slip = vec3_sub(vec3_sub(*p, start), carried);
-        *p = vec3_sub(*p, friction_of(slip, gap.normal, c->friction * depth));
+        if (c->friction > 0) {
+            const vec3 carried = collider_carried(c, vec3_sub(*p, vec3_scale(radius, gap.normal)));
+            const vec3 slip = vec3_sub(vec3_sub(*p, start), carried);
+            *p = vec3_sub(*p, friction_of(slip, gap.normal, c->friction * depth));
+        }
+        if (mesh_distance(before, *p) < room) return 1;
     }
     return 1;
 }

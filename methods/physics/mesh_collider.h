@@ -75,12 +75,13 @@ PBD_APART collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3
 }
 
 /* At the end of the stretch from `from` to `to`. Who is farther off than `radius` gets a distance that is at most the
- * true one, and any normal. *crossed: the stretch ends beyond the surface. */
+ * true one, and any normal. *room, m: who goes on by less than that crosses nothing, neither so far nor then; 0:
+ * nothing is known of that; below 0: the stretch ends beyond the surface. */
 PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, real *anchor, vec3 from, vec3 to,
-                                      real radius, int *crossed) {
+                                      real radius, real *room) {
     const real side = container ? (real)-1 : (real)1;
     real reach = MESH_FAR;
-    *crossed = 0;
+    *room = 0;
     if (anchor && anchor[3] != 0) {
         const vec3 at = vec3_make(anchor[0], anchor[1], anchor[2]);
         const real start = mesh_distance(from, at), end = mesh_distance(to, at), known = anchor[3];
@@ -99,20 +100,23 @@ PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, rea
         anchor[2] = to.z;
         anchor[3] = gap.distance;
     }
-    gap.distance *= side;
+    const real clear = (gap.distance < 0 ? -gap.distance : gap.distance) - m->rounding;
+    gap.distance = side * gap.distance - m->thickness;
     gap.normal = vec3_scale(side, gap.normal);
+    if (mesh_distance(from, to) < clear) { /* nothing is as near as the start */
+        *room = clear;
+        return gap;
+    }
     const int sides = !m->normal ? MESH_FROM_FRONT | MESH_FROM_BACK : container ? MESH_FROM_BACK : MESH_FROM_FRONT;
     const mesh_hit hit = mesh_crossing(&m->view, from, to, sides, m->rounding);
-    if (hit.triangle != MESH_NONE) {
-        const real beyond = vec3_dot(vec3_sub(to, mesh_corner(&m->view, hit.triangle, 0)), hit.normal);
-        const real ahead = vec3_dot(vec3_sub(from, mesh_place(&m->view, &near)), gap.normal);
-        *crossed = beyond < -m->rounding;
-        if (!(m->normal && gap.distance < 0 && ahead >= -m->rounding)) {
-            gap.distance = beyond;
-            gap.normal = hit.normal;
-        }
-    }
-    gap.distance -= m->thickness;
+    if (hit.triangle == MESH_NONE) return gap;
+    const real beyond = vec3_dot(vec3_sub(to, mesh_corner(&m->view, hit.triangle, 0)), hit.normal);
+    const real ahead = vec3_dot(vec3_sub(from, mesh_place(&m->view, &near)), gap.normal);
+    /* of a sheet no rounding is let pass: below a fold it would be on the other side */
+    *room = beyond < (m->normal ? -m->rounding : 0) ? (real)-1 : 0;
+    if (m->normal && gap.distance + m->thickness < 0 && ahead >= -m->rounding) return gap;
+    gap.distance = beyond - m->thickness;
+    gap.normal = hit.normal;
     return gap;
 }
 
