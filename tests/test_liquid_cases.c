@@ -74,8 +74,8 @@ static void test_dam_breach_is_built(void **unused) {
         }
     }
     const double h3 = pow(0.267, 3);
-    const double sand = (1.5 * 1.2 - (0.3 + 1.2 * 0.35) * 0.35 * 0.5) * h3; /* a trapezium, less the notch */
-    const double water = (1.5 + 0.5 * 1.2 * 0.8) * 0.8 * 1.2 * h3;
+    const double sand = (1.5 * 1.2 - (0.3 + 1.2 * 0.6) * 0.6 * 0.5) * h3; /* a trapezium, less the notch */
+    const double water = (1.5 + 0.5 * 1.2 * 0.9) * 0.9 * 1.2 * h3;
     check_near("volume of sand, over what it should be", volume[0] / sand, 1, 0.02);
     check_near("volume of water, over what it should be", volume[1] / water, 1, 0.1); /* it keeps off the sand */
     check_near("nearest pair of both, spacings", least / t.scene.spacing, 0.9, 0.35);

@@ -1,7 +1,7 @@
 /* A dam of sand holds water, is lower in the middle, and is carried off there (yu2024 Figure 7, Table 2 "Dam Breach").
  *
  * Lengths go by the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between smooth walls,
- * a reservoir of 1.5 H before its foot with water up to 0.8 H, and a notch in the crest, 0.5 H wide, down to 0.65 H.
+ * a reservoir of 1.5 H before its foot with water up to 0.9 H, and a notch in the crest, 0.5 H wide, down to 0.4 H.
  * With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles; its own shape is not told, nor
  * gravity, the water's density and viscosity, or friction on the ground. */
 #include <math.h>
@@ -18,8 +18,8 @@
 
 static const pbd_param params[] = {
     {"height", "m", PBD_REAL, "0.267", 0, 1e6, PBD_OPEN_MIN, NULL, "H: of the dam"},
-    {"notch", "", PBD_REAL, "0.65", 0, 1, 0, NULL, "height of the notch's floor, in H; 1: there is none"},
-    {"water", "", PBD_REAL, "0.8", 0.1, 1, 0, NULL, "height of the water, in H"},
+    {"notch", "", PBD_REAL, "0.4", 0, 1, 0, NULL, "height of the notch's floor, in H; 1: there is none"},
+    {"water", "", PBD_REAL, "0.9", 0.1, 1, 0, NULL, "height of the water, in H"},
     PBD_SAMPLING_PARAMS("6000"),
     PBD_PARTICLE_MATERIAL_PARAMS("400", "0.4", "1", "hencky"),
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
