@@ -71,7 +71,7 @@ POSES_HOST pbd_status poses_place_mesh(placed_mesh *m, const mesh_surface *s, do
     PBD_TRY(poses_upload(exec, s->triangle, 3 * s->triangles * sizeof *s->triangle, &m->corner));
     if (s->normal)
         PBD_TRY(poses_upload_reals(exec, s->normal, s->triangles, 3 * MESH_FEATURES, 3 * MESH_FEATURES, &m->normal));
-    PBD_TRY(pbd_alloc(exec, (4 * particles + 1) * sizeof(real), &m->anchor));
+    PBD_TRY(pbd_alloc(exec, (MESH_ANCHOR * particles + 1) * sizeof(real), &m->anchor));
     const mesh_rows rows = {.vertex = m->vertex, .corner = m->corner};
     PBD_TRY(mesh_tree_build(&m->tree, &rows));
     m->mesh = (collider_mesh){.view = mesh_tree_view(&m->tree, &rows),

@@ -148,7 +148,7 @@ PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 st
     *room = 0;
     if (c->shape != PBD_MESH) return collider_gap_at(c, x);
     const vec3 from = to_frame(c->axis_before, c->centre_before, start), to = to_frame(c->axis, c->centre, x);
-    real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + MESH_ANCHOR * i : 0;
     collider_gap gap = mesh_gap_after(&c->mesh, c->container, anchor, from, to, radius, room);
     gap.normal = turn_from_frame(c->axis, gap.normal);
     return gap;
@@ -160,7 +160,7 @@ PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
     if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
     if (!c->mesh.normal) return -MESH_FAR;
     const vec3 at = to_frame(c->axis, c->centre, x);
-    real *anchor = c->mesh.anchor ? c->mesh.anchor + 4 * i : 0;
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + MESH_ANCHOR * i : 0;
     return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &room).distance - c->mesh.thickness;
 }
 

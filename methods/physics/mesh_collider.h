@@ -8,8 +8,10 @@
  *
  * Most particles are nowhere near. Each has an anchor: a place, and how far from any triangle that is (with the sign of
  * its side, of a closed surface). Within that distance from the place there is no triangle, so the side is known and
- * nothing is crossed; farther off, the distance still bounds the search. An anchor is true of the surface alone, so it
- * does not matter whose it was; and no answer depends on it, but for distances of who is too far away to be met. */
+ * nothing is crossed; farther off, the distance still bounds the search. It also tells by how much the next triangle
+ * was farther off than the nearest: within half of that the nearest is the same, and nothing is searched. An anchor is
+ * true of the surface alone, so it does not matter whose it was; and no answer depends on it, but for distances of who
+ * is too far away to be met. */
 #ifndef PBD_MESH_COLLIDER_H
 #define PBD_MESH_COLLIDER_H
 
@@ -22,12 +24,15 @@ typedef struct collider_gap {
     vec3 normal;
 } collider_gap;
 
+enum { MESH_ANCHOR = 6 };
+
 typedef struct collider_mesh {
     mesh_view view;
     const real *normal; /* triangles x MESH_FEATURES x 3, outward; NULL: a sheet */
-    real *anchor;       /* by particle: rows of four, place and distance; 0: not yet known. NULL: nobody has one */
-    real thickness;     /* m */
-    real rounding;      /* m: of places on the surface, and a good deal more */
+    real *anchor;   /* by particle, MESH_ANCHOR: place; distance, 0: not yet known; the nearest triangle and 1; how far
+                       from the place that is so, m. NULL: nobody has one */
+    real thickness; /* m */
+    real rounding;  /* m: of places on the surface, and a good deal more */
 } collider_mesh;
 
 PBD_FN collider_gap mesh_far_gap(real distance) {
@@ -74,6 +79,30 @@ PBD_APART collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3
     return gap;
 }
 
+/* The nearest point to `to`: of the triangle that the anchor knows, or by a search within `reach`, which sets the
+ * anchor. moved, m: what matters around it. */
+PBD_FN mesh_point mesh_nearest_from(const collider_mesh *m, real *anchor, vec3 to, real reach, real moved) {
+    mesh_point near;
+    real lead;
+    if (anchor && anchor[4] > 0) {
+        const vec3 at = vec3_make(anchor[0], anchor[1], anchor[2]);
+        near.triangle = MESH_NONE;
+        near.square = MESH_FAR * MESH_FAR;
+        if (mesh_distance(to, at) < anchor[5])
+            mesh_try_triangle(&m->view, (uint32_t)anchor[4] - 1, to, MESH_NONE, &near);
+        if (near.triangle != MESH_NONE) return near;
+    }
+    near = mesh_nearest_by(&m->view, to, reach, MESH_NONE, anchor ? moved : 0, &lead);
+    if (!anchor || near.triangle == MESH_NONE) return near;
+    anchor[0] = to.x;
+    anchor[1] = to.y;
+    anchor[2] = to.z;
+    anchor[4] = near.triangle < 1u << 24 ? (real)(near.triangle + 1) : 0; /* numbers that f32 knows */
+    anchor[5] = (real)0.5 * lead - m->rounding;
+    anchor[3] = mesh_gap_from(m, &near, to).distance;
+    return near;
+}
+
 /* At the end of the stretch from `from` to `to`. Who is farther off than `radius` gets a distance that is at most the
  * true one, and any normal. *room, m: who goes on by less than that crosses nothing, neither so far nor then; 0:
  * nothing is known of that; below 0: the stretch ends beyond the surface. */
@@ -91,19 +120,14 @@ PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, rea
             return mesh_far_gap(clear - end - m->thickness);
         reach = clear + end + m->rounding;
     }
-    const mesh_point near = mesh_nearest(&m->view, to, reach, MESH_NONE);
+    const real apart = mesh_distance(from, to), about = (real)0.25 * (radius + m->thickness) + 2 * apart;
+    const mesh_point near = mesh_nearest_from(m, anchor, to, reach, about);
     if (near.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR); /* what is no number is nowhere */
     collider_gap gap = mesh_gap_from(m, &near, to);
-    if (anchor) {
-        anchor[0] = to.x;
-        anchor[1] = to.y;
-        anchor[2] = to.z;
-        anchor[3] = gap.distance;
-    }
     const real clear = (gap.distance < 0 ? -gap.distance : gap.distance) - m->rounding;
     gap.distance = side * gap.distance - m->thickness;
     gap.normal = vec3_scale(side, gap.normal);
-    if (mesh_distance(from, to) < clear) { /* nothing is as near as the start */
+    if (apart < clear) { /* nothing is as near as the start */
         *room = clear;
         return gap;
     }

@@ -115,54 +115,75 @@ PBD_FN real mesh_to_box(const mesh_view *m, uint32_t node, vec3 x) {
     return sum;
 }
 
-PBD_FN void mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uint32_t without, mesh_point *best) {
+/* Keeps the nearer. How far this one is, squared. */
+PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uint32_t without, mesh_point *best) {
     const uint32_t *corner = m->corner + 3 * (size_t)triangle;
-    if (corner[0] == without || corner[1] == without || corner[2] == without) return;
+    if (corner[0] == without || corner[1] == without || corner[2] == without) return MESH_FAR * MESH_FAR;
     const mesh_foot foot =
         mesh_foot_on(load3(m->vertex, corner[0]), load3(m->vertex, corner[1]), load3(m->vertex, corner[2]), x);
-    if (!(foot.square <= best->square)) return;
-    if (foot.square == best->square && triangle > best->triangle) return;
+    if (!(foot.square <= best->square)) return foot.square;
+    if (foot.square == best->square && triangle > best->triangle) return foot.square;
     best->square = foot.square;
     best->triangle = triangle;
     best->feature = foot.feature;
     for (int k = 0; k < 3; k++) best->weight[k] = foot.weight[k];
+    return foot.square;
 }
 
 /* Within `reach`, m. `without`: triangles at this row of `vertex` do not count (a mesh against its own vertices);
- * MESH_NONE: all do. */
-PBD_APART mesh_point mesh_nearest(const mesh_view *m, vec3 x, real reach, uint32_t without) {
+ * MESH_NONE: all do. *lead, m: every other triangle is farther off by so much, at most `most`; 0 where two are as near.
+ */
+PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most, real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* what rounding makes of no distance, squared */
     uint32_t stack[MESH_STACK];
     real square[MESH_STACK]; /* to the boxes that wait */
     int waiting = 1;
     mesh_point best;
+    const real end = reach < MESH_FAR ? reach : MESH_FAR;
+    real bound = (end + most) * (end + most), second = bound; /* beyond it nobody matters; the next nearest so far */
     best.weight[0] = best.weight[1] = best.weight[2] = 0;
-    best.square = reach < MESH_FAR ? reach * reach : MESH_FAR * MESH_FAR;
+    best.square = end * end;
     best.triangle = MESH_NONE;
     best.feature = MESH_FACE;
+    *lead = 0;
     const real sum = x.x + x.y + x.z;
     if (m->triangles == 0 || !(sum - sum == 0)) return best; /* NaN and infinity */
     stack[0] = 0;
     square[0] = mesh_to_box(m, 0, x);
     while (waiting > 0) {
         const uint32_t node = stack[--waiting];
-        if (square[waiting] > best.square * slack + least) continue;
+        if (square[waiting] > bound * slack + least) continue;
         if (node >= m->triangles - 1) {
-            mesh_try_triangle(m, m->leaf[node - (m->triangles - 1)], x, without, &best);
+            const mesh_point was = best;
+            const real now = mesh_try_triangle(m, m->leaf[node - (m->triangles - 1)], x, without, &best);
+            if (best.triangle == was.triangle) {
+                second = now < second ? now : second;
+            } else {
+                if (was.triangle != MESH_NONE && was.square < second) second = was.square;
+                const real wide = most > 0 ? real_sqrt(best.square) + most : 0;
+                bound = most > 0 ? wide * wide : best.square;
+            }
             continue;
         }
         const uint32_t *child = m->child + 2 * (size_t)node; /* the nearer one is looked at first */
         const real to[2] = {mesh_to_box(m, child[0], x), mesh_to_box(m, child[1], x)};
-        const int second = to[1] < to[0];
+        const int first = to[1] < to[0];
         for (int k = 0; k < 2; k++) {
-            const int which = k == 0 ? !second : second;
+            const int which = k == 0 ? !first : first;
             stack[waiting] = child[which];
             square[waiting] = to[which];
-            waiting += to[which] <= best.square * slack + least;
+            waiting += to[which] <= bound * slack + least;
         }
     }
+    if (best.triangle != MESH_NONE && most > 0)
+        *lead = real_sqrt(second < bound ? second : bound) - real_sqrt(best.square);
     return best;
+}
+
+PBD_FN mesh_point mesh_nearest(const mesh_view *m, vec3 x, real reach, uint32_t without) {
+    real lead;
+    return mesh_nearest_by(m, x, reach, without, 0, &lead);
 }
 
 PBD_FN vec3 mesh_place(const mesh_view *m, const mesh_point *p) {
