@@ -130,3 +130,8 @@ set(fluid methods/physics/fluid_kernels.h)
 mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3] + l * b[3]" "fluid_gather(a->change, at, count) * x[3] - l * b[3]")
 mutant(fluid_mirror_sign fluid ${fluid} "*square += 4 * m->distance[c] * m->other[c];" "*square -= 4 * m->distance[c] * m->other[c];")
 mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")
+
+set(cloth_contact methods/physics/cloth_contact_kernels.h)
+mutant(cloth_contact_reaction cloth_contact ${cloth_contact} "p[2] -= p[3] * sum.z;" "p[2] += p[3] * sum.z;")
+mutant(cloth_contact_friction cloth_contact ${cloth_contact} "vec3_sub(was, vec3_scale(per, vec3_sub(r" "vec3_add(was, vec3_scale(per, vec3_sub(r")
+mutant(cloth_contact_side cloth_contact ${cloth_contact} "real_sign(vec3_dot(off, area)) / size" "1 / size")

@@ -313,19 +313,29 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     return begin(s, scene);
 }
 
-static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
-                         void **state) {
-    *state = NULL;
+/* Of particles, of all a scene holds but cloth. */
+static pbd_status create_particles(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     PBD_TRY(check(scene, values));
-    xpbi *s = calloc(1, sizeof *s);
-    if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbi");
-    s->exec = exec;
-    s->recorder = recorder;
     s->fastest = INFINITY;
     s->particles = scene->particles;
     s->continuum = continuum_of(scene);
     s->material = scene->material;
-    const pbd_status status = build(s, scene, values);
+    return build(s, scene, values);
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    *state = NULL;
+    xpbi *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbi");
+    s->exec = exec;
+    s->recorder = recorder;
+    const bool mixed = xpbi_scene_has_cloth(scene);
+    pbd_status status = pbd_ok();
+    if (mixed)
+        status = xpbi_cloth_create(&s->cloth, scene, pbd_real(values, "damping"), pbd_real(values, "correction_time"),
+                                   exec, recorder);
+    if (status.code == PBD_OK) status = create_particles(s, mixed ? &s->cloth.rest.scene : scene, values);
     if (status.code != PBD_OK)
         destroy(s);
     else
@@ -351,9 +361,8 @@ static pbd_status read_rows(const xpbi *s, const real *device, size_t stride, co
     return status;
 }
 
-static pbd_status read_field(const void *state, pbd_field field, double *out) {
+static pbd_status read_particles(const xpbi *s, pbd_field field, double *out) {
     static const size_t three[] = {0, 1, 2}, nine[] = {0, 4, 8, 1, 5, 9, 2, 6, 10};
-    const xpbi *s = state;
     if (field == PBD_POSITIONS) return read_rows(s, s->now.x, 4, three, 3, out);
     if (field == PBD_VELOCITIES) return read_rows(s, s->now.v, 4, three, 3, out);
     if (field == PBD_DEFORMATION_GRADIENTS) return read_rows(s, s->now.body, 12, nine, 9, out);
@@ -362,6 +371,17 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_error(
         PBD_NOT_SUPPORTED,
         "xpbi has positions, velocities, elastic deformation gradients and, of liquid, pressures and exchange");
+}
+
+static pbd_status read_field(const void *state, pbd_field field, double *out) {
+    const xpbi *s = state;
+    if (!s->cloth.cloth) return read_particles(s, field, out);
+    double *rest = malloc((9 * s->particles + 1) * sizeof *rest);
+    if (!rest) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->particles);
+    pbd_status status = read_particles(s, field, rest);
+    if (status.code == PBD_OK) status = xpbi_cloth_read(&s->cloth, field, rest, out);
+    free(rest);
+    return status;
 }
 
 /* All that a step starts from: particles in their order, the time, and what decides that order from now on. */
@@ -391,7 +411,8 @@ static size_t saved_parts(const xpbi *s, saved_part out[6]) {
 
 static size_t saved_bytes(const xpbi *s) {
     saved_part part[6];
-    size_t count = saved_parts(s, part), bytes = sizeof(saved_head) + fluid_saved_bytes(&s->fluid);
+    size_t count = saved_parts(s, part),
+           bytes = sizeof(saved_head) + fluid_saved_bytes(&s->fluid) + xpbi_cloth_bytes(&s->cloth);
     while (count > 0) bytes += part[--count].bytes;
     return bytes;
 }
@@ -412,7 +433,8 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
     char *at = (char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)
         PBD_TRY(pbd_download(s->exec, at, part[k].device, part[k].bytes));
-    return fluid_save(&s->fluid, at);
+    PBD_TRY(fluid_save(&s->fluid, at));
+    return xpbi_cloth_save(&s->cloth, at + fluid_saved_bytes(&s->fluid));
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
@@ -434,7 +456,8 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     const char *at = (const char *)blob + sizeof head;
     for (size_t k = 0; k < count; at += part[k++].bytes)
         PBD_TRY(pbd_upload(s->exec, part[k].device, at, part[k].bytes));
-    return fluid_load(&s->fluid, at);
+    PBD_TRY(fluid_load(&s->fluid, at));
+    return xpbi_cloth_load(&s->cloth, at + fluid_saved_bytes(&s->fluid));
 }
 
 const pbd_method PBD_NAME(xpbi) = {
@@ -443,7 +466,8 @@ const pbd_method PBD_NAME(xpbi) = {
     .summary = "continua with flow rules: XPBD on velocities, deformation by their gradients",
     .source = "yu2024 Algorithm 1, Eqs. 6, 9 to 22 (corrections Y-1 to Y-5)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW | PBD_TAKES_FLUID,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW | PBD_TAKES_FLUID |
+             PBD_TAKES_CLOTH,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

@@ -11,6 +11,7 @@
 #include "methods/physics/collider_poses.h"
 #include "methods/physics/flow_material.h"
 #include "methods/physics/fluid.h"
+#include "methods/xpbi/xpbi_cloth.h"
 #include "methods/xpbi/xpbi_layout.h"
 
 /* Values of the parameters of these names. */
@@ -27,6 +28,7 @@ typedef struct xpbi {
     collider_poses colliders;
     fluid fluid;
     long fluid_passes; /* in an iteration */
+    xpbi_cloth cloth;  /* of scenes that hold some; its vertices are none of the particles */
     pbd_material material;
     double unit, mu, lambda; /* Pa; in units of it */
     double gravity[3];
@@ -73,6 +75,7 @@ static void destroy(void *state) {
     pbd_free(s->exec, s->squares);
     collider_poses_free(&s->colliders);
     fluid_free(&s->fluid);
+    xpbi_cloth_free(&s->cloth);
     free(s);
 }
 
@@ -355,7 +358,8 @@ static pbd_status iterate_once(xpbi *s, xpbi_solve_args *args, double dt, double
     PBD_TRY(move_fluid(s, dt));
     if (s->correction == CORRECTION_DISTANCE) PBD_TRY(phase(s, "position_correction", keep_apart, dt));
     if (s->correction == CORRECTION_DENSITY) PBD_TRY(phase(s, "position_correction", keep_density, dt));
-    return s->colliders.count > 0 ? phase(s, collide_phase(s), collide, dt) : pbd_ok();
+    if (s->colliders.count > 0) PBD_TRY(phase(s, collide_phase(s), collide, dt));
+    return xpbi_cloth_iterate(&s->cloth, s->now.v);
 }
 
 /* Moves by the impulses of the stress at t^n. */
@@ -500,14 +504,17 @@ static pbd_status step(void *state, double dt) {
     PBD_TRY(phase(s, "state_update", push, dt));
     if (s->colliders.count > 0) PBD_TRY(phase(s, "colliders", move_colliders, dt));
     PBD_TRY(fluid_begin(&s->fluid, s->now.id, s->now.x, s->now.v, &s->colliders, dt));
+    PBD_TRY(xpbi_cloth_begin(&s->cloth, s->now.x, s->now.v, dt));
     PBD_TRY(iterate(s, dt, &iterations));
     if (s->xsph > 0) PBD_TRY(phase(s, "xsph", smooth, dt));
     PBD_TRY(fluid_end(&s->fluid, s->now.x, s->now.v, &s->colliders, dt));
     if ((s->xsph > 0 || s->fluid.liquid > 0) && s->colliders.count > 0)
         PBD_TRY(phase(s, collide_phase(s), collide, dt));
+    PBD_TRY(xpbi_cloth_meet(&s->cloth, s->now.v));
     if (s->correction == CORRECTION_SHIFT) PBD_TRY(phase(s, "position_correction", shift, dt));
     if (s->hourglass > 0) PBD_TRY(phase(s, "hourglass", keep_hourglass, dt));
     PBD_TRY(phase(s, "state_update", advance, dt));
+    PBD_TRY(xpbi_cloth_end(&s->cloth));
     s->time += dt;
     s->steps++;
     return report(s, dt, iterations);

@@ -1,0 +1,317 @@
+/* A ball of viscoplastic paint falls on a square of cloth: what momentum they exchange, how deep particles come into
+ * the cloth, and whether any is lost through it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/granular.h"
+#include "cases/sheet.h"
+#include "cases/triangle_mesh.h"
+
+static const char *const holds[] = {"edges", "corners", "none", NULL};
+enum { HELD_EDGES, HELD_CORNERS, HELD_NONE };
+
+static const pbd_param params[] = {
+    {"diameter", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "of the ball of paint"},
+    {"drop", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from its lowest point to where it touches the cloth"},
+    {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "of the ball at the start, downwards"},
+    {"side", "m", PBD_REAL, "0.8", 0, 1e6, PBD_OPEN_MIN, NULL, "of the square of cloth"},
+    {"cells", "", PBD_INTEGER, "32", 2, 2000, 0, NULL, "squares of two triangles along it"},
+    {"held", "", PBD_CHOICE, "edges", 0, 0, 0, holds, "of the cloth: what stays where it is"},
+    {"thickness", "m", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "of the cloth"},
+    {"cloth_E", "Pa", PBD_REAL, "3e5", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus of the cloth"},
+    {"cloth_nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio of the cloth"},
+    {"cloth_density", "kg/m^3", PBD_REAL, "300", 0, 1e9, PBD_OPEN_MIN, NULL, "of the cloth"},
+    {"bending", "N m", PBD_REAL, "1e-4", 0, 1e9, 0, NULL, "stiffness of the cloth against bending"},
+    {"friction", "", PBD_REAL, "0.3", 0, 100, 0, NULL, "Coulomb's coefficient, of paint on cloth"},
+    PBD_SAMPLING_PARAMS("3000"),
+    PBD_PARTICLE_MATERIAL_PARAMS("14754", "0.475", "100", "hencky"),
+    PBD_FLOW_PARAMS("herschel_bulkley", "50", "30", "10", "1", "1"),
+    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
+    {"duration", "s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
+    {0}};
+
+enum { LOOKS = 60, MOMENTS = 4, MOST_SHOWN = 20000 };
+
+typedef struct paint_detail {
+    sampling particles;
+    sheet_size size;
+    size_t paint;           /* particles of it: they come first */
+    double distance;        /* m: of a particle's middle from the cloth's, where they touch */
+    double start[3], scale; /* kg m/s: all momentum at the start, and the sum of its sizes, */
+    bool starts, tells;     /* which was seen; the method tells velocities */
+    double momentum;        /* 1: the largest error so far */
+    double deepest;         /* m */
+    size_t lost, shown;     /* now; moments that pictures have */
+    double sag;             /* m, of the cloth's lowest vertex */
+} paint_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status grow(void *rows, size_t count, size_t size) {
+    void **of = rows, *more = realloc(*of, count * size + 1);
+    if (!more) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    *of = more;
+    return pbd_ok();
+}
+
+/* Room for `more` particles after those that are there, at rest without loads. */
+static pbd_status add_particles(pbd_scene *scene, size_t more) {
+    const size_t n = scene->particles, all = n + more;
+    PBD_TRY(grow(&scene->positions, 3 * all, sizeof(double)));
+    PBD_TRY(grow(&scene->forces, 3 * all, sizeof(double)));
+    PBD_TRY(grow(&scene->masses, all, sizeof(double)));
+    PBD_TRY(grow(&scene->volumes, all, sizeof(double)));
+    PBD_TRY(grow(&scene->body, all, sizeof *scene->body));
+    PBD_TRY(grow(&scene->velocities, 3 * all, sizeof(double)));
+    PBD_TRY(grow(&scene->contact.radius, all, sizeof(double)));
+    PBD_TRY(grow(&scene->matter, all, sizeof *scene->matter));
+    memset(scene->forces + 3 * n, 0, 3 * more * sizeof(double));
+    memset(scene->velocities, 0, 3 * all * sizeof(double));
+    memset(scene->matter, PBD_CONTINUUM, n);
+    memset(scene->matter + n, PBD_CLOTH, more);
+    for (size_t i = n; i < all; i++) scene->body[i] = 1;
+    scene->bodies = 2;
+    scene->particles = all;
+    return pbd_ok();
+}
+
+static pbd_material cloth_material(const pbd_values *values) {
+    return (pbd_material){.E = pbd_real(values, "cloth_E"),
+                          .nu = pbd_real(values, "cloth_nu"),
+                          .density = pbd_real(values, "cloth_density"),
+                          .convention = PBD_D_STANDARD,
+                          .law = PBD_LAW_STVK,
+                          .thickness = pbd_real(values, "thickness")};
+}
+
+static bool is_held(int how, const sheet_size *size, int i, int j) {
+    const bool along = i == 0 || i == size->along, across = j == 0 || j == size->across;
+    return how == HELD_EDGES ? along || across : how == HELD_CORNERS && along && across;
+}
+
+/* The square in z = 0, its middle at the origin; its vertices follow the paint. */
+static pbd_status add_cloth(const pbd_values *values, paint_detail *detail, pbd_scene *scene) {
+    const sheet_size *size = &detail->size;
+    const size_t first = detail->paint;
+    const int how = pbd_choice(values, "held");
+    pbd_scene sheet = {0};
+    PBD_TRY(sheet_mesh(size, &sheet));
+    pbd_status status = add_particles(scene, sheet.particles);
+    unsigned char *mark = calloc(first + sheet.particles + 1, 1);
+    if (status.code == PBD_OK && !mark) status = pbd_error(PBD_FAILED, "out of memory for a cloth");
+    const double area = size->length * size->width, density = scene->cloth.density;
+    for (int i = 0; i <= size->along && status.code == PBD_OK; i++)
+        for (int j = 0; j <= size->across; j++) {
+            const size_t from = sheet_particle(size, i, j), p = first + from;
+            const double share = sheet_edge_share(i, size->along) * sheet_edge_share(j, size->across);
+            scene->positions[3 * p] = sheet.positions[3 * from] - 0.5 * size->length;
+            scene->positions[3 * p + 1] = sheet.positions[3 * from + 1];
+            scene->positions[3 * p + 2] = 0;
+            scene->volumes[p] = area * scene->cloth.thickness * share;
+            scene->masses[p] = density * scene->volumes[p];
+            scene->contact.radius[p] = 0.5 * scene->cloth.thickness;
+            mark[p] = is_held(how, size, i, j);
+        }
+    if (status.code == PBD_OK) {
+        scene->triangle = sheet.triangle;
+        scene->triangles = sheet.triangles;
+        sheet.triangle = NULL;
+        for (size_t k = 0; k < 3 * scene->triangles; k++) scene->triangle[k] += (uint32_t)first;
+        status = body_hold(scene, mark);
+    }
+    free(mark);
+    body_free(&sheet);
+    return status;
+}
+
+static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_scene *scene) {
+    const double radius = 0.5 * pbd_real(values, "diameter");
+    const sampling_plan plan = particle_plan(values);
+    shapes s = {0};
+    shapes_sphere(&s, 0, 0, 0, radius);
+    const solid ball = shapes_solid(&s);
+    PBD_TRY(sampling_make(&ball, &plan, &detail->particles));
+    const sampling *made = &detail->particles;
+    const double own = (made->site ? 0.5 : 0.3) * made->spacing; /* as near as they are put to a surface */
+    detail->distance = own + 0.5 * scene->cloth.thickness;
+    double lowest = 0;
+    for (size_t i = 0; i < made->count; i++) lowest = fmin(lowest, made->position[3 * i + 2]);
+    const placement here = placement_at(0, 0, detail->distance + pbd_real(values, "drop") - lowest);
+    PBD_TRY(particle_scene_make(made, 1, &here, scene));
+    detail->paint = made->count;
+    scene->contact.radius = malloc((made->count + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius) return pbd_error(PBD_FAILED, "out of memory for %zu particles", made->count);
+    for (size_t i = 0; i < made->count; i++) scene->contact.radius[i] = own;
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+    paint_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for paint on a cloth");
+    const double side = pbd_real(values, "side");
+    const int cells = (int)pbd_integer(values, "cells");
+    detail->size = (sheet_size){side, side, cells, cells};
+    if (!(pbd_real(values, "diameter") < side))
+        return pbd_error(PBD_BAD_INPUT, "diameter=%g m is no less than side=%g m: paint would fall past the cloth",
+                         pbd_real(values, "diameter"), side);
+    scene->material = particle_material(values);
+    flow_read(values, &scene->material);
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->cloth = cloth_material(values);
+    scene->cloth_bending = pbd_real(values, "bending");
+    scene->contact.friction = pbd_real(values, "friction");
+    PBD_TRY(add_paint(values, detail, scene));
+    PBD_TRY(add_cloth(values, detail, scene));
+    for (size_t i = 0; i < detail->paint; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    scene->extent = fmax(scene->extent, side);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / LOOKS;
+    return pbd_ok();
+}
+
+static void free_scene(pbd_scene *scene) {
+    paint_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, scene);
+    if (status.code != PBD_OK) free_scene(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* What is left of momentum's balance with gravity over what there was at the start; where something is held there is no
+ * such balance. */
+static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const double *v, double time) {
+    double sum[3] = {0}, scale = 0, mass = 0, left = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        double square = 0;
+        for (size_t k = 0; k < 3; k++) {
+            sum[k] += scene->masses[i] * v[3 * i + k];
+            square += v[3 * i + k] * v[3 * i + k];
+        }
+        mass += scene->masses[i];
+        scale += scene->masses[i] * sqrt(square);
+    }
+    if (!d->starts) {
+        memcpy(d->start, sum, sizeof sum);
+        d->scale = scale;
+        d->starts = true;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double off = sum[k] - d->start[k] - mass * scene->gravity[k] * time;
+        left += off * off;
+    }
+    if (d->scale > 0) d->momentum = fmax(d->momentum, sqrt(left) / d->scale);
+}
+
+/* The ball is above the cloth at the start: the surface as seen from there goes round it by this sign. */
+static double side_of(const triangle_tree *tree, const double x[3]) { return triangle_tree_winding(tree, x); }
+
+/* Lost: nowhere, or on the other side of the cloth, through it or over its rim. */
+static pbd_status look_at_cloth(paint_detail *d, const pbd_scene *scene, const double *x) {
+    triangle_tree *tree, *rest;
+    const double middle[3] = {0, 0, 1e-3 * d->size.length};
+    PBD_TRY(triangle_tree_make(scene->triangles, scene->triangle, scene->positions, &rest));
+    const double above = side_of(rest, middle);
+    triangle_tree_free(rest);
+    PBD_TRY(triangle_tree_make(scene->triangles, scene->triangle, x, &tree));
+    d->lost = 0;
+    for (size_t i = 0; i < d->paint; i++) {
+        const double *at = x + 3 * i;
+        const bool somewhere = isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]);
+        if (!somewhere || side_of(tree, at) * above < 0)
+            d->lost++;
+        else
+            d->deepest = fmax(d->deepest, d->distance - triangle_tree_distance(tree, at));
+    }
+    triangle_tree_free(tree);
+    d->sag = 0;
+    for (size_t i = d->paint; i < scene->particles; i++) d->sag = fmax(d->sag, -x[3 * i + 2]);
+    return pbd_ok();
+}
+
+/* What lies within a spacing of the plane y = 0, at a few moments: paint, and the middle line of the cloth. */
+static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
+    for (size_t i = 0; i < d->paint; i++)
+        if (fabs(x[3 * i + 1]) < 0.75 * scene->spacing) {
+            pbd_series(recorder, "paint_slice", "x", "m", &x[3 * i], 1, 1);
+            pbd_series(recorder, "paint_slice", "z", "m", &x[3 * i + 2], 1, 1);
+            pbd_series(recorder, "paint_slice", "value", "s", &time, 1, 1);
+        }
+    for (int i = 0; i <= d->size.along; i++) {
+        const double *at = x + 3 * (d->paint + sheet_particle(&d->size, i, d->size.across / 2));
+        pbd_series(recorder, "cloth_slice", "x", "m", at, 1, 1);
+        pbd_series(recorder, "cloth_slice", "z", "m", at + 2, 1, 1);
+        pbd_series(recorder, "cloth_slice", "value", "s", &time, 1, 1);
+    }
+    d->shown++;
+}
+
+static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                          pbd_recorder *recorder) {
+    paint_detail *d = scene->detail;
+    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    pbd_status status = body_positions(scene, method, state, &x);
+    if (status.code == PBD_OK) {
+        d->tells = method->read(state, PBD_VELOCITIES, v).code == PBD_OK;
+        if (d->tells && scene->fixed == 0) look_at_momentum(d, scene, v, time);
+        status = look_at_cloth(d, scene, x);
+        if (time >= (double)d->shown / (MOMENTS - 1) * scene->duration * (1 - 1e-9))
+            show_slice(d, scene, x, time, recorder);
+        free(x);
+    }
+    free(v);
+    PBD_TRY(status);
+    const double lost = (double)d->lost;
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "sag", "value", "m", &d->sag, 1, 1);
+    pbd_series(recorder, "lost_particles", "value", "1", &lost, 1, 1);
+    return pbd_ok();
+}
+
+static void show_all(const paint_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    static const char *const axis[] = {"x", "y", "z"};
+    if (scene->particles > MOST_SHOWN) return;
+    for (int k = 0; k < 3; k++) {
+        pbd_series(recorder, "paint", axis[k], "m", x + k, d->paint, 3);
+        pbd_series(recorder, "cloth", axis[k], "m", x + 3 * d->paint + k, scene->particles - d->paint, 3);
+    }
+}
+
+static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    paint_detail *d = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = look_at_cloth(d, scene, x);
+    if (status.code == PBD_OK) show_all(d, scene, x, recorder);
+    free(x);
+    PBD_TRY(status);
+    particle_record_sampling(&d->particles, 1, recorder);
+    if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_LOWER_IS_BETTER, d->momentum);
+    pbd_metric(recorder, "penetration_max", "m", PBD_LOWER_IS_BETTER, d->deepest);
+    pbd_metric(recorder, "penetration_over_distance", "1", PBD_LOWER_IS_BETTER, d->deepest / d->distance);
+    pbd_metric(recorder, "particles_lost", "1", PBD_LOWER_IS_BETTER, (double)d->lost);
+    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, d->sag);
+    return pbd_ok();
+}
+
+const pbd_case pbd_case_paint_on_cloth = {
+    .abi = PBD_CASE_ABI,
+    .name = "paint_on_cloth",
+    .summary = "a ball of viscoplastic paint falls on a cloth: momentum exchanged, penetration, particles lost",
+    .source = "yu2024 Figure 3, Table 2 (Cloth)",
+    .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES | PBD_NEEDS_TRIANGLES,
+    .params = params,
+    .build = build,
+    .measure = measure,
+    .observe = observe,
+    .free_scene = free_scene,
+};

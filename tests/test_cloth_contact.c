@@ -1,0 +1,275 @@
+/* Cloth in the solve of xpbi: contact of particles with triangles against answers by hand, momentum, threads, backends,
+ * saved states; and the case paint_on_cloth's own measures. */
+#include "tests/trial.h"
+
+/* ---- Scenes ------------------------------------------------------------------------------------------------------ */
+
+enum { ROOM = 400 };
+
+typedef struct scene_rows {
+    pbd_scene scene;
+    double x[3 * ROOM], v[3 * ROOM], mass[ROOM], radius[ROOM];
+    uint8_t matter[ROOM];
+    uint32_t triangle[3 * ROOM], fixed[ROOM];
+} scene_rows;
+
+static scene_rows *new_scene(void) {
+    scene_rows *s = calloc(1, sizeof *s);
+    s->scene = (pbd_scene){.positions = s->x,
+                           .velocities = s->v,
+                           .masses = s->mass,
+                           .contact.radius = s->radius,
+                           .matter = s->matter,
+                           .triangle = s->triangle,
+                           .fixed_particle = s->fixed,
+                           .spacing = 0.1,
+                           .extent = 1};
+    s->scene.material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
+    s->scene.cloth = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = PBD_LAW_STVK, .thickness = 0.01};
+    return s;
+}
+
+static size_t add_particle(scene_rows *s, double x, double y, double z, double mass, double radius, pbd_matter matter) {
+    const size_t i = s->scene.particles++;
+    const double at[3] = {x, y, z};
+    assert_true(i < ROOM);
+    memcpy(s->x + 3 * i, at, sizeof at);
+    s->mass[i] = mass;
+    s->radius[i] = radius;
+    s->matter[i] = (uint8_t)matter;
+    return i;
+}
+
+static void add_triangle(scene_rows *s, size_t a, size_t b, size_t c) {
+    uint32_t *t = s->triangle + 3 * s->scene.triangles++;
+    t[0] = (uint32_t)a, t[1] = (uint32_t)b, t[2] = (uint32_t)c;
+}
+
+/* Squares of edge h in z = 0, n by n, their middle at the origin; numbers from the scene's next on. */
+static void add_sheet(scene_rows *s, int n, double h, double mass, bool held) {
+    const size_t first = s->scene.particles, side = (size_t)n + 1;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= n; j++) {
+            const size_t p = add_particle(s, h * (i - 0.5 * n), h * (j - 0.5 * n), 0, mass, 0.01, PBD_CLOTH);
+            if (held) s->fixed[s->scene.fixed++] = (uint32_t)p;
+        }
+    for (size_t i = 0; i < (size_t)n; i++)
+        for (size_t j = 0; j < (size_t)n; j++) {
+            const size_t a = first + i * side + j;
+            add_triangle(s, a, a + side, a + side + 1);
+            add_triangle(s, a, a + side + 1, a + 1);
+        }
+}
+
+/* A cube of m^3 particles over a free sheet, which it hits; both are one matter each. */
+static scene_rows *new_collision(void) {
+    scene_rows *s = new_scene();
+    uint64_t seed = 3;
+    add_sheet(s, 6, 0.12, 0.3, false);
+    for (int i = 0; i < 64; i++) {
+        const size_t p = add_particle(s, 0.1 * (i % 4 - 1.5) + 0.01 * noise(&seed), 0.1 * (i / 4 % 4 - 1.5),
+                                      0.09 + 0.1 * (i / 16), 1, 0.05, PBD_CONTINUUM);
+        s->v[3 * p] = 0.5;
+        s->v[3 * p + 2] = -2;
+    }
+    s->scene.cloth_bending = 0.1;
+    s->scene.contact.friction = 0.4;
+    return s;
+}
+
+static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+static const char *const plain = "iterations=20 xsph=0 correction_time=0 dt=1e-3";
+
+/* ---- By hand ----------------------------------------------------------------------------------------------------- */
+
+/* A particle falls on the middle of a free triangle: there the triangle is as heavy as 1/sum(b^2/m) = 3 m, and the two
+ * go on at one velocity. */
+static void test_hits_a_triangle(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++) {
+        scene_rows *s = new_scene();
+        const size_t a = add_particle(s, 0, 0, 0, 0.7, 0.01, PBD_CLOTH),
+                     b = add_particle(s, 1, 0, 0, 0.7, 0.01, PBD_CLOTH);
+        const size_t c = add_particle(s, 0, 1, 0, 0.7, 0.01, PBD_CLOTH);
+        add_triangle(s, a, b, c);
+        const size_t p = add_particle(s, 1 / 3.0, 1 / 3.0, 0.062, 2, 0.05, PBD_CONTINUUM);
+        s->v[3 * p + 2] = -3;
+        solver m;
+        solver_open(&m, "xpbi", (pbd_precision)precision, 1, &s->scene, plain);
+        for (int i = 0; i < 5; i++) check_ok(m.method->step(m.state, 1e-3));
+        double *v = velocities_of(&m, s->scene.particles), *x = positions_of(&m, s->scene.particles);
+        const double wanted = -3 * 2 / (2 + 3 * 0.7), limit = precision ? 1e-12 : 1e-5;
+        check_near("particle after, m/s", v[3 * p + 2], wanted, limit);
+        check_near("corner after, m/s", v[3 * b + 2], wanted, limit);
+        check_near("their distance, m", x[3 * p + 2] - x[3 * a + 2], 0.06, precision ? 1e-12 : 1e-6);
+        free(v);
+        free(x);
+        solver_close(&m);
+        free(s);
+    }
+}
+
+/* On a held sheet under a slanting gravity: at rest below the coefficient of friction, above it with what is left. */
+static void test_friction(void **unused) {
+    (void)unused;
+    static const double slope[] = {0.3, 0.8};
+    for (int k = 0; k < 2; k++) {
+        scene_rows *s = new_scene();
+        add_sheet(s, 4, 0.5, 1, true);
+        const size_t p = add_particle(s, -0.8, 0.03, 0.06, 2, 0.05, PBD_CONTINUUM);
+        s->scene.contact.friction = 0.5;
+        s->scene.gravity[2] = -10;
+        s->scene.gravity[0] = 10 * slope[k];
+        solver m;
+        solver_open(&m, "xpbi", PBD_PRECISION_F64, 1, &s->scene, plain);
+        for (int i = 0; i < 400; i++) check_ok(m.method->step(m.state, 1e-3));
+        double *v = velocities_of(&m, s->scene.particles), *x = positions_of(&m, s->scene.particles);
+        const double wanted = k ? 10 * (slope[k] - 0.5) * 0.4 : 0;
+        check_near("velocity along the sheet, m/s", v[3 * p], wanted, 1e-9);
+        check_near("height over it, m", x[3 * p + 2], 0.06, 1e-9);
+        free(v);
+        free(x);
+        solver_close(&m);
+        free(s);
+    }
+}
+
+/* ---- Two bodies -------------------------------------------------------------------------------------------------- */
+
+static void test_momentum(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++) {
+        scene_rows *s = new_collision();
+        const size_t n = s->scene.particles;
+        double sum[3] = {0}, size = 0;
+        solver m;
+        for (size_t i = 0; i < 3 * n; i++)
+            sum[i % 3] -= s->mass[i / 3] * s->v[i], size += s->mass[i / 3] * fabs(s->v[i]);
+        solver_open(&m, "xpbi", (pbd_precision)precision, 1, &s->scene, "iterations=10 dt=1e-3");
+        for (int i = 0; i < 60; i++) check_ok(m.method->step(m.state, 1e-3));
+        double *v = velocities_of(&m, n), *x = positions_of(&m, n), cloth = 0, least = 1;
+        for (size_t i = 0; i < 3 * n; i++) sum[i % 3] += s->mass[i / 3] * v[i];
+        for (size_t i = 0; i < 49; i++) cloth += s->mass[i] * v[3 * i + 2];
+        for (size_t i = 49; i < n; i++) least = fmin(least, x[3 * i + 2] - x[3 * 24 + 2]);
+        for (int d = 0; d < 3; d++) check_near("momentum made, relative", sum[d] / size, 0, precision ? 1e-13 : 1e-5);
+        print_message("    the cloth took %.3g of the momentum; deepest %.3g m\n", -cloth / 128,
+                      metric_of(&m, "cloth_penetration"));
+        assert_true(cloth < -5);
+        assert_true(metric_of(&m, "cloth_penetration") < 0.02);
+        free(v);
+        free(x);
+        solver_close(&m);
+        free(s);
+    }
+}
+
+static double *collide_on(int backend, pbd_precision precision, int threads, int steps) {
+    scene_rows *s = new_collision();
+    solver m;
+    check_ok(try_open_on(backend, &m, "xpbi", precision, threads, &s->scene, "iterations=5 dt=1e-3"));
+    for (int i = 0; i < steps; i++) check_ok(m.method->step(m.state, 1e-3));
+    double *x = positions_of(&m, s->scene.particles);
+    solver_close(&m);
+    free(s);
+    return x;
+}
+
+static void expect_near_rows(const char *what, const double *a, const double *b, double limit) {
+    double worst = 0;
+    for (size_t i = 0; i < 3 * 113; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+    check_near(what, worst, 0, limit);
+}
+
+static void test_machine(void **unused) {
+    (void)unused;
+    for (int precision = 0; precision < 2; precision++) {
+        double *one = collide_on(PBD_CPU, (pbd_precision)precision, 1, 40);
+        double *three = collide_on(PBD_CPU, (pbd_precision)precision, 3, 40);
+        expect_near_rows("three threads, m", one, three, 0);
+        free(one);
+        free(three);
+    }
+#if !defined(__SANITIZE_THREAD__)
+    double *cpu = collide_on(PBD_CPU, PBD_PRECISION_F64, 1, 30), *emu = collide_on(PBD_EMU, PBD_PRECISION_F64, 1, 30);
+    expect_near_rows("emu against cpu, m", cpu, emu, 1e-9);
+    free(cpu);
+    free(emu);
+#endif
+}
+
+/* Steps from a saved state are the same steps to the bit, in the midst of contact. */
+static void test_save(void **unused) {
+    (void)unused;
+    scene_rows *s = new_collision();
+    solver m;
+    size_t bytes = 0;
+    solver_open(&m, "xpbi", PBD_PRECISION_F64, 1, &s->scene, "iterations=5 dt=1e-3");
+    for (int i = 0; i < 20; i++) check_ok(m.method->step(m.state, 1e-3));
+    check_ok(m.method->save(m.state, NULL, &bytes));
+    char *blob = malloc(bytes);
+    check_ok(m.method->save(m.state, blob, &bytes));
+    double *x[2];
+    for (int again = 0; again < 2; again++) {
+        if (again) check_ok(m.method->load(m.state, blob, bytes));
+        for (int i = 0; i < 20; i++) check_ok(m.method->step(m.state, 1e-3));
+        x[again] = positions_of(&m, s->scene.particles);
+    }
+    expect_near_rows("from a saved state, m", x[0], x[1], 0);
+    free(x[0]);
+    free(x[1]);
+    free(blob);
+    solver_close(&m);
+    free(s);
+}
+
+/* ---- The case ---------------------------------------------------------------------------------------------------- */
+
+static void test_case(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "paint_on_cloth", "particles=300 cells=4 held=none gravity=2 speed=3 spacing=0");
+    const size_t cloth = 25, paint = t.scene.particles - cloth;
+    assert_int_equal(t.scene.triangles, 32);
+    assert_int_equal(t.scene.matter[0], PBD_CONTINUUM);
+    assert_int_equal(t.scene.matter[paint], PBD_CLOTH);
+    double mass = 0;
+    for (size_t i = paint; i < t.scene.particles; i++) mass += t.scene.masses[i];
+    check_near("mass of the cloth, kg", mass, 0.64 * 1e-3 * 300, 1e-12);
+    /* Everything falls freely for 0.1 s, but a tenth of the paint gets another velocity: that momentum is made. */
+    for (size_t i = 0; i < paint; i++) t.v[3 * i + 2] = -3;
+    observe(&t, 0);
+    for (size_t i = 0; i < t.scene.particles; i++) t.v[3 * i + 2] -= 0.2;
+    for (size_t i = 0; i < paint / 10; i++) t.v[3 * i] = 1.5;
+    observe(&t, 0.1);
+    measure(&t);
+    check_metric(&t, "momentum_error", 0.1 * 0.5, 1e-12);
+    check_metric(&t, "penetration_max", 0, 1e-12);
+    check_metric(&t, "particles_lost", 0, 0);
+    /* One comes half its distance into the cloth, one goes through, one is nowhere. */
+    const double distance = t.scene.contact.radius[0] + t.scene.contact.radius[paint];
+    const double in[3] = {0.11, 0.02, 0.5 * distance}, through[3] = {0.1, 0.1, -0.2};
+    memcpy(t.x, in, sizeof in);
+    memcpy(t.x + 3, through, sizeof through);
+    measure(&t);
+    check_metric(&t, "penetration_over_distance", 0.5, 1e-9);
+    check_metric(&t, "particles_lost", 1, 0);
+    close_case(&t);
+    static const char *const bad[][3] = {{"paint_on_cloth", "diameter=0.9", "diameter=0.9"},
+                                         {"paint_on_cloth", "cells=1", "cells"},
+                                         {"paint_on_cloth", "held=rims", "held"},
+                                         {"paint_on_cloth", "cloth_nu=0.5", "cloth_nu"}};
+    check_refusals(bad, sizeof bad / sizeof *bad);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hits_a_triangle), cmocka_unit_test(test_friction), cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_machine),         cmocka_unit_test(test_save),     cmocka_unit_test(test_case),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
