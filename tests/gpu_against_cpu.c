@@ -1,7 +1,7 @@
 /* Every method on every case that it can run, on a GPU: it gives the CPU's answer, and the same answer to the bit when
  * it runs once more.
  *
- *   gpu_against_cpu [cuda|emu] [METHOD]...
+ *   gpu_against_cpu [cuda|emu] [METHOD]... [CASE]...
  *
  * Bodies are small and steps few. What two orders of sums may do to a motion is measured and not guessed: the bound in
  * f32 is MARGIN times the distance of f32 from f64 on the CPU after the same steps, with a few units in the last place
@@ -216,11 +216,24 @@ static void compare_variants(tally *t, march *m, int backend) {
     if (variants == 0) compare(t, m, backend);
 }
 
-static bool is_wanted(const char *name, char **names) {
-    if (!*names) return true;
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0) return true;
-    return false;
+/* Among the words, or no word is of its kind (`of_kind`). */
+static bool is_wanted(const char *name, char **words, bool (*of_kind)(const char *)) {
+    bool any = false;
+    for (; *words; words++) {
+        any = any || of_kind(*words);
+        if (strcmp(*words, name) == 0) return true;
+    }
+    return !any;
+}
+
+static bool names_method(const char *word) {
+    const pbd_method_entry *entry;
+    return pbd_find_method(word, &entry).code == PBD_OK;
+}
+
+static bool names_case(const char *word) {
+    const pbd_case *c;
+    return pbd_find_case(word, &c).code == PBD_OK;
 }
 
 /* What holds no particles of a scene is for the case's own tests: a file that must be given, say. */
@@ -230,12 +243,12 @@ static bool must_be_given(const pbd_case *c) {
     return false;
 }
 
-static tally compare_all(int backend, char **names) {
+static tally compare_all(int backend, char **words) {
     tally t = {0};
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method_entry *entry = pbd_method_at(i);
         const pbd_method *method = entry->by_precision[1];
-        if (!is_wanted(method->name, names)) continue;
+        if (!is_wanted(method->name, words, names_method)) continue;
         if (!(method->backends & (unsigned)backend) || !method->step) {
             printf("left out  %s: %s\n", method->name, method->step ? "it runs on the CPU alone" : "it takes no steps");
             t.left_out++;
@@ -243,7 +256,9 @@ static tally compare_all(int backend, char **names) {
         }
         for (size_t k = 0; k < pbd_case_count(); k++) {
             march m = {pbd_case_at(k), entry, "", backend == PBD_EMU ? EMULATED_STEPS : STEPS};
-            if (!pbd_missing_needs(method, m.c) && !must_be_given(m.c)) compare_variants(&t, &m, backend);
+            if (!is_wanted(m.c->name, words, names_case) || pbd_missing_needs(method, m.c) || must_be_given(m.c))
+                continue;
+            compare_variants(&t, &m, backend);
         }
     }
     return t;
@@ -251,6 +266,11 @@ static tally compare_all(int backend, char **names) {
 
 int main(int argc, char **argv) {
     const bool emu = argc > 1 && strcmp(argv[1], "emu") == 0, named = argc > 1 && (emu || strcmp(argv[1], "cuda") == 0);
+    for (char **word = argv + (named ? 2 : 1); *word; word++)
+        if (!names_method(*word) && !names_case(*word)) {
+            fprintf(stderr, "gpu_against_cpu: '%s' is neither a method nor a case\n", *word);
+            return 2;
+        }
     if (!emu && *pbd_cuda_missing()) {
         printf("skipped: %s\n", pbd_cuda_missing());
         return SKIPPED;
