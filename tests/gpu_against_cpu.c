@@ -51,11 +51,13 @@ static size_t settings_of(const march *m, pbd_setting *setting) {
                 pbd_setting_parse(words[k], &setting[count]).code == PBD_OK)
                 count++;
         }
-    /* What flows has laws in Hencky strain; of what does not flow it is one among others. */
-    const bool flows = m->method->by_precision[1]->takes & PBD_TAKES_FLOW;
-    for (const pbd_param *p = m->c->params; flows && p->name; p++)
-        if (strcmp(p->name, "material") == 0 && pbd_setting_parse("material=hencky", &setting[count]).code == PBD_OK)
-            count++;
+    /* What flows has laws in Hencky strain, cloth that of Saint Venant and Kirchhoff. */
+    const pbd_method *method = m->method->by_precision[1];
+    const char *material = method->takes & PBD_TAKES_FLOW        ? "material=hencky"
+                           : method->needs & PBD_NEEDS_TRIANGLES ? "material=stvk"
+                                                                 : NULL;
+    for (const pbd_param *p = m->c->params; material && p->name; p++)
+        if (strcmp(p->name, "material") == 0 && pbd_setting_parse(material, &setting[count]).code == PBD_OK) count++;
     if (*m->variant && pbd_setting_parse(m->variant, &setting[count]).code == PBD_OK) count++;
     return count;
 }

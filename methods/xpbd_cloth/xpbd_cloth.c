@@ -20,7 +20,9 @@ static const pbd_param params[] = {
 
 typedef struct xpbd_cloth {
     cloth *cloth;
+    pbd_exec *exec;
     pbd_recorder *recorder;
+    pbd_repeat *repeat; /* the launches of a step */
     long iterations, substeps;
     double damping;
 } xpbd_cloth;
@@ -28,6 +30,7 @@ typedef struct xpbd_cloth {
 static void destroy(void *state) {
     xpbd_cloth *s = state;
     if (!s) return;
+    pbd_repeat_free(s->exec, s->repeat);
     cloth_free(s->cloth);
     free(s);
 }
@@ -48,6 +51,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_cloth");
     s->recorder = recorder;
     s->iterations = pbd_integer(values, "iterations");
+    s->exec = exec;
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     pbd_scene own = *scene;
@@ -63,11 +67,13 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 static pbd_status step(void *state, double dt) {
     xpbd_cloth *s = state;
+    PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     for (long i = 0; i < s->substeps; i++) {
         PBD_TRY(cloth_begin(s->cloth, dt / (double)s->substeps));
         for (long k = 0; k < s->iterations; k++) PBD_TRY(cloth_iterate(s->cloth));
         PBD_TRY(cloth_end(s->cloth, s->damping));
     }
+    PBD_TRY(pbd_repeat_end(s->exec));
     pbd_count(s->recorder, "steps", 1);
     return cloth_record(s->cloth);
 }
