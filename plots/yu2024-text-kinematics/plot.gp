@@ -30,7 +30,7 @@ set ylabel 'root mean square strain'
 set yrange [0:*]
 set style fill solid 0.85
 set xtics rotate by -20 font ',11'
-unset key
+set key off
 file = data . '/drifts.tsv'
 set boxwidth 0.6
 set xrange [0.3:7.7]
@@ -41,7 +41,9 @@ set xlabel 'time, s'
 set ylabel 'over its radius'
 set xrange [0:*]
 set xtics auto
-set key on at graph 0.98, 0.5
 file = data . '/sand.tsv'
-plot file using 1:2 with lines ls 1 title 'height', '' using 1:3 with lines ls 2 title 'run-out'
+set label 1 'run-out' at 0.45,1.95 font ',12'
+set label 2 'height' at 0.45,0.75 font ',12'
+set key off
+plot file using 1:2 with lines ls 1, '' using 1:3 with lines ls 2
 unset multiplot
