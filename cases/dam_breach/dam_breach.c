@@ -1,4 +1,5 @@
-/* A dam of sand holds water, is lower in the middle, and is carried off there (yu2024 Figure 7, Table 2 "Dam Breach").
+/* A dam of sand holds water and is lower in the middle, where water runs over it (yu2024 Figure 7, Table 2 "Dam
+ * Breach").
  *
  * Lengths go by the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between smooth walls,
  * a reservoir of 1.5 H before its foot with water up to 0.9 H, and a notch in the crest, 0.5 H wide, down to 0.4 H.
@@ -399,7 +400,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_dam_breach = {
     .abi = PBD_CASE_ABI,
     .name = "dam_breach",
-    .summary = "water carries off a dam of sand: two kinds of matter in one solve",
+    .summary = "water behind and over a dam of sand: two kinds of matter in one solve",
     .source = "yu2024 Figure 7, Table 2",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
