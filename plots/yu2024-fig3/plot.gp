@@ -37,22 +37,23 @@ plot data . '/sags.tsv' using ($1 == 0 ? $2 : NaN):3 with lines ls 1 title sprin
      data . '/sags.tsv' using ($1 == 1 ? $2 : NaN):3 with lines ls 2 title sprintf('%.0f particles', fine)
 set title sprintf('(f) the end, %.0f particles', fine) . quick
 unset key
-set xlabel 'x, m' offset 0,0
-set ylabel 'y, m' offset 0,0
-set zlabel 'z, m' rotate by 90 offset 2,0
-set xrange [-0.4:0.4]
-set yrange [-0.4:0.4]
-set zrange [-0.36:0.2]
-set xtics 0.4 offset 0,-0.3
-set ytics 0.4 offset 0,-0.3
-set ztics 0.2
-set border 31
-set view 66,32,0.95,1.1
-set xyplane at -0.36
+unset xlabel
+unset ylabel
+unset tics
+unset border
 unset grid
-set lmargin at screen 0.74
-set rmargin at screen 0.95
+set xrange [-0.42:0.42]
+set yrange [-0.42:0.42]
+set zrange [-0.25:0.15]
+set view equal xyz
+set view 62,28,1.25
+set palette defined (0 '#8a5518', 1 '#f2c58b')
+unset colorbox
+set lmargin at screen 0.7
+set rmargin at screen 0.99
+set bmargin at screen 0.06
+set tmargin at screen 0.44
 splot for [k=0:last] data . '/cloth_end.tsv' using ($1 == k ? $2 : NaN):3:4 with lines lc rgb '#5b7aa8' lw 0.7, \
       for [k=0:last] data . '/cloth_across.tsv' using ($1 == k ? $2 : NaN):3:4 with lines lc rgb '#5b7aa8' lw 0.7, \
-      data . '/paint_end.tsv' using 1:2:3 with points pt 7 ps 0.35 lc rgb '#d99a4e'
+      data . '/paint_end.tsv' using 1:2:3:3 with points pt 7 ps 0.35 lc palette
 unset multiplot
