@@ -96,7 +96,7 @@ static void test_hits_a_triangle(void **unused) {
         const size_t a = add_particle(s, 0, 0, 0, 0.7, 0.01, PBD_CLOTH),
                      b = add_particle(s, 1, 0, 0, 0.7, 0.01, PBD_CLOTH);
         const size_t c = add_particle(s, 0, 1, 0, 0.7, 0.01, PBD_CLOTH);
-        add_triangle(s, a, b, c);
+        add_triangle(s, a, precision ? c : b, precision ? b : c); /* from its front, from its back */
         const size_t p = add_particle(s, 1 / 3.0, 1 / 3.0, 0.062, 2, 0.05, PBD_CONTINUUM);
         s->v[3 * p + 2] = -3;
         solver m;
@@ -195,7 +195,7 @@ static void test_machine(void **unused) {
         free(three);
     }
 #if !defined(__SANITIZE_THREAD__)
-    double *cpu = collide_on(PBD_CPU, PBD_PRECISION_F64, 1, 30), *emu = collide_on(PBD_EMU, PBD_PRECISION_F64, 1, 30);
+    double *cpu = collide_on(PBD_CPU, PBD_PRECISION_F64, 1, 18), *emu = collide_on(PBD_EMU, PBD_PRECISION_F64, 1, 18);
     expect_near_rows("emu against cpu, m", cpu, emu, 1e-9);
     free(cpu);
     free(emu);
