@@ -13,5 +13,5 @@ set key top left reverse Left
 set xtics nomirror scale 0 rotate by -20
 set bmargin 5
 plot data . '/rates.tsv' every ::1 using 2:xticlabels(1) lc rgb '#c9c9c9' title 'paper, RTX 4090', \
-     '' every ::1 using 3 fillstyle pattern 2 lc rgb '#8a2f16' title 'xpbi, one CPU thread, 20,000 particles', \
-     '' every ::1 using 4 lc rgb '#1b3a6b' title 'the same, 100,000'
+     '' every ::1 using 3 fillstyle pattern 2 lc rgb '#8a2f16' title 'xpbi, one CPU thread, 5,000 particles', \
+     '' every ::1 using 4 lc rgb '#1b3a6b' title 'the same, 20,000'
