@@ -4,7 +4,7 @@ set terminal pngcairo size 1300,600 font 'DejaVu Sans,14'
 set title 'updates of neighbours by constraints, everything included' . quick
 set ylabel '10^9 a second'
 set logscale y
-set yrange [0.02:100]
+set yrange [0.005:100]
 set style data histograms
 set style histogram clustered gap 1
 set style fill solid 0.85
