@@ -111,7 +111,7 @@ static void test_free_fall(void **unused) {
     close_scene(&scene);
 }
 
-/* Levels as they are saved: x, v, a (rows), density, rate, bound, level. */
+/* Levels as they are saved: two numbers, then x, v, a (rows), density, rate, bound, level. */
 static unsigned widest_gap(const solver *s, const pbd_scene *scene, const double *x, double reach) {
     const size_t n = scene->particles;
     size_t bytes;
@@ -120,7 +120,7 @@ static unsigned widest_gap(const solver *s, const pbd_scene *scene, const double
     char *blob = malloc(bytes);
     check_ok(s->method->save(s->state, blob, &bytes));
     uint32_t *level = malloc(n * sizeof *level);
-    memcpy(level, blob + 15 * n * sizeof(double), n * sizeof *level);
+    memcpy(level, blob + (2 + 15 * n) * sizeof(double), n * sizeof *level);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             if (hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]) < reach && level[i] > level[j] + widest)

@@ -1,29 +1,11 @@
-/* gissler_snow against a step solved here by dense elimination from the plain formulas; what must hold of any step:
+/* gissler_snow against a step solved by dense elimination from the plain formulas; what must hold of any step:
  * momenta, exact motions, rotation; bars and columns with known answers; threads, backends, precisions. */
-#include <gsl/gsl_linalg.h>
-
-#include "tests/xpbi_scenes.h"
+#include "tests/dense_snow.h"
 
 /* The formulas of xpbi_scenes.h are Wendland's and take volumes as given. */
 static const char *const tight = "kernel=wendland_c2 volume=tracked tolerance=1e-12 iterations=2000";
 
 static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", tight, more); }
-
-static double *velocities_of(const solver *s, size_t particles) {
-    double *v = malloc((3 * particles + 1) * sizeof *v);
-    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
-    return v;
-}
-
-static double *stretches_of(const solver *s, size_t particles) {
-    double *f = malloc((9 * particles + 1) * sizeof *f);
-    check_ok(s->method->read(s->state, PBD_DEFORMATION_GRADIENTS, f));
-    return f;
-}
-
-static void check_steps(solver *s, double dt, int steps) {
-    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
-}
 
 static double largest_difference(const double *a, const double *b, size_t n) {
     double worst = 0;
@@ -50,175 +32,6 @@ static void add_plane(pbd_scene *scene, const double at[3], int axis, double sid
 }
 
 /* ---- A step by dense elimination --------------------------------------------------------------------------------- */
-
-/* Particles at x with stretches S, kernels and volumes as given: what the method's README says, loop by loop. */
-typedef struct dense {
-    size_t n;
-    const double *x, *S, *mass, *volume; /* volume: now */
-    double *raw, *corrected;             /* n x n x 3: V_j grad W_ij; times L_i */
-    double mu, lambda, dt;
-    bool own_divergence; /* by corrected gradients */
-} dense;
-
-static dense dense_make(const pbd_scene *scene, const double *x, const double *S, const double *volume, double dt,
-                        bool own) {
-    const size_t n = scene->particles;
-    const pbd_material *m = &scene->material;
-    dense d = {.n = n, .x = x, .S = S, .mass = scene->masses, .volume = volume, .dt = dt, .own_divergence = own};
-    d.mu = m->E / (2 * (1 + m->nu));
-    d.lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
-    pbd_scene now = *scene;
-    now.volumes = malloc(n * sizeof(double));
-    memcpy(now.volumes, volume, n * sizeof(double));
-    d.corrected = formulas_at(&now, x, scene->spacing).a;
-    d.raw = calloc(3 * n * n, sizeof(double));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            double to[3], *g = d.raw + 3 * (n * i + j);
-            for (size_t k = 0; k < 3; k++) to[k] = x[3 * j + k] - x[3 * i + k];
-            wendland_gradient(to, scene->spacing, g);
-            for (size_t k = 0; k < 3; k++) g[k] *= volume[j];
-        }
-    free(now.volumes);
-    return d;
-}
-
-static void dense_free(dense *d) {
-    free(d->raw);
-    free(d->corrected);
-}
-
-static double dense_divergence(const dense *d, const double *w, size_t i) {
-    const double *a = d->own_divergence ? d->corrected : d->raw;
-    double sum = 0;
-    for (size_t j = 0; j < d->n; j++)
-        for (size_t k = 0; k < 3; k++) sum += (w[3 * j + k] - w[3 * i + k]) * a[3 * (d->n * i + j) + k];
-    return sum;
-}
-
-static double determinant3(const double *s) {
-    return s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) + s[2] * (s[3] * s[7] - s[4] * s[6]);
-}
-
-/* 2 G (sym((1 + dt grad w) S) - 1), row by row; whole 0: what w adds. */
-static void dense_shear(const dense *d, const double *w, double whole, size_t i, double T[9]) {
-    double B[3][3] = {{0}}, trace = 0, P[3][3];
-    for (size_t j = 0; j < d->n; j++)
-        for (size_t r = 0; r < 3; r++)
-            for (size_t c = 0; c < 3; c++)
-                B[r][c] += d->dt * (w[3 * j + r] - w[3 * i + r]) * d->corrected[3 * (d->n * i + j) + c];
-    trace = B[0][0] + B[1][1] + B[2][2];
-    for (int r = 0; r < 3; r++) B[r][r] += whole + (d->dt * dense_divergence(d, w, i) - trace) / 3;
-    for (size_t r = 0; r < 3; r++)
-        for (size_t c = 0; c < 3; c++) {
-            P[r][c] = 0;
-            for (size_t k = 0; k < 3; k++) P[r][c] += B[r][k] * d->S[9 * i + 3 * k + c];
-        }
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) T[3 * r + c] = 2 * d->mu * (0.5 * (P[r][c] + P[c][r]) - (r == c) * whole);
-}
-
-/* dt a of stresses T and pressures p, as the sum of what every particle's stress does to all (not by gathering). */
-static void dense_push(const dense *d, const double *T, const double *p, double *out) {
-    memset(out, 0, 3 * d->n * sizeof *out);
-    for (size_t i = 0; i < d->n; i++)
-        for (size_t j = 0; j < d->n; j++)
-            for (size_t r = 0; r < 3; r++) {
-                const double *a = d->corrected + 3 * (d->n * i + j);
-                double force =
-                    T ? T[9 * i + 3 * r] * a[0] + T[9 * i + 3 * r + 1] * a[1] + T[9 * i + 3 * r + 2] * a[2] : 0;
-                if (p) force -= p[i] * (d->own_divergence ? a : d->raw + 3 * (d->n * i + j))[r];
-                out[3 * i + r] += d->dt * d->volume[i] * force / d->mass[i];
-                out[3 * j + r] -= d->dt * d->volume[i] * force / d->mass[j];
-            }
-}
-
-/* What the velocity w makes of w: the linear part (whole 0), or all. */
-static void dense_answer(const dense *d, const double *w, double whole, bool shear, bool pressure, double *out) {
-    double *T = calloc(9 * d->n, sizeof *T), *p = calloc(d->n, sizeof *p);
-    for (size_t i = 0; i < d->n; i++) {
-        const double J = determinant3(d->S + 9 * i);
-        if (shear) dense_shear(d, w, whole, i, T + 9 * i);
-        p[i] = pressure ? d->lambda * (whole * (1 - J) - d->dt * dense_divergence(d, w, i)) / J : 0;
-    }
-    dense_push(d, shear ? T : NULL, pressure ? p : NULL, out);
-    free(T);
-    free(p);
-}
-
-/* w of w = base + answer(w): columns of 1 - answer, LU. */
-static void dense_solve(const dense *d, const double *base, bool shear, bool pressure, double *w, double *asymmetry) {
-    const size_t n = 3 * d->n;
-    double *zero = calloc(n, sizeof *zero), *column = malloc(n * sizeof *column), largest = 0;
-    gsl_matrix *A = gsl_matrix_alloc(n, n);
-    gsl_vector *b = gsl_vector_alloc(n), *x = gsl_vector_alloc(n);
-    gsl_permutation *order = gsl_permutation_alloc(n);
-    int sign;
-    dense_answer(d, zero, 1, shear, pressure, column);
-    for (size_t k = 0; k < n; k++) gsl_vector_set(b, k, base[k] + column[k]);
-    for (size_t c = 0; c < n; c++) {
-        zero[c] = 1;
-        dense_answer(d, zero, 0, shear, pressure, column);
-        zero[c] = 0;
-        for (size_t r = 0; r < n; r++) gsl_matrix_set(A, r, c, (r == c) - column[r]);
-    }
-    *asymmetry = 0;
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < n; c++) {
-            const double a = d->mass[r / 3] * gsl_matrix_get(A, r, c), t = d->mass[c / 3] * gsl_matrix_get(A, c, r);
-            largest = fmax(largest, fabs(a));
-            *asymmetry = fmax(*asymmetry, fabs(a - t));
-        }
-    *asymmetry /= largest;
-    gsl_linalg_LU_decomp(A, order, &sign);
-    gsl_linalg_LU_solve(A, order, b, x);
-    for (size_t k = 0; k < n; k++) w[k] = gsl_vector_get(x, k);
-    gsl_matrix_free(A);
-    gsl_vector_free(b);
-    gsl_vector_free(x);
-    gsl_permutation_free(order);
-    free(zero);
-    free(column);
-}
-
-/* Split: the pressure's own velocity first, then shear on what its pressure leaves. */
-static void dense_step(const dense *d, const double *v, bool together, double *w, double *asymmetry) {
-    const size_t n = 3 * d->n;
-    double *pressed = malloc(n * sizeof *pressed), *push = malloc(n * sizeof *push);
-    if (together) {
-        dense_solve(d, v, true, true, w, asymmetry);
-    } else {
-        double unused;
-        dense_solve(d, v, false, true, pressed, asymmetry);
-        dense_answer(d, pressed, 1, false, true, push);
-        for (size_t k = 0; k < n; k++) pressed[k] = v[k] + push[k];
-        dense_solve(d, pressed, true, false, w, &unused);
-    }
-    free(pressed);
-    free(push);
-}
-
-static double cofactor_of_step(const dense *d, const double *w, size_t i) {
-    double T[9], B[9];
-    dense unit = *d;
-    double *identity = calloc(9 * d->n, sizeof *identity);
-    for (size_t k = 0; k < d->n; k++)
-        for (size_t r = 0; r < 3; r++) identity[9 * k + 4 * r] = 1;
-    unit.S = identity;
-    unit.mu = 0.5;
-    dense_shear(&unit, w, 1, i, T); /* its symmetric part; the antisymmetric one follows */
-    for (size_t r = 0; r < 3; r++)
-        for (size_t c = 0; c < 3; c++) {
-            double skew = 0;
-            for (size_t j = 0; j < d->n; j++)
-                skew += 0.5 * d->dt *
-                        ((w[3 * j + r] - w[3 * i + r]) * d->corrected[3 * (d->n * i + j) + c] -
-                         (w[3 * j + c] - w[3 * i + c]) * d->corrected[3 * (d->n * i + j) + r]);
-            B[3 * r + c] = T[3 * r + c] + (r == c) + skew;
-        }
-    free(identity);
-    return determinant3(B);
-}
 
 /* Two steps: the first from rest shapes, the second from the stretches that it left. */
 static void test_steps_against_elimination(void **unused) {
@@ -257,7 +70,7 @@ static void test_steps_against_elimination(void **unused) {
             free(S);
             x = positions_of(&s, n);
             v = got;
-            S = stretches_of(&s, n);
+            S = gradients_of(&s, n);
             dense_free(&d);
         }
         check_near("residual of the pressure", metric_of(&s, "pressure_residual"), 0, k / 2 ? 0 : 1e-12);
@@ -330,7 +143,7 @@ static void test_affine_velocities_are_exact(void **unused) {
         }
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, variants[k]);
         check_steps(&s, 0.1, 1);
-        double *S = stretches_of(&s, scene.particles), worst = 0;
+        double *S = gradients_of(&s, scene.particles), worst = 0;
         for (size_t p = 0; p < scene.particles; p++)
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 3; c++) {
@@ -591,7 +404,7 @@ static double energy_of(const pbd_scene *scene, const double *v) {
 
 /* The least and largest stretch, and the lowest place over the floor. */
 static void look_at_impact(const solver *s, size_t particles, double *least, double *most, double *lowest) {
-    double *S = stretches_of(s, particles), *x = positions_of(s, particles);
+    double *S = gradients_of(s, particles), *x = positions_of(s, particles);
     for (size_t p = 0; p < particles; p++) {
         double F[3][3], e[3];
         for (size_t k = 0; k < 9; k++) F[k / 3][k % 3] = S[9 * p + k];

@@ -129,4 +129,48 @@ UNUSED static double constraint_of(const pbd_material *m, double F[3][3], int fo
     return sqrt(2 * mu * square + (form == FORM_ENERGY ? lambda * trace * trace : 0));
 }
 
+/* ---- Runs ----------------------------------------------------------------------------------------------------------
+ */
+
+UNUSED static double *velocities_of(const solver *s, size_t particles) {
+    double *v = malloc((3 * particles + 1) * sizeof *v);
+    check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
+    return v;
+}
+
+UNUSED static double *gradients_of(const solver *s, size_t particles) {
+    double *f = malloc((9 * particles + 1) * sizeof *f);
+    check_ok(s->method->read(s->state, PBD_DEFORMATION_GRADIENTS, f));
+    return f;
+}
+
+UNUSED static void check_steps(solver *s, double dt, int steps) {
+    for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
+}
+
+/* Opens, steps and reads velocities. */
+UNUSED static double *velocities_after(const pbd_scene *scene, const char *words, double dt, int steps) {
+    solver s;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    check_steps(&s, dt, steps);
+    double *v = velocities_of(&s, scene->particles);
+    solver_close(&s);
+    return v;
+}
+
+UNUSED static void set_flow(pbd_scene *scene, pbd_flow flow) {
+    pbd_material *m = &scene->material;
+    m->flow = flow;
+    m->flow_value[PBD_FLOW_YIELD_STRESS] = 100;
+    m->flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
+    m->flow_value[PBD_FLOW_VISCOSITY] = 10;
+    m->flow_value[PBD_FLOW_POWER] = 1;
+    m->flow_value[PBD_FLOW_ALPHA0] = -0.02;
+    m->flow_value[PBD_FLOW_BETA] = 0.5;
+    m->flow_value[PBD_FLOW_XI] = 1;
+    m->flow_value[PBD_FLOW_M] = 2.36;
+    m->flow_value[PBD_FLOW_COMPRESSION] = 0.025;
+    m->flow_value[PBD_FLOW_STRETCH] = 0.0075;
+}
+
 #endif

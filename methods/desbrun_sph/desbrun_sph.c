@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "methods/physics/collider_poses.h"
+#include "methods/physics/device_state.h"
 #include "methods/physics/neighbours.h"
 
 enum { STEPS_OWN, STEPS_GLOBAL, STEPS_FIXED };
@@ -568,53 +569,39 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 }
 
 /* All that a step starts from; lists and what is predicted are made again. */
-typedef struct part {
-    void *device;
-    size_t bytes;
-} part;
 enum { PARTS = 8 };
 
-static size_t parts_of(const desbrun_sph *s, part out[PARTS]) {
+static void parts_of(const desbrun_sph *s, device_part out[PARTS]) {
     const size_t n = s->particles, row = 4 * n * sizeof(real), column = n * sizeof(real), number = n * sizeof(uint32_t);
-    const part parts[PARTS] = {{s->x, row},       {s->v, row},        {s->a, row},        {s->density, column},
-                               {s->rate, column}, {s->bound, column}, {s->level, number}, {s->density_tick, number}};
-    size_t sum = 2 * sizeof(double);
-    for (int k = 0; k < PARTS; k++) {
-        out[k] = parts[k];
-        sum += parts[k].bytes;
-    }
-    return sum;
+    const device_part parts[PARTS] = {
+        {s->x, row},       {s->v, row},        {s->a, row},        {s->density, column},
+        {s->rate, column}, {s->bound, column}, {s->level, number}, {s->density_tick, number}};
+    memcpy(out, parts, sizeof parts);
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const desbrun_sph *s = state;
-    part parts[PARTS];
-    char *at = blob;
-    *bytes = parts_of(s, parts);
+    const double head[2] = {s->dt, s->time};
+    device_part parts[PARTS];
+    parts_of(s, parts);
+    *bytes = sizeof head + device_parts_bytes(parts, PARTS);
     if (!blob) return pbd_ok();
-    for (int k = 0; k < PARTS; k++) {
-        PBD_TRY(pbd_download(s->exec, at, parts[k].device, parts[k].bytes));
-        at += parts[k].bytes;
-    }
-    memcpy(at, &s->dt, sizeof s->dt);
-    memcpy(at + sizeof s->dt, &s->time, sizeof s->time);
-    return pbd_ok();
+    memcpy(blob, head, sizeof head);
+    return device_parts_save(s->exec, parts, PARTS, (char *)blob + sizeof head);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     desbrun_sph *s = state;
-    part parts[PARTS];
-    const char *at = blob;
-    const size_t wanted = parts_of(s, parts);
+    double head[2];
+    device_part parts[PARTS];
+    parts_of(s, parts);
+    const size_t wanted = sizeof head + device_parts_bytes(parts, PARTS);
     if (bytes != wanted)
         return pbd_error(PBD_BAD_INPUT, "desbrun_sph: the saved state has %zu bytes, not %zu", bytes, wanted);
-    for (int k = 0; k < PARTS; k++) {
-        PBD_TRY(pbd_upload(s->exec, parts[k].device, at, parts[k].bytes));
-        at += parts[k].bytes;
-    }
-    memcpy(&s->dt, at, sizeof s->dt);
-    memcpy(&s->time, at + sizeof s->dt, sizeof s->time);
-    return pbd_ok();
+    memcpy(head, blob, sizeof head);
+    s->dt = head[0];
+    s->time = head[1];
+    return device_parts_load(s->exec, parts, PARTS, (const char *)blob + sizeof head);
 }
 
 const pbd_method PBD_NAME(desbrun_sph) = {

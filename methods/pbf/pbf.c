@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods/physics/device_state.h"
 #include "methods/physics/fluid.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -247,15 +248,7 @@ static pbd_status report(pbf *s, double dt, long iterations) {
     const pbf_watch_args args = {s->v, s->particles, s->block};
     double fastest = 0;
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(pbf_watch), blocks, &args));
-    real *block = malloc((blocks + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    const pbd_status status = pbd_download(s->exec, block, s->block, blocks * sizeof *block);
-    for (size_t i = 0; i < blocks && status.code == PBD_OK; i++) {
-        const double square = (double)block[i];
-        fastest = square > fastest || isnan(square) ? square : fastest;
-    }
-    free(block);
-    PBD_TRY(status);
+    PBD_TRY(device_blocks_take(s->exec, s->block, blocks, 1, 1, &fastest));
     pbd_count(s->recorder, "steps", 1);
     pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
     pbd_count(s->recorder, "constraint_solves", (uint64_t)iterations * s->particles);

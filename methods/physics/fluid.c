@@ -1,4 +1,5 @@
 #include "methods/physics/fluid.h"
+#include "methods/physics/device_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -370,26 +371,18 @@ pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *wal
 /* ---- What is told ------------------------------------------------------------------------------------------------ */
 
 pbd_status fluid_look(const fluid *f, fluid_state *out) {
-    const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK, count = FLUID_WATCHED * blocks;
+    const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;
     const fluid_watch_args args = {
         .id = f->id, .role = f->role, .excess = f->excess, .exchange = f->exchange, .rows = f->rows, .out = f->block};
     double sum[FLUID_WATCHED] = {-1};
     *out = (fluid_state){.largest = -1};
     if (f->liquid == 0) return pbd_ok();
     PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_watch), blocks, &args));
-    real *block = malloc((count + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    const pbd_status status = pbd_download(f->exec, block, f->block, count * sizeof *block);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
-        const double x = (double)block[i];
-        double *to = &sum[i % FLUID_WATCHED];
-        *to = i % FLUID_WATCHED > 0 ? *to + x : x > *to || isnan(x) ? x : *to;
-    }
-    free(block);
+    PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_WATCHED, 1, sum));
     const double per = sum[3] > 0 ? 1 / sum[3] : 0;
     *out = (fluid_state){.largest = sum[0], .compressed = sum[1] * per, .mean = sum[2] * per, .exchanged = sum[10]};
     memcpy(out->exchange, sum + 4, sizeof out->exchange);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status fluid_record(fluid *f) {

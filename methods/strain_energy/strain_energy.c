@@ -3,6 +3,7 @@
  *
  * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
+#include "methods/physics/device_state.h"
 #include "methods/physics/element_solver.h"
 #include "methods/physics/energy_material.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
@@ -144,14 +145,10 @@ static pbd_status look_for_idle(strain_energy *s) {
     PBD_TRY(pbd_run(s->solver.exec,
                     s->solver.corners == 4 ? &PBD_KERNEL(count_idle_tets) : &PBD_KERNEL(count_idle_triangles), blocks,
                     &args));
-    real *idle = malloc(blocks * sizeof *idle);
-    if (!idle) return pbd_error(PBD_FAILED, "out of memory for %zu blocks", blocks);
-    const pbd_status status = pbd_download(s->solver.exec, idle, s->idle, blocks * sizeof *idle);
-    for (size_t i = 0; i < blocks && status.code == PBD_OK; i++) s->idled += (double)idle[i];
+    PBD_TRY(device_blocks_take(s->solver.exec, s->idle, blocks, 1, 0, &s->idled));
     s->looked += (double)n;
-    free(idle);
     pbd_metric(s->solver.recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status step(void *state, double dt) {

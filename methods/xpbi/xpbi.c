@@ -392,29 +392,22 @@ typedef struct saved_head {
     int bits[2][3];
 } saved_head;
 
-typedef struct saved_part {
-    void *device;
-    size_t bytes;
-} saved_part;
-
-static size_t saved_parts(const xpbi *s, saved_part out[6]) {
+static size_t saved_parts(const xpbi *s, device_part out[6]) {
     const size_t n = s->particles, row = 4 * n * sizeof(real);
     size_t count = 0;
-    out[count++] = (saved_part){s->now.x, row};
-    out[count++] = (saved_part){s->now.v, row};
-    out[count++] = (saved_part){s->now.body, 3 * row};
-    if (s->now.load) out[count++] = (saved_part){s->now.load, row};
-    if (s->now.stray) out[count++] = (saved_part){s->now.stray, row};
-    out[count++] = (saved_part){s->now.id, n * sizeof *s->now.id};
+    out[count++] = (device_part){s->now.x, row};
+    out[count++] = (device_part){s->now.v, row};
+    out[count++] = (device_part){s->now.body, 3 * row};
+    if (s->now.load) out[count++] = (device_part){s->now.load, row};
+    if (s->now.stray) out[count++] = (device_part){s->now.stray, row};
+    out[count++] = (device_part){s->now.id, n * sizeof *s->now.id};
     return count;
 }
 
 static size_t saved_bytes(const xpbi *s) {
-    saved_part part[6];
-    size_t count = saved_parts(s, part),
-           bytes = sizeof(saved_head) + fluid_saved_bytes(&s->fluid) + xpbi_cloth_bytes(&s->cloth);
-    while (count > 0) bytes += part[--count].bytes;
-    return bytes;
+    device_part part[6];
+    return sizeof(saved_head) + device_parts_bytes(part, saved_parts(s, part)) + fluid_saved_bytes(&s->fluid) +
+           xpbi_cloth_bytes(&s->cloth);
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
@@ -428,11 +421,11 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
         memcpy(head.bits[k], g[k]->bits, sizeof g[k]->bits);
     }
     memcpy(blob, &head, sizeof head);
-    saved_part part[6];
+    device_part part[6];
     const size_t count = saved_parts(s, part);
     char *at = (char *)blob + sizeof head;
-    for (size_t k = 0; k < count; at += part[k++].bytes)
-        PBD_TRY(pbd_download(s->exec, at, part[k].device, part[k].bytes));
+    PBD_TRY(device_parts_save(s->exec, part, count, at));
+    at += device_parts_bytes(part, count);
     PBD_TRY(fluid_save(&s->fluid, at));
     return xpbi_cloth_save(&s->cloth, at + fluid_saved_bytes(&s->fluid));
 }
@@ -451,11 +444,11 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
         g[k]->builds = head.builds[k];
         memcpy(g[k]->bits, head.bits[k], sizeof g[k]->bits);
     }
-    saved_part part[6];
+    device_part part[6];
     const size_t count = saved_parts(s, part);
     const char *at = (const char *)blob + sizeof head;
-    for (size_t k = 0; k < count; at += part[k++].bytes)
-        PBD_TRY(pbd_upload(s->exec, part[k].device, at, part[k].bytes));
+    PBD_TRY(device_parts_load(s->exec, part, count, at));
+    at += device_parts_bytes(part, count);
     PBD_TRY(fluid_load(&s->fluid, at));
     return xpbi_cloth_load(&s->cloth, at + fluid_saved_bytes(&s->fluid));
 }

@@ -9,6 +9,7 @@
 
 #include "methods/physics/clock.h"
 #include "methods/physics/collider_poses.h"
+#include "methods/physics/device_state.h"
 #include "methods/physics/flow_material.h"
 #include "methods/physics/fluid.h"
 #include "methods/xpbi/xpbi_cloth.h"
@@ -144,20 +145,14 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
 
 /* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
 static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
-    const size_t blocks = blocks_of(s->continuum), bytes = XPBI_MOMENTA * blocks * sizeof(real);
+    const size_t blocks = blocks_of(s->continuum);
     const xpbi_merge_args args = {.v = s->now.v,
                                   .moved = s->other.v,
                                   .length = s->averaged ? s->layout.at.length : NULL,
                                   .particles = s->continuum,
                                   .momentum = s->block};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_merge), blocks, &args));
-    real *block = malloc(bytes + 1);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    const pbd_status status = pbd_download(s->exec, block, s->block, bytes);
-    for (size_t i = 0; i < XPBI_MOMENTA * blocks && status.code == PBD_OK; i++)
-        momentum[i % XPBI_MOMENTA] += (double)block[i];
-    free(block);
-    return status;
+    return device_blocks_take(s->exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
 }
 
 static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOMENTA]) {
@@ -292,14 +287,10 @@ static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_measure_residual), slots, &args));
     const xpbi_sum_args sum = {s->squares, slots, s->squares + slots};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sum), blocks, &sum));
-    real *block = malloc((blocks + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for the residuals of %zu particles", s->particles);
-    const pbd_status status = pbd_download(s->exec, block, s->squares + slots, blocks * sizeof *block);
     double square = 0;
-    for (size_t i = 0; i < blocks; i++) square += (double)block[i];
+    PBD_TRY(device_blocks_take(s->exec, s->squares + slots, blocks, 1, 0, &square));
     *out = sqrt(square);
-    free(block);
-    return status;
+    return pbd_ok();
 }
 
 /* One step's residuals: relative to that before the first iteration. */
@@ -434,7 +425,7 @@ static pbd_status advance(xpbi *s, double dt) {
 
 /* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
 static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
-    const size_t blocks = blocks_of(s->particles), count = XPBI_WATCHED * blocks;
+    const size_t blocks = blocks_of(s->particles);
     const xpbi_watch_args args = {.v = s->now.v,
                                   .note = s->note,
                                   .length = s->layout.at.length,
@@ -442,17 +433,8 @@ static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
                                   .continuum = s->continuum,
                                   .out = s->block};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_watch), blocks, &args));
-    real *block = malloc((count + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    const pbd_status status = pbd_download(s->exec, block, s->block, count * sizeof *block);
     memset(out, 0, XPBI_WATCHED * sizeof *out);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
-        const double x = (double)block[i];
-        double *to = &out[i % XPBI_WATCHED];
-        *to = i % XPBI_WATCHED > 0 ? *to + x : x > *to || isnan(x) ? x : *to;
-    }
-    free(block);
-    return status;
+    return device_blocks_take(s->exec, s->block, blocks, XPBI_WATCHED, 1, out);
 }
 
 static pbd_status report(xpbi *s, double dt, long iterations) {

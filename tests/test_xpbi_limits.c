@@ -1,0 +1,315 @@
+/* xpbi: what its iterations go to, what flow leaves, what keeps particles apart and off the floor, and what it refuses.
+ */
+#include "tests/xpbi_scenes.h"
+
+static const char *const plain = "xsph=0 position_correction=off";
+
+static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", plain, more); }
+
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
+
+/* sum V^0 psi, J. */
+static double energy_of(const pbd_scene *s, const xpbi_formulas *f, const double *v, double dt) {
+    double sum = 0, B[3][3];
+    for (size_t p = 0; p < s->particles; p++) {
+        xpbi_B_of(f, v, dt, p, B);
+        const double c = constraint_of(&s->material, B, FORM_ENERGY);
+        sum += s->volumes[p] * c * c / 2;
+    }
+    return sum;
+}
+
+/* How far v is from M (v - v~) = -dt dE/dx, x = dt v: implicit Euler, and Eq. 15 as Y-1 corrects it for C + alpha~
+ * lambda = 0. Relative to the largest impulse. */
+static double euler_error(const pbd_scene *scene, const double *v, double dt) {
+    const size_t n = 3 * scene->particles;
+    xpbi_formulas f = formulas_at(scene, scene->positions, 0.1);
+    double *moved = malloc(n * sizeof *moved), worst = 0, scale = 0;
+    memcpy(moved, v, n * sizeof *moved);
+    for (size_t k = 0; k < n; k++) {
+        const double eps = 1e-4;
+        moved[k] = v[k] + eps;
+        const double up = energy_of(scene, &f, moved, dt);
+        moved[k] = v[k] - eps;
+        const double force = -(up - energy_of(scene, &f, moved, dt)) / (2 * eps * dt);
+        moved[k] = v[k];
+        const double impulse = scene->masses[k / 3] * (v[k] - scene->velocities[k]);
+        worst = fmax(worst, fabs(impulse - dt * force));
+        scale = fmax(scale, fabs(impulse));
+    }
+    free(f.a);
+    free(moved);
+    return worst / scale;
+}
+
+/* A pair knows one direction of strain: the one constraint of the paper reaches implicit Euler there as well. In a
+ * cloud its direction turns while lambda grows, and what it converges to is another state. */
+static void test_implicit_euler(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *words;
+        bool pair;
+        double limit;
+    } variant[] = {{"iterations=400 constraint=stress", false, 1e-6},
+                   {"iterations=400 constraint=stress multipliers=stress", false, 1e-6},
+                   {"iterations=3000 constraint=stress solver=jacobi", false, 1e-6}};
+    for (size_t i = 0; i < sizeof variant / sizeof *variant; i++) {
+        pbd_scene scene;
+        char words[400];
+        make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.1, 0.3);
+        set_noise_velocities(&scene, 1);
+        words_with(variant[i].words, words);
+        double *v = velocities_after(&scene, words, 0.01, 1);
+        check_near(words, euler_error(&scene, v, 0.01), 0, variant[i].limit);
+        free(v);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* The scalar constraint satisfies C + alpha~ lambda = 0 in the end. */
+static void test_residual_goes_to_zero(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"", "constraint=pair", "solver=jacobi", "constraint=stress"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        pbd_scene scene;
+        solver s;
+        char words[400], more[300];
+        make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.1, 0.3);
+        set_noise_velocities(&scene, 0.2);
+        snprintf(more, sizeof more, "residual=first iterations=1000 tolerance=1e-8 %s", variants[i]);
+        words_with(more, words);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
+        check_steps(&s, 0.005, 1);
+        check_near(words, metric_of(&s, "residual_left"), 0, 1e-8);
+        assert_true(metric_of(&s, "iterations_total") < 1000);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* ---- Flow -------------------------------------------------------------------------------------------------------- */
+
+/* After a step F is elastic: of von Mises |dev tau| is at most sqrt(2/3) of the yield stress. */
+static void test_stored_F_is_within_yield(void **unused) {
+    (void)unused;
+    static const char *const variants[] = {"plasticity=implicit", "plasticity=semi_implicit"};
+    for (int i = 0; i < 2; i++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.1, 0);
+        set_noise_velocities(&scene, 1);
+        set_flow(&scene, PBD_FLOW_VON_MISES);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, variants[i]);
+        check_steps(&s, 0.005, 3);
+        double *f = gradients_of(&s, scene.particles), worst = 0;
+        const double mu = scene.material.E / (2 * (1 + scene.material.nu));
+        for (size_t p = 0; p < scene.particles; p++) {
+            double F[3][3], e[3];
+            memcpy(F, f + 9 * p, sizeof F);
+            hencky_strains(F, e);
+            const double mean = (e[0] + e[1] + e[2]) / 3;
+            worst = fmax(worst, 2 * mu *
+                                    sqrt((e[0] - mean) * (e[0] - mean) + (e[1] - mean) * (e[1] - mean) +
+                                         (e[2] - mean) * (e[2] - mean)));
+        }
+        check_near(variants[i], worst / (sqrt(2.0 / 3) * 100), 1, 1e-9); /* some of it flows, none lies outside */
+        free(f);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+}
+
+/* ---- Nearness, colliders ----------------------------------------------------------------------------------------- */
+
+static void test_pairs_are_kept_apart(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
+    scene.material.E = 1e-9;
+    scene.positions[3] = scene.positions[0] + 0.02;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 correction_time=0");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, 2);
+    check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
+    const double m = scene.masses[0] + scene.masses[1];
+    check_near("their centre stays, m",
+               (scene.masses[0] * x[0] + scene.masses[1] * x[3]) / m -
+                   (scene.masses[0] * scene.positions[0] + scene.masses[1] * scene.positions[3]) / m,
+               0, 1e-15);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* Shifts part them just so, but velocities and F know nothing of it. */
+static void test_shifts_are_unknown(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
+    scene.material.E = 1e-9;
+    scene.positions[3] = scene.positions[0] + 0.02;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=shift correction_time=0");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, 2), *v = velocities_of(&s, 2), *f = gradients_of(&s, 2);
+    check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
+    for (size_t k = 0; k < 6; k++) check_near("speed, m/s", v[k], 0, 0);
+    for (size_t k = 0; k < 18; k++) check_near("F", f[k], k % 9 % 4 == 0, 0);
+    free(x);
+    free(v);
+    free(f);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* Thrown at a floor from every height within and beyond one step's way, alone: none ends beneath it, and those that do
+ * not reach it are as if there were none. */
+static void test_nobody_passes_a_floor(void **unused) {
+    (void)unused;
+    enum { THROWN = 40 };
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){THROWN, 1, 1}, 0, 0);
+    scene.colliders = 1;
+    scene.collider = calloc(1, sizeof *scene.collider);
+    *scene.collider = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (size_t p = 0; p < THROWN; p++) {
+        scene.positions[3 * p] = 3 * (double)p;
+        scene.positions[3 * p + 2] = 1e-3 * (double)(p + 1) * (double)(p + 1); /* to 1.6 m */
+        scene.velocities[3 * p + 2] = -500;
+    }
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 1e-3, 1);
+    double *x = positions_of(&s, THROWN), worst = 0;
+    for (size_t p = 0; p < THROWN; p++)
+        worst = fmax(worst, fabs(x[3 * p + 2] - fmax(scene.positions[3 * p + 2] - 0.5, 0)));
+    check_near("heights after the step, m", worst, 0, 1e-14);
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* A block that is squeezed keeps its density with the constraint, and not without. */
+static void test_density_is_kept(void **unused) {
+    (void)unused;
+    double least[2];
+    for (int i = 0; i < 2; i++) {
+        pbd_scene scene;
+        solver s;
+        make_lattice(&scene, (const size_t[]){8, 5, 5}, 0.02, 0);
+        scene.material.E = 1e-3;
+        for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = -1.5 * (scene.positions[3 * p] - 0.12);
+        solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
+                    i ? "position_correction=density xsph=0" : "position_correction=off xsph=0");
+        check_steps(&s, 1e-3, 100);
+        double *f = gradients_of(&s, scene.particles);
+        least[i] = 0;
+        for (size_t p = 0; p < scene.particles; p++) {
+            const double *e = f + 9 * p;
+            least[i] += (e[0] * (e[4] * e[8] - e[5] * e[7]) - e[1] * (e[3] * e[8] - e[5] * e[6]) +
+                         e[2] * (e[3] * e[7] - e[4] * e[6])) /
+                        (double)scene.particles;
+        }
+        free(f);
+        solver_close(&s);
+        xpbi_scene_free(&scene);
+    }
+    check_near("mean J without", least[0], 0.85, 0.01);
+    check_near("mean J with the density constraint", least[1], 1, 0.07);
+}
+
+/* Two in one point are told of, come apart, and nothing is NaN. */
+static void test_coincident_particles(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){4, 4, 4}, 0, 0);
+    memcpy(scene.positions + 3, scene.positions, 3 * sizeof(double));
+    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "");
+    assert_int_equal(s.result.warnings, 1);
+    assert_string_equal(s.result.warning[0].name, "coincident_particles");
+    check_steps(&s, 1e-3, 20);
+    double *x = positions_of(&s, scene.particles), square = 0;
+    for (size_t k = 0; k < 3 * scene.particles; k++) assert_true(isfinite(x[k]));
+    for (size_t d = 0; d < 3; d++) square += (x[d] - x[3 + d]) * (x[d] - x[3 + d]);
+    if (!(square > 0.05 * 0.05)) fail_msg("the two are %g m apart", sqrt(square));
+    free(x);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+/* ---- Bad input --------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(const pbd_scene *scene, const char *words, pbd_code code, const char *says) {
+    solver s;
+    const pbd_status status = try_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    assert_int_equal(status.code, code);
+    if (!strstr(status.text, says)) fail_msg("does not say '%s': %s", says, status.text);
+    solver_close(&s);
+}
+
+static void test_bad_input(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
+    expect_refusal(&scene, "iterations=0", PBD_BAD_INPUT, "iterations");
+    set_flow(&scene, PBD_FLOW_VON_MISES);
+    expect_refusal(&scene, "hourglass_control=1", PBD_NOT_SUPPORTED, "elastic matter alone");
+    set_flow(&scene, PBD_FLOW_NONE);
+    expect_refusal(&scene, "hourglass_control=-1", PBD_BAD_INPUT, "hourglass_control");
+    expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
+    expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
+    expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "another way");
+    scene.material.law = PBD_LAW_STVK;
+    expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
+    scene.material.law = PBD_LAW_HENCKY;
+    scene.material.nu = -0.2;
+    expect_refusal(&scene, "constraint=pair", PBD_BAD_INPUT, "nu >= 0");
+    scene.material.nu = 0.3;
+    scene.spacing = 0;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "spacing");
+    scene.spacing = 0.1;
+    scene.particles = 0;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "no particles");
+    scene.particles = 36;
+    scene.collider = calloc(1, sizeof *scene.collider);
+    scene.collider->shape = PBD_SPHERE;
+    scene.colliders = 1;
+    expect_refusal(&scene, "", PBD_BAD_INPUT, "radius");
+    xpbi_scene_free(&scene);
+}
+
+/* A step in which particles pass by their kernels is warned of and counted. */
+static void test_long_steps_are_warned_of(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
+    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 100;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    check_steps(&s, 4e-4, 2);
+    assert_int_equal(s.result.warnings, 0);
+    check_steps(&s, 6e-4, 3);
+    assert_int_equal(s.result.warnings, 1);
+    assert_string_equal(s.result.warning[0].name, "kernel_cfl");
+    assert_int_equal(s.result.warning[0].count, 3);
+    solver_close(&s);
+    xpbi_scene_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_implicit_euler),
+        cmocka_unit_test(test_residual_goes_to_zero),
+        cmocka_unit_test(test_stored_F_is_within_yield),
+        cmocka_unit_test(test_pairs_are_kept_apart),
+        cmocka_unit_test(test_shifts_are_unknown),
+        cmocka_unit_test(test_nobody_passes_a_floor),
+        cmocka_unit_test(test_density_is_kept),
+        cmocka_unit_test(test_coincident_particles),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_long_steps_are_warned_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
