@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/cells.h"
+#include "cases/near_pairs.h"
 
 #define REAL double
 #include "methods/physics/collider_pose.h"
@@ -38,32 +38,6 @@ pbd_status granular_fill(const pbd_values *values, const solid *body, const plac
     PBD_TRY(sampling_make(body, &plan, particles));
     PBD_TRY(particle_scene_make(particles, 1, here, scene));
     return granular_set_radii(values, particles, scene);
-}
-
-/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
-
-static double square_distance(const double *x, size_t i, size_t j) {
-    double sum = 0;
-    for (size_t d = 0; d < 3; d++) sum += (x[3 * i + d] - x[3 * j + d]) * (x[3 * i + d] - x[3 * j + d]);
-    return sum;
-}
-
-typedef void pair_visit(void *to, size_t i, size_t j, double square);
-
-/* Shows every pair nearer than a cell once, j < i. */
-static void visit_pairs(const cells *c, const double *x, size_t count, pair_visit *visit, void *to) {
-    const double reach = c->cell * c->cell;
-    for (size_t i = 0; i < count; i++) {
-        if (!cells_hold(c, i)) continue;
-        for (int k = 0; k < 27; k++) {
-            const int64_t at[3] = {c->at[i][0] + k % 3 - 1, c->at[i][1] + k / 3 % 3 - 1, c->at[i][2] + k / 9 - 1};
-            for (uint32_t j = cells_first(c, at); j != UINT32_MAX; j = c->next[j]) {
-                if (j >= i || memcmp(c->at[j], at, sizeof at) != 0) continue;
-                const double square = square_distance(x, i, j);
-                if (square < reach) visit(to, i, j, square);
-            }
-        }
-    }
 }
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
@@ -102,21 +76,18 @@ static void sum_up(const closeness *c, size_t count, double spacing, evenness *o
 
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out) {
     const size_t n = scene->particles;
-    cells grid;
     closeness c = {.mass = scene->masses,
                    .support = 2 * scene->spacing,
                    .nearest = malloc((n + 1) * sizeof *c.nearest),
                    .density = malloc((n + 1) * sizeof *c.density)};
-    pbd_status status = cells_make(x, n, c.support, &grid);
-    if (!c.nearest || !c.density) status = no_memory(n);
+    pbd_status status = c.nearest && c.density ? pbd_ok() : no_memory(n);
     *out = (evenness){0};
     if (status.code == PBD_OK) {
         const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, c.support).w;
         for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->masses[i] * self;
-        visit_pairs(&grid, x, n, note_pair, &c);
+        status = near_pairs_visit(x, n, c.support, note_pair, &c);
         sum_up(&c, n, scene->spacing, out);
     }
-    cells_free(&grid);
     free(c.nearest);
     free(c.density);
     return status;
@@ -131,35 +102,24 @@ static void add_density(void *to, size_t i, size_t j, double square) {
 
 pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out) {
     const size_t n = scene->particles;
-    cells grid;
     closeness c = {.mass = scene->masses, .support = support, .density = malloc((n + 1) * sizeof *c.density)};
-    pbd_status status = cells_make(x, n, support, &grid);
-    if (!c.density) status = no_memory(n);
+    pbd_status status = c.density ? pbd_ok() : no_memory(n);
     *out = 0;
     if (status.code == PBD_OK) {
         const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
         for (size_t i = 0; i < n; i++) c.density[i] = scene->masses[i] * self;
-        visit_pairs(&grid, x, n, add_density, &c);
+        status = near_pairs_visit(x, n, support, add_density, &c);
         for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
     }
-    cells_free(&grid);
     free(c.density);
     return status;
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-/* The first particle of p's piece so far; the way there is halved each time it is gone. */
-static uint32_t root_of(uint32_t *parent, uint32_t p) {
-    while (parent[p] != p) p = parent[p] = parent[parent[p]];
-    return p;
-}
-
 static void join(void *to, size_t i, size_t j, double square) {
-    uint32_t *parent = to;
     (void)square;
-    const uint32_t a = root_of(parent, (uint32_t)i), b = root_of(parent, (uint32_t)j);
-    parent[a > b ? a : b] = a > b ? b : a;
+    near_pairs_join(to, i, j);
 }
 
 void granular_free_pieces(pieces *p) {
@@ -170,7 +130,7 @@ void granular_free_pieces(pieces *p) {
 static pbd_status count_pieces(size_t count, size_t least, pieces *out) {
     uint32_t *size = calloc(count + 1, sizeof *size);
     if (!size) return no_memory(count);
-    for (size_t i = 0; i < count; i++) size[out->of[i] = root_of(out->of, (uint32_t)i)]++;
+    for (size_t i = 0; i < count; i++) size[out->of[i] = near_pairs_root(out->of, (uint32_t)i)]++;
     for (size_t i = 0; i < count; i++) {
         out->pieces += size[i] >= least && size[i] > 0;
         out->crumbs += size[i] > 0 && size[i] < least;
@@ -181,16 +141,13 @@ static pbd_status count_pieces(size_t count, size_t least, pieces *out) {
 }
 
 pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out) {
-    cells grid;
     *out = (pieces){.of = malloc((count + 1) * sizeof *out->of)};
-    pbd_status status = cells_make(x, count, link, &grid);
-    if (!out->of) status = no_memory(count);
+    pbd_status status = out->of ? pbd_ok() : no_memory(count);
     if (status.code == PBD_OK) {
         for (size_t i = 0; i < count; i++) out->of[i] = (uint32_t)i;
-        visit_pairs(&grid, x, count, join, out->of);
-        status = count_pieces(count, least, out);
+        status = near_pairs_visit(x, count, link, join, out->of);
     }
-    cells_free(&grid);
+    if (status.code == PBD_OK) status = count_pieces(count, least, out);
     if (status.code != PBD_OK) granular_free_pieces(out);
     return status;
 }

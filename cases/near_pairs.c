@@ -4,90 +4,134 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles in lists by the cell, as wide as the reach, that they are in; cells are found by a hash of their place. */
-typedef struct cells {
-    size_t slots;
-    uint32_t *first, *next; /* UINT32_MAX: none */
-    int64_t (*at)[3];       /* INT64_MAX: nowhere, or a thousand million cells away */
-} cells;
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
-static size_t slot_of(const cells *c, const int64_t at[3]) {
-    const uint64_t h = (uint64_t)at[0] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)at[1] * UINT64_C(0xbf58476d1ce4e5b9) ^
-                       (uint64_t)at[2] * UINT64_C(0x94d049bb133111eb);
-    return (size_t)((h ^ (h >> 29)) % c->slots);
+/* A particle and the cell, as wide as the reach, that it is in. In the order of cells, those of three cells side by
+ * side lie side by side. */
+typedef struct place {
+    int32_t z, y, x;
+    uint32_t particle;
+} place;
+
+static int compare_cells(const place *a, const place *b) {
+    if (a->z != b->z) return a->z < b->z ? -1 : 1;
+    if (a->y != b->y) return a->y < b->y ? -1 : 1;
+    return (a->x > b->x) - (a->x < b->x);
 }
 
-static void cells_free(cells *c) {
-    free(c->first);
-    free(c->next);
-    free(c->at);
+static int by_cell(const void *a, const void *b) {
+    const place *p = a, *q = b;
+    const int order = compare_cells(p, q);
+    return order != 0 ? order : (p->particle > q->particle) - (p->particle < q->particle);
 }
 
-static pbd_status cells_make(const double *x, size_t particles, double width, cells *c) {
-    *c = (cells){.slots = 2 * particles + 1};
-    c->first = malloc(c->slots * sizeof *c->first);
-    c->next = malloc((particles + 1) * sizeof *c->next);
-    c->at = malloc((particles + 1) * sizeof *c->at);
-    if (!c->first || !c->next || !c->at)
-        return pbd_error(PBD_FAILED, "out of memory for pairs of %zu particles", particles);
-    memset(c->first, 0xff, c->slots * sizeof *c->first);
-    for (size_t i = particles; i-- > 0;) { /* backwards, so that lists ascend */
+/* Those that are somewhere. */
+static size_t make_places(const double *x, size_t particles, double reach, place *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < particles; i++) {
+        double cell[3];
         bool somewhere = true;
         for (size_t d = 0; d < 3; d++) {
-            const double place = floor(x[3 * i + d] / width);
-            somewhere = somewhere && fabs(place) < 1e9;
-            c->at[i][d] = somewhere ? (int64_t)place : INT64_MAX;
+            cell[d] = floor(x[3 * i + d] / reach);
+            somewhere = somewhere && fabs(cell[d]) < 1e9;
         }
-        if (!somewhere) c->at[i][0] = INT64_MAX;
-        if (!somewhere) continue;
-        const size_t slot = slot_of(c, c->at[i]);
-        c->next[i] = c->first[slot];
-        c->first[slot] = (uint32_t)i;
+        if (somewhere) out[count++] = (place){(int32_t)cell[2], (int32_t)cell[1], (int32_t)cell[0], (uint32_t)i};
     }
-    return pbd_ok();
+    qsort(out, count, sizeof *out, by_cell);
+    return count;
 }
 
-static pbd_status add_pair(near_pairs *p, size_t *room, size_t i, size_t j, double distance) {
-    if (p->count == *room) {
-        const size_t wanted = 2 * *room + 1024;
-        uint32_t *pair = realloc(p->pair, 2 * wanted * sizeof *pair);
-        if (pair) p->pair = pair;
-        double *grown = pair ? realloc(p->distance, wanted * sizeof *grown) : NULL;
-        if (!grown) return pbd_error(PBD_FAILED, "out of memory for %zu pairs of particles", wanted);
-        p->distance = grown;
-        *room = wanted;
+typedef struct visiting {
+    const place *at;
+    const double *x; /* count x 3, in the order of `at` */
+    double square;   /* of the reach */
+    near_pair_visit *visit;
+    void *to;
+} visiting;
+
+static void visit_range(const visiting *v, size_t p, size_t begin, size_t end) {
+    const double *own = v->x + 3 * p;
+    for (size_t q = begin; q < end; q++) {
+        const double *other = v->x + 3 * q, dx = other[0] - own[0], dy = other[1] - own[1], dz = other[2] - own[2];
+        const double square = dx * dx + dy * dy + dz * dz;
+        if (!(square < v->square)) continue;
+        const uint32_t a = v->at[p].particle, b = v->at[q].particle;
+        v->visit(v->to, a > b ? a : b, a > b ? b : a, square);
     }
-    p->pair[2 * p->count] = (uint32_t)i;
-    p->pair[2 * p->count + 1] = (uint32_t)j;
-    p->distance[p->count++] = distance;
-    return pbd_ok();
 }
 
-/* Pairs of i with particles of a higher number in one cell. */
-static pbd_status look_in_cell(const cells *c, const double *x, size_t i, const int64_t at[3], double reach,
-                               size_t *room, near_pairs *out) {
-    for (uint32_t j = c->first[slot_of(c, at)]; j != UINT32_MAX; j = c->next[j]) {
-        if (j <= i || memcmp(c->at[j], at, 3 * sizeof *at) != 0) continue;
-        double square = 0;
-        for (size_t d = 0; d < 3; d++) square += (x[3 * i + d] - x[3 * j + d]) * (x[3 * i + d] - x[3 * j + d]);
-        if (square < reach * reach) PBD_TRY(add_pair(out, room, i, j, sqrt(square)));
+/* Of two cells the earlier looks into the later: the next of its own row, and three cells in each of four rows. Cells
+ * are gone through in order, so the place where each row begins only ever moves on. */
+static void visit_all(const visiting *v, size_t count) {
+    static const int32_t row[5][2] = {{0, 0}, {0, 1}, {1, -1}, {1, 0}, {1, 1}};
+    size_t begin[5] = {0};
+    for (size_t first = 0, last; first < count; first = last) {
+        const place own = v->at[first];
+        size_t end[5];
+        for (last = first; last < count && compare_cells(&v->at[last], &own) == 0; last++) {
+        }
+        for (int k = 0; k < 5; k++) {
+            const place low = {own.z + row[k][0], own.y + row[k][1], own.x + (k ? -1 : 1), 0};
+            const place high = {low.z, low.y, own.x + 1, 0};
+            while (begin[k] < count && compare_cells(&v->at[begin[k]], &low) < 0) begin[k]++;
+            for (end[k] = begin[k]; end[k] < count && compare_cells(&v->at[end[k]], &high) <= 0;) end[k]++;
+        }
+        for (size_t p = first; p < last; p++) {
+            visit_range(v, p, p + 1, last);
+            for (int k = 0; k < 5; k++) visit_range(v, p, begin[k], end[k]);
+        }
     }
-    return pbd_ok();
+}
+
+pbd_status near_pairs_visit(const double *x, size_t particles, double reach, near_pair_visit *visit, void *to) {
+    place *at = malloc((particles + 1) * sizeof *at);
+    double *sorted = malloc((3 * particles + 1) * sizeof *sorted);
+    if (at && sorted) {
+        const size_t count = make_places(x, particles, reach, at);
+        for (size_t p = 0; p < count; p++) memcpy(sorted + 3 * p, x + 3 * (size_t)at[p].particle, 3 * sizeof *sorted);
+        const visiting v = {at, sorted, reach * reach, visit, to};
+        visit_all(&v, count);
+    }
+    const bool told = at && sorted;
+    free(at);
+    free(sorted);
+    return told ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for pairs of %zu particles", particles);
+}
+
+/* ---- A list of them ---------------------------------------------------------------------------------------------- */
+
+typedef struct collecting {
+    near_pairs *list;
+    size_t room;
+    bool full; /* memory was out */
+} collecting;
+
+static bool make_room(collecting *c) {
+    const size_t wanted = 2 * c->room + 1024;
+    uint32_t *pair = realloc(c->list->pair, 2 * wanted * sizeof *pair);
+    if (pair) c->list->pair = pair;
+    double *distance = pair ? realloc(c->list->distance, wanted * sizeof *distance) : NULL;
+    if (!distance) return false;
+    c->list->distance = distance;
+    c->room = wanted;
+    return true;
+}
+
+static void collect(void *to, size_t i, size_t j, double square) {
+    collecting *c = to;
+    near_pairs *list = c->list;
+    c->full = c->full || (list->count == c->room && !make_room(c));
+    if (c->full) return;
+    list->pair[2 * list->count] = (uint32_t)j;
+    list->pair[2 * list->count + 1] = (uint32_t)i;
+    list->distance[list->count++] = sqrt(square);
 }
 
 pbd_status near_pairs_find(const double *x, size_t particles, double reach, near_pairs *out) {
-    cells c;
-    size_t room = 0;
+    collecting c = {.list = out};
     *out = (near_pairs){0};
-    pbd_status status = cells_make(x, particles, reach, &c);
-    for (size_t i = 0; i < particles && status.code == PBD_OK; i++) {
-        if (c.at[i][0] == INT64_MAX) continue;
-        for (int cell = 0; cell < 27 && status.code == PBD_OK; cell++) {
-            const int64_t at[3] = {c.at[i][0] + cell % 3 - 1, c.at[i][1] + cell / 3 % 3 - 1, c.at[i][2] + cell / 9 - 1};
-            status = look_in_cell(&c, x, i, at, reach, &room, out);
-        }
-    }
-    cells_free(&c);
+    pbd_status status = near_pairs_visit(x, particles, reach, collect, &c);
+    if (c.full) status = pbd_error(PBD_FAILED, "out of memory for the pairs of %zu particles", particles);
     if (status.code != PBD_OK) near_pairs_free(out);
     return status;
 }
@@ -98,20 +142,24 @@ void near_pairs_free(near_pairs *p) {
     *p = (near_pairs){0};
 }
 
-/* The first particle of p's set so far; the way there is halved each time it is gone. */
-static uint32_t root_of(uint32_t *parent, uint32_t p) {
+/* ---- Sets that hang together ------------------------------------------------------------------------------------- */
+
+/* The way to the root is halved each time it is gone. */
+uint32_t near_pairs_root(uint32_t *parent, uint32_t p) {
     while (parent[p] != p) p = parent[p] = parent[parent[p]];
     return p;
+}
+
+void near_pairs_join(uint32_t *parent, size_t i, size_t j) {
+    const uint32_t a = near_pairs_root(parent, (uint32_t)i), b = near_pairs_root(parent, (uint32_t)j);
+    parent[a > b ? a : b] = a > b ? b : a;
 }
 
 size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece, size_t *size) {
     size_t pieces = 0;
     for (size_t i = 0; i < particles; i++) piece[i] = (uint32_t)i;
-    for (size_t k = 0; k < p->count; k++) {
-        const uint32_t a = root_of(piece, p->pair[2 * k]), b = root_of(piece, p->pair[2 * k + 1]);
-        piece[a > b ? a : b] = a > b ? b : a;
-    }
-    for (size_t i = 0; i < particles; i++) piece[i] = root_of(piece, (uint32_t)i);
+    for (size_t k = 0; k < p->count; k++) near_pairs_join(piece, p->pair[2 * k], p->pair[2 * k + 1]);
+    for (size_t i = 0; i < particles; i++) piece[i] = near_pairs_root(piece, (uint32_t)i);
     /* Roots are the lowest of their set: those before i are numbered already. */
     for (size_t i = 0; i < particles; i++) {
         const bool first = piece[i] == i;

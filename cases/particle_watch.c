@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/cells.h"
+#include "cases/near_pairs.h"
 
 static pbd_status no_memory(size_t particles) {
     return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", particles);
@@ -90,81 +90,60 @@ static bool strangers(const pbd_scene *scene, size_t i, size_t j, double self_di
     return self_distance > 0 && square_distance(scene->positions, i, j) > self_distance * self_distance;
 }
 
-/* Pairs of i with particles of a number below `below` in one cell. */
-static void look_in_cell(const pbd_scene *scene, const cells *l, const double *x, size_t i, size_t below,
-                         const int64_t at[3], double self_distance, double touching, double *least, size_t *overlaps) {
-    for (uint32_t j = cells_first(l, at); j != UINT32_MAX; j = l->next[j]) {
-        if (j >= below || !strangers(scene, i, j, self_distance)) continue;
-        if (memcmp(l->at[j], at, 3 * sizeof *at) != 0) continue; /* another cell of the same place in the table */
-        const double square = square_distance(x, i, j);
-        *least = fmin(*least, square);
-        *overlaps += square < touching * touching;
-    }
-}
+typedef struct touches {
+    const pbd_scene *scene;
+    double self_distance, touching; /* m */
+    double least;                   /* m^2 */
+    size_t overlaps;
+} touches;
 
-/* Its own cell, and of any two neighbouring cells the earlier one looks into the later: each pair is seen once. */
-enum { OWN_CELL = 13, CELLS_AROUND = 27 };
+static void note_touch(void *to, size_t i, size_t j, double square) {
+    touches *t = to;
+    if (!strangers(t->scene, i, j, t->self_distance)) return;
+    t->least = fmin(t->least, square);
+    t->overlaps += square < t->touching * t->touching;
+}
 
 pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, double radius, double self_distance,
                                    pair_count *out) {
-    cells l;
-    double least = 16 * radius * radius;
-    size_t overlaps = 0;
-    pbd_status status = cells_make(x, scene->particles, 4 * radius, &l);
-    const long count = status.code == PBD_OK ? (long)scene->particles : 0;
-    for (long i = 0; i < count; i++) {
-        if (!cells_hold(&l, (size_t)i)) continue;
-        for (int cell = OWN_CELL; cell < CELLS_AROUND; cell++) {
-            const int64_t at[3] = {l.at[i][0] + cell % 3 - 1, l.at[i][1] + cell / 3 % 3 - 1, l.at[i][2] + cell / 9 - 1};
-            const size_t below = cell == OWN_CELL ? (size_t)i : scene->particles;
-            look_in_cell(scene, &l, x, (size_t)i, below, at, self_distance, 1.8 * radius, &least, &overlaps);
-        }
-    }
-    cells_free(&l);
-    *out = (pair_count){sqrt(least), overlaps};
+    touches t = {scene, self_distance, 1.8 * radius, 16 * radius * radius, 0};
+    const pbd_status status = near_pairs_visit(x, scene->particles, 4 * radius, note_touch, &t);
+    *out = (pair_count){sqrt(t.least), t.overlaps};
     return status;
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-/* The first particle of p's piece so far; the way there is halved each time it is gone. */
-static uint32_t root_of(uint32_t *parent, uint32_t p) {
-    while (parent[p] != p) p = parent[p] = parent[parent[p]];
-    return p;
-}
+typedef struct joints {
+    const pbd_scene *scene;
+    const double *x;
+    uint32_t *parent;
+} joints;
 
-/* Joins i with its neighbours at rest that are still near. */
-static void join_neighbours(const pbd_scene *scene, const cells *l, const double *x, size_t i, uint32_t *parent) {
-    const double at_rest = 1.1 * scene->spacing, now = 1.8 * scene->spacing;
-    for (int cell = 0; cell < 27; cell++) {
-        const int64_t at[3] = {l->at[i][0] + cell % 3 - 1, l->at[i][1] + cell / 3 % 3 - 1, l->at[i][2] + cell / 9 - 1};
-        for (uint32_t j = cells_first(l, at); j != UINT32_MAX; j = l->next[j]) {
-            if (j >= i || memcmp(l->at[j], at, 3 * sizeof *at) != 0) continue;
-            if (scene->body && scene->body[i] != scene->body[j]) continue;
-            if (square_distance(scene->positions, i, j) > at_rest * at_rest) continue;
-            if (!(square_distance(x, i, j) <= now * now)) continue;
-            const uint32_t a = root_of(parent, (uint32_t)i), b = root_of(parent, j);
-            parent[a > b ? a : b] = a > b ? b : a;
-        }
-    }
+/* Neighbours at rest that are still near. */
+static void join_if_near(void *to, size_t i, size_t j, double square) {
+    const joints *t = to;
+    const double now = 1.8 * t->scene->spacing;
+    (void)square;
+    if (t->scene->body && t->scene->body[i] != t->scene->body[j]) return;
+    if (square_distance(t->x, i, j) <= now * now) near_pairs_join(t->parent, i, j);
 }
 
 pbd_status particle_count_pieces(const pbd_scene *scene, const double *x, size_t least, size_t *pieces,
                                  size_t *crumbs) {
-    cells l;
     uint32_t *parent = malloc((scene->particles + 1) * sizeof *parent);
     uint32_t *size = calloc(scene->particles + 1, sizeof *size);
-    pbd_status status = cells_make(scene->positions, scene->particles, 1.1 * scene->spacing, &l);
-    if (!parent || !size) status = no_memory(scene->particles);
+    joints t = {scene, x, parent};
+    pbd_status status = parent && size ? pbd_ok() : no_memory(scene->particles);
     *pieces = *crumbs = 0;
     for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) parent[i] = (uint32_t)i;
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) join_neighbours(scene, &l, x, i, parent);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) size[root_of(parent, (uint32_t)i)]++;
+    if (status.code == PBD_OK)
+        status = near_pairs_visit(scene->positions, scene->particles, 1.1 * scene->spacing, join_if_near, &t);
+    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) size[near_pairs_root(parent, (uint32_t)i)]++;
     for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
         *pieces += size[i] >= least;
         *crumbs += size[i] > 0 && size[i] < least;
     }
-    cells_free(&l);
     free(parent);
     free(size);
     return status;
