@@ -310,6 +310,9 @@ PBD_FN V(flowed) V(flow_nacc)(const flow_rule *r, V(vec3) s, V(real) alpha) {
     V(real) change = V(nacc_volume_change)(r, t, p0);
     V(flowed) out;
     out.moved = V(nacc_outside)(r, t, p0, alpha);
+    out.s = s;
+    out.state = alpha;
+    if (!V(mask_any)(out.moved)) return out; /* most of a body is elastic: bisection and Newton are for the rest */
     change = V(real_where)(out.moved, change, zero);
     if (r->printed) {
         out.state = alpha + change;

@@ -19,6 +19,10 @@ typedef int mask; /* what a comparison of reals gives; vmask is that of batches 
 PBD_FN real real_where(mask m, real a, real b) { return m ? a : b; }
 PBD_FN real real_set(real x) { return x; }
 
+/* Whether any asks for it: the one thing that a body may branch on, to leave out what nobody needs. */
+PBD_FN int mask_any(mask m) { return m != 0; }
+PBD_FN int vmask_any(vmask m) { return batch_bits(m) != 0; }
+
 PBD_FN real_bits real_to_bits(real x) {
     real_bits bits;
     __builtin_memcpy(&bits, &x, sizeof bits);

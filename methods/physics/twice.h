@@ -14,7 +14,8 @@
  *     #endif
  *
  * V(name) is `name` the first time and `vname` the second: V(real), V(vec3), V(mat3) are the types. A body has no
- * branches on what it computes: V(real_where)(mask, a, b) selects. On a GPU both forms are of one real. */
+ * branches on what it computes: V(real_where)(mask, a, b) selects; only V(mask_any)(mask) may tell it that there is
+ * nothing to do. On a GPU both forms are of one real. */
 #define V(name) name
 #include PBD_BODY
 #undef V
