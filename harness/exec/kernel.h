@@ -5,7 +5,9 @@
  *
  * A body is a function `PBD_FN void NAME(const ARGS *a, size_t i)` (item and tile) or
  * `PBD_FN void NAME(const ARGS *a, size_t first, int count)` (batch). ARGS is a plain struct of numbers and device
- * pointers. A body writes only what its own item owns: the caller's colouring or gather form sees to that.
+ * pointers; for launches that are put off and compared (pbd_repeat_begin) it has no gaps between them, in either
+ * precision (gcc -Wpadded shows them): what lies in a gap is anything, and a repeat would not be known as one. A body
+ * writes only what its own item owns: the caller's colouring or gather form sees to that.
  *
  *   item    one constraint or particle per lane
  *   tile    one particle per tile of PBD_LANES lanes, lanes over its neighbours:

@@ -21,7 +21,7 @@ static inline pbd_status material_make(const pbd_material *m, material *out) {
     out->law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
     out->modulus = m->E * (1 - m->nu) / ((1 + m->nu) * (1 - 2 * m->nu));
     PBD_TRY(fibres_make(m, 1, &out->fibre));
-    for (int k = 0; k < out->fibre.count; k++) out->modulus += 2 * (double)out->fibre.stiffness[k];
+    for (int k = 0; k < (int)out->fibre.count; k++) out->modulus += 2 * (double)out->fibre.stiffness[k];
     return pbd_ok();
 }
 
@@ -63,7 +63,7 @@ static inline void material_tangent(const material *m, const double *plastic, co
         flowed = plastic_tangent_make(m->law, f, material_strain(plastic), definite);
     else
         law = tangent_make(m->law, f, definite);
-    for (int n = 0; n < m->fibre.count; n++)
+    for (int n = 0; n < (int)m->fibre.count; n++)
         fibre[n] = fibre_tangent_make(f, m->fibre.direction[n], m->fibre.stiffness[n], definite);
     for (int j = 0; j < 3; j++)
         for (int l = 0; l < 3; l++) {
@@ -71,7 +71,7 @@ static inline void material_tangent(const material *m, const double *plastic, co
             unit[3 * j + l] = 1;
             const mat3 df = material_matrix(unit);
             mat3 dp = plastic ? plastic_tangent_apply(&flowed, df) : tangent_apply(&law, df);
-            for (int n = 0; n < m->fibre.count; n++) dp = mat3_add(dp, fibre_tangent_apply(&fibre[n], df));
+            for (int n = 0; n < (int)m->fibre.count; n++) dp = mat3_add(dp, fibre_tangent_apply(&fibre[n], df));
             const vec3 column[3] = {dp.x, dp.y, dp.z};
             for (int k = 0; k < 3; k++) {
                 out[9 * (0 + k) + 3 * j + l] = (double)column[k].x;

@@ -364,7 +364,7 @@ static pbd_status project(pbd_distance *s) {
 
 static pbd_status step(void *state, double dt) {
     pbd_distance *s = state;
-    predict_args prediction = {s->x, s->v, s->a, s->p, (real)dt};
+    predict_args prediction = {.x = s->x, .v = s->v, .a = s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &prediction));
     for (int i = 0; i < s->iterations; i++) PBD_TRY(project(s));
@@ -634,7 +634,8 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     }
     if (field == PBD_POSITIONS) return read_rows(s, s->x, out);
     if (field == PBD_VELOCITIES) return read_rows(s, s->v, out);
-    predict_args prediction = {s->x, s->v, s->a, s->p, (real)s->dt}; /* p is free between steps */
+    predict_args prediction = {
+        .x = s->x, .v = s->v, .a = s->a, .p = s->p, .dt = (real)s->dt}; /* p is free between steps */
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &prediction));
     return read_rows(s, s->p, out);
 }

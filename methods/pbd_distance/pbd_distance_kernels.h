@@ -6,6 +6,7 @@
 #define PBD_DISTANCE_KERNELS_H
 
 #include "methods/physics/particle_kernels.h"
+#include "methods/physics/scalar.h"
 
 /* ---- One particle per item
  * ------------------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ typedef struct distance_args {
     const real *rest;     /* m */
     real *p;
     real *impulse; /* Jacobi: rows of 4 by constraint, kg m */
-    real k;
+    real k, none;  /* none: 0 */
 } distance_args;
 
 /* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows
@@ -104,7 +105,7 @@ typedef struct volume_args {
     real *p;
     real *impulse; /* Jacobi: rows of 4 by constraint and corner */
     real k;
-    int split; /* hex_split */
+    real_bits split; /* hex_split */
 } volume_args;
 
 /* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it:
@@ -200,7 +201,7 @@ PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
         move_corners(a, 0, a->k / 2, first, count, corner);
         move_corners(a, 1, a->k / 2, first, count, corner);
     } else
-        move_corners(a, a->split, a->k, first, count, corner);
+        move_corners(a, (int)a->split, a->k, first, count, corner);
     for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
 PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 290)
@@ -217,7 +218,7 @@ PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count)
         add_volume_impulse(corner, 0, rest_of(a, 0, first, count), a->k / 2, impulse);
         add_volume_impulse(corner, 1, rest_of(a, 1, first, count), a->k / 2, impulse);
     } else
-        add_volume_impulse(corner, a->split, rest_of(a, a->split, first, count), a->k, impulse);
+        add_volume_impulse(corner, (int)a->split, rest_of(a, (int)a->split, first, count), a->k, impulse);
     for (int c = 0; c < 8; c++) {
         vreal out[4] = {impulse[c].x, impulse[c].y, impulse[c].z, vreal_set(0)};
         batch_store_strided(a->impulse, 8 * first + (size_t)c, 8, count, out);

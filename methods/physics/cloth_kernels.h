@@ -139,6 +139,7 @@ typedef struct bending_args {
     real *p;       /* rows of 4 */
     size_t stride; /* hinges: entry e of `impulse` is at [e * stride] */
     real square;   /* dt^2, s^2 */
+    real none;     /* 0 */
 } bending_args;
 
 typedef struct hinge {

@@ -217,7 +217,7 @@ ELEMENT_HOST pbd_status element_solver_create(element_solver *s, const pbd_scene
 ELEMENT_HOST pbd_status element_solver_predict(element_solver *s, double dt) {
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
-    predict_args args = {s->x, s->v, ended ? s->later : s->a, s->p, (real)dt};
+    predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &args));
     return contact_begin(&s->contact, s->p, s->time, dt);
 }

@@ -46,7 +46,7 @@ enum { PBD_JOINS = 5 };
 
 /* The fibres of a material that have a stiffness, one material for all lanes. */
 typedef struct fibre_set {
-    int count;
+    real_bits count;
     vec3 direction[PBD_MOST_FIBRES]; /* unit vectors at rest */
     real stiffness[PBD_MOST_FIBRES]; /* Pa, or what they were divided by */
 } fibre_set;
@@ -430,7 +430,7 @@ PBD_FN V(vec3) V(fibre_direction)(const fibre_set *a, int k) {
 }
 
 PBD_FN void V(add_fibres)(V(stressed) * s, V(mat3) f, const fibre_set *a) {
-    for (int k = 0; k < a->count; k++) V(add_fibre)(s, f, V(fibre_direction)(a, k), V(real_set)(a->stiffness[k]));
+    for (int k = 0; k < (int)a->count; k++) V(add_fibre)(s, f, V(fibre_direction)(a, k), V(real_set)(a->stiffness[k]));
 }
 
 #undef HALF

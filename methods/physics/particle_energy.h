@@ -415,7 +415,7 @@ PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
     const size_t n = s->layout.particles;
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * s->dt;
-    const predict_args predict = {s->x, s->v, ended ? s->later : s->a, s->p, (real)s->dt};
+    const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)s->dt};
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), n, &predict));
     if (s->multiplier) {
         const clear_args clear = {s->multiplier};

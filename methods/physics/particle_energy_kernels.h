@@ -190,14 +190,15 @@ typedef struct particle_flow_args {
     particle_view view;
     real *plastic;
     real yield, creep; /* plastic_flow of plasticity.h */
-    int deviatoric;
+    real_bits deviatoric, none;
 } particle_flow_args;
 
 PBD_FN void flow_particles(const particle_flow_args *a, size_t first, int count) {
     vreal own[4];
     const vmat3 f = particle_deformation_gradient(&a->view, first, count, own);
     const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
-    plastic_store(a->plastic, a->view.stride, first, count, vplastic_flow(f, old, a->yield, a->creep, a->deviatoric));
+    plastic_store(a->plastic, a->view.stride, first, count,
+                  vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
 }
 PBD_BATCH_KERNEL(flow_particles, particle_flow_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 100)
 

@@ -12,7 +12,7 @@
 typedef struct predict_args {
     const real *x, *v, *a; /* positions, velocities, accelerations by the load; rows of 4 */
     real *p;               /* predicted; w is carried along */
-    real dt;
+    real dt, none;         /* none: 0 */
 } predict_args;
 
 PBD_FN void predict(const predict_args *a, size_t i) {

@@ -14,7 +14,7 @@ typedef struct energy_args {
     const real *plastic; /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
     real *multiplier;    /* by element; XPBD */
     real compliance;     /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
-    int form;
+    real_bits form;
 } energy_args;
 
 /* ---- Energy and stress ------------------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ PBD_FN vvec3 fibre_at(const energy_args *a, int k, size_t first, int count) {
 
 PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int count) {
     vstressed s = vstress(vhyperelastic_of(a->law), f);
-    for (int k = 0; k < a->fibre.count; k++)
+    for (int k = 0; k < (int)a->fibre.count; k++)
         vadd_fibre(&s, f, fibre_at(a, k, first, count), vreal_set(a->fibre.stiffness[k]));
     if (a->plastic)
         vadd_plastic(&s, f, vreal_set(a->law.mu), vreal_set(a->law.lambda),
@@ -46,7 +46,7 @@ PBD_FN vreal correction(const energy_args *a, int corners, size_t first, int cou
     vreal share = vreal_set(1), lambda = vreal_set(0), multiplier = lambda;
     if (a->view.share) share = batch_load(a->view.share, first, count);
     if (a->form != ENERGY_PBD) lambda = batch_load(a->multiplier, first, count);
-    vreal factor = energy_factor(a->form, a->compliance, s.psi, element_weight(e, corners, gradient),
+    vreal factor = energy_factor((int)a->form, a->compliance, s.psi, element_weight(e, corners, gradient),
                                  batch_load(a->view.size, first, count), share, lambda, &multiplier);
     if (a->form != ENERGY_PBD) batch_store(a->multiplier, first, count, multiplier);
     return factor;
@@ -88,7 +88,7 @@ typedef struct flow_args {
     real *plastic; /* PLASTIC_ENTRIES by element */
     real yield;    /* of the norm of the elastic Green strain */
     real creep;    /* share of the strain beyond yield that a step takes over, at most 1 */
-    int deviatoric;
+    real_bits deviatoric, none;
 } flow_args;
 
 PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
@@ -96,7 +96,8 @@ PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
     element_load(&a->view, corners, first, count, &e);
     const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
     const vmat3 f = element_deformation_gradient(&e, corners);
-    plastic_store(a->plastic, a->view.stride, first, count, vplastic_flow(f, old, a->yield, a->creep, a->deviatoric));
+    plastic_store(a->plastic, a->view.stride, first, count,
+                  vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
 }
 
 PBD_FN void flow_tets(const flow_args *a, size_t first, int count) { flow(a, 4, first, count); }

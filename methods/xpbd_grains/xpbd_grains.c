@@ -338,7 +338,7 @@ static pbd_status stabilise(grains *s, long sweeps, double dt) {
 static pbd_status substep(grains *s, double dt) {
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
-    const predict_args predict = {s->x, s->v, ended ? s->later : s->a, s->p, (real)dt};
+    const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
     PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &predict));
     pbd_phase_begin(s->recorder, "neighbour_search");
