@@ -154,11 +154,32 @@ static void test_resolve(void **unused) {
     assert_non_null(strstr(status.text, "did you mean 'iterations'"));
 }
 
+static void expect_each_once(const pbd_param *params, const char *of) {
+    for (size_t i = 0; params[i].name; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(params[k].name, params[i].name) == 0) fail_msg("%s lists %s twice", of, params[i].name);
+}
+
+/* A second parameter of a name could never be set. Plug-ins are refused for it. */
+static void test_tables_name_each_parameter_once(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < pbd_case_count(); i++) expect_each_once(pbd_case_at(i)->params, pbd_case_at(i)->name);
+    for (size_t i = 0; i < pbd_method_count(); i++)
+        for (int p = 0; p < 2; p++) {
+            const pbd_method *m = pbd_method_at(i)->by_precision[p];
+            if (m) expect_each_once(m->params, m->name);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_canonical_spelling),
-        cmocka_unit_test(test_words),    cmocka_unit_test(test_files),
-        cmocka_unit_test(test_axes),     cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_tables_name_each_parameter_once),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_canonical_spelling),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_resolve),
     };
     return cmocka_run_group_tests_name("values", tests, NULL, NULL);
