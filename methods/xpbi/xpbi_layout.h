@@ -19,21 +19,38 @@ typedef struct xpbi_layout {
     grid colouring;           /* period 2: of cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
-    size_t lanes, bundles, slice_count, rows;
+    size_t lanes, slice_count, rows;
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
-    size_t room[11]; /* of what grows, by array: see xpbi_room */
+    size_t room[8]; /* of what grows, by array: see xpbi_room */
 } xpbi_layout;
 
 XPBI_HOST int xpbi_colours(const xpbi_layout *l) { return l->period * l->period * l->period; }
 
 XPBI_HOST void xpbi_layout_free(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    void *device[] = {at->length,          at->near,         at->leader,    at->rank,
-                      at->members,         at->number,       at->lane,      at->key,
-                      at->window,          at->cell,         at->begins,    at->lane_leader,
-                      at->bundle,          at->lane_members, at->row,       at->own,
-                      at->slot_length,     at->slot_near,    at->neighbour, l->slices.gradient,
-                      l->slices.smoothing, l->slices.entry};
+    void *device[] = {at->length,
+                      at->near,
+                      at->leader,
+                      at->rank,
+                      at->members,
+                      at->number,
+                      at->lane,
+                      at->key,
+                      at->window,
+                      at->cell,
+                      at->begins,
+                      at->lanes,
+                      at->lane_leader,
+                      at->bundle,
+                      at->lane_members,
+                      at->row,
+                      at->own,
+                      at->slot_length,
+                      at->slot_near,
+                      at->neighbour,
+                      l->slices.gradient,
+                      l->slices.smoothing,
+                      l->slices.entry};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
     grid_free(&l->search);
     grid_free(&l->colouring);
@@ -54,7 +71,13 @@ XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t p
     for (size_t i = 0; i < sizeof by_particle / sizeof *by_particle; i++)
         PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
     PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
-    return xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins);
+    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
+    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 2, sizeof(uint32_t), &at->lanes));
+    /* A cell for each particle at most, and a bundle that is not full in each colour. */
+    at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
+    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
+    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_members));
+    return xpbi_allocate(exec, at->bundles + 1, sizeof(uint32_t), &at->bundle);
 }
 
 /* Room for `wanted` things of `size` bytes in *device, of which *room fit now; what was there is lost. */
@@ -75,41 +98,32 @@ XPBI_HOST int xpbi_bits(size_t most) {
     return bits;
 }
 
-/* Cells, in the order of colours and windows; which lane each becomes. */
-XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l, uint64_t *cells) {
+/* Cells, in the order of colours and windows. */
+XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    const size_t n = l->particles;
-    uint32_t begins[XPBI_MOST_COLOURS + 1];
+    const size_t n = l->particles, windows = n / XPBI_WINDOW + XPBI_MOST_COLOURS;
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_find_cells), n, at));
-    PBD_TRY(pbd_scan(l->exec, at->number, n, cells));
+    PBD_TRY(pbd_scan(l->exec, at->number, n, NULL));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_list_cells), n, at));
-    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, (size_t)*cells, 5));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_colours), (size_t)*cells, at));
-    const size_t windows = (size_t)*cells / XPBI_WINDOW + XPBI_MOST_COLOURS;
-    PBD_TRY(pbd_sort_pairs(l->exec, at->window, at->cell, (size_t)*cells, XPBI_MEMBER_BITS + xpbi_bits(windows)));
-    PBD_TRY(pbd_download(l->exec, begins, at->begins, sizeof begins));
-    l->lanes = 0;
-    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
-        at->starts[c] = begins[c];
-        at->lanes[c] = l->colour_lane[c] = (uint32_t)l->lanes;
-        l->lanes += (begins[c + 1] - begins[c] + XPBI_LANES - 1) / XPBI_LANES * XPBI_LANES;
-    }
-    l->colour_lane[XPBI_MOST_COLOURS] = (uint32_t)l->lanes;
-    l->bundles = l->lanes / XPBI_LANES;
-    return pbd_ok();
+    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, 5));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_colours), n, at));
+    return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
-XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l, size_t cells) {
+/* Which lane each cell becomes. Waits, for how many there are. */
+XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    uint64_t slices = 0;
-    PBD_TRY(xpbi_room(l->exec, l->lanes, sizeof(uint32_t), &at->lane_leader, &l->room[0]));
-    PBD_TRY(xpbi_room(l->exec, l->lanes, sizeof(uint32_t), &at->lane_members, &l->room[1]));
-    PBD_TRY(xpbi_room(l->exec, l->bundles + 1, sizeof(uint32_t), &at->bundle, &l->room[2]));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_lanes), l->lanes, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_cells), cells, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_bundles), l->bundles, at));
-    PBD_TRY(pbd_scan(l->exec, at->bundle, l->bundles, &slices));
-    l->slice_count = (size_t)slices;
+    uint32_t told[XPBI_MOST_COLOURS + 2];
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_lay_lanes), 1, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_lanes), XPBI_LANES * at->bundles, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_cells), l->particles, at));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_bundles), at->bundles, at));
+    PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
+    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_slices), 1, at));
+    PBD_TRY(pbd_download(l->exec, told, at->lanes, sizeof told));
+    memcpy(l->colour_lane, told, sizeof l->colour_lane);
+    l->lanes = told[XPBI_MOST_COLOURS];
+    l->slice_count = told[XPBI_MOST_COLOURS + 1];
     return pbd_ok();
 }
 
@@ -118,10 +132,10 @@ XPBI_HOST pbd_status xpbi_make_slots(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint64_t rows = 0;
     const size_t slots = XPBI_LANES * l->slice_count;
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->own, &l->room[8]));
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_near, &l->room[7]));
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[3]));
-    PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[4]));
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->own, &l->room[0]));
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_near, &l->room[1]));
+    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[2]));
+    PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[3]));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_slots), l->lanes, at));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_particles), l->particles, at));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_slices), l->slice_count, at));
@@ -139,8 +153,8 @@ XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     xpbi_slices *s = &l->slices;
     const size_t entries = XPBI_LANES * l->rows, slots = XPBI_LANES * l->slice_count;
-    PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[9]));
-    PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[10]));
+    PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[4]));
+    PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[7]));
     PBD_TRY(xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[6]));
     s->bundle = at->bundle;
     s->row = at->row;
@@ -164,7 +178,6 @@ XPBI_HOST pbd_status xpbi_room_for_lists(xpbi_layout *l) {
  * come first. */
 XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near) {
     xpbi_layout_args *at = &l->at;
-    uint64_t cells = 0;
     at->search.grid = at->cells = grid_view_of(&l->search);
     at->search.square = (real)l->reach * (real)l->reach;
     at->near_square = (real)(near * near);
@@ -178,8 +191,8 @@ XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double n
     }
     PBD_TRY(xpbi_room_for_lists(l));
     PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_count_neighbours), l->particles, at));
-    PBD_TRY(xpbi_order_cells(l, &cells));
-    PBD_TRY(xpbi_make_lanes(l, (size_t)cells));
+    PBD_TRY(xpbi_order_cells(l));
+    PBD_TRY(xpbi_make_lanes(l));
     PBD_TRY(xpbi_make_slots(l));
     return xpbi_make_rows(l);
 }

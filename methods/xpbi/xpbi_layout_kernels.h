@@ -36,10 +36,10 @@ typedef struct xpbi_layout_args {
     grid_view cells;        /* of the colours: the same grid, or one of wider cells */
     const uint32_t *at;     /* particle at a place of `cells`; NULL: the place itself */
     size_t particles;
-    size_t nobody;                                                /* the first row that stands for nobody */
-    int period;                                                   /* colours along an axis */
-    uint32_t starts[XPBI_MOST_COLOURS], lanes[XPBI_MOST_COLOURS]; /* of each colour: its first cell and lane */
-    real near_square;                                             /* m^2: nearer ones may touch */
+    size_t nobody;    /* the first row that stands for nobody */
+    size_t bundles;   /* how many there can be */
+    int period;       /* colours along an axis */
+    real near_square; /* m^2: nearer ones may touch */
     /* By particle. */
     uint32_t *length, *near; /* neighbours; how many of them, the first, are near and have a larger number */
     /* By place of `cells`. */
@@ -51,6 +51,7 @@ typedef struct xpbi_layout_args {
     /* By cell, in the order of the sorts. */
     uint32_t *key, *window, *cell; /* colour; window and members; leader */
     uint32_t *begins;              /* by colour, and one more: its first cell */
+    uint32_t *lanes;               /* by colour, and one more: its first lane; then the number of slices */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
     uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
@@ -210,8 +211,11 @@ PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
 }
 PBD_ITEM_KERNEL(xpbi_find_cells, xpbi_layout_args, 3 * sizeof(real) + 20, 30)
 
+/* How many cells there are only the device knows: there is room for as many as particles, and what is beyond them is
+ * sorted behind them. */
 PBD_FN void xpbi_list_cells(const xpbi_layout_args *a, size_t k) {
     const uint32_t cell = a->number[k];
+    if (k >= a->number[a->particles]) a->key[k] = XPBI_MOST_COLOURS;
     if (a->number[k + 1] == cell) return;
     a->key[cell] = xpbi_colour(xpbi_cell_of(&a->cells, (uint32_t)k), a->period);
     a->cell[cell] = (uint32_t)k;
@@ -222,6 +226,10 @@ PBD_ITEM_KERNEL(xpbi_list_cells, xpbi_layout_args, 12, 5)
  */
 PBD_FN void xpbi_note_colours(const xpbi_layout_args *a, size_t i) {
     const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
+    if (i >= cells) {
+        a->window[i] = UINT32_MAX;
+        return;
+    }
     const uint32_t members = a->members[a->cell[i]], colour = a->key[i];
     for (uint32_t c = i ? a->key[i - 1] + 1 : 0; c <= colour; c++) a->begins[c] = (uint32_t)i;
     for (uint32_t c = colour + 1; i + 1 == cells && c <= XPBI_MOST_COLOURS; c++) a->begins[c] = cells;
@@ -232,12 +240,26 @@ PBD_ITEM_KERNEL(xpbi_note_colours, xpbi_layout_args, 16, 3)
 
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
+/* One item: each colour's first lane, at the beginning of a bundle. */
+PBD_FN void xpbi_lay_lanes(const xpbi_layout_args *a, size_t i) {
+    const int any = a->number[a->particles] > 0;
+    uint32_t lane = 0;
+    (void)i;
+    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
+        a->lanes[c] = lane;
+        if (any) lane += (a->begins[c + 1] - a->begins[c] + XPBI_LANES - 1) / XPBI_LANES * XPBI_LANES;
+    }
+    a->lanes[XPBI_MOST_COLOURS] = lane;
+}
+PBD_ITEM_KERNEL(xpbi_lay_lanes, xpbi_layout_args, 8 * XPBI_MOST_COLOURS, 0)
+
 PBD_FN void xpbi_clear_lanes(const xpbi_layout_args *a, size_t lane) { a->lane_members[lane] = 0; }
 PBD_ITEM_KERNEL(xpbi_clear_lanes, xpbi_layout_args, 4, 0)
 
 PBD_FN void xpbi_place_cells(const xpbi_layout_args *a, size_t i) {
+    if (i >= a->number[a->particles]) return;
     const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
-    const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->starts[colour];
+    const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->begins[colour];
     a->lane[leader] = lane;
     a->lane_leader[lane] = leader;
     a->lane_members[lane] = a->members[leader];
@@ -251,6 +273,13 @@ PBD_FN void xpbi_measure_bundles(const xpbi_layout_args *a, size_t b) {
     a->bundle[b] = most;
 }
 PBD_ITEM_KERNEL(xpbi_measure_bundles, xpbi_layout_args, 4 * XPBI_LANES, 0)
+
+/* One item, after the scan: the number of slices beside the lanes, so that the host asks once. */
+PBD_FN void xpbi_note_slices(const xpbi_layout_args *a, size_t i) {
+    (void)i;
+    a->lanes[XPBI_MOST_COLOURS + 1] = a->bundle[a->bundles];
+}
+PBD_ITEM_KERNEL(xpbi_note_slices, xpbi_layout_args, 8, 0)
 
 PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
     const size_t b = lane / XPBI_LANES, l = lane % XPBI_LANES;

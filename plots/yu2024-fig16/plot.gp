@@ -12,7 +12,7 @@ set title '(a) a particle, step and iteration' . quick
 set ylabel 'ns' offset 1,0
 set key inside top right
 plot file using 1:2 with linespoints ls 1 title 'xpbi, one CPU thread', \
-     data . '/paper.tsv' using 1:2 with linespoints ls 2 title 'paper, RTX 4090 (see caption)'
+     data . '/paper.tsv' using 1:2 with linespoints ls 2 title 'paper (see caption)'
 set yrange [0:*]
 set title '(b) and for each neighbour' . quick
 unset key
