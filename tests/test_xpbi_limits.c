@@ -121,15 +121,20 @@ static void test_stored_F_is_within_yield(void **unused) {
 
 /* ---- Nearness, colliders ----------------------------------------------------------------------------------------- */
 
+/* Two that begin 0.02 m apart, after a step. */
+static void part_a_pair(pbd_scene *scene, solver *s, const char *words) {
+    make_lattice(scene, (const size_t[]){2, 1, 1}, 0, 0.3);
+    scene->material.E = 1e-9;
+    scene->positions[3] = scene->positions[0] + 0.02;
+    solver_open(s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    check_steps(s, 1e-3, 1);
+}
+
 static void test_pairs_are_kept_apart(void **unused) {
     (void)unused;
     pbd_scene scene;
     solver s;
-    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
-    scene.material.E = 1e-9;
-    scene.positions[3] = scene.positions[0] + 0.02;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 correction_time=0");
-    check_steps(&s, 1e-3, 1);
+    part_a_pair(&scene, &s, "xsph=0 correction_time=0");
     double *x = positions_of(&s, 2);
     check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
     const double m = scene.masses[0] + scene.masses[1];
@@ -147,11 +152,7 @@ static void test_shifts_are_unknown(void **unused) {
     (void)unused;
     pbd_scene scene;
     solver s;
-    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0.3);
-    scene.material.E = 1e-9;
-    scene.positions[3] = scene.positions[0] + 0.02;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=shift correction_time=0");
-    check_steps(&s, 1e-3, 1);
+    part_a_pair(&scene, &s, "xsph=0 position_correction=shift correction_time=0");
     double *x = positions_of(&s, 2), *v = velocities_of(&s, 2), *f = gradients_of(&s, 2);
     check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
     for (size_t k = 0; k < 6; k++) check_near("speed, m/s", v[k], 0, 0);
