@@ -12,6 +12,7 @@
 #include "methods/physics/collider_poses.h"
 #include "methods/physics/device_state.h"
 #include "methods/physics/flow_material.h"
+#include "methods/physics/kernel_warnings.h"
 #include "methods/physics/neighbours.h"
 
 /* Values of the parameters of these names. */
@@ -411,15 +412,7 @@ static pbd_status advance_phase(gissler_snow *s, double dt) {
 }
 
 static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
-    const double courant = sqrt(seen[0]) * dt / (0.5 * s->support);
-    if (courant > 0.5)
-        pbd_warning(s->recorder, "kernel_cfl",
-                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
-    if (seen[1] > 0)
-        pbd_warning(s->recorder, "few_neighbours",
-                    "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "
-                    "are 0 along the others",
-                    seen[1], s->particles);
+    kernel_warnings(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
     if (s->unsolved > 0)
         pbd_warning(s->recorder, "solver_residual",
                     "a solver left %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g is "

@@ -12,6 +12,7 @@
 #include "methods/physics/device_state.h"
 #include "methods/physics/flow_material.h"
 #include "methods/physics/fluid.h"
+#include "methods/physics/kernel_warnings.h"
 #include "methods/xpbi/xpbi_cloth.h"
 #include "methods/xpbi/xpbi_layout.h"
 
@@ -449,15 +450,7 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
                          (unsigned long long)s->steps);
     s->fastest = sqrt(seen[0]);
-    const double courant = s->fastest * dt / s->radius;
-    if (courant > 0.5)
-        pbd_warning(s->recorder, "kernel_cfl",
-                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
-    if (seen[1] > 0)
-        pbd_warning(s->recorder, "few_neighbours",
-                    "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "
-                    "are 0 along the others",
-                    seen[1], s->continuum);
+    kernel_warnings(s->recorder, s->fastest, s->radius, dt, seen[1], s->continuum);
     s->looked += (double)s->continuum;
     s->deficient += seen[1];
     s->alone += seen[2];
