@@ -43,15 +43,21 @@ static size_t make_places(const double *x, size_t particles, double reach, place
 
 typedef struct visiting {
     const place *at;
-    const double *x; /* count x 3, in the order of `at` */
-    double square;   /* of the reach */
+    const double *x;      /* count x 3, in the order of `at` */
+    double square;        /* of the reach */
+    const size_t *chosen; /* by place, and one more: how many before it are; NULL: all pairs are wanted */
     near_pair_visit *visit;
     void *to;
 } visiting;
 
+static bool any_chosen(const visiting *v, size_t begin, size_t end) { return v->chosen[end] > v->chosen[begin]; }
+
 static void visit_range(const visiting *v, size_t p, size_t begin, size_t end) {
     const double *own = v->x + 3 * p;
+    const bool every = !v->chosen || any_chosen(v, p, p + 1);
+    if (!every && !any_chosen(v, begin, end)) return;
     for (size_t q = begin; q < end; q++) {
+        if (!every && !any_chosen(v, q, q + 1)) continue;
         const double *other = v->x + 3 * q, dx = other[0] - own[0], dy = other[1] - own[1], dz = other[2] - own[2];
         const double square = dx * dx + dy * dy + dz * dz;
         if (!(square < v->square)) continue;
@@ -83,19 +89,31 @@ static void visit_all(const visiting *v, size_t count) {
     }
 }
 
-pbd_status near_pairs_visit(const double *x, size_t particles, double reach, near_pair_visit *visit, void *to) {
+pbd_status near_pairs_visit_chosen(const double *x, size_t particles, const bool *chosen, double reach,
+                                   near_pair_visit *visit, void *to) {
     place *at = malloc((particles + 1) * sizeof *at);
     double *sorted = malloc((3 * particles + 1) * sizeof *sorted);
-    if (at && sorted) {
+    size_t *before = malloc((particles + 1) * sizeof *before);
+    const bool room = at && sorted && before;
+    if (room) {
         const size_t count = make_places(x, particles, reach, at);
-        for (size_t p = 0; p < count; p++) memcpy(sorted + 3 * p, x + 3 * (size_t)at[p].particle, 3 * sizeof *sorted);
-        const visiting v = {at, sorted, reach * reach, visit, to};
+        before[0] = 0;
+        for (size_t p = 0; p < count; p++) {
+            const size_t i = at[p].particle;
+            memcpy(sorted + 3 * p, x + 3 * i, 3 * sizeof *sorted);
+            before[p + 1] = before[p] + (chosen && chosen[i]);
+        }
+        const visiting v = {at, sorted, reach * reach, chosen ? before : NULL, visit, to};
         visit_all(&v, count);
     }
-    const bool told = at && sorted;
     free(at);
     free(sorted);
-    return told ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for pairs of %zu particles", particles);
+    free(before);
+    return room ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for pairs of %zu particles", particles);
+}
+
+pbd_status near_pairs_visit(const double *x, size_t particles, double reach, near_pair_visit *visit, void *to) {
+    return near_pairs_visit_chosen(x, particles, NULL, reach, visit, to);
 }
 
 /* ---- A list of them ---------------------------------------------------------------------------------------------- */

@@ -170,6 +170,36 @@ static void test_near_pairs(void **unused) {
     near_pairs_free(&p);
 }
 
+typedef struct tally {
+    const bool *chosen;
+    size_t all, wanted, out_of_order;
+} tally;
+
+static void tally_pair(void *to, size_t i, size_t j, double square) {
+    tally *t = to;
+    t->all++;
+    t->wanted += t->chosen[i] || t->chosen[j];
+    t->out_of_order += !(j < i && square < 0.25);
+}
+
+/* Few are chosen, in one corner, so that whole cells are passed over. */
+static void test_near_pairs_of_the_chosen(void **unused) {
+    (void)unused;
+    enum { N = 2000 };
+    uint64_t seed = 4;
+    double x[3 * N];
+    bool chosen[N];
+    for (size_t i = 0; i < 3 * N; i++) x[i] = 3 * noise(&seed);
+    for (size_t i = 0; i < N; i++) chosen[i] = x[3 * i] < 0.5 && i % 7 == 0;
+    tally every = {.chosen = chosen}, some = {.chosen = chosen};
+    check_ok(near_pairs_visit(x, N, 0.5, tally_pair, &every));
+    check_ok(near_pairs_visit_chosen(x, N, chosen, 0.5, tally_pair, &some));
+    assert_true(every.wanted > 100 && every.all > 5 * every.wanted);
+    assert_int_equal(some.all, every.wanted);
+    assert_int_equal(some.wanted, every.wanted);
+    assert_int_equal(every.out_of_order + some.out_of_order, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_particle),
@@ -178,6 +208,7 @@ int main(void) {
         cmocka_unit_test(test_ply),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_near_pairs),
+        cmocka_unit_test(test_near_pairs_of_the_chosen),
     };
     return cmocka_run_group_tests_name("surfaces of density", tests, NULL, NULL);
 }

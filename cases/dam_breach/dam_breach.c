@@ -179,19 +179,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     return status;
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
-
-typedef void pair_visit(void *to, size_t i, size_t j, double square);
-
-static pbd_status visit_near(const double *x, size_t count, double reach, pair_visit *visit, void *to) {
-    near_pairs near;
-    PBD_TRY(near_pairs_find(x, count, reach, &near));
-    for (size_t k = 0; k < near.count; k++)
-        visit(to, near.pair[2 * k], near.pair[2 * k + 1], near.distance[k] * near.distance[k]);
-    near_pairs_free(&near);
-    return pbd_ok();
-}
-
 /* ---- How full space is ------------------------------------------------------------------------------------------- */
 
 /* Sums of volumes by Wendland's kernel, with images beyond the walls, over that of a lattice. */
@@ -204,10 +191,11 @@ typedef struct fullness {
 } fullness;
 
 static double weight_between(const fullness *f, size_t i, size_t j, double square) {
+    const double end = f->support * f->support;
     double sum = sph_kernel_at(SPH_WENDLAND_C2, square, f->support).w;
     for (size_t c = 0; c < WALLS; c++) {
         const double image = square + 4 * fmax(f->far[WALLS * i + c], 0) * fmax(f->far[WALLS * j + c], 0);
-        sum += sph_kernel_at(SPH_WENDLAND_C2, image, f->support).w;
+        if (image < end) sum += sph_kernel_at(SPH_WENDLAND_C2, image, f->support).w; /* most are far from all walls */
     }
     return sum * f->per_lattice;
 }
@@ -246,7 +234,7 @@ static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size
     }
     for (size_t i = 0; i < count && status.code == PBD_OK; i++)
         f.full[i] = scene->volumes[i] * weight_between(&f, i, i, 0);
-    if (status.code == PBD_OK) status = visit_near(x, count, support, add_pair, &f);
+    if (status.code == PBD_OK) status = near_pairs_visit(x, count, support, add_pair, &f);
     free(f.far);
     if (status.code != PBD_OK) free(f.full);
     *out = status.code == PBD_OK ? f.full : NULL;
@@ -256,40 +244,56 @@ static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size
 /* ---- Depth ------------------------------------------------------------------------------------------------------- */
 
 typedef struct depths {
-    const double *full; /* of sand by itself: at its surface below 0.75 */
-    double *square;     /* m^2: from the nearest particle of the surface */
+    bool *surface;  /* by particle of sand: it is there */
+    double *square; /* m^2: from the nearest particle of the surface */
 } depths;
 
 static const double SURFACE = 0.75;
 
 static void note_surface(void *to, size_t i, size_t j, double square) {
     depths *d = to;
-    if (d->full[j] < SURFACE && square < d->square[i]) d->square[i] = square;
-    if (d->full[i] < SURFACE && square < d->square[j]) d->square[j] = square;
+    if (d->surface[j] && square < d->square[i]) d->square[i] = square;
+    if (d->surface[i] && square < d->square[j]) d->square[j] = square;
+}
+
+/* How deep each of the first `count` particles, all sand, is in it; what is deeper than the last bin begins may come
+ * out as infinity. To be freed. */
+static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t count, double **out) {
+    depths d = {.surface = malloc((count + 1) * sizeof *d.surface), .square = malloc((count + 1) * sizeof *d.square)};
+    double *full = NULL;
+    pbd_status status =
+        d.surface && d.square ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    if (status.code == PBD_OK) status = measure_fullness(scene, x, count, &full);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
+        d.surface[i] = full[i] < SURFACE; /* of sand by itself */
+        d.square[i] = d.surface[i] ? 0 : INFINITY;
+    }
+    if (status.code == PBD_OK)
+        status = near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->spacing, note_surface, &d);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) d.square[i] = sqrt(d.square[i]);
+    free(d.surface);
+    free(full);
+    if (status.code != PBD_OK) free(d.square);
+    *out = status.code == PBD_OK ? d.square : NULL;
+    return status;
 }
 
 /* What water has given to sand since the last look, by how deep in the sand it was given. */
 static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, const pbd_method *method,
                                    const void *state, const double *x) {
-    const size_t n = d->sand;
-    depths depth = {.square = malloc((n + 1) * sizeof *depth.square)};
-    double *full = NULL, *now = malloc((3 * scene->particles + 1) * sizeof *now);
-    pbd_status status = depth.square && now ? method->read(state, PBD_EXCHANGE, now)
-                                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) status = measure_fullness(scene, x, n, &full);
-    depth.full = full;
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) depth.square[i] = full[i] < SURFACE ? 0 : INFINITY;
-    if (status.code == PBD_OK) status = visit_near(x, n, BINS * scene->spacing, note_surface, &depth);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+    double *depth = NULL, *now = malloc((3 * scene->particles + 1) * sizeof *now);
+    pbd_status status = now ? method->read(state, PBD_EXCHANGE, now)
+                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    if (status.code == PBD_OK) status = measure_depths(scene, x, d->sand, &depth);
+    for (size_t i = 0; i < d->sand && status.code == PBD_OK; i++) {
         const double *e = now + 3 * i, *was = d->exchange + 3 * i;
-        const int bin = (int)fmin(sqrt(depth.square[i]) / scene->spacing, BINS - 1);
+        const int bin = (int)fmin(depth[i] / scene->spacing, BINS - 1);
         d->by_depth[bin] += sqrt((e[0] - was[0]) * (e[0] - was[0]) + (e[1] - was[1]) * (e[1] - was[1]) +
                                  (e[2] - was[2]) * (e[2] - was[2]));
         d->sand_by_depth[bin]++;
     }
-    if (status.code == PBD_OK) memcpy(d->exchange, now, 3 * n * sizeof *now);
-    free(depth.square);
-    free(full);
+    if (status.code == PBD_OK) memcpy(d->exchange, now, 3 * d->sand * sizeof *now);
+    free(depth);
     free(now);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
