@@ -314,6 +314,19 @@ static void test_passes_can_be_repeated(void **state) {
     pbd_cloud_free(&c);
 }
 
+/* From its second pass on the launches are one repeat, where the backend has such: a graph on a GPU, a list on emu. */
+static void test_launches_become_a_repeat(void **state) {
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        bed t = open_bed(PBD_EMU, 1, p, PBD_PROBE_GRAPH_LAUNCH, ELEMENTS, NULL);
+        for (int i = 0; i < 4; i++) check_ok(t.ops->pass(t.probe));
+        const pbd_exec_totals totals = pbd_exec_read_totals(t.exec);
+        assert_true(totals.launches == 4 * (uint64_t)t.ops->work(t.probe));
+        assert_true(4 * totals.replayed == 3 * totals.launches);
+        close_bed(&t);
+    }
+}
+
 /* ---- Measuring and storing --------------------------------------------------------------------------------------- */
 
 static void count_limit(void *context, const pbd_limit *l) {
@@ -441,6 +454,7 @@ int main(void) {
         cmocka_unit_test(test_scatter_conserves_the_sum),
         cmocka_unit_test(test_passes_do_not_depend_on_threads),
         cmocka_unit_test(test_passes_can_be_repeated),
+        cmocka_unit_test(test_launches_become_a_repeat),
         cmocka_unit_test(test_limits_come_back_from_the_store),
         cmocka_unit_test(test_env_shows_limits),
         cmocka_unit_test(test_quick_measuring_stores_nothing),

@@ -26,6 +26,7 @@ static const struct spec {
     {"scatter", "neighbours/s", PBD_PROBE_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"gather_scatter", "neighbours/s", PBD_PROBE_GATHER_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"launch", "s", PBD_PROBE_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
+    {"graph_launch", "s", PBD_PROBE_GRAPH_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
 };
 enum { SPECS = sizeof specs / sizeof *specs, MOST_SAMPLES = 200 };
 
@@ -152,7 +153,7 @@ static char *params_of(const measuring *m, const pbd_cloud *cloud) {
     if (m->spec->kind == PBD_PROBE_GATHER || m->spec->kind == PBD_PROBE_SCATTER ||
         m->spec->kind == PBD_PROBE_GATHER_SCATTER)
         length = asprintf(&text, "{\"neighbours\":%zu,\"particles\":%zu}", cloud->pairs, cloud->particles);
-    else if (m->spec->kind == PBD_PROBE_LAUNCH)
+    else if (m->spec->kind == PBD_PROBE_LAUNCH || m->spec->kind == PBD_PROBE_GRAPH_LAUNCH)
         length = asprintf(&text, "{}");
     else
         length = asprintf(&text, "{\"count\":%zu}", count_of(m->spec, &m->size));
@@ -302,7 +303,7 @@ pbd_status pbd_limits_load(pbd_store *store, const char *fingerprint, pbd_limits
                           "SELECT name, backend, precision, threads, unit, best, median, max(started_at) FROM "
                           "limit_view WHERE machine = ?1"
                           " GROUP BY name, backend, precision, threads ORDER BY backend, threads,"
-                          " instr('triad copy fma gather scatter gather_scatter launch', name), precision",
+                          " instr('triad copy fma gather scatter gather_scatter launch graph_launch', name), precision",
                           &fingerprint, 1, &stmt);
     while (status.code == PBD_OK && row) {
         status = pbd_store_step(store, stmt, &row, "reading the machine's limits");

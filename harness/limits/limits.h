@@ -6,7 +6,7 @@
 #include "harness/store/store.h"
 
 typedef struct pbd_limit {
-    char name[24]; /* triad, copy, fma, gather, scatter, gather_scatter, launch */
+    char name[24]; /* triad, copy, fma, gather, scatter, gather_scatter, launch, graph_launch */
     char backend[8];
     char precision[4];    /* of the numbers it worked on */
     int threads;          /* cpu: one or all cores; else 1 */

@@ -16,7 +16,7 @@
 typedef struct stream_args {
     const real *b, *c;
     real *a;
-    real s;
+    real s, none; /* none: 0 */
 } stream_args;
 
 PBD_FN void triad(const stream_args *a, size_t i) { a->a[i] = a->b[i] + a->s * a->c[i]; }

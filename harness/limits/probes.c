@@ -13,9 +13,10 @@ struct pbd_probe {
     size_t numbers[PBD_ARRAYS];
     void *first, *neighbour, *cell;
     real inverse_square;
+    pbd_repeat *repeat;
 };
 
-enum { LAUNCHES = 100 }; /* of one pass of PBD_PROBE_LAUNCH */
+enum { LAUNCHES = 100 }; /* of one pass of PBD_PROBE_LAUNCH and PBD_PROBE_GRAPH_LAUNCH */
 
 static bool has_cloud(pbd_probe_kind kind) {
     return kind == PBD_PROBE_GATHER || kind == PBD_PROBE_SCATTER || kind == PBD_PROBE_GATHER_SCATTER;
@@ -23,6 +24,7 @@ static bool has_cloud(pbd_probe_kind kind) {
 
 static void probe_close(pbd_probe *p) {
     if (!p) return;
+    pbd_repeat_free(p->exec, p->repeat);
     for (int i = 0; i < PBD_ARRAYS; i++) pbd_free(p->exec, p->array[i]);
     pbd_free(p->exec, p->first);
     pbd_free(p->exec, p->neighbour);
@@ -107,7 +109,7 @@ static pbd_status probe_open(pbd_exec *exec, pbd_probe_kind kind, size_t count, 
     if (!p) return pbd_error(PBD_FAILED, "out of memory for a probe");
     p->exec = exec;
     p->kind = kind;
-    p->count = kind == PBD_PROBE_LAUNCH ? 1 : count;
+    p->count = kind == PBD_PROBE_LAUNCH || kind == PBD_PROBE_GRAPH_LAUNCH ? 1 : count;
     pbd_status status = has_cloud(kind) ? open_cloud(p, cloud) : open_arrays(p);
     if (status.code != PBD_OK)
         probe_close(p);
@@ -138,8 +140,20 @@ static pbd_status run_scatter(pbd_probe *p) {
     return pbd_ok();
 }
 
+static pbd_status launch_often(pbd_probe *p, const stream_args *args) {
+    for (int i = 0; i < LAUNCHES; i++) PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(copy), 1, args));
+    return pbd_ok();
+}
+
+static pbd_status launch_as_one(pbd_probe *p, const stream_args *args) {
+    PBD_TRY(pbd_repeat_begin(p->exec, &p->repeat));
+    PBD_TRY(launch_often(p, args));
+    return pbd_repeat_end(p->exec);
+}
+
 static pbd_status probe_pass(pbd_probe *p) {
-    stream_args stream = {p->array[PBD_ARRAY_B], p->array[PBD_ARRAY_C], p->array[PBD_ARRAY_A], (real)3};
+    const stream_args stream = {
+        .b = p->array[PBD_ARRAY_B], .c = p->array[PBD_ARRAY_C], .a = p->array[PBD_ARRAY_A], .s = 3};
     fma_args chains = {(real)0.9990234375, (real)0.0009765625, p->array[PBD_ARRAY_A]};
     switch (p->kind) {
         case PBD_PROBE_TRIAD:
@@ -156,8 +170,9 @@ static pbd_status probe_pass(pbd_probe *p) {
             PBD_TRY(run_gather(p));
             return run_scatter(p);
         case PBD_PROBE_LAUNCH:
-            for (int i = 0; i < LAUNCHES; i++) PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(copy), 1, &stream));
-            return pbd_ok();
+            return launch_often(p, &stream);
+        case PBD_PROBE_GRAPH_LAUNCH:
+            return launch_as_one(p, &stream);
     }
     return pbd_ok();
 }
@@ -171,6 +186,7 @@ static double probe_work(const pbd_probe *p) {
         case PBD_PROBE_FMA:
             return 2.0 * FMA_PER_ITEM * (double)p->count;
         case PBD_PROBE_LAUNCH:
+        case PBD_PROBE_GRAPH_LAUNCH:
             return LAUNCHES;
         default:
             return (double)p->pairs;

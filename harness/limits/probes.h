@@ -13,7 +13,8 @@ typedef enum pbd_probe_kind {
     PBD_PROBE_GATHER,         /* neighbour updates: one for each neighbour of each particle */
     PBD_PROBE_SCATTER,        /* likewise */
     PBD_PROBE_GATHER_SCATTER, /* both passes; one update for each neighbour, gathered from and scattered to */
-    PBD_PROBE_LAUNCH          /* launches of a kernel that does next to nothing */
+    PBD_PROBE_LAUNCH,         /* launches of a kernel that does next to nothing */
+    PBD_PROBE_GRAPH_LAUNCH    /* the same as one repeat: on a GPU a graph */
 } pbd_probe_kind;
 
 /* Arrays of a probe, as tests write and read them; numbers in rows of 4 where particles have them. */

@@ -27,6 +27,7 @@ static const char *says(const char *name) {
         {"scatter", "neighbours scattered to"},
         {"gather_scatter", "neighbours, both passes"},
         {"launch", "one launch in a row of them"},
+        {"graph_launch", "one launch of a hundred in a graph"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], name) == 0) return words[i][1];
