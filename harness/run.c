@@ -293,6 +293,7 @@ typedef struct drive_context {
     const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
+    double reached;           /* s: of a scene that moves, when its last step ended */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -318,6 +319,26 @@ static pbd_status keep_snapshot(const drive_context *c, double time, long step, 
     return status;
 }
 
+/* What moves is somewhere: said here, so that no metric's NaN has to say it. */
+static pbd_status check_positions(const drive_context *c) {
+    const size_t n = 3 * c->scene->particles;
+    double *x = malloc((n + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles);
+    pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        if (!isfinite(x[i]))
+            status = pbd_error(PBD_DIVERGED, "particle %zu is nowhere after %g of %g s: its position is not finite",
+                               i / 3, c->reached, c->scene->duration);
+    free(x);
+    return status;
+}
+
+/* What is nowhere will not come back: there is nothing left to look at, nor to wait for. */
+static pbd_status look(const drive_context *c, double time) {
+    if (c->scene->duration > 0) PBD_TRY(check_positions(c));
+    return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
+}
+
 /* Lets the case look after `step` steps, when it is time; on a clock of its own. Snapshots are taken here, too. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
@@ -329,26 +350,28 @@ static pbd_status observe(const void *context, long step, double dt) {
     if (now <= before) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "observe");
-    const pbd_status status = c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
+    const pbd_status status = look(c, time);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");
     return status;
 }
 
 /* Advances a dynamic scene to its end. */
-static pbd_status move(const drive_context *c, double dt) {
+static pbd_status move(drive_context *c, double dt) {
     const long steps = lround(c->scene->duration / dt);
+    c->reached = 0;
     PBD_TRY(observe(c, 0, dt));
     for (long i = 0; i < steps; i++) {
         if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
         PBD_TRY(c->method->step(c->state, dt));
+        c->reached = i + 1 < steps ? (double)(i + 1) * dt : c->scene->duration;
         PBD_TRY(observe(c, i + 1, dt));
     }
     return pbd_ok();
 }
 
 /* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
-static pbd_status drive(const drive_context *c) {
+static pbd_status drive(drive_context *c) {
     const pbd_method *m = c->method;
     double dt;
     if (c->scene->duration == 0 && c->scene->settle.window == 0) {
@@ -421,20 +444,6 @@ static void write_snapshots(drive_context *c) {
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
 
-/* A scene that moved has an end somewhere: said here, so that no metric's NaN has to say it. */
-static pbd_status check_positions(const drive_context *c) {
-    const size_t n = 3 * c->scene->particles;
-    double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles);
-    pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
-        if (!isfinite(x[i]))
-            status = pbd_error(PBD_DIVERGED, "particle %zu is nowhere at the end of %g s: its position is not finite",
-                               i / 3, c->scene->duration);
-    free(x);
-    return status;
-}
-
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
@@ -447,7 +456,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     if (status.code == PBD_OK) status = waited;
     if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
     record_totals(exec, recorder);
-    if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->scene->duration);
+    if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->reached);
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
     if (c->snapshots) write_snapshots(c);

@@ -46,6 +46,36 @@ static void test_elements(void **unused) {
                    "neither tetrahedra nor hexahedra");
 }
 
+/* Smoothed particles have no Young's modulus, and energies of strain nothing to go by. */
+static void test_matter(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 2; k++)
+        expect_refused((const char *const[]){"run", "liquid_drop", "-m", k ? "mlsrk" : "corrected_sph", NULL},
+                       "needs elastic matter: this scene's has E=0 Pa");
+}
+
+/* From a ball a tenth of its size some matter is inside out, where a plain Neo-Hookean law takes the logarithm of a
+ * negative number: the run says so and ends at the next look, with the time that it came to. */
+static void test_a_run_that_is_nowhere_ends(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"corrected_sph", "strain_energy"};
+    for (size_t k = 0; k < 2; k++) {
+        const char *db = in_workplace(k ? "nowhere1.db" : "nowhere0.db");
+        told t = tell_to(STDOUT_KEPT, (const char *const[]){"run", "recovery", "-m", methods[k], "-s", "particles=200",
+                                                            "--json", "--db", db, NULL});
+        expect_code(t, 5);
+        expect_says(t.out, "\"state\":\"diverged\"");
+        expect_says(t.out, "this material has no energy where it is inverted, and join=none gives it none");
+        expect_says(t.out, "\"simulated_time\":{\"value\":0.005");
+        expect_says(t.out, "is nowhere after 0.005 of 1 s: its position is not finite");
+        forget(&t);
+        t = tell_to(STDOUT_KEPT, (const char *const[]){"run", "recovery", "-m", methods[k], "-s", "particles=200", "-s",
+                                                       "join=shifted", "-q", "--db", db, NULL});
+        expect_code(t, 0);
+        forget(&t);
+    }
+}
+
 static void expect_two_runs(const char *db) {
     told t = tell_to(STDOUT_KEPT, (const char *const[]){"list", "runs", "--json", "--db", db, NULL});
     expect_code(t, 0);
@@ -98,6 +128,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_matter),
+        cmocka_unit_test(test_a_run_that_is_nowhere_ends),
         cmocka_unit_test(test_the_rest_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);

@@ -53,6 +53,8 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
     if (m->yield_strain > 0 && m->law != PBD_LAW_STVK)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
+    if (!(m->E > 0 && isfinite(m->E)))
+        return pbd_error(PBD_NOT_SUPPORTED, "a strain energy needs elastic matter: this scene's has E=%g Pa", m->E);
     if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
@@ -66,6 +68,20 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
     out->creep = m->creep;
     out->thickness = membrane && m->thickness > 0 ? m->thickness : 1;
     return fibres_make(m, out->unit, &out->fibre);
+}
+
+/* Said of `undefined` of n constraints after `steps` steps: where a logarithm meets inverted matter they have no value,
+ * and soon nothing has. */
+ENERGY_HOST void energy_warn_of_undefined(pbd_recorder *recorder, const energy_material *m, double undefined, size_t n,
+                                          uint64_t steps) {
+    const bool needs_join = m->law.law == PBD_LAW_NEO_HOOKEAN || m->law.law == PBD_LAW_HENCKY;
+    if (undefined > 0)
+        pbd_warning(
+            recorder, "undefined_energy", "%.0f of %zu constraints have no value after step %llu%s", undefined, n,
+            (unsigned long long)steps,
+            needs_join && m->law.join == PBD_JOIN_NONE
+                ? ": this material has no energy where it is inverted, and join=none gives it none; shifted does"
+                : ": positions are not finite");
 }
 
 /* What energy_factor takes, for a step of dt, s. */

@@ -455,8 +455,13 @@ PARTICLE_HOST pbd_status particle_energy_count_idle(particle_energy *s) {
     if (!idle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     pbd_status status = particle_energy_look(s, s->x);
     if (status.code == PBD_OK) status = pbd_download(s->exec, idle, s->idle_at, n * sizeof *idle);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) s->idled += (double)idle[i];
+    double undefined = 0;
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+        s->idled += idle[i] > 0;
+        undefined += idle[i] > 1;
+    }
     s->looked += (double)n;
+    energy_warn_of_undefined(s->recorder, &s->material, undefined, n, s->steps);
     free(idle);
     pbd_metric(s->recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
     return status;

@@ -208,7 +208,7 @@ typedef struct particle_look_args {
     particle_energy_args energy;
     real *gradient; /* 9 by particle, row by row: F */
     real *density;  /* by particle: psi, in units of `unit` */
-    real *idle;     /* by particle: 1 where there is energy and no gradient to go down along */
+    real *idle; /* by particle: 1 where there is energy and no gradient to go down along, 2 where psi is no number */
 } particle_look_args;
 
 PBD_FN void look_at_particles(const particle_look_args *a, size_t first, int count) {
@@ -228,7 +228,7 @@ PBD_FN void look_at_particles(const particle_look_args *a, size_t first, int cou
     for (int l = 0; l < count; l++) {
         const size_t particle = v->own[first + (size_t)l];
         a->density[particle] = psi[l];
-        a->idle[particle] = (real)(psi[l] > 0 && !(weight[l] > 0));
+        a->idle[particle] = psi[l] == psi[l] ? (real)(psi[l] > 0 && !(weight[l] > 0)) : 2;
     }
 }
 PBD_BATCH_KERNEL(look_at_particles, particle_look_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300)

@@ -41,7 +41,7 @@ static pbd_status take_material(strain_energy *s, const pbd_material *m, const p
 static pbd_status allocate(strain_energy *s) {
     const size_t n = s->solver.elements;
     void *multiplier = NULL, *plastic = NULL, *idle = NULL;
-    pbd_status status = pbd_alloc(s->solver.exec, (n / IDLE_BLOCK + 1) * sizeof(real), &idle);
+    pbd_status status = pbd_alloc(s->solver.exec, IDLE_SUMS * (n / IDLE_BLOCK + 1) * sizeof(real), &idle);
     if (status.code == PBD_OK && s->material.form != ENERGY_PBD)
         status = pbd_alloc(s->solver.exec, n * sizeof(real), &multiplier);
     if (status.code == PBD_OK && s->material.yield > 0)
@@ -145,8 +145,11 @@ static pbd_status look_for_idle(strain_energy *s) {
     PBD_TRY(pbd_run(s->solver.exec,
                     s->solver.corners == 4 ? &PBD_KERNEL(count_idle_tets) : &PBD_KERNEL(count_idle_triangles), blocks,
                     &args));
-    PBD_TRY(device_blocks_take(s->solver.exec, s->idle, blocks, 1, 0, &s->idled));
+    double sum[IDLE_SUMS] = {0};
+    PBD_TRY(device_blocks_take(s->solver.exec, s->idle, blocks, IDLE_SUMS, 0, sum));
+    s->idled += sum[0];
     s->looked += (double)n;
+    energy_warn_of_undefined(s->solver.recorder, &s->material, sum[1], n, s->steps);
     pbd_metric(s->solver.recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
     return pbd_ok();
 }

@@ -108,17 +108,17 @@ PBD_BATCH_KERNEL(flow_triangles, flow_args, (12 + 16) * sizeof(real) + 12, 110)
 
 /* ---- Constraints that cannot act --------------------------------------------------------------------------------- */
 
-enum { IDLE_BLOCK = 256 };
+enum { IDLE_BLOCK = 256, IDLE_SUMS = 2 };
 
 typedef struct idle_args {
     energy_args energy;
     size_t elements;
-    real *idle; /* by block: constraints with energy but no gradient to go down along */
+    real *idle; /* IDLE_SUMS by block: constraints that cannot act; those of them whose psi is no number */
 } idle_args;
 
 PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
     const size_t end = (block + 1) * IDLE_BLOCK < a->elements ? (block + 1) * IDLE_BLOCK : a->elements;
-    real idle = 0;
+    real idle = 0, undefined = 0;
     for (size_t first = block * IDLE_BLOCK; first < end; first += PBD_BATCH) {
         const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
         element e;
@@ -129,9 +129,14 @@ PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
         element_gradients(&e, corners, s.p, gradient);
         batch_store(psi, 0, PBD_BATCH, s.psi);
         batch_store(q, 0, PBD_BATCH, element_weight(&e, corners, gradient));
-        for (int l = 0; l < count; l++) idle += (real)(psi[l] > 0 && !(q[l] > 0));
+        for (int l = 0; l < count; l++) {
+            const real none = psi[l] == psi[l] ? 0 : 1; /* energy but no gradient to go down along, or no energy */
+            idle += psi[l] > 0 && !(q[l] > 0) ? 1 : none;
+            undefined += none;
+        }
     }
-    a->idle[block] = idle;
+    a->idle[IDLE_SUMS * block] = idle;
+    a->idle[IDLE_SUMS * block + 1] = undefined;
 }
 
 PBD_FN void count_idle_tets(const idle_args *a, size_t block) { count_idle(a, 4, block); }
