@@ -47,9 +47,7 @@ struct pbd_bench_cell {
     size_t repetitions;
 };
 
-static const pbd_method *method_of(const pbd_bench_cell *b) {
-    return b->item->cell.method->by_precision[b->item->cell.precision];
-}
+static const pbd_method *method_of(const pbd_bench_cell *b) { return pbd_cell_method(&b->item->cell); }
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 

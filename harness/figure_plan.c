@@ -182,7 +182,7 @@ pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store) {
     for (size_t i = 0; store && i < plan->count; i++) {
         pbd_plan_item *item = &plan->item[i];
         bool found = false;
-        const char *method = item->cell.method->by_precision[item->cell.precision]->name;
+        const char *method = pbd_cell_method(&item->cell)->name;
         PBD_TRY(pbd_store_find(store, method, item->cell_id, item->seed, item->repeat, &found, item->run_id));
         if (!found) item->run_id[0] = '\0';
     }

@@ -14,6 +14,11 @@ typedef struct pbd_cell {
     int threads;
 } pbd_cell;
 
+/* The method in the cell's precision. */
+static inline const pbd_method *pbd_cell_method(const pbd_cell *cell) {
+    return cell->method->by_precision[cell->precision];
+}
+
 typedef struct pbd_metric_item {
     char *name, *unit;
     pbd_direction direction;
@@ -67,5 +72,8 @@ typedef struct pbd_result {
 } pbd_result;
 
 void pbd_result_free(pbd_result *result); /* safe on a zeroed result */
+
+/* One run as the JSON object of `run --json`; the caller frees the string. */
+char *pbd_result_json(const pbd_result *result);
 
 #endif

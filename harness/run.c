@@ -1,15 +1,11 @@
-/* Running cells: resolving requests into plans, making runs, storing them. */
+/* Making the runs of a plan and storing them. */
 #include "harness/run.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <xxhash.h>
 
 #include "harness/exec/backend.h"
 #include "harness/gpu_state.h"
@@ -19,8 +15,7 @@
 #include "harness/settle.h"
 #include "harness/solve_times.h"
 
-/* ---- Ctrl-C
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Ctrl-C ------------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupts;
 
@@ -39,249 +34,7 @@ void pbd_catch_interrupts(void) {
 
 bool pbd_interrupted(void) { return interrupts != 0; }
 
-/* ---- Cells
- * --------------------------------------------------------------------------------------------------------------- */
-
-static int compare_values(const void *a, const void *b) {
-    return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
-}
-
-/* The canonical spelling of a number is JSON as it stands, so that 0.3 is 0.3. */
-static void write_json_value(FILE *out, const pbd_value *value) {
-    if (value->param->kind == PBD_REAL || value->param->kind == PBD_INTEGER) {
-        fputs(value->text, out);
-        return;
-    }
-    json_t *word = json_string(pbd_value_text(value));
-    json_dumpf(word, out, JSON_ENCODE_ANY);
-    json_decref(word);
-}
-
-/* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
- * each value's canonical spelling. */
-static char *params_json(const pbd_cell *cell) {
-    size_t count = 0, size = 0;
-    const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
-    char *text = NULL;
-    FILE *out = sorted ? open_memstream(&text, &size) : NULL;
-    if (out) {
-        for (size_t i = 0; i < cell->case_values.count; i++) sorted[count++] = &cell->case_values.item[i];
-        for (size_t i = 0; i < cell->method_values.count; i++) sorted[count++] = &cell->method_values.item[i];
-        qsort(sorted, count, sizeof *sorted, compare_values);
-        fputc('{', out);
-        for (size_t i = 0; i < count; i++) {
-            /* A key that both know has one value in both. */
-            if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
-            fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
-            write_json_value(out, sorted[i]);
-        }
-        fputc('}', out);
-        if (fclose(out) != 0) {
-            free(text);
-            text = NULL;
-        }
-    }
-    free(sorted);
-    return text;
-}
-
-static const pbd_method *method_of(const pbd_cell *cell) { return cell->method->by_precision[cell->precision]; }
-
-/* Hash of everything that decides the answer and its cost. */
-static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
-    char *params = params_json(cell), *text = NULL;
-    int length = params
-                     ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, method_of(cell)->name, params,
-                                pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
-                     : -1;
-    free(params);
-    if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
-    XXH128_hash_t hash = XXH3_128bits(text, (size_t)length);
-    free(text);
-    snprintf(cell_id, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-    return pbd_ok();
-}
-
-static pbd_status check_cell(const pbd_cell *cell) {
-    const pbd_method *m = method_of(cell);
-    static const char *const needed[] = {
-        "particles", "hexahedra", "tetrahedra", "triangles", "tetrahedra or triangles", "particles that sample a body"};
-    const unsigned missing = pbd_missing_needs(m, cell->c);
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (missing & 1u << i)
-            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i],
-                             cell->c->name);
-    if (!(m->precisions & 1u << cell->precision))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name,
-                         pbd_precision_name(cell->precision), pbd_precision_name((pbd_precision)!cell->precision));
-    if (!(m->backends & 1u << cell->backend))
-        return pbd_error(PBD_NOT_SUPPORTED,
-                         "method %s does not run on backend %s, only on %s%s (its README.md says why)", m->name,
-                         pbd_backend_at(cell->backend).name, m->backends & PBD_CPU ? "cpu" : "emu",
-                         m->backends & PBD_CPU && m->backends & PBD_EMU ? " and emu" : "");
-    return pbd_ok();
-}
-
-/* ---- Plans
- * ----------------------------------------------------------------------------------------------------------------- */
-
-static void free_item(pbd_plan_item *item) {
-    pbd_values_free(&item->cell.case_values);
-    pbd_values_free(&item->cell.method_values);
-    free(item->snapshot_folder);
-    free(item->label);
-}
-
-void pbd_plan_free(pbd_plan *plan) {
-    for (size_t i = 0; i < plan->count; i++) free_item(&plan->item[i]);
-    free(plan->item);
-    *plan = (pbd_plan){0};
-}
-
-static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
-    if (plan->count == plan->capacity) {
-        size_t capacity = plan->capacity ? 2 * plan->capacity : 32;
-        pbd_plan_item *grown = realloc(plan->item, capacity * sizeof *grown);
-        if (!grown) return pbd_error(PBD_FAILED, "out of memory for a plan of %zu runs", capacity);
-        plan->item = grown;
-        plan->capacity = capacity;
-    }
-    plan->item[plan->count++] = *item;
-    return pbd_ok();
-}
-
-/* «cube_shear pbd_distance nu=0.2 solver=jacobi»: the axes tell runs of one request apart. */
-static char *label_of(const pbd_request *request, const size_t *index) {
-    char text[400];
-    int used = snprintf(text, sizeof text, "%s %s", request->case_name, request->method_name);
-    for (size_t a = 0; a < request->axes && used > 0 && (size_t)used < sizeof text; a++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", request->axis[a].key,
-                         request->axis[a].values[index[a]]);
-    return strdup(text);
-}
-
-/* Builds the item of one point of the axes (repeat 0). */
-static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
-                            pbd_plan_item *item) {
-    pbd_cell *cell = &item->cell;
-    PBD_TRY(pbd_find_case(request->case_name, &cell->c));
-    PBD_TRY(pbd_find_method(request->method_name, &cell->method));
-    PBD_TRY(pbd_find_precision(request->precision ? request->precision : "f64", &cell->precision));
-    PBD_TRY(pbd_name_backend(request->backend ? request->backend : "cpu", &cell->backend));
-    if (!request->elsewhere) PBD_TRY(pbd_check_backend(cell->backend));
-    cell->threads = request->threads > 0 ? request->threads : omp_get_num_procs();
-    PBD_TRY(check_cell(cell));
-    if ((request->warmups > 0 || request->seconds > 0) && (!method_of(cell)->save || !method_of(cell)->load))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state: no warm-ups and no --time with it",
-                         method_of(cell)->name);
-    for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
-    for (size_t a = 0; a < request->axes; a++)
-        settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
-    PBD_TRY(pbd_resolve(cell->c, method_of(cell), settings, request->settings + request->axes, &cell->case_values,
-                        &cell->method_values));
-    item->seed = request->seed;
-    item->warmups = request->warmups;
-    item->seconds = request->seconds;
-    item->turns = request->turns;
-    item->snapshots = request->snapshots;
-    item->label = label_of(request, index);
-    if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
-    return identify_cell(cell, item->cell_id);
-}
-
-/* FOLDER/cantilever-xpbd-1f2e3d4c: by the cell, so that a run made again finds its own folder. */
-static pbd_status name_snapshots(pbd_plan_item *item) {
-    if (item->repeat > 0) item->snapshots.count = 0;
-    if (item->snapshots.count == 0) return pbd_ok();
-    if (asprintf(&item->snapshot_folder, "%s/%s-%s-%.8s", item->snapshots.folder, item->cell.c->name,
-                 method_of(&item->cell)->name, item->cell_id) < 0)
-        item->snapshot_folder = NULL;
-    item->snapshots.folder = item->snapshot_folder;
-    return item->snapshot_folder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a plan");
-}
-
-/* Repeats of one cell have values of their own. */
-static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int repeat) {
-    pbd_plan_item item = *first;
-    item.cell.case_values = item.cell.method_values = (pbd_values){0};
-    item.label = strdup(first->label);
-    item.repeat = repeat;
-    item.snapshot_folder = NULL;
-    pbd_status status = item.label ? pbd_values_copy(&first->cell.case_values, &item.cell.case_values)
-                                   : pbd_error(PBD_FAILED, "out of memory for a plan");
-    if (status.code == PBD_OK) status = pbd_values_copy(&first->cell.method_values, &item.cell.method_values);
-    if (status.code == PBD_OK) status = name_snapshots(&item);
-    if (status.code == PBD_OK) status = append_item(plan, &item);
-    if (status.code != PBD_OK) free_item(&item);
-    return status;
-}
-
-/* More runs than this in one request is a slip, and would fill the memory before the first is made. */
-enum { LARGEST_PLAN = 1000000 };
-
-static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index,
-                             pbd_setting *settings) {
-    size_t points = request->repeats > 0 ? (size_t)request->repeats : 1;
-    for (size_t a = 0; a < request->axes; a++) {
-        points *= request->axis[a].count; /* no overflow: at most 10^6 times 10^5 */
-        if (points > LARGEST_PLAN)
-            return pbd_error(PBD_BAD_INPUT,
-                             "the axes of %s ask for more than %d runs: make them coarser, or several sweeps",
-                             request->case_name, LARGEST_PLAN);
-    }
-    points /= request->repeats > 0 ? (size_t)request->repeats : 1;
-    for (size_t point = 0; point < points; point++) {
-        size_t rest = point; /* the last axis runs fastest */
-        for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
-            index[a] = rest % request->axis[a].count;
-        pbd_plan_item item = {.group = group};
-        pbd_status status = make_item(request, index, settings, &item);
-        for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1) && status.code == PBD_OK; repeat++)
-            status = add_repeat(plan, &item, repeat);
-        free_item(&item);
-        PBD_TRY(status);
-    }
-    return pbd_ok();
-}
-
-pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group) {
-    size_t before = plan->count;
-    size_t *index = calloc(request->axes + 1, sizeof *index);
-    pbd_setting *settings = calloc(request->settings + request->axes + 1, sizeof *settings);
-    pbd_status status = index && settings ? add_points(plan, request, group, index, settings)
-                                          : pbd_error(PBD_FAILED, "out of memory for a plan");
-    free(index);
-    free(settings);
-    if (status.code != PBD_OK)
-        while (plan->count > before) free_item(&plan->item[--plan->count]);
-    return status;
-}
-
-/* ---- One run
- * ----------------------------------------------------------------------------------------------------------------- */
-
-static void now_text(char out[32]) {
-    struct timespec now;
-    struct tm utc;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    size_t used = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out + used, 32 - used, ".%03ldZ", now.tv_nsec / 1000000);
-}
-
-pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out) {
-    const pbd_cell *cell = &item->cell;
-    *out = (pbd_result){.threads = cell->threads, .repeat = item->repeat, .warmups = item->warmups, .seed = item->seed};
-    memcpy(out->cell_id, item->cell_id, sizeof out->cell_id);
-    now_text(out->started_at);
-    out->case_name = strdup(cell->c->name);
-    out->method_name = strdup(method_of(cell)->name);
-    out->params = params_json(cell);
-    out->backend = strdup(pbd_backend_at(cell->backend).name);
-    out->precision = strdup(pbd_precision_name(cell->precision));
-    if (out->case_name && out->method_name && out->params && out->backend && out->precision) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for a run");
-}
+/* ---- One run ----------------------------------------------------------------------------------------------------- */
 
 /* A solve as a thing to be done, and done again. */
 typedef struct drive_context {
@@ -483,7 +236,7 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_sn
 
 /* Rest found by the method itself, or motion: only what it can do is begun. */
 static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
-    const pbd_method *m = method_of(cell);
+    const pbd_method *m = pbd_cell_method(cell);
     const bool rests = scene->duration == 0 && scene->settle.window == 0;
     if (rests ? m->solve != NULL : m->step != NULL) return pbd_ok();
     const char *cannot = rests ? "finds no equilibrium by itself" : "finds equilibrium only";
@@ -498,7 +251,7 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
 static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
                              pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
-    const pbd_method *m = method_of(cell);
+    const pbd_method *m = pbd_cell_method(cell);
     pbd_snapshots *snapshots = NULL;
     pbd_recorder_enter(recorder, "build");
     pbd_status status = cell->c->build(&cell->case_values, scene);
@@ -562,7 +315,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
         ended = pbd_error(PBD_FAILED, "out of memory while recording");
     const bool refused = is_refused(&ended, state);
-    method_of(&item->cell)->destroy(state);
+    pbd_cell_method(&item->cell)->destroy(state);
     item->cell.c->free_scene(&scene);
     pbd_exec_destroy(exec);
     pbd_recorder_destroy(recorder);
@@ -577,8 +330,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     return pbd_error(PBD_FAILED, "out of memory for a run");
 }
 
-/* ---- Many runs
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- Many runs --------------------------------------------------------------------------------------------------- */
 
 /* Runs an item and stores it. `once`: not if another process stored the same run meanwhile, which then counts. */
 static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
@@ -611,8 +363,8 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
     item->refusal = pbd_ok();
     if (once && store) {
         bool found = false;
-        PBD_TRY(pbd_store_find(store, method_of(&item->cell)->name, item->cell_id, item->seed, item->repeat, &found,
-                               item->run_id));
+        PBD_TRY(pbd_store_find(store, pbd_cell_method(&item->cell)->name, item->cell_id, item->seed, item->repeat,
+                               &found, item->run_id));
         if (found) return pbd_ok();
     }
     if (here.code != PBD_OK) {
@@ -637,59 +389,4 @@ pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_pl
     }
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; the same command does the rest");
     return pbd_ok();
-}
-
-/* ---- JSON
- * ----------------------------------------------------------------------------------------------------------------------
- */
-
-/* JSON has no NaN or infinity: they are null there, and the state tells why. */
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-static const char *const directions[] = {
-    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
-
-static json_t *metrics_json(const pbd_result *r) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < r->metrics; i++) {
-        const pbd_metric_item *m = &r->metric[i];
-        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
-        json_object_set_new(
-            object, m->name,
-            json_pack("{s:o, s:s, s:s}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
-    }
-    return object;
-}
-
-static json_t *timing_json(const pbd_result *r) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < r->phases; i++) {
-        const pbd_phase_item *p = &r->phase[i];
-        json_object_set_new(
-            object, p->name,
-            json_pack("{s:f, s:f, s:I}", "wall_s", p->wall_s, "cpu_s", p->cpu_s, "calls", (json_int_t)p->calls));
-    }
-    return object;
-}
-
-static json_t *warnings_json(const pbd_result *r) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < r->warnings; i++)
-        json_object_set_new(
-            object, r->warning[i].name,
-            json_pack("{s:I, s:s}", "count", (json_int_t)r->warning[i].count, "says", r->warning[i].says));
-    return object;
-}
-
-char *pbd_result_json(const pbd_result *r) {
-    json_t *params = json_loads(r->params, 0, NULL);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}",
-                               "run_id", r->run_id, "cell_id", r->cell_id, "case", r->case_name, "method",
-                               r->method_name, "params", params ? params : json_object(), "backend", r->backend,
-                               "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
-                               (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
-                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(object);
-    return text;
 }

@@ -89,11 +89,11 @@ static json_t *cell_json(const pbd_plan_item *item, int repeats) {
     json_t *set = json_array();
     const bool fine =
         append_values(set, &cell->case_values, NULL) && append_values(set, &cell->method_values, &cell->case_values);
-    json_t *object = json_pack(
-        "{ss so so si si ss ss ss ss si so}", "cell_id", item->cell_id, "label", pbd_text_json(item->label), "seed",
-        pbd_count_json(item->seed), "repeats", repeats, "warmups", item->warmups, "case", cell->c->name, "method",
-        cell->method->by_precision[cell->precision]->name, "backend", pbd_backend_at(cell->backend).name, "precision",
-        pbd_precision_name(cell->precision), "threads", cell->threads, "set", set);
+    json_t *object =
+        json_pack("{ss so so si si ss ss ss ss si so}", "cell_id", item->cell_id, "label", pbd_text_json(item->label),
+                  "seed", pbd_count_json(item->seed), "repeats", repeats, "warmups", item->warmups, "case",
+                  cell->c->name, "method", pbd_cell_method(cell)->name, "backend", pbd_backend_at(cell->backend).name,
+                  "precision", pbd_precision_name(cell->precision), "threads", cell->threads, "set", set);
     if (fine) return object;
     json_decref(object);
     return NULL;
