@@ -105,8 +105,7 @@ void cube_free(pbd_scene *scene) {
     *scene = (pbd_scene){0};
 }
 
-/* ---- Loads and reference
- * --------------------------------------------------------------------------------------------- */
+/* ---- Loads and reference ----------------------------------------------------------------------------------------- */
 
 /* Unit loads on the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the distance from the
  * axis, so the four corners of one element get equal sizes; shear is along x, traction along z. `consistent` weighs
@@ -180,8 +179,7 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
     return status;
 }
 
-/* ---- Measuring
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 /* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load against
  * that in FEM, f.u / f.u_FEM; stiffness_ratio is its inverse, above 1 where the method is stiffer than FEM. */

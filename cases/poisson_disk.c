@@ -46,8 +46,7 @@ static pbd_status throw_points(const solid *body, double depth, size_t wanted, u
     return pbd_ok();
 }
 
-/* ---- Neighbours: points sorted by the cells of a grid --------------------------------------------------------------
- */
+/* ---- Neighbours: points sorted by the cells of a grid ------------------------------------------------------------ */
 
 typedef struct grid {
     double low[3], cell; /* m */

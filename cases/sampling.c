@@ -269,8 +269,7 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
     return status;
 }
 
-/* ---- The volume of a solid that has no formula --------------------------------------------------------------------
- */
+/* ---- The volume of a solid that has no formula ------------------------------------------------------------------- */
 
 enum { FINE = 128 }; /* cubes along the longest edge */
 

@@ -96,8 +96,7 @@ stretched stretched_membrane(const pbd_material *material, double along, double 
     return find(membrane_at, material, along, across);
 }
 
-/* ---- A sheet with free faces: three stretches at once -------------------------------------------------------------
- */
+/* ---- A sheet with free faces: three stretches at once ------------------------------------------------------------ */
 
 /* What is missing of the wanted stresses (x along, y across, z through the sheet) at these stretches. */
 static vec3 sheet_residual(const pbd_material *m, vec3 stretch, vec3 wanted, double *energy) {

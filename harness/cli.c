@@ -82,8 +82,7 @@ int pbd_verb_help(const pbd_verb *verb) {
     return PBD_EXIT_OK;
 }
 
-/* ---- Progress
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 void pbd_progress_begin(pbd_progress *progress, bool quiet) {
     *progress = (pbd_progress){.on = !quiet && isatty(STDERR_FILENO), .started = pbd_wall_seconds()};

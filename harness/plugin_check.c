@@ -168,8 +168,7 @@ static bool has_backend(const subject *of, unsigned backend) {
     return of->entry->by_precision[PBD_PRECISION_F64]->backends & backend;
 }
 
-/* ---- Checks: OK with what was found, NOT_SUPPORTED with why it does not apply, else what is wrong -----------------
- */
+/* ---- Checks: OK with what was found, NOT_SUPPORTED with why it does not apply, else what is wrong ---------------- */
 
 #define FOUND(...) return pbd_error(PBD_OK, __VA_ARGS__)
 #define WRONG(...) return pbd_error(PBD_FAILED, __VA_ARGS__)
@@ -435,8 +434,7 @@ static pbd_status check_emu(const subject *of) {
     FOUND("differ by %.2g m; no race was seen", off);
 }
 
-/* ---- Physics that every solid obeys -------------------------------------------------------------------------------
- */
+/* ---- Physics that every solid obeys ------------------------------------------------------------------------------ */
 
 static void unload(pbd_scene *s) {
     memset(s->forces, 0, 3 * s->particles * sizeof *s->forces);

@@ -69,8 +69,7 @@ static pbd_status take_words(const pbd_texts *words, plot_options *o) {
     return pbd_ok();
 }
 
-/* ---- A figure
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- A figure ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd_figure_file *file,
                               const pbd_plan *plan, pbd_drawing *drawing) {
@@ -109,8 +108,7 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
     return status;
 }
 
-/* ---- A chart
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- A chart ----------------------------------------------------------------------------------------------------- */
 
 /* Ids of the stored runs of a case, of this method where one is named. */
 static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33], size_t *count) {
@@ -415,8 +413,7 @@ static pbd_status plot_work(const plot_options *o, pbd_store *store) {
     return status;
 }
 
-/* ---- The verb
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
 /* A word is a figure, a case, or a slip of either. */
 static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {

@@ -154,8 +154,7 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     return pbd_ok();
 }
 
-/* ---- Printing
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 static void print_result(const pbd_result *r, const char *label) {
     printf("%s  %s %s, %d thread%s  %s\n", label, r->backend, r->precision, r->threads, r->threads == 1 ? "" : "s",

@@ -25,8 +25,7 @@ static const char *text_of(sqlite3_stmt *row, int column) {
 
 static char *copy_of(sqlite3_stmt *row, int column) { return strdup(text_of(row, column)); }
 
-/* ---- What is gathered of a cell ------------------------------------------------------------------------------------
- */
+/* ---- What is gathered of a cell ---------------------------------------------------------------------------------- */
 
 /* Values of one number over the runs of a cell. */
 typedef struct sample {
@@ -100,8 +99,7 @@ static void free_gathering(gathering *all) {
     free(all->cpu);
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 /* The same word, or the same number however it is spelt. */
 static bool has_setting(const json_t *params, const pbd_setting *setting) {
@@ -168,8 +166,7 @@ static gathered *find_cell(const gathering *all, const char *id) {
     return NULL;
 }
 
-/* ---- One run's numbers
- * ------------------------------------------------------------------------------------------------ */
+/* ---- One run's numbers ------------------------------------------------------------------------------------------- */
 
 typedef struct statements {
     sqlite3_stmt *run, *metric, *phase;
@@ -323,8 +320,7 @@ static pbd_status gather(pbd_store *store, const pbd_work_query *q, gathering *a
     return walk(store, all);
 }
 
-/* ---- Which error
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Which error ------------------------------------------------------------------------------------------------- */
 
 static const error_sample *error_of(const gathered *g, const char *name) {
     for (size_t k = 0; k < g->errors; k++)
@@ -374,8 +370,7 @@ static pbd_status choose_error(const gathering *all, const pbd_work_query *q, co
                      q->case_name, q->case_name);
 }
 
-/* ---- Points
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 double pbd_work_cost(const pbd_work *w, const pbd_work_point *p) {
     return w->memory ? p->memory / w->unit_bytes : 1e3 * p->time;
@@ -527,8 +522,7 @@ static pbd_status label_points(gathering *all, pbd_work *w) {
     return status;
 }
 
-/* ---- Other problems
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Other problems ---------------------------------------------------------------------------------------------- */
 
 static bool varies(const pbd_work *w, const char *key) {
     bool first = true, differ = false;

@@ -19,8 +19,7 @@ static const char *unit_of(const pbd_work *w) { return strcmp(w->unit, "1") == 0
 
 static const char *cost_unit(const pbd_work *w) { return !w->memory ? "ms" : w->unit_bytes > 1024 ? "MiB" : "KiB"; }
 
-/* ---- Text ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static void print_front(const pbd_work *w, FILE *out) {
     size_t number = 0;
@@ -84,8 +83,7 @@ void pbd_work_print(const pbd_work *w, FILE *out) {
                 w->varies);
 }
 
-/* ---- Within --------------------------------------------------------------------------------------------------------
- */
+/* ---- Within ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status command_of(pbd_store *store, const pbd_work_point *p, char **command) {
     pbd_result result;
@@ -117,8 +115,7 @@ pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE 
     return pbd_ok();
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
@@ -163,8 +160,7 @@ pbd_status pbd_work_json(pbd_store *store, const pbd_work *w, double within, con
     return status;
 }
 
-/* ---- The picture ---------------------------------------------------------------------------------------------------
- */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
 static size_t front_members(const pbd_work *w) {
     size_t members = 0;

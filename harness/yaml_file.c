@@ -322,8 +322,7 @@ static pbd_status check_events(const char *shown_as, const uint8_t *text, size_t
     return status;
 }
 
-/* ---- The tree: numbers, texts and lengths of lists ----------------------------------------------------------------
- */
+/* ---- The tree: numbers, texts and lengths of lists --------------------------------------------------------------- */
 
 typedef struct tree {
     const char *shown_as;

@@ -346,8 +346,7 @@ static void test_pair_friction_by_hand(void **unused) {
     }
 }
 
-/* ---- Against every pair by itself ---------------------------------------------------------------------------------
- */
+/* ---- Against every pair by itself -------------------------------------------------------------------------------- */
 
 enum { SEVERAL = 1500 }; /* more than one window of the lists holds, and no multiple of a slice */
 static const double FAR_AT_REST = 0.5, FRICTION = 0.4;
@@ -628,8 +627,7 @@ static void test_broken_positions(void **unused) {
     world_close(&one);
 }
 
-/* ---- Where there is nothing to do, and bad input ------------------------------------------------------------------
- */
+/* ---- Where there is nothing to do, and bad input ----------------------------------------------------------------- */
 
 static void test_nothing_to_do_costs_nothing(void **unused) {
     (void)unused;

@@ -53,8 +53,7 @@ static void finish_row(sqlite3_stmt *statement) {
     sqlite3_reset(statement);
 }
 
-/* ---- Chance, the same on every machine ----------------------------------------------------------------------------
- */
+/* ---- Chance, the same on every machine --------------------------------------------------------------------------- */
 
 static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
 
@@ -80,8 +79,7 @@ static planned *plan_runs(size_t count) {
     return plan;
 }
 
-/* ---- What a run says ----------------------------------------------------------------------------------------------
- */
+/* ---- What a run says --------------------------------------------------------------------------------------------- */
 
 typedef struct made {
     char id[33];
@@ -115,8 +113,7 @@ static void start_text(const made *m, const sizes *s, char text[32]) {
     snprintf(text + used, 32 - used, ".%03uZ", within % 25 * 40);
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 static void insert_builds_and_cells(const sizes *s) {
     char *sql = sqlite3_mprintf(
@@ -199,8 +196,7 @@ static void insert_phases_and_samples(const planned *plan, size_t count, const s
     sqlite3_finalize(sample);
 }
 
-/* ---- Triggers and indices, which wait ------------------------------------------------------------------------------
- */
+/* ---- Triggers and indices, which wait ---------------------------------------------------------------------------- */
 
 /* Drops them and returns what makes them again. */
 static char *set_aside(void) {

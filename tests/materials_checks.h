@@ -147,8 +147,7 @@ static long double lame_lambda(void) {
     return E_MODULUS * (long double)NU / ((1 + (long double)NU) * (1 - 2 * (long double)NU));
 }
 
-/* ---- Checks of both precisions ------------------------------------------------------------------------------------
- */
+/* ---- Checks of both precisions ----------------------------------------------------------------------------------- */
 
 /* Errors are judged against what the rounding of F alone does to psi and P. */
 static void test_laws_are_the_textbooks(void **state) {

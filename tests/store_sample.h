@@ -21,8 +21,7 @@ static inline void *need(void *memory) {
 
 static inline char *word(const char *text) { return need(strdup(text)); }
 
-/* ---- A run that holds what is hard to keep ------------------------------------------------------------------------
- */
+/* ---- A run that holds what is hard to keep ----------------------------------------------------------------------- */
 
 enum { SAMPLE_METRICS = 8, SAMPLE_VALUES = 10 };
 
@@ -125,8 +124,7 @@ static inline void make_store(const char *path, unsigned count) {
     pbd_store_close(store);
 }
 
-/* ---- Looks from outside -------------------------------------------------------------------------------------------
- */
+/* ---- Looks from outside ------------------------------------------------------------------------------------------ */
 
 /* SQL as another program would run it: SQLite's word on it. */
 static inline int plain_sql(const char *path, const char *sql) {

@@ -175,8 +175,7 @@ static void test_bad_input_leaves_the_store_alone(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-/* ---- Help -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 static void test_every_verb_has_help(void **state) {
     (void)state;
@@ -206,8 +205,7 @@ static void test_help_lists_parameters(void **state) {
     forget(&answer);
 }
 
-/* ---- What there is -------------------------------------------------------------------------------------------------
- */
+/* ---- What there is ----------------------------------------------------------------------------------------------- */
 
 static void test_lists(void **state) {
     (void)state;
@@ -230,8 +228,7 @@ static void test_lists(void **state) {
     forget(&figures);
 }
 
-/* ---- JSON -----------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *parse(const char *text) {
     json_error_t error;
@@ -400,8 +397,7 @@ static void test_env_json(void **state) {
     forget(&answer);
 }
 
-/* ---- Nowhere to write to
- * --------------------------------------------------------------------------------------------- */
+/* ---- Nowhere to write to ----------------------------------------------------------------------------------------- */
 
 static void test_lost_output_is_an_error(void **state) {
     (void)state;
@@ -420,8 +416,7 @@ static void test_lost_output_is_an_error(void **state) {
     }
 }
 
-/* ---- Anything at all
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Anything at all --------------------------------------------------------------------------------------------- */
 
 /* xorshift64*: the same commands on every machine. */
 static uint64_t dice = 20161104;

@@ -111,8 +111,7 @@ static void test_refusals(void **state) {
     expect_refused("sampled_mesh", words, "3 edges");
 }
 
-/* ---- Pairs and pieces, counted by hand -----------------------------------------------------------------------------
- */
+/* ---- Pairs and pieces, counted by hand --------------------------------------------------------------------------- */
 
 /* Two bars of five particles side by side, 1 m apart; radius 0.5 m. */
 static void open_bars(pbd_scene *scene) {

@@ -11,8 +11,7 @@ static const char *const jacobi =
 static const char *const gauss_seidel =
     "solver=coloured_gs stiffness=fixed k_edge=0.06 k_face=0.17 k_diagonal=0.12 k_volume=0.2 dt=0.5";
 
-/* ---- A mass on an edge: rest at l0 + f/k, whatever the precision and the number of threads
- * --------------------------- */
+/* ---- A mass on an edge: rest at l0 + f/k, whatever the precision and the number of threads ----------------------- */
 
 /* With edges alone and a vertical load only the four upright edges work: each is a spring of stiffness k m/dt^2 where
  * its foot has no inverse mass, and half of that where the foot has the weight of the head (A6). Particles rest dt^2
@@ -47,8 +46,7 @@ static void test_mass_on_an_edge(void **unused) {
                 }
 }
 
-/* ---- Volume
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Volume ------------------------------------------------------------------------------------------------------ */
 
 static void test_volume_gradient(void **unused) {
     (void)unused;
@@ -105,8 +103,7 @@ static void test_volume_is_restored(void **unused) {
         }
 }
 
-/* ---- Impulses and rotation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Impulses and rotation --------------------------------------------------------------------------------------- */
 
 /* A free body of 3 x 2 x 2 cells, unequal masses, every particle moved at random: one step without load is one
  * projection. before and after: particles x 3, to be freed. */
@@ -208,8 +205,7 @@ static void test_rotation(void **unused) {
     }
 }
 
-/* ---- Precision, threads, order, save and load
- * --------------------------------------------------------------------------- */
+/* ---- Precision, threads, order, save and load -------------------------------------------------------------------- */
 
 /* 12 steps of a loaded bar; final positions to be freed. 16 x 16 x 16 cells are enough for threads to share the work.
  */
@@ -389,8 +385,7 @@ static void test_save_and_load(void **unused) {
     cube_free(&scene);
 }
 
-/* ---- What goes wrong says so
- * ---------------------------------------------------------------------------------------------- */
+/* ---- What goes wrong says so ------------------------------------------------------------------------------------- */
 
 static void test_states(void **unused) {
     (void)unused;

@@ -56,8 +56,7 @@ static void test_cite(void **state) {
     forget(&answer);
 }
 
-/* ---- Sweeps -------------------------------------------------------------------------------------------------------
- */
+/* ---- Sweeps ------------------------------------------------------------------------------------------------------ */
 
 /* Every run of a sweep is checked before the first is made. */
 static void test_bad_sweep_makes_nothing(void **state) {

@@ -48,8 +48,7 @@ static int make_place(void **state) {
     return 0;
 }
 
-/* ---- Looking at the store from outside ----------------------------------------------------------------------------
- */
+/* ---- Looking at the store from outside --------------------------------------------------------------------------- */
 
 static const char all_runs[] = "SELECT count(*) FROM run";
 /* A run that Ctrl-C cut short is kept as interrupted, and made again. */
@@ -85,8 +84,7 @@ static long roll(long sides) {
     return (long)((dice * 2685821657736338717u >> 33) % (uint64_t)sides);
 }
 
-/* ---- A program that is stopped ------------------------------------------------------------------------------------
- */
+/* ---- A program that is stopped ----------------------------------------------------------------------------------- */
 
 typedef struct running {
     pid_t pid;
@@ -203,8 +201,7 @@ static void test_kill_at_the_very_start(void **state) {
     }
 }
 
-/* ---- A figure that is stopped -------------------------------------------------------------------------------------
- */
+/* ---- A figure that is stopped ------------------------------------------------------------------------------------ */
 
 /* Waits for something that another process does. */
 static bool comes_true(bool (*holds)(const char *), const char *what) {

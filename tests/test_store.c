@@ -14,8 +14,7 @@
 #include "program.h"
 #include "store_sample.h"
 
-/* ---- Keeping ------------------------------------------------------------------------------------------------------
- */
+/* ---- Keeping ----------------------------------------------------------------------------------------------------- */
 
 /* Equal, or both NaN; the sign of zero is not kept. */
 static void assert_same(double got, double wanted) {
@@ -187,8 +186,7 @@ static void bytes_that_are_no_text_are_replaced(void **state) {
     assert_clean(path);
 }
 
-/* ---- Never changing -----------------------------------------------------------------------------------------------
- */
+/* ---- Never changing ---------------------------------------------------------------------------------------------- */
 
 static const char *const kept[][2] = {{"build", "dirty"},     {"env", "cores"},       {"invocation", "pid"},
                                       {"cell", "threads"},    {"run", "repeat"},      {"env_sample", "position"},
@@ -233,8 +231,7 @@ static void nothing_can_be_changed(void **state) {
     free(after);
 }
 
-/* ---- Finding ------------------------------------------------------------------------------------------------------
- */
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
 static bool finds(pbd_store *store, const pbd_result *r, uint64_t seed, int repeat) {
     bool found = true;
@@ -319,8 +316,7 @@ static void a_prefix_names_a_run(void **state) {
     free(id);
 }
 
-/* ---- Checking -----------------------------------------------------------------------------------------------------
- */
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
 static void check_finds_every_change(void **state) {
     (void)state;
@@ -356,8 +352,7 @@ static void check_finds_every_change(void **state) {
     }
 }
 
-/* ---- Merging and exporting ----------------------------------------------------------------------------------------
- */
+/* ---- Merging and exporting --------------------------------------------------------------------------------------- */
 
 static pbd_status merge(const char *into, const char *from, size_t *added, size_t *known) {
     pbd_store *store;
@@ -481,8 +476,7 @@ static void an_edited_export_is_refused_whole(void **state) {
     free(text);
 }
 
-/* ---- Claims -------------------------------------------------------------------------------------------------------
- */
+/* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
 static void a_claim_keeps_its_last_verdict(void **state) {
     (void)state;
@@ -506,8 +500,7 @@ static void a_claim_keeps_its_last_verdict(void **state) {
     assert_clean(path);
 }
 
-/* ---- The verbs ----------------------------------------------------------------------------------------------------
- */
+/* ---- The verbs --------------------------------------------------------------------------------------------------- */
 
 static void db_and_show_answer(void **state) {
     (void)state;

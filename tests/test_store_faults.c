@@ -25,8 +25,7 @@ static void join(char out[PATH_MAX], const char *folder, const char *name) {
     if ((size_t)snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) abort();
 }
 
-/* ---- In a process of its own --------------------------------------------------------------------------------------
- */
+/* ---- In a process of its own ------------------------------------------------------------------------------------- */
 
 enum { CHILD_FINE = 0, CHILD_WRONG = 1, CHILD_CANNOT = 77 };
 
@@ -60,8 +59,7 @@ static void demand_child(void (*body)(const char *path), const char *path, const
     if (code != CHILD_FINE) fail_msg("the child ended with %d", code);
 }
 
-/* ---- Files that are refused ---------------------------------------------------------------------------------------
- */
+/* ---- Files that are refused -------------------------------------------------------------------------------------- */
 
 static size_t count_entries(const char *folder) {
     DIR *entries = opendir(folder);
@@ -177,8 +175,7 @@ static void other_databases_are_refused(void **state) {
     assert_refused_both(newer, "version 1");
 }
 
-/* ---- Damage -------------------------------------------------------------------------------------------------------
- */
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
 
 static void a_store_cut_short_is_refused(void **state) {
     (void)state;
@@ -278,8 +275,7 @@ static void a_flipped_bit_is_noticed_or_harmless(void **state) {
     free(whole.byte);
 }
 
-/* ---- Read-only ----------------------------------------------------------------------------------------------------
- */
+/* ---- Read-only --------------------------------------------------------------------------------------------------- */
 
 /* File modes do not bind root: becomes nobody, which may fail in a sandbox. */
 static void leave_root(void) {
@@ -345,8 +341,7 @@ static void write_protection_is_told(void **state) {
     }
 }
 
-/* ---- Full disks ---------------------------------------------------------------------------------------------------
- */
+/* ---- Full disks -------------------------------------------------------------------------------------------------- */
 
 /* Puts runs until it does not work any more; prints the id of each that worked to `ids`. */
 static pbd_status put_until_refused(pbd_store *store, unsigned from, FILE *ids, unsigned *stored) {
@@ -509,8 +504,7 @@ static void a_full_disk_is_told(void **state) {
     fclose(id_file);
 }
 
-/* ---- kill -9 and company ------------------------------------------------------------------------------------------
- */
+/* ---- kill -9 and company ----------------------------------------------------------------------------------------- */
 
 static unsigned first_number;
 

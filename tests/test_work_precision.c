@@ -204,8 +204,7 @@ static void test_another_machine_where_this_has_none(void **state) {
     pbd_work_free(&w);
 }
 
-/* ---- By the program ------------------------------------------------------------------------------------------------
- */
+/* ---- By the program ---------------------------------------------------------------------------------------------- */
 
 static void test_chart(void **state) {
     (void)state;

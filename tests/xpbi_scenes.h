@@ -129,8 +129,7 @@ UNUSED static double constraint_of(const pbd_material *m, double F[3][3], int fo
     return sqrt(2 * mu * square + (form == FORM_ENERGY ? lambda * trace * trace : 0));
 }
 
-/* ---- Runs ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
 UNUSED static double *velocities_of(const solver *s, size_t particles) {
     double *v = malloc((3 * particles + 1) * sizeof *v);

@@ -122,8 +122,7 @@ pbd_status cuda_wait(void *self) {
     return error == cudaSuccess ? pbd_ok() : failed(error, "a kernel");
 }
 
-/* ---- Sort and scan, by CUB ----------------------------------------------------------------------------------------
- */
+/* ---- Sort and scan, by CUB --------------------------------------------------------------------------------------- */
 
 size_t rounded_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -189,8 +188,7 @@ pbd_status cuda_timer_end(void *self, double *seconds) {
     return error == cudaSuccess ? pbd_ok() : failed(error, "a timed kernel");
 }
 
-/* ---- Repeats, as CUDA graphs --------------------------------------------------------------------------------------
- */
+/* ---- Repeats, as CUDA graphs ------------------------------------------------------------------------------------- */
 
 /* By capturing the stream: the launches are those of cuda_run, so a graph does what they do. */
 pbd_status cuda_join(void *self, const pbd_launch *launch, size_t count, void **joined) {

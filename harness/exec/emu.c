@@ -31,8 +31,7 @@ enum {
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
 
-/* ---- Memory: every allocation is known, so that launches can be compared
- * ----------------------------------------------- */
+/* ---- Memory: every allocation is known, so that launches can be compared ----------------------------------------- */
 
 typedef struct region {
     char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
@@ -108,8 +107,7 @@ static pbd_status emu_wait(void *self) {
     return pbd_ok();
 }
 
-/* ---- The running block
- * --------------------------------------------------------------------------------------------------- */
+/* ---- The running block ------------------------------------------------------------------------------------------- */
 
 /* One block runs at a time in the whole program; what it needs is kept between launches. */
 static struct {
@@ -272,8 +270,7 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double) {
         BUTTERFLY(float);
 }
 
-/* ---- Launches
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* Marks the words that `writer` changed since `seen` was last brought up to date; PBD_FAILED when another one of this
  * launch had changed one before. */

@@ -248,8 +248,7 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     return run_force(s, &step);
 }
 
-/* ---- Shear: BiCGSTAB (van der Vorst 1992), preconditioned from the right, in the masses' inner product ------------
- */
+/* ---- Shear: BiCGSTAB (van der Vorst 1992), preconditioned from the right, in the masses' inner product ----------- */
 
 /* The free part of w - dt a(w), a linear. */
 static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {

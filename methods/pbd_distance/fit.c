@@ -110,8 +110,7 @@ double fit_error(const fit_matrices *m, const double k[HEX_KINDS]) {
     return frobenius(K, 576) / m->norm_fem;
 }
 
-/* ---- Bounded least squares ------------------------------------------------------------------------------------------
- */
+/* ---- Bounded least squares --------------------------------------------------------------------------------------- */
 
 /* Minimises over the free unknowns with the others at their bounds (state 0: at 0, 1: at 1, 2: free). False when the
  * answer leaves [0, 1]. */
@@ -166,8 +165,7 @@ pbd_status fit_bounded_least_squares(const fit_matrices *m, fit_answer *out) {
     return pbd_ok();
 }
 
-/* ---- Nelder-Mead ----------------------------------------------------------------------------------------------------
- */
+/* ---- Nelder-Mead ------------------------------------------------------------------------------------------------- */
 
 typedef struct objective {
     const fit_matrices *m;
@@ -218,8 +216,7 @@ pbd_status fit_nelder_mead(const fit_matrices *m, double start, fit_answer *out)
     return pbd_ok();
 }
 
-/* ---- Deformation tests ----------------------------------------------------------------------------------------------
- */
+/* ---- Deformation tests ------------------------------------------------------------------------------------------- */
 
 /* Torsion about z, shear along x, traction along z on the four top corners (rodero2016 Figure 6). */
 static void test_forces(const fit_problem *problem, int test, double f[24]) {
@@ -300,8 +297,7 @@ pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out) {
     return pbd_ok();
 }
 
-/* ---- What the paper printed
- * ------------------------------------------------------------------------------------------ */
+/* ---- What the paper printed -------------------------------------------------------------------------------------- */
 
 void fit_polynomials(double nu, double k[HEX_KINDS]) {
     bool low = nu < 0.29;
@@ -312,8 +308,7 @@ void fit_polynomials(double nu, double k[HEX_KINDS]) {
     for (int i = 0; i < HEX_KINDS; i++) k[i] = fmin(fmax(k[i], 0), 1);
 }
 
-/* ---- Gauss-Seidel by sampling
- * ---------------------------------------------------------------------------------------- */
+/* ---- Gauss-Seidel by sampling ------------------------------------------------------------------------------------ */
 
 /* splitmix64: a stream of 64-bit numbers from any seed (Steele, Lea, Flood 2014). */
 static uint64_t next_random(uint64_t *state) {

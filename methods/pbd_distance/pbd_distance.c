@@ -90,8 +90,7 @@ typedef struct pbd_distance {
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
 
-/* ---- Creation
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 static void destroy(void *state) {
     pbd_distance *s = state;
@@ -253,8 +252,7 @@ static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
     return hex_constraints_create(scene, &s->constraints);
 }
 
-/* ---- Stiffnesses
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Stiffnesses ------------------------------------------------------------------------------------------------- */
 
 static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double error, double dt,
                        const fit_matrices *m) {
@@ -313,8 +311,7 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
     return status;
 }
 
-/* ---- Projection
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Projection -------------------------------------------------------------------------------------------------- */
 
 static pbd_status project_distances_of(pbd_distance *s, int kind, size_t first, size_t count) {
     const coloured *c = &s->kind[kind];
@@ -376,8 +373,7 @@ static pbd_status step(void *state, double dt) {
     return pbd_ok();
 }
 
-/* ---- Rest
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Rest -------------------------------------------------------------------------------------------------------- */
 
 /* Largest speed, m/s; infinite when any is not finite. */
 static pbd_status largest_speed(pbd_distance *s, double *out) {
@@ -500,8 +496,7 @@ static pbd_status solve(void *state) {
     return s->mode == MODE_STATIC ? solve_static(s) : settle(s);
 }
 
-/* ---- What is recorded at creation
- * --------------------------------------------------------------------------------------- */
+/* ---- What is recorded at creation -------------------------------------------------------------------------------- */
 
 /* A constraint can act when one of its particles has weight; those that cannot are counted, never dropped in silence.
  */
@@ -611,8 +606,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     return status;
 }
 
-/* ---- Reading, saving, loading
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
 static pbd_status read_rows(const pbd_distance *s, const real *device, double *out) {
     real *rows = malloc((4 * s->particles + 1) * sizeof *rows);

@@ -8,8 +8,7 @@
 #include "methods/physics/particle_kernels.h"
 #include "methods/physics/scalar.h"
 
-/* ---- One particle per item
- * ------------------------------------------------------------------------------------------- */
+/* ---- One particle per item --------------------------------------------------------------------------------------- */
 
 typedef struct hold_args {
     const uint32_t *held;
@@ -44,8 +43,7 @@ PBD_FN void block_speed(const speed_args *a, size_t block) {
 }
 PBD_ITEM_KERNEL(block_speed, speed_args, 4 * SPEED_BLOCK * sizeof(real), 8 * SPEED_BLOCK)
 
-/* ---- Distances
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Distances --------------------------------------------------------------------------------------------------- */
 
 typedef struct distance_args {
     const uint32_t *pair; /* two particles by constraint */
@@ -96,8 +94,7 @@ PBD_FN void store_distance_impulses(const distance_args *a, size_t first, int co
 }
 PBD_BATCH_KERNEL(store_distance_impulses, distance_args, (8 + 4) * sizeof(real) + sizeof(real) + 8, 16)
 
-/* ---- Volumes
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Volumes ----------------------------------------------------------------------------------------------------- */
 
 typedef struct volume_args {
     const uint32_t *cell;        /* eight particles by constraint */

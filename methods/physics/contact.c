@@ -8,9 +8,7 @@
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
 
-/* ---- Creation
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 void contact_free(contact *c) {
     void *device[] = {c->body,  c->kept,  c->radius,   c->rest,  c->count,  c->key,     c->order,
@@ -143,9 +141,7 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     return c->walled ? place(c, NULL, c->particles, sizeof *c->beyond, &c->beyond) : pbd_ok();
 }
 
-/* ---- A substep
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- A substep --------------------------------------------------------------------------------------------------- */
 
 /* Lists and what goes beside them; what was there is lost. */
 static pbd_status lists_room(contact *c) {
@@ -272,9 +268,7 @@ pbd_status contact_iterate(contact *c, const real *x, real *p) {
     return status;
 }
 
-/* ---- Measuring
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 pbd_status contact_end(contact *c, const real *p) {
     if (c->pairs) {

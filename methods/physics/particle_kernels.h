@@ -42,8 +42,7 @@ typedef struct clear_args {
 PBD_FN void clear_reals(const clear_args *a, size_t i) { a->values[i] = 0; }
 PBD_ITEM_KERNEL(clear_reals, clear_args, sizeof(real), 0)
 
-/* ---- Jacobi: each particle gathers its impulses, in a fixed order
- * ------------------------------------------------------ */
+/* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------ */
 
 typedef struct gather_args {
     const uint32_t *first; /* particles + 1 offsets into slot */

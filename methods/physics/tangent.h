@@ -21,8 +21,7 @@ typedef struct tangent {
     vec3 even, odd; /* of the pairs (y, z), (z, x), (x, y) */
 } tangent;
 
-/* ---- Symmetric 3 x 3: eigenvalues clamped at 0 by Jacobi turns ----------------------------------------------------
- */
+/* ---- Symmetric 3 x 3: eigenvalues clamped at 0 by Jacobi turns --------------------------------------------------- */
 
 /* One Jacobi turn that makes a[i][j] zero; the columns of v turn along. */
 PBD_FN void symmetric_turn(real a[3][3], real v[3][3], int i, int j) {
@@ -61,8 +60,7 @@ PBD_FN void symmetric_clamp(real a[3][3]) {
         }
 }
 
-/* ---- The quotients of one pair of singular values ------------------------------------------------------------------
- */
+/* ---- The quotients of one pair of singular values ---------------------------------------------------------------- */
 
 /* (log a - log b)/(a - b) */
 PBD_FN real log_quotient(real a, real b) {
@@ -183,8 +181,7 @@ PBD_FN mat3 fibre_tangent_apply(const fibre_tangent *t, mat3 df) {
     return mat3_outer(vec3_add(vec3_scale(t->across, d), along), t->b);
 }
 
-/* ---- Plastic strain, held ------------------------------------------------------------------------------------------
- */
+/* ---- Plastic strain, held ---------------------------------------------------------------------------------------- */
 
 /* dP of stvk with a plastic strain E_p (add_plastic): dP = dF S + F (2 mu dE + lambda tr dE I), S the stress of E -
  * E_p. The second part is definite; the first has the eigenvalues of S, each three times. Projected, those are clamped

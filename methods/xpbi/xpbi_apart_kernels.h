@@ -71,8 +71,7 @@ PBD_FN void xpbi_part(const xpbi_part_args *a, size_t first, int count) {
 }
 PBD_BATCH_KERNEL(xpbi_part, xpbi_part_args, 8 * 4 * (12 * sizeof(real) + 4), 8 * 4 * 30)
 
-/* ---- Density within the iterations, instead (Macklin and Mueller 2013, one-sided: Figure 15) ----------------------
- */
+/* ---- Density within the iterations, instead (Macklin and Mueller 2013, one-sided: Figure 15) --------------------- */
 
 /* rho_p/rho0 - 1 <= 0 at x^n + dt v, with rho_p = V^0 sum_b W_b as if all neighbours were like p. */
 typedef struct xpbi_thin_args {
