@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "harness/store/rows.h"
 
@@ -124,10 +125,11 @@ static int by_number_then_name(const void *left, const void *right) {
     return order ? order : strcmp(a->name, b->name);
 }
 
-/* ---- Several at once ------------------------------------------------------------------------------------------- */
+/* ---- Several at once --------------------------------------------------------------------------------------------- */
 
-/* Shards written in one transaction: a page that several touch is written once. */
-enum { TOGETHER = 50 };
+/* Bytes of shards that are written in one transaction: about what the cache holds, so that a page that several touch is
+ * written once. */
+#define TOGETHER ((off_t)512 << 20)
 
 /* Those of one number, the one to be merged first, and what it brought. */
 typedef struct twins {
@@ -135,43 +137,64 @@ typedef struct twins {
     size_t count, added, known;
 } twins;
 
-static pbd_status merge_firsts(merging *m, twins *group, size_t groups) {
+/* *done: how many were merged before one failed. */
+static pbd_status merge_firsts(merging *m, twins *group, size_t groups, size_t *done) {
     pbd_status status = pbd_ok();
-    for (size_t i = 0; i < groups && status.code == PBD_OK; i++) {
-        prefer_merged(m, group[i].twin, group[i].count);
-        status = pbd_store_merge(m->into, path_of(m, group[i].twin[0]).text, &group[i].added, &group[i].known);
+    for (*done = 0; *done < groups; ++*done) {
+        twins *t = &group[*done];
+        prefer_merged(m, t->twin, t->count);
+        status = pbd_store_merge(m->into, path_of(m, t->twin[0]).text, &t->added, &t->known);
+        if (status.code != PBD_OK) break;
     }
     return status;
 }
 
-/* All in one transaction; where that fails nothing of them is there, and each is tried alone, which tells whose fault
- * it is. */
+static pbd_status take_group(merging *m, twins *group, size_t groups);
+
+/* A transaction that failed left nothing: what came before the one at fault once more, that one alone, which tells what
+ * is wrong with it, and the rest. */
+static pbd_status take_apart(merging *m, twins *group, size_t groups, size_t fault) {
+    if (fault == groups) fault = groups - 1; /* it was at the end, with no one to blame */
+    PBD_TRY(take_group(m, group, fault));
+    PBD_TRY(take_one_of(m, group[fault].twin, group[fault].count));
+    return take_group(m, group + fault + 1, groups - fault - 1);
+}
+
 static pbd_status take_group(merging *m, twins *group, size_t groups) {
+    size_t done;
+    if (groups == 0) return pbd_ok();
     PBD_TRY(pbd_store_start(m->into, "merging"));
-    const pbd_status status = pbd_store_end(m->into, merge_firsts(m, group, groups), "merging");
+    const pbd_status status = pbd_store_end(m->into, merge_firsts(m, group, groups, &done), "merging");
+    if (status.code != PBD_OK) return take_apart(m, group, groups, done);
     for (size_t i = 0; i < groups; i++) {
-        if (status.code != PBD_OK) {
-            PBD_TRY(take_one_of(m, group[i].twin, group[i].count));
-            continue;
-        }
         count_merged(m, group[i].twin[0], group[i].added, group[i].known);
         m->out->twice += group[i].count - 1;
     }
     return pbd_ok();
 }
 
+static off_t bytes_of(const merging *m, const pbd_shard *shard) {
+    struct stat file;
+    return stat(path_of(m, shard).text, &file) == 0 ? file.st_size : 0;
+}
+
 static pbd_status merge_sorted(merging *m, const pbd_shard **good, size_t shards) {
-    twins group[TOGETHER];
+    twins *group = calloc(shards + 1, sizeof *group);
+    pbd_status status = group ? pbd_ok() : pbd_store_no_memory(m->into);
     size_t groups = 0;
+    off_t bytes = 0;
     qsort(good, shards, sizeof *good, by_number_then_name);
-    for (size_t i = 0, next; i < shards; i = next) {
+    for (size_t i = 0, next; i < shards && status.code == PBD_OK; i = next) {
         for (next = i + 1; next < shards && good[next]->mark.number == good[i]->mark.number;) next++;
         group[groups++] = (twins){.twin = good + i, .count = next - i};
-        if (groups < TOGETHER && next < shards) continue;
-        PBD_TRY(take_group(m, group, groups));
+        bytes += bytes_of(m, good[i]);
+        if (bytes < TOGETHER && next < shards) continue;
+        status = take_group(m, group, groups);
         groups = 0;
+        bytes = 0;
     }
-    return pbd_ok();
+    free(group);
+    return status;
 }
 
 static pbd_status merge_shards(merging *m, const pbd_shards *shards) {
