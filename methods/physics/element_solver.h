@@ -74,7 +74,8 @@ ELEMENT_HOST element_view element_solver_view(const element_solver *s, size_t fi
                           .share = s->share ? s->share + first : NULL,
                           .p = s->p,
                           .impulse = s->impulse ? s->impulse + 4 * (size_t)s->corners * first : NULL,
-                          .stride = s->elements};
+                          .stride = s->elements,
+                          .left = s->elements - first};
 }
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
