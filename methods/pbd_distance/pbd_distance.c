@@ -313,10 +313,19 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
 
 /* ---- Projection -------------------------------------------------------------------------------------------------- */
 
+/* Constraints from `first` on, where particles are too many for the cache; else 0. */
+static size_t left_of(const pbd_distance *s, const coloured *c, size_t first) {
+    enum { IN_CACHE = 8 << 20 }; /* bytes */
+    return 4 * s->particles * sizeof(real) > IN_CACHE ? c->count - first : 0;
+}
+
 static pbd_status project_distances_of(pbd_distance *s, int kind, size_t first, size_t count) {
     const coloured *c = &s->kind[kind];
-    distance_args args = {
-        .pair = c->particle + 2 * first, .rest = c->rest[0] + first, .p = s->p, .k = (real)s->k[kind]};
+    distance_args args = {.pair = c->particle + 2 * first,
+                          .rest = c->rest[0] + first,
+                          .p = s->p,
+                          .k = (real)s->k[kind],
+                          .left = left_of(s, c, first)};
     if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_distances), count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, kind) + first);
     return pbd_run(s->exec, &PBD_KERNEL(store_distance_impulses), count, &args);
@@ -329,7 +338,8 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
                         .rest_b = c->rest[1] + first,
                         .p = s->p,
                         .k = (real)s->k[HEX_VOLUME],
-                        .split = s->split};
+                        .split = s->split,
+                        .left = left_of(s, c, first)};
     if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
     return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);

@@ -51,6 +51,7 @@ typedef struct distance_args {
     real *p;
     real *impulse; /* Jacobi: rows of 4 by constraint, kg m */
     real k, none;  /* none: 0 */
+    size_t left;   /* constraints from the first one on, where rows to come are asked for; 0: they are in the cache */
 } distance_args;
 
 /* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows
@@ -63,8 +64,15 @@ PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, c
     return vvec3_scale(vreal_where(scale > 0, s, vreal_set(0)), d);
 }
 
+/* In a large mesh a core waits for the ends of edges, which lie far apart: in f64 half of its time. */
+PBD_FN void foresee(const real *p, const uint32_t *particle, int each, size_t first, size_t left) {
+    const size_t ahead = first + 3 * PBD_BATCH;
+    if (ahead + PBD_BATCH <= left) batch_foresee_rows(p, particle + (size_t)each * ahead, each * PBD_BATCH);
+}
+
 PBD_FN void project_distances(const distance_args *a, size_t first, int count) {
     const uint32_t *pair = a->pair + 2 * first;
+    foresee(a->p, a->pair, 2, first, a->left);
     vreal p[4], q[4];
     batch_load_rows(a->p, pair, 2, count, p);
     batch_load_rows(a->p, pair + 1, 2, count, q);
@@ -103,6 +111,7 @@ typedef struct volume_args {
     real *impulse; /* Jacobi: rows of 4 by constraint and corner */
     real k;
     real_bits split; /* hex_split */
+    size_t left;     /* as in distance_args */
 } volume_args;
 
 /* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it:
@@ -193,6 +202,7 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
  * of the colour comes between them, so the corners stay in registers. */
 PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
     vreal corner[8][4];
+    foresee(a->p, a->cell, 8, first, a->left);
     for (int c = 0; c < 8; c++) batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
     if (a->split == 3) {
         move_corners(a, 0, a->k / 2, first, count, corner);

@@ -42,8 +42,7 @@ PBD_FN void element_foresee(const element_view *v, int corners, size_t first) {
     enum { IN_CACHE = 1 << 15 }; /* elements, of some 60 bytes each in f32 */
     const size_t ahead = first + 3 * PBD_BATCH;
     if (v->stride < IN_CACHE || v->impulse || ahead + PBD_BATCH > v->left) return;
-    const uint32_t *corner = v->corner + (size_t)corners * ahead;
-    for (int k = 0; k < corners * PBD_BATCH; k++) __builtin_prefetch(v->p + 4 * (size_t)corner[k], 1);
+    batch_foresee_rows(v->p, v->corner + (size_t)corners * ahead, corners * PBD_BATCH);
     const int entries = corners == 4 ? 9 : 4;
     for (int k = 0; k < entries; k++) __builtin_prefetch(v->inverse + (size_t)k * v->stride + ahead);
     __builtin_prefetch(v->size + ahead);
