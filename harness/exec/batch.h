@@ -25,7 +25,6 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
 /* Bit l is set where the mask holds in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 
-/* Four reals of row index[0]: x, y, z, w. */
 /* Asks for the rows of `count` indices, soon to be written: nothing else comes of it. A GPU has threads enough to wait.
  */
 PBD_FN void batch_foresee_rows(const real *rows, const uint32_t *index, int count) {
@@ -34,6 +33,7 @@ PBD_FN void batch_foresee_rows(const real *rows, const uint32_t *index, int coun
     (void)count;
 }
 
+/* Four reals of row index[0]: x, y, z, w. */
 PBD_FN void batch_load_rows(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     (void)stride;
     (void)count;
@@ -75,11 +75,11 @@ PBD_FN uint32_t batch_bits_plain(vmask m) {
     return bits;
 }
 
-/* The plain way: what any processor and any precision can do, and the oracle of the tuned one. */
 PBD_FN void batch_foresee_rows(const real *rows, const uint32_t *index, int count) {
     for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 1);
 }
 
+/* The plain way: what any processor and any precision can do, and the oracle of the tuned one. */
 PBD_FN void batch_load_rows_plain(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     real lane[4][PBD_BATCH];
     for (int l = 0; l < PBD_BATCH; l++) {

@@ -154,7 +154,6 @@ static pbd_status take_group(merging *m, twins *group, size_t groups);
 /* A transaction that failed left nothing: what came before the one at fault once more, that one alone, which tells what
  * is wrong with it, and the rest. */
 static pbd_status take_apart(merging *m, twins *group, size_t groups, size_t fault) {
-    if (fault == groups) fault = groups - 1; /* it was at the end, with no one to blame */
     PBD_TRY(take_group(m, group, fault));
     PBD_TRY(take_one_of(m, group[fault].twin, group[fault].count));
     return take_group(m, group + fault + 1, groups - fault - 1);
@@ -165,6 +164,7 @@ static pbd_status take_group(merging *m, twins *group, size_t groups) {
     if (groups == 0) return pbd_ok();
     PBD_TRY(pbd_store_start(m->into, "merging"));
     const pbd_status status = pbd_store_end(m->into, merge_firsts(m, group, groups, &done), "merging");
+    if (status.code != PBD_OK && done == groups) return status; /* at the end, and no shard's fault */
     if (status.code != PBD_OK) return take_apart(m, group, groups, done);
     for (size_t i = 0; i < groups; i++) {
         count_merged(m, group[i].twin[0], group[i].added, group[i].known);

@@ -35,8 +35,8 @@ PBD_FN vreal element_entry(const element_view *v, const real *array, int entry, 
 }
 
 /* Asks for what a batch to come needs. Corners of one colour lie far apart, and there are more arrays to go along than
- * a core follows by itself: without this it waits for memory a third of the time on a large mesh, in f64 more than
- * half. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
+ * a core follows by itself: without this it waits for memory a third of the time on a large mesh, in f64 up to three
+ * fifths. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
 PBD_FN void element_foresee(const element_view *v, int corners, size_t first) {
 #if PBD_BATCH > 1
     enum { IN_CACHE = 1 << 15 }; /* elements, of some 60 bytes each in f32 */
