@@ -25,7 +25,7 @@ install(TARGETS pbdbench RUNTIME DESTINATION bin)
 install(FILES methods/method.h methods/plugin.h DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"
     PATTERN sparse.h EXCLUDE)
-foreach(header IN ITEMS exec kernel lanes tile batch emu)
+foreach(header IN ITEMS real vec exec kernel lanes tile batch emu)
     install(FILES harness/exec/${header}.h DESTINATION include/pbdbench/harness/exec)
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake ${CMAKE_BINARY_DIR}/pbdbenchConfigVersion.cmake

@@ -1,12 +1,13 @@
 /* pbdbench VERB ...: finds the verb and calls it. */
-#include "harness/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/environment.h"
+#include "harness/machine/environment.h"
+#include "harness/verbs/cli.h"
 
 enum { MOST_VERBS = 64 };
 

@@ -129,7 +129,7 @@ typedef enum pbd_law {
     PBD_LAW_HENCKY
 } pbd_law;
 
-/* Flow rules and what they are told: methods/physics/flow_rules.h, flow_parameters.h. */
+/* Flow rules and what they are told: methods/physics/matter/flow_rules.h, flow_parameters.h. */
 typedef enum pbd_flow {
     PBD_FLOW_NONE,
     PBD_FLOW_VON_MISES,

@@ -14,10 +14,10 @@
  *     static const pbd_plugin_method methods[] = {PBD_BOTH(first), PBD_BOTH(second)};
  *     PBD_PLUGIN_TABLE("mine", "0.1", methods);
  *
- * A plug-in may call what method.h, harness/exec/exec.h, harness/exec/emu.h and methods/physics/colouring.h declare:
- * the program exports these functions (cmake/plugin.exports) and no others. The rest of methods/physics is headers. It
- * runs on cpu, and on emu where its kernels were compiled for it (pbdbench_add_plugin does); CUDA is for methods in the
- * tree. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is wrong with one.
+ * A plug-in may call what method.h, harness/exec/exec.h, harness/exec/emu.h and methods/physics/space/colouring.h
+ * declare: the program exports these functions (cmake/plugin.exports) and no others. The rest of methods/physics is
+ * headers. It runs on cpu, and on emu where its kernels were compiled for it (pbdbench_add_plugin does); CUDA is for
+ * methods in the tree. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is wrong with one.
  */
 #ifndef PBD_PLUGIN_H
 #define PBD_PLUGIN_H

@@ -1,7 +1,7 @@
 /* Distances, normals and motion of colliders for the precision REAL: included by test_colliders.c (f64) and
  * test_colliders_f32.c. The oracle is a cloud of points on each surface, made from its definition. */
-#include "methods/physics/collider_shapes.h"
-#include "methods/physics/colliders.h"
+#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/colliders.h"
 
 #include "tests/ladder.h"
 

@@ -5,8 +5,8 @@
 #define PBD_TESTS_CONTACT_WORLD_H
 
 #define PBD_UNIT contact
-#include "methods/physics/contact.h"
-#include "methods/physics/contact_kernels.h"
+#include "methods/physics/parts/contact.h"
+#include "methods/physics/parts/contact_kernels.h"
 
 #include "tests/ladder.h"
 

@@ -3,7 +3,7 @@
 #ifndef PBD_ELEMENT_LADDER_H
 #define PBD_ELEMENT_LADDER_H
 
-#include "methods/physics/element_shape.h"
+#include "methods/physics/space/element_shape.h"
 #include "tests/ladder.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
 #ifndef PBD_TESTS_FEM_BAR_H
 #define PBD_TESTS_FEM_BAR_H
 
-#include "cases/beam.h"
-#include "harness/run.h"
+#include "cases/scenes/beam.h"
+#include "harness/run/run.h"
 #include "tests/ladder.h"
 
 /* ---- A bar and a solver ------------------------------------------------------------------------------------------ */

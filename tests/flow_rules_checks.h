@@ -1,7 +1,7 @@
-/* The flow rules of methods/physics/flow_rules.h for the precision REAL: included by test_flow_rules.c (f64, which adds
- * what only f64 can check) and test_flow_rules_f32.c. What a rule promises is judged here by stresses computed anew
- * from the F that comes back: its stretches by GSL in f64, the textbook's stresses from those. */
-#include "methods/physics/flow_rules.h"
+/* The flow rules of methods/physics/matter/flow_rules.h for the precision REAL: included by test_flow_rules.c (f64,
+ * which adds what only f64 can check) and test_flow_rules_f32.c. What a rule promises is judged here by stresses
+ * computed anew from the F that comes back: its stretches by GSL in f64, the textbook's stresses from those. */
+#include "methods/physics/matter/flow_rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/scene_check.h"
+#include "harness/catalog/values.h"
 #include "harness/exec/backend.h"
-#include "harness/record.h"
-#include "harness/scene_check.h"
-#include "harness/values.h"
+#include "harness/plan/record.h"
 
 enum { SKIPPED = 77, MOST_WORDS = 16 };
 

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "cases/cube.h"
+#include "cases/scenes/cube.h"
+#include "harness/catalog/values.h"
 #include "harness/exec/exec.h"
-#include "harness/record.h"
-#include "harness/values.h"
+#include "harness/plan/record.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -1,6 +1,6 @@
-/* Logarithm and exponential of methods/physics/log.h against the C library's in long double, for the precision REAL:
- * included by test_log.c (f64) and test_log_f32.c. Errors are in units of the last place of the right answer. */
-#include "methods/physics/log.h"
+/* Logarithm and exponential of methods/physics/math/log.h against the C library's in long double, for the precision
+ * REAL: included by test_log.c (f64) and test_log_f32.c. Errors are in units of the last place of the right answer. */
+#include "methods/physics/math/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* The elastic laws of methods/physics/hyperelastic.h for the precision REAL: included by test_materials.c (f64, which
- * adds what only f64 can check) and test_materials_f32.c. The oracle is the textbook form of each law in long double,
- * by singular values that are known because F is made from them. */
-#include "methods/physics/hyperelastic.h"
+/* The elastic laws of methods/physics/matter/hyperelastic.h for the precision REAL: included by test_materials.c (f64,
+ * which adds what only f64 can check) and test_materials_f32.c. The oracle is the textbook form of each law in long
+ * double, by singular values that are known because F is made from them. */
+#include "methods/physics/matter/hyperelastic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

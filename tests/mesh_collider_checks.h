@@ -1,7 +1,7 @@
 /* Meshes as colliders for the precision REAL: included by test_mesh_collider.c (f64) and test_mesh_collider_f32.c.
  * Answers come from the analytic shapes, from friction on an inclined plane, and from which side a particle is on. */
-#include "cases/collider_mesh.h"
-#include "methods/physics/mesh_surface.h"
+#include "cases/scenes/collider_mesh.h"
+#include "methods/physics/surface/mesh_surface.h"
 #include "tests/contact_world.h"
 
 static const double rounding = sizeof(real) == sizeof(float) ? 1.2e-7 : 2.3e-16;

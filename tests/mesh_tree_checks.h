@@ -1,7 +1,7 @@
 /* The linear BVH against brute force in long double, for the precision REAL: included by test_mesh_tree.c (f64) and
  * test_mesh_tree_f32.c. */
 #define PBD_UNIT mesh_tree
-#include "methods/physics/mesh_tree.h"
+#include "methods/physics/surface/mesh_tree.h"
 
 #include "tests/ladder.h"
 

@@ -1,7 +1,7 @@
 /* The sorted grid and its lists against brute force in double, for the precision REAL: included by test_neighbours.c
  * (f64) and test_neighbours_f32.c. */
 #define PBD_UNIT neighbours
-#include "methods/physics/neighbours.h"
+#include "methods/physics/space/neighbours.h"
 
 #include "tests/ladder.h"
 

@@ -1,6 +1,7 @@
-/* The singular values of methods/physics/svd3.h against GSL's, for the precision REAL: included by test_svd.c (f64) and
- * test_svd_f32.c. Every matrix goes through the plain form and, sixteen or so together, through the batch form. */
-#include "methods/physics/svd3.h"
+/* The singular values of methods/physics/math/svd3.h against GSL's, for the precision REAL: included by test_svd.c
+ * (f64) and test_svd_f32.c. Every matrix goes through the plain form and, sixteen or so together, through the batch
+ * form. */
+#include "methods/physics/math/svd3.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "tests/ladder.h"
 
 #include "harness/exec/backend.h"
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 static const char *const variants[] = {
 #if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time: the two that differ most */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "harness/limits/limits.h"
+#include "harness/bench/limits/limits.h"
 #include "tests/program.h"
 #include "tests/store_sample.h"
 

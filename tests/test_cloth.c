@@ -1,7 +1,7 @@
 /* xpbd_cloth on the ladder: corrections against finite differences, momenta, rotation, units, order, iterations,
  * precisions, threads, backends; a pulled strip, a bent strip and a hanging sheet against answers from outside. */
-#include "methods/physics/hinges.h"
-#include "methods/physics/scene_matter.h"
+#include "methods/physics/matter/scene_matter.h"
+#include "methods/physics/parts/hinges.h"
 #include "tests/element_ladder.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* corrected_sph on the ladder: its deformation gradients, moves, impulses and equilibria against the paper's formulas
  * computed here in the plainest way, and what all methods with a material share. */
+#include "harness/files/paths.h"
 #include "tests/element_ladder.h"
 
 enum { CLOUD = 60, FREE = 40 };

@@ -1,6 +1,6 @@
 /* Cuts: a blade through a bar leaves the right number of pieces, and mass, momentum and particles as they were. */
-#include "methods/physics/particle_cut.h"
-#include "methods/physics/particle_layout.h"
+#include "methods/physics/parts/particle_cut.h"
+#include "methods/physics/space/particle_layout.h"
 #include "tests/element_ladder.h"
 
 enum { ALONG = 12, ACROSS = 4, BAR = ALONG * ACROSS * ACROSS };

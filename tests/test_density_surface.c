@@ -4,13 +4,13 @@
 #include <assimp/scene.h>
 #include <unistd.h>
 
-#include "cases/density_surface.h"
-#include "cases/near_pairs.h"
+#include "cases/geometry/density_surface.h"
+#include "cases/geometry/near_pairs.h"
 #include "tests/ladder.h"
 
 #undef REAL
 #define REAL double
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/space/sph_kernel.h"
 
 static smoothed_matter matter_of(int dimensions, int kernel, size_t particles, const double *x, const double *mass) {
     return (smoothed_matter){dimensions, kernel, 0.5, particles, x, mass};

@@ -13,7 +13,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "harness/environment.h"
+#include "harness/machine/environment.h"
 
 static bool is_hex(const char *text, size_t length) {
     if (strlen(text) != length) return false;

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "harness/export.h"
-#include "harness/text_table.h"
+#include "harness/files/text_table.h"
+#include "harness/query/export.h"
 #include "tests/program.h"
 #include "tests/store_sample.h"
 

@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_integration.h>
 
-#include "methods/fem_linear/hex8.h"
+#include "methods/physics/parts/hex8.h"
 
 /* A 2 x 2 x 2 mesh whose inner node, and then all nodes, are moved at random: elements are not parallelepipeds. */
 static void make_distorted(pbd_scene *scene, pbd_convention convention) {

@@ -4,7 +4,8 @@
 #include "tests/element_ladder.h"
 #include "tests/fem_bar.h"
 
-#include "methods/physics/hyperelastic.h"
+#include "harness/files/paths.h"
+#include "methods/physics/matter/hyperelastic.h"
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 

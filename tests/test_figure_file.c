@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/csv_file.h"
-#include "harness/figure_file.h"
-#include "harness/run_table.h"
-#include "harness/sql_functions.h"
+#include "harness/figure/figure_file.h"
+#include "harness/files/csv_file.h"
+#include "harness/query/run_table.h"
+#include "harness/query/sql_functions.h"
 
 static char scratch[] = "/tmp/pbdbench-figure-XXXXXX"; /* the file under test */
 

@@ -1,4 +1,4 @@
-/* Position-based fluid (methods/physics/fluid.h) through the method pbf, against Macklin and Mueller's formulas
+/* Position-based fluid (methods/physics/parts/fluid.h) through the method pbf, against Macklin and Mueller's formulas
  * computed here in the plainest way, and what must hold of any step: momenta, rotations, units, threads, backends,
  * walls. */
 #include "tests/ladder.h"

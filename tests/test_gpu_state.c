@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "harness/environment.h"
-#include "harness/gpu_state.h"
+#include "harness/machine/environment.h"
+#include "harness/machine/gpu_state.h"
+#include "harness/plan/record.h"
 #include "tests/program.h"
 
 #define UNUSED __attribute__((unused))

@@ -1,6 +1,6 @@
 /* Cases of matter that flows and breaks: how evenly particles lie, pieces, heaps and their slopes, where mass is, on
  * states made by hand; what their scenes hold against closed forms; what they refuse. */
-#include "cases/granular.h"
+#include "cases/scenes/granular.h"
 #include "tests/ladder.h"
 
 #include "tests/trial.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "harness/import.h"
+#include "harness/query/import.h"
 #include "tests/program.h"
 #include "tests/store_sample.h"
 

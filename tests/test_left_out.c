@@ -5,7 +5,7 @@
 
 #include "tests/ladder.h"
 
-#include "harness/run.h"
+#include "harness/run/run_plan.h"
 
 static const char mixed[] =
     "figure: tiny-gpu\n"

@@ -5,9 +5,9 @@
 
 #include "tests/ladder.h"
 
-#include "harness/limits/limits.h"
-#include "harness/limits/probes.h"
-#include "harness/limits/table.h"
+#include "harness/bench/limits/limits.h"
+#include "harness/bench/limits/probes.h"
+#include "harness/bench/limits/table.h"
 #include "tests/program.h"
 #include "tests/store_sample.h"
 

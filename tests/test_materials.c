@@ -1,7 +1,7 @@
 /* Elastic laws in f64: materials_checks.h, and gradients, joins, limits and tangents, which need its digits. */
 #define REAL double
-#include "methods/physics/tangent.h"
-#include "methods/physics/uniaxial.h"
+#include "methods/physics/matter/tangent.h"
+#include "methods/physics/matter/uniaxial.h"
 #include "tests/materials_checks.h"
 
 static const pbd_law every_law[PBD_LAWS] = {PBD_LAW_COROTATED, PBD_LAW_STVK, PBD_LAW_NEO_HOOKEAN,

@@ -1,8 +1,8 @@
 /* The case `mesh`: what the readers of MSH and INP make of good files, what they say of bad ones, that no damaged file
  * harms them, and that a run is tied to what is in its file. */
 #include <jansson.h>
+#include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
-#include "cases/surface.h"
 #include "tests/ladder.h"
 
 #include "tests/program.h"

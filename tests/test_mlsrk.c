@@ -1,7 +1,7 @@
 /* Reproducing kernels: their gradients against finite differences of shape functions that are computed here, by solving
  * for them; what deformation gradients they give for affine maps, of corrected_sph too; and the kernel of the device
  * against the host's. */
-#include "methods/physics/shape_gradients.h"
+#include "methods/physics/space/shape_gradients.h"
 #include "tests/element_ladder.h"
 #include "tests/trial.h"
 

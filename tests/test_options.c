@@ -8,7 +8,8 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "harness/cli.h"
+#include "harness/files/texts.h"
+#include "harness/verbs/cli.h"
 #include "program.h"
 
 /* ---- A table of the test's own ----------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "harness/child.h"
-#include "harness/pairing.h"
+#include "harness/compare/pairing.h"
+#include "harness/process/child.h"
 #include "program.h"
 #include "store_sample.h"
 

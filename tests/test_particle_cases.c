@@ -1,7 +1,7 @@
 /* Cases of bodies that particles sample: what their scenes hold, against hand-computed volumes, masses and places;
  * their measures on states that are prescribed; what they refuse. */
-#include "cases/particle_watch.h"
-#include "harness/scene_check.h"
+#include "cases/scenes/particle_watch.h"
+#include "harness/catalog/scene_check.h"
 #include "tests/ladder.h"
 
 #include "tests/program.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <sqlite3.h>
 
-#include "harness/child.h"
+#include "harness/process/child.h"
 #include "tests/program.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

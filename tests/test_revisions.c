@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "harness/child.h"
-#include "harness/revisions.h"
+#include "harness/compare/revisions.h"
+#include "harness/process/child.h"
 #include "program.h"
 #include "store_sample.h"
 

@@ -1,6 +1,6 @@
 /* The case `rotation`: what its scenes hold, what it measures of states that are prescribed, against values computed by
  * hand, and what methods with and without corrections show in it, against lattice sums. */
-#include "harness/scene_check.h"
+#include "harness/catalog/scene_check.h"
 #include "tests/ladder.h"
 
 #include "tests/program.h"

@@ -1,10 +1,11 @@
 /* Filling bodies with particles: counts and volumes against closed forms, layers counted by hand, distances kept, the
  * same particles everywhere; the inside of meshes against solid angles summed one by one; what bad meshes are told, and
  * that no damaged file harms. */
-#include "cases/body.h"
-#include "cases/sampling.h"
-#include "cases/triangle_mesh.h"
+#include "cases/geometry/triangle_mesh.h"
+#include "cases/sampling/sampling.h"
+#include "cases/scenes/body.h"
 #include "tests/ladder.h"
+#include "cases/geometry/triangle_file.h"
 
 static const double PI = 3.14159265358979323846, SUM_OF_SEED_1 = 379.0455435932181;
 enum { FUZZ_ROUNDS = 100 };

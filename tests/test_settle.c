@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "harness/record.h"
-#include "harness/settle.h"
+#include "harness/plan/record.h"
+#include "harness/run/settle.h"
 
 /* Every particle is displaced along z by -(1 - exp(-decay t) cos(2 pi t)) m, or by `path` when there is one. */
 typedef struct swing {

@@ -3,11 +3,11 @@
 #include <jansson.h>
 #include <png.h>
 
-#include "harness/collider_lines.h"
-#include "harness/deformation.h"
-#include "harness/render.h"
-#include "harness/sample_strain.h"
-#include "harness/snapshots.h"
+#include "harness/picture/collider_lines.h"
+#include "harness/picture/deformation.h"
+#include "harness/picture/render.h"
+#include "harness/picture/sample_strain.h"
+#include "harness/picture/snapshots.h"
 #include "tests/ladder.h"
 #include "tests/program.h"
 

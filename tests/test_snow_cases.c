@@ -1,5 +1,5 @@
 /* Cases of candy and snow: bodies and colliders that the cases make, and what they measure on states made by hand. */
-#include "cases/person.h"
+#include "cases/scenes/person.h"
 #include "tests/trial.h"
 
 /* ---- The ant ----------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Bars, plates and sheets with a method: its answers and the references of the cases are found in different ways. */
 #include "tests/ladder.h"
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 /* ---- With a method: its answers and the references are found in different ways ---------------------------------- */
 

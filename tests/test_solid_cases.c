@@ -2,7 +2,7 @@
  * harness looks at them and what it lets a method leave out; what they refuse. */
 #include "tests/ladder.h"
 
-#include "harness/scene_check.h"
+#include "harness/catalog/scene_check.h"
 #include "tests/program.h"
 #include "tests/trial.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "harness/solve_times.h"
+#include "harness/run/solve_times.h"
 #include "program.h"
 #include "store_sample.h"
 

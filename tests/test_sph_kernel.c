@@ -1,7 +1,7 @@
-/* The smoothing kernels of methods/physics/sph_kernel.h against claims A1: integral 1 over space, gradients by
+/* The smoothing kernels of methods/physics/space/sph_kernel.h against claims A1: integral 1 over space, gradients by
  * differences, and the closed forms of the papers at their own radius. */
 #define REAL double
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/space/sph_kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/statistics.h"
+#include "harness/compare/statistics.h"
 
 #define NEAR(got, want, tolerance)                                                                              \
     do {                                                                                                        \

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/statistics.h"
-#include "harness/steps.h"
+#include "harness/compare/statistics.h"
+#include "harness/trend/steps.h"
 
 #define FINE(call)                                                \
     do {                                                          \

@@ -1,7 +1,8 @@
 /* strain_energy on the ladder: corrections against finite differences of the energy, impulses, rotation, units, order,
  * precision, threads, backends, bad meshes. Mutants of its kernels (tests/mutants.cmake) must fail here. */
 #define REAL double
-#include "methods/physics/hyperelastic.h"
+#include "harness/files/paths.h"
+#include "methods/physics/matter/hyperelastic.h"
 #include "tests/element_ladder.h"
 
 static const char *const law_names[PBD_LAWS] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky"};

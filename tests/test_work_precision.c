@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "harness/work_precision.h"
+#include "harness/trend/work_precision.h"
 #include "tests/program.h"
 #include "tests/store_sample.h"
 /* after store_sample.h */

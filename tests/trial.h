@@ -3,7 +3,7 @@
 #ifndef PBD_TESTS_TRIAL_H
 #define PBD_TESTS_TRIAL_H
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 #include "tests/ladder.h"
 
 /* ---- A method that holds what it is told ------------------------------------------------------------------------- */

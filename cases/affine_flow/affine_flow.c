@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/granular.h"
-#include "cases/kernel_checks.h"
+#include "cases/scenes/granular.h"
+#include "cases/scenes/kernel_checks.h"
 
 static const char *const motions[] = {"shear", "stretch", "turn", NULL};
 /* In units of `rate`, row by row. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/granular.h"
+#include "cases/scenes/granular.h"
 
 static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "edge of each block, a cube"},

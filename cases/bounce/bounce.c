@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
+#include "cases/scenes/beam.h"
 
 static const char *const poses[] = {"end", "flat", "corner", NULL};
 enum { POSE_END, POSE_FLAT, POSE_CORNER };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/particle_watch.h"
+#include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "bunny", 0, 0, 0, body_shape_names, "which body; the bunny is a stand-in"},

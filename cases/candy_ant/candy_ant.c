@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases/granular_drop.h"
+#include "cases/scenes/granular_drop.h"
 
 enum { VIEWS = 4 }; /* pictures after the one at the start */
 

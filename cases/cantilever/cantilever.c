@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cantilever_reference.h" /* made from reference.csv */
-#include "cases/beam.h"
-#include "harness/csv_file.h"
+#include "cases/scenes/beam.h"
+#include "harness/files/csv_file.h"
 
 static const char *const modes[] = {"static", "dynamic", NULL};
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
-#include "cases/returning.h"
+#include "cases/scenes/beam.h"
+#include "cases/scenes/returning.h"
 
 static const char *const starts[] = {"plane", "line", "point", "inside_out", NULL};
 enum { PLANE, LINE, POINT, INSIDE_OUT };

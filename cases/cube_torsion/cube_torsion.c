@@ -1,4 +1,4 @@
-/* A cube twisted about z at the top, its base held; what is measured is in cases/cube.h. */
-#include "cases/cube.h"
+/* A cube twisted about z at the top, its base held; what is measured is in cases/scenes/cube.h. */
+#include "cases/scenes/cube.h"
 
 PBD_CUBE_CASE(cube_torsion, CUBE_TORSION, "a cube twisted about z at the top")

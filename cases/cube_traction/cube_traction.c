@@ -1,4 +1,4 @@
-/* A cube pulled along z at the top, its base held; what is measured is in cases/cube.h. */
-#include "cases/cube.h"
+/* A cube pulled along z at the top, its base held; what is measured is in cases/scenes/cube.h. */
+#include "cases/scenes/cube.h"
 
 PBD_CUBE_CASE(cube_traction, CUBE_TRACTION, "a cube pulled along z at the top")

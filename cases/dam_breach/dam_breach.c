@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/granular.h"
-#include "cases/liquid.h"
-#include "cases/near_pairs.h"
+#include "cases/geometry/near_pairs.h"
+#include "cases/scenes/granular.h"
+#include "cases/scenes/liquid.h"
 
 #define REAL double
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/space/sph_kernel.h"
 
 static const pbd_param params[] = {
     {"height", "m", PBD_REAL, "0.267", 0, 1e6, PBD_OPEN_MIN, NULL, "H: of the dam"},

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/granular.h"
-#include "cases/liquid.h"
+#include "cases/scenes/granular.h"
+#include "cases/scenes/liquid.h"
 #include "dam_break_reference.h" /* made from reference.csv */
-#include "harness/csv_file.h"
+#include "harness/files/csv_file.h"
 
 static const pbd_param params[] = {
     {"cells", "", PBD_INTEGER, "12", 2, 1000, 0, NULL, "particles over the column's width"},

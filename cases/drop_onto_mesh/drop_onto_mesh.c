@@ -1,5 +1,5 @@
 /* Sand falls onto a thing of the user's own: a triangle mesh, closed or a sheet, that stands on the floor. */
-#include "cases/obstacle_drop.h"
+#include "cases/scenes/obstacle_drop.h"
 
 static const pbd_param params[] = {
     {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .ply or .stl; z is up"},

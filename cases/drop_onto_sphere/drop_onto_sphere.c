@@ -1,6 +1,6 @@
 /* Sand falls onto a sphere, given by its formula or by triangles that come as close to it as one likes: the same
  * figures from both say what a mesh as a collider is worth. */
-#include "cases/obstacle_drop.h"
+#include "cases/scenes/obstacle_drop.h"
 
 static const char *const kinds[] = {"analytic", "mesh", NULL};
 

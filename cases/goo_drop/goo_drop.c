@@ -1,6 +1,6 @@
 /* A ball, a cube or a tall column of snow, goo or any matter that flows falls to the floor: how far it spreads, how
  * high it stands, whether it bounces, and where its mass comes to lie. */
-#include "cases/granular_drop.h"
+#include "cases/scenes/granular_drop.h"
 
 static const char *const forms[] = {"ball", "cube", "column", NULL};
 enum { FORM_BALL, FORM_CUBE, FORM_COLUMN };

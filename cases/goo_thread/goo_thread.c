@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/granular.h"
+#include "cases/scenes/granular.h"
 
 #define REAL double
-#include "methods/physics/svd3.h"
+#include "methods/physics/math/svd3.h"
 
 static const pbd_param params[] = {
     {"diameter", "m", PBD_REAL, "0.02", 0, 1e6, PBD_OPEN_MIN, NULL, "of the thread"},

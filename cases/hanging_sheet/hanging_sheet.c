@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/sheet.h"
-#include "cases/stretched.h"
+#include "cases/scenes/sheet.h"
+#include "cases/scenes/stretched.h"
 
 static const pbd_param params[] = {PBD_SHEET_PARAMS("1e4", "0.3", "100", "0", "45"),
                                    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},

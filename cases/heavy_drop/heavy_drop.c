@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
+#include "cases/scenes/beam.h"
 
 static const char *const loadings[] = {"weights", "falling", NULL};
 enum { LOAD_WEIGHTS, LOAD_FALLING };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases/particle_watch.h"
+#include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "1.2", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},

@@ -2,7 +2,7 @@
  * records its fit when it is created (k_edge, k_face, k_diagonal, k_volume, fit_error, dt). */
 #include <math.h>
 
-#include "cases/cube.h"
+#include "cases/scenes/cube.h"
 
 static const char *const conventions[] = {"printed", "standard", NULL};
 

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/collider_mesh.h"
-#include "cases/granular.h"
+#include "cases/scenes/collider_mesh.h"
+#include "cases/scenes/granular.h"
 
 #define REAL double
-#include "methods/physics/collider_shapes.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 static const char *const kinds[] = {"analytic", "mesh", NULL};
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
-#include "cases/stretched.h"
+#include "cases/scenes/beam.h"
+#include "cases/scenes/stretched.h"
 
 static const char *const loads[] = {"gravity", "surface", NULL};
 enum { GRAVITY, SURFACE };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/body.h"
+#include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
-#include "cases/surface.h"
+#include "cases/scenes/body.h"
 
 static const char *const faces[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 

@@ -2,7 +2,7 @@
  * what the paper sets against flow that is looked at only once a step. */
 #include <math.h>
 
-#include "cases/granular_drop.h"
+#include "cases/scenes/granular_drop.h"
 
 static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "length of the block; half as deep and half as high"},

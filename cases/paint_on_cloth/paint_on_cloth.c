@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/granular.h"
-#include "cases/sheet.h"
-#include "cases/triangle_mesh.h"
+#include "cases/geometry/triangle_mesh.h"
+#include "cases/scenes/granular.h"
+#include "cases/scenes/sheet.h"
 
 static const char *const holds[] = {"edges", "corners", "none", NULL};
 enum { HELD_EDGES, HELD_CORNERS, HELD_NONE };

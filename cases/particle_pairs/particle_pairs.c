@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/smoothed_body.h"
+#include "cases/scenes/smoothed_body.h"
 
 #define REAL double
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/space/sph_kernel.h"
 
 static const pbd_param params[] = {
     {"pairs", "", PBD_INTEGER, "111", 2, 10000, 0, NULL, "at distances from 0 to `farthest`"},

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/particle_watch.h"
-#include "cases/returning.h"
+#include "cases/scenes/particle_watch.h"
+#include "cases/scenes/returning.h"
 
 static const char *const starts[] = {"random", "scaled", NULL};
 enum { RANDOM, SCALED };

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/particle_scene.h"
-#include "cases/particle_watch.h"
+#include "cases/scenes/particle_scene.h"
+#include "cases/scenes/particle_watch.h"
 
 static const double PI = 3.14159265358979323846;
 static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding, and has no impulse */

@@ -1,8 +1,9 @@
 /* A body of the user's own, told by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
-#include "cases/sampled.h"
-#include "cases/triangle_mesh.h"
+#include "cases/geometry/triangle_mesh.h"
+#include "cases/scenes/sampled.h"
+#include "cases/geometry/triangle_file.h"
 
 static const pbd_param params[] = {
     {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .ply or .stl"},

@@ -1,7 +1,7 @@
 /* A body made here, filled with particles. */
 #include <math.h>
 
-#include "cases/sampled.h"
+#include "cases/scenes/sampled.h"
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "torus", 0, 0, 0, body_shape_names, "which body; bunny, cow, armadillo are stand-ins"},

@@ -1,15 +1,15 @@
 /* The towel of particles: a sheet some layers thick on a cubic lattice, with stiff fibres at an angle, pulled outward
  * on all four edges. The same problem as `towel`, which is a mesh of triangles.
  *
- * Particles are numbered layer by layer, those of a layer as the particles of a sheet of triangles (cases/sheet.h):
- * that sheet, in the middle of the layers, is what strains are read from. */
+ * Particles are numbered layer by layer, those of a layer as the particles of a sheet of triangles
+ * (cases/scenes/sheet.h): that sheet, in the middle of the layers, is what strains are read from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/particle_scene.h"
-#include "cases/sheet.h"
-#include "cases/stretched.h"
+#include "cases/scenes/particle_scene.h"
+#include "cases/scenes/sheet.h"
+#include "cases/scenes/stretched.h"
 
 static const pbd_param params[] = {
     {"across", "", PBD_INTEGER, "24", 2, 5000, 0, NULL, "particles across the width; the spacing follows"},

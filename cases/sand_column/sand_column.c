@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/granular.h"
+#include "cases/scenes/granular.h"
 
 static const char *const forms[] = {"axisymmetric", "plane", NULL}; /* in the order of heap_form */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/particle_watch.h"
+#include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
     {"sausages", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "side by side"},

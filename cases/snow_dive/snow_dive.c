@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases/person.h"
+#include "cases/scenes/person.h"
 
 enum { VIEWS = 4, WALLS = 5, COLUMNS = 60 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases/person.h"
+#include "cases/scenes/person.h"
 
 enum { VIEWS = 4 }; /* pictures after the one at the start */
 

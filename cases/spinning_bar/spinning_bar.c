@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
+#include "cases/scenes/beam.h"
 
 static const pbd_param params[] = {
     PBD_BOX_PARAMS("1e5", "0.3", "100", "neo_hookean", "1", "0.2", "2"),

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/liquid.h"
+#include "cases/scenes/liquid.h"
 
 static const pbd_param params[] = {
     {"cells", "", PBD_INTEGER, "12", 2, 400, 0, NULL, "layers of particles over the depth"},

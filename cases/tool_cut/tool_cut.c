@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/smoothed_body.h"
+#include "cases/scenes/smoothed_body.h"
 
 static const pbd_param params[] = {
     {"particles", "", PBD_INTEGER, "80", 1, 1000000, 0, NULL, "of the body"},

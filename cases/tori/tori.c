@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/particle_watch.h"
+#include "cases/scenes/particle_watch.h"
 
 static const char *const contacts[] = {"on", "walls", "off", NULL};
 enum { CONTACT_ON, CONTACT_WALLS, CONTACT_OFF };

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/sheet.h"
-#include "cases/stretched.h"
+#include "cases/scenes/sheet.h"
+#include "cases/scenes/stretched.h"
 
 static const pbd_param params[] = {
     PBD_SHEET_PARAMS("50", "0.4", "100", "500", "45"),

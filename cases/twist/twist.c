@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases/beam.h"
+#include "cases/scenes/beam.h"
 
 static const double TURN = 6.283185307179586477;
 

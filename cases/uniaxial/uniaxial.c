@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #define REAL double
-#include "cases/beam.h"
-#include "methods/physics/uniaxial.h"
+#include "cases/scenes/beam.h"
+#include "methods/physics/matter/uniaxial.h"
 
 static const char *const sides_names[] = {"confined", "free", NULL};
 static const char *const modes[] = {"static", "dynamic", NULL};
@@ -128,7 +128,7 @@ const pbd_case pbd_case_uniaxial = {
     .abi = PBD_CASE_ABI,
     .name = "uniaxial",
     .summary = "a block stretched or compressed evenly, with free or confined sides, against its law",
-    .source = "cao2023 Fig. 2; methods/physics/uniaxial.h",
+    .source = "cao2023 Fig. 2; methods/physics/matter/uniaxial.h",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
     .build = build,

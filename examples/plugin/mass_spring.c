@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/real.h"
+#include "harness/exec/real.h"
 #include "methods/plugin.h"
 
 static const pbd_param params[] = {

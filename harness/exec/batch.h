@@ -7,7 +7,7 @@
 #define PBD_BATCH_H
 
 #include "harness/exec/lanes.h"
-#include "methods/physics/vec.h"
+#include "harness/exec/vec.h"
 
 #if PBD_BATCH == 1
 

@@ -2,7 +2,7 @@
 #ifndef PBD_LANES_H
 #define PBD_LANES_H
 
-#include "methods/physics/real.h"
+#include "harness/exec/real.h"
 
 /* Threads of a block, and lanes of a tile, on a GPU. Eight lanes fit the 20 to 40 neighbours of these methods: with 32
  * most of a warp would idle at the end of each list. A CUDA build may try others (PBD_GPU_BLOCK and PBD_GPU_LANES of

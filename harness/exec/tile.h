@@ -4,7 +4,7 @@
 #define PBD_TILE_H
 
 #include "harness/exec/lanes.h"
-#include "methods/physics/vec.h"
+#include "harness/exec/vec.h"
 
 /* Sums `count` values at once: in the emulation an exchange costs a round of all lanes, whatever it carries. */
 PBD_FN void tile_sums(real *v, int count) {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/query/sql_functions.h"
 #include "harness/report/report.h"
-#include "harness/sql_functions.h"
 #include "harness/store/rows.h"
 
 static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the report"};

@@ -1,7 +1,7 @@
 /* This build, the builds and machines behind the page, and what the program is made of. */
 #include <string.h>
 
-#include "harness/libraries.h"
+#include "harness/machine/libraries.h"
 #include "harness/report/report.h"
 
 static void write_fact(pbd_html *h, const char *name, const char *value) {

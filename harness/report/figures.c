@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/cli.h"
-#include "harness/csv_file.h"
-#include "harness/figure_draw.h"
+#include "harness/figure/figure_draw.h"
+#include "harness/files/csv_file.h"
+#include "harness/files/paths.h"
 #include "harness/report/report.h"
 
 enum { MOST_ROWS = 400 }; /* of one table of data */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/history.h"
 #include "harness/report/report.h"
+#include "harness/trend/history.h"
 
 enum { MOST_CELLS = 12, MOST_ROWS = 100, CHART_WIDTH = 160, CHART_HEIGHT = 32, CHART_EDGE = 3 };
 

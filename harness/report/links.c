@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/query/run_command.h"
 #include "harness/report/report.h"
-#include "harness/run_command.h"
 #include "harness/store/rows.h"
 
 enum { MOST_RUNS = 5000, SHOWN_DIGITS = 8 };

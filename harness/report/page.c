@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "harness/cli.h"
 #include "harness/report/report.h"
 #include "report_css.h"
 #include "report_js.h"

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "harness/cli.h"
-#include "harness/figure_data.h"
-#include "harness/figure_draw.h"
-#include "harness/figure_plan.h"
+#include "harness/figure/figure_data.h"
+#include "harness/figure/figure_draw.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/files/paths.h"
 #include "harness/report/report.h"
 #include "harness/store/rows.h"
 

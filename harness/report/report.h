@@ -5,9 +5,9 @@
 #ifndef PBD_REPORT_H
 #define PBD_REPORT_H
 
-#include "harness/claims.h"
-#include "harness/figures.h"
-#include "harness/papers.h"
+#include "harness/figure/claims.h"
+#include "harness/figure/figures.h"
+#include "harness/figure/papers.h"
 #include "harness/report/html.h"
 #include "harness/store/store.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/query/run_command.h"
 #include "harness/report/report.h"
-#include "harness/run_command.h"
 
 static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the report's runs"};
 

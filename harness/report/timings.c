@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/limits/table.h"
+#include "harness/bench/limits/table.h"
 #include "harness/report/report.h"
 
 /* ---- The machine's limits ---------------------------------------------------------------------------------------- */

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "harness/figure_data.h"
-#include "harness/figure_draw.h"
+#include "harness/figure/figure_data.h"
+#include "harness/figure/figure_draw.h"
+#include "harness/files/paths.h"
 #include "harness/report/report.h"
-#include "harness/work_precision.h"
+#include "harness/trend/work_precision.h"
 
 enum { MOST_CASES = 12, MOST_POINTS = 60 };
 

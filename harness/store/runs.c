@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "harness/plugin.h"
+#include "harness/catalog/plugin.h"
 #include "harness/store/rows.h"
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */

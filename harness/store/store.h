@@ -8,8 +8,8 @@
 
 #include <sqlite3.h>
 
-#include "harness/environment.h"
-#include "harness/result.h"
+#include "harness/machine/environment.h"
+#include "harness/plan/result.h"
 
 typedef struct pbd_store pbd_store;
 

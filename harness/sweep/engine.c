@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/child.h"
-#include "harness/cli.h"
-#include "harness/run_command.h"
+#include "harness/files/paths.h"
+#include "harness/process/child.h"
+#include "harness/query/run_command.h"
 #include "harness/store/rows.h"
 
 enum { USUAL_ARRAY = 1001, MOST_WORDS = 64 }; /* Slurm's own default for MaxArraySize */

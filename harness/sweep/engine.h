@@ -2,7 +2,7 @@
 #ifndef PBD_SWEEP_ENGINE_H
 #define PBD_SWEEP_ENGINE_H
 
-#include "harness/options.h"
+#include "harness/files/texts.h"
 #include "harness/sweep/manifest.h"
 
 /* What was asked for. The last one is kept in submitted.json, and what `resume` is not told it takes from there. */

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/process/exit_codes.h"
+#include "harness/process/progress.h"
+
 static void print_run(const pbd_making *m, const pbd_plan_item *item, const pbd_result *r, bool made) {
     if (m->progress.on) fputs("\r\033[K", stderr);
     if (m->style.json) {

@@ -2,9 +2,9 @@
 #ifndef PBD_SWEEP_MAKING_H
 #define PBD_SWEEP_MAKING_H
 
-#include "harness/cli.h"
-#include "harness/figure_plan.h"
-#include "harness/figure_report.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/figure/figure_report.h"
+#include "harness/process/progress.h"
 
 typedef struct pbd_making {
     pbd_report_style style;

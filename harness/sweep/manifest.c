@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "harness/environment.h"
-#include "harness/plugin.h"
+#include "harness/catalog/plugin.h"
+#include "harness/machine/environment.h"
 #include "harness/store/rows.h"
 
 enum { FORMAT = 1 }; /* of the file */

@@ -17,7 +17,7 @@
 #include <jansson.h>
 #include <limits.h>
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 typedef struct pbd_sweep_path {
     char text[PATH_MAX + 320];

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/child.h"
-#include "harness/cli.h"
+#include "harness/files/texts.h"
+#include "harness/process/child.h"
+#include "harness/process/exit_codes.h"
 #include "harness/store/rows.h"
 #include "harness/sweep/shard_merge.h"
 #include "harness/sweep/shard_run.h"

@@ -2,8 +2,8 @@
 #ifndef PBD_SWEEP_PARTS_H
 #define PBD_SWEEP_PARTS_H
 
-#include "harness/figure_file.h"
-#include "harness/figure_report.h"
+#include "harness/figure/figure_file.h"
+#include "harness/figure/figure_report.h"
 #include "harness/sweep/engine.h"
 
 typedef struct pbd_parts {

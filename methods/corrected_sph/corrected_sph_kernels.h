@@ -2,6 +2,6 @@
 #ifndef PBD_CORRECTED_SPH_KERNELS_H
 #define PBD_CORRECTED_SPH_KERNELS_H
 
-#include "methods/physics/particle_energy_kernels.h"
+#include "methods/physics/parts/particle_energy_kernels.h"
 
 #endif

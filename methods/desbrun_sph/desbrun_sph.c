@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/collider_poses.h"
-#include "methods/physics/device_state.h"
-#include "methods/physics/neighbours.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/space/neighbours.h"
+#include "methods/physics/surface/collider_poses.h"
 
 enum { STEPS_OWN, STEPS_GLOBAL, STEPS_FIXED };
 enum { MOST_LEVELS = 20, LIMIT_OFF = 0 };

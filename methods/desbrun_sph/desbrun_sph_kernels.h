@@ -8,8 +8,8 @@
 #define PBD_DESBRUN_SPH_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/collider_shapes.h"
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/space/sph_kernel.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 enum {
     SPH_BLOCK = 256,    /* particles that one item looks at, where a few numbers of all are wanted */

@@ -21,11 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/real.h"
 #include "methods/fem_implicit/elements.h"
 #include "methods/fem_implicit/material.h"
-#include "methods/physics/clock.h"
-#include "methods/physics/real.h"
-#include "methods/physics/sparse.h"
+#include "methods/physics/device/clock.h"
+#include "methods/physics/math/sparse.h"
 
 static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
 static const char *const integrators[] = {"backward_euler", "implicit_midpoint", NULL};

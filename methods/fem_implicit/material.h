@@ -2,8 +2,8 @@
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 
-#include "methods/physics/fibres.h"
-#include "methods/physics/tangent.h"
+#include "methods/physics/matter/fibres.h"
+#include "methods/physics/matter/tangent.h"
 
 typedef struct material {
     hyperelastic law;

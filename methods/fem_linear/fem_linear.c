@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/fem_linear/hex8.h"
-#include "methods/physics/real.h"
+#include "harness/exec/real.h"
+#include "methods/physics/parts/hex8.h"
 
 static const char *const no_yes[] = {"no", "yes", NULL};
 

@@ -12,9 +12,9 @@
 #define PBD_GISSLER_SNOW_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/collider_shapes.h"
-#include "methods/physics/flow_rules.h"
-#include "methods/physics/sph_kernel.h"
+#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/space/sph_kernel.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 enum { GISSLER_BLOCK = 256 }; /* particles that one item looks at, where a few numbers of all are wanted */
 enum { GISSLER_BODY = 8 };    /* of a particle: stretch S as xx yy zz xy yz zx, J_P, J of the whole motion */

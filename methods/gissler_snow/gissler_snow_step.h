@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "methods/gissler_snow/gissler_snow_kernels.h"
-#include "methods/physics/collider_poses.h"
-#include "methods/physics/device_state.h"
-#include "methods/physics/flow_material.h"
-#include "methods/physics/kernel_warnings.h"
-#include "methods/physics/neighbours.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/matter/flow_material.h"
+#include "methods/physics/space/kernel_warnings.h"
+#include "methods/physics/space/neighbours.h"
+#include "methods/physics/surface/collider_poses.h"
 
 /* Values of the parameters of these names. */
 enum { SOLVE_SPLIT, SOLVE_TOGETHER };

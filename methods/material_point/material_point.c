@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/element_shape.h"
-#include "methods/physics/uniaxial.h"
+#include "methods/physics/matter/uniaxial.h"
+#include "methods/physics/space/element_shape.h"
 
 static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
 static const char *const sides_names[] = {"confined", "free", NULL};

@@ -13,9 +13,9 @@
 #include "harness/exec/batch.h"
 #include "harness/exec/kernel.h"
 #include "harness/exec/tile.h"
-#include "methods/physics/collider_shapes.h"
-#include "methods/physics/flow_rules.h"
-#include "methods/physics/grid_search.h"
+#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/space/grid_search.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 /* Rows of a particle: matrices are their columns x, y, z one after the other. */
 enum {

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "methods/physics/rest_neighbours.h"
+#include "methods/physics/space/rest_neighbours.h"
 
 #define REAL double
-#include "methods/physics/svd3.h"
+#include "methods/physics/math/svd3.h"
 
 void start_fields_free(start_fields *f) {
     free(f->stretch);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/fem_linear/hex8.h"
 #include "methods/pbd_distance/linear.h"
+#include "methods/physics/parts/hex8.h"
 
 static double frobenius(const double *A, size_t n) {
     double sum = 0;

@@ -10,7 +10,7 @@
 #include "methods/pbd_distance/fit.h"
 #include "methods/pbd_distance/linear.h"
 #include "methods/pbd_distance/pbd_distance_kernels.h"
-#include "methods/physics/colouring.h"
+#include "methods/physics/space/colouring.h"
 
 static const char *const modes[] = {"dynamic", "static", NULL};
 static const char *const solvers[] = {"jacobi", "coloured_gs", NULL};

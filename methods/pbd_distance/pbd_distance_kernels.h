@@ -5,8 +5,8 @@
 #ifndef PBD_DISTANCE_KERNELS_H
 #define PBD_DISTANCE_KERNELS_H
 
-#include "methods/physics/particle_kernels.h"
-#include "methods/physics/scalar.h"
+#include "methods/physics/device/particle_kernels.h"
+#include "methods/physics/math/scalar.h"
 
 /* ---- One particle per item --------------------------------------------------------------------------------------- */
 

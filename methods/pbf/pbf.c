@@ -1,13 +1,13 @@
-/* pbf: position-based fluid (Macklin and Mueller 2013). The solver is methods/physics/fluid.h; here are its parameters,
- * loads, colliders and time. README.md has the equations. */
+/* pbf: position-based fluid (Macklin and Mueller 2013). The solver is methods/physics/parts/fluid.h; here are its
+ * parameters, loads, colliders and time. README.md has the equations. */
 #include "methods/pbf/pbf_kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/device_state.h"
-#include "methods/physics/fluid.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/parts/fluid.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 

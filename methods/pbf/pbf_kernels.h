@@ -1,10 +1,10 @@
 /* What position-based fluid does with particles one by one: loads, colliders, motion, and a few numbers of all. The
- * liquid itself is in methods/physics/fluid_kernels.h. */
+ * liquid itself is in methods/physics/parts/fluid_kernels.h. */
 #ifndef PBD_PBF_KERNELS_H
 #define PBD_PBF_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/collider_shapes.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 typedef struct pbf_push_args {
     real *v;          /* rows: velocity, m/s; inverse mass, 1/kg, 0: held */

@@ -2,8 +2,8 @@
 #ifndef PBD_STRAIN_ENERGY_KERNELS_H
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
-#include "methods/physics/element_kernels.h"
-#include "methods/physics/energy_constraint.h"
+#include "methods/physics/matter/energy_constraint.h"
+#include "methods/physics/parts/element_kernels.h"
 
 typedef struct energy_args {
     element_view view;

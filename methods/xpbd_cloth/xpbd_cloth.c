@@ -1,10 +1,10 @@
 /* xpbd_cloth: cloth by XPBD, strains of triangles and the angles between them as compliant constraints. The solver is
- * methods/physics/cloth.h; README.md has the equations. */
+ * methods/physics/parts/cloth.h; README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "methods/physics/cloth.h"
-#include "methods/physics/contact.h"
+#include "methods/physics/parts/cloth.h"
+#include "methods/physics/parts/contact.h"
 
 static const char *const gradients[] = {"end", "path", NULL};
 

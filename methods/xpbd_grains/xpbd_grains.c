@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/collider_poses.h"
-#include "methods/physics/neighbours.h"
-#include "methods/physics/rest_neighbours.h"
+#include "methods/physics/space/neighbours.h"
+#include "methods/physics/space/rest_neighbours.h"
+#include "methods/physics/surface/collider_poses.h"
 #include "methods/xpbd_grains/xpbd_grains_kernels.h"
 
 static const char *const solvers[] = {"jacobi", "coloured_gs", NULL};

@@ -5,9 +5,9 @@
 #ifndef PBD_XPBD_GRAINS_KERNELS_H
 #define PBD_XPBD_GRAINS_KERNELS_H
 
-#include "methods/physics/contact_kernels.h"
-#include "methods/physics/particle_kernels.h"
-#include "methods/physics/scalar.h"
+#include "methods/physics/device/particle_kernels.h"
+#include "methods/physics/math/scalar.h"
+#include "methods/physics/parts/contact_kernels.h"
 
 typedef struct grain_args {
     const uint32_t *first, *list;

@@ -3,7 +3,7 @@
 #ifndef PBD_XPBI_APART_KERNELS_H
 #define PBD_XPBI_APART_KERNELS_H
 
-#include "methods/xpbi/xpbi_kernels.h"
+#include "methods/xpbi/xpbi_constraint_kernels.h"
 
 /* ---- Nearness within the iterations (Eq. 21): pairs nearer than `gap` are moved apart ---------------------------- */
 

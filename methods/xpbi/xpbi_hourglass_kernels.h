@@ -14,7 +14,7 @@
 #ifndef PBD_XPBI_HOURGLASS_KERNELS_H
 #define PBD_XPBI_HOURGLASS_KERNELS_H
 
-#include "methods/xpbi/xpbi_kernels.h"
+#include "methods/xpbi/xpbi_constraint_kernels.h"
 
 /* Entries of a constraint, from s.hourglass on. */
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/neighbours.h"
+#include "methods/physics/space/neighbours.h"
 #include "methods/xpbi/xpbi_kernels.h"
 
 #define XPBI_HOST static inline __attribute__((unused))

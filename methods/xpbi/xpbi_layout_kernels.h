@@ -20,8 +20,8 @@
 #ifndef PBD_XPBI_LAYOUT_KERNELS_H
 #define PBD_XPBI_LAYOUT_KERNELS_H
 
-#include "methods/physics/neighbours_kernels.h"
-#include "methods/physics/particle_slice.h"
+#include "methods/physics/space/neighbours_kernels.h"
+#include "methods/physics/space/particle_slice.h"
 
 enum {
     XPBI_LANES = PARTICLE_SLICE,

@@ -2,8 +2,8 @@
 #ifndef PBD_XPBI_PARTICLE_KERNELS_H
 #define PBD_XPBI_PARTICLE_KERNELS_H
 
-#include "methods/physics/collider_shapes.h"
-#include "methods/physics/neighbours_kernels.h"
+#include "methods/physics/space/neighbours_kernels.h"
+#include "methods/physics/surface/collider_shapes.h"
 
 /* State of particles, in their order in space; rows of four reals. After the last follow XPBI_LANES rows for lanes
  * that stand for nobody. */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/clock.h"
-#include "methods/physics/collider_poses.h"
-#include "methods/physics/device_state.h"
-#include "methods/physics/flow_material.h"
-#include "methods/physics/fluid.h"
-#include "methods/physics/kernel_warnings.h"
+#include "methods/physics/device/clock.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/matter/flow_material.h"
+#include "methods/physics/parts/fluid.h"
+#include "methods/physics/space/kernel_warnings.h"
+#include "methods/physics/surface/collider_poses.h"
 #include "methods/xpbi/xpbi_cloth.h"
 #include "methods/xpbi/xpbi_layout.h"
 

@@ -13,7 +13,7 @@
 #define PBD_XPBI_TILE_KERNELS_H
 
 #include "harness/exec/tile.h"
-#include "methods/xpbi/xpbi_kernels.h"
+#include "methods/xpbi/xpbi_constraint_kernels.h"
 
 #if PBD_BATCH == 1
 

@@ -10,7 +10,7 @@ unset colorbox
 unset key
 unset grid
 set size ratio -1
-# The person of cases/person.c from the side: ends of the capsules and their radii over the height.
+# The person of cases/scenes/person.c from the side: ends of the capsules and their radii over the height.
 $person << EOD
 -0.005 0.91 0.005 0.93 0.075
 0 0.8 0 0.88 0.04

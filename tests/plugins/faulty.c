@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "methods/physics/real.h"
+#include "harness/exec/real.h"
 #include "methods/plugin.h"
 
 typedef enum fault {

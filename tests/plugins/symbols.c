@@ -1,8 +1,8 @@
 /* No plug-in: it asks for everything that the contract offers, so that opening it shows whether the program exports it
  * all. It has no table, which is what it is refused for. */
 #include "harness/exec/emu.h"
-#include "methods/physics/colouring.h"
-#include "methods/physics/real.h"
+#include "harness/exec/real.h"
+#include "methods/physics/space/colouring.h"
 #include "methods/plugin.h"
 
 typedef void (*function)(void);

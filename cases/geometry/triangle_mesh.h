@@ -1,0 +1,38 @@
+/* Closed triangle meshes: read from OBJ, PLY and STL files by assimp, checked, and asked what is inside and how far the
+ * surface is. */
+#ifndef PBD_TRIANGLE_MESH_H
+#define PBD_TRIANGLE_MESH_H
+
+#include "cases/geometry/solid.h"
+
+typedef struct triangle_tree triangle_tree;
+
+typedef struct triangle_mesh {
+    size_t vertices, triangles;
+    double *position;   /* vertices x 3, m; no two are equal */
+    uint32_t *triangle; /* triangles x 3, counter-clockwise from outside */
+    triangle_tree *tree;
+} triangle_mesh;
+
+/* The same from arrays, which are copied. `name` is what messages call it. */
+pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *position, size_t triangles,
+                              const uint32_t *triangle, triangle_mesh *out);
+void triangle_mesh_free(triangle_mesh *mesh); /* safe on a zeroed one */
+
+/* The body that it bounds; borrows the mesh. Inside is where the winding number is above one half. */
+solid triangle_mesh_solid(const triangle_mesh *mesh);
+
+/* ---- The tree of boxes over the triangles (triangle_tree.c) ------------------------------------------------------ */
+
+pbd_status triangle_tree_make(size_t triangles, const uint32_t *triangle, const double *position, triangle_tree **out);
+void triangle_tree_free(triangle_tree *tree); /* NULL-safe */
+
+/* How often the surface goes round x: 1 inside, 0 outside, in between only where the surface is open or very near.
+ * Far parts of the surface count as dipoles (G. Barill et al., Fast Winding Numbers, ACM TOG 37, 2018). */
+double triangle_tree_winding(const triangle_tree *tree, const double x[3]);
+/* From x to the nearest point of the surface, m. */
+double triangle_tree_distance(const triangle_tree *tree, const double x[3]);
+/* Whether two triangles cross, or lie on each other, other than at a vertex or an edge that they share; which two. */
+bool triangle_tree_crossing(const triangle_tree *tree, size_t pair[2]);
+
+#endif

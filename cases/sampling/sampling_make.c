@@ -1,0 +1,305 @@
+#include "cases/sampling/sampling_parts.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sampling_kinds[] = {"lattice", "poisson", NULL};
+
+void sampling_free(sampling *s) {
+    free(s->position);
+    free(s->layer);
+    free(s->site);
+    *s = (sampling){0};
+}
+
+static pbd_status no_memory(size_t particles) {
+    return pbd_error(PBD_FAILED, "out of memory for sampling a body by %zu particles", particles);
+}
+
+pbd_status sampling_allocate(sampling *out, size_t count) {
+    out->count = count;
+    out->position = malloc((3 * count + 1) * sizeof *out->position);
+    out->layer = calloc(count + 1, 1);
+    return out->position && out->layer ? pbd_ok() : no_memory(count);
+}
+
+static pbd_status too_small(const solid *body, double spacing) {
+    return pbd_error(PBD_BAD_INPUT,
+                     "the body, %g x %g x %g m, has no room for a single particle at spacing=%g m: set a smaller "
+                     "spacing, or check its unit of length",
+                     body->high[0] - body->low[0], body->high[1] - body->low[1], body->high[2] - body->low[2], spacing);
+}
+
+static pbd_status too_many(double sites, double spacing) {
+    return pbd_error(PBD_BAD_INPUT, "spacing=%g m asks for a lattice of %.3g sites: %d at most; set a larger spacing",
+                     spacing, sites, 10 * SAMPLING_MOST);
+}
+
+/* Nearer to the surface than this, in spacings, a site counts as on it and so not inside: rounding decides nothing. */
+static const double ON_SURFACE = 1e-6;
+
+/* ---- The lattice ------------------------------------------------------------------------------------------------- */
+
+typedef struct lattice {
+    size_t n[3];
+    double first[3], spacing; /* m */
+} lattice;
+
+static size_t lattice_sites(const lattice *l) { return l->n[0] * l->n[1] * l->n[2]; }
+
+static void lattice_place(const lattice *l, size_t site, double x[3]) {
+    const size_t k = site % l->n[2], j = site / l->n[2] % l->n[1], i = site / l->n[2] / l->n[1];
+    x[0] = l->first[0] + (double)i * l->spacing;
+    x[1] = l->first[1] + (double)j * l->spacing;
+    x[2] = l->first[2] + (double)k * l->spacing;
+}
+
+/* As many cubes along each edge of the solid's box as fit it best, their middle in its middle. One more at each end
+ * would have its site outside of the box. */
+static pbd_status lattice_over(const solid *body, double spacing, lattice *out) {
+    double sites = 1;
+    *out = (lattice){.spacing = spacing};
+    for (int d = 0; d < 3; d++) {
+        const double cubes = fmax(round((body->high[d] - body->low[d]) / spacing), 1);
+        sites *= cubes;
+        if (!(sites <= 10.0 * SAMPLING_MOST)) return too_many(sites, spacing);
+        out->n[d] = (size_t)cubes;
+        out->first[d] = 0.5 * (body->low[d] + body->high[d]) - 0.5 * (cubes - 1) * spacing;
+    }
+    return pbd_ok();
+}
+
+/* Marks the sites inside, and counts them. */
+static size_t mark_inside(const solid *body, const lattice *l, unsigned char *inside) {
+    const long sites =
+        (long)lattice_sites(l); /* no OpenMP in cases: a process that runs plug-ins apart builds scenes */
+    size_t count = 0;
+    for (long site = 0; site < sites; site++) {
+        double x[3];
+        lattice_place(l, (size_t)site, x);
+        const bool in = body->distance(body, x) < -ON_SURFACE * l->spacing;
+        inside[site] = in;
+        count += in;
+    }
+    return count;
+}
+
+/* Of the cube whose lowest corner is this site, corner 0 .. 7: x slowest. False at the lattice's end. */
+static bool cube_corner(const lattice *l, size_t site, int corner, size_t *out) {
+    const size_t at[3] = {site / l->n[2] / l->n[1] + (size_t)(corner / 4),
+                          site / l->n[2] % l->n[1] + (size_t)(corner / 2 % 2), site % l->n[2] + (size_t)(corner % 2)};
+    *out = (at[0] * l->n[1] + at[1]) * l->n[2] + at[2];
+    return at[0] < l->n[0] && at[1] < l->n[1] && at[2] < l->n[2];
+}
+
+static bool is_cube(const lattice *l, const unsigned char *inside, size_t site) {
+    size_t corner;
+    for (int c = 0; c < 8; c++)
+        if (!cube_corner(l, site, c, &corner) || !inside[corner]) return false;
+    return true;
+}
+
+/* Keeps the corners of whole cubes; returns how many. */
+static size_t keep_cubes(const lattice *l, unsigned char *inside) {
+    const size_t sites = lattice_sites(l);
+    size_t count = 0, corner;
+    enum { KEPT = 2 };
+    for (size_t s = 0; s < sites; s++)
+        if (inside[s] && is_cube(l, inside, s))
+            for (int c = 0; c < 8; c++)
+                if (cube_corner(l, s, c, &corner)) inside[corner] = KEPT;
+    for (size_t s = 0; s < sites; s++) {
+        inside[s] = inside[s] == KEPT;
+        count += inside[s];
+    }
+    return count;
+}
+
+/* The sites that a plan wants, marked in *inside, which is the caller's, and counted. */
+static pbd_status lattice_fill(const solid *body, const lattice *l, bool cubes, unsigned char **inside, size_t *count) {
+    *inside = malloc(lattice_sites(l) + 1);
+    if (!*inside) return no_memory(lattice_sites(l));
+    *count = mark_inside(body, l, *inside);
+    if (cubes) *count = keep_cubes(l, *inside);
+    return pbd_ok();
+}
+
+static pbd_status lattice_count(const solid *body, const lattice *l, bool cubes, size_t *count) {
+    unsigned char *inside;
+    const pbd_status status = lattice_fill(body, l, cubes, &inside, count);
+    free(inside);
+    return status;
+}
+
+/* Whether one of a site's six neighbours has this mark; what lies outside of the lattice has mark 0. */
+static bool beside(const lattice *l, const unsigned char *mark, size_t site, unsigned char wanted) {
+    const size_t at[3] = {site / l->n[2] / l->n[1], site / l->n[2] % l->n[1], site % l->n[2]};
+    const size_t step[3] = {l->n[1] * l->n[2], l->n[2], 1};
+    for (int d = 0; d < 3; d++) {
+        const unsigned char low = at[d] > 0 ? mark[site - step[d]] : 0;
+        const unsigned char high = at[d] + 1 < l->n[d] ? mark[site + step[d]] : 0;
+        if (low == wanted || high == wanted) return true;
+    }
+    return false;
+}
+
+enum { OUT = 0, DEEP = 1, SECOND = 2, FIRST = 3 }; /* marks of sites */
+
+static void lattice_layers(const lattice *l, unsigned char *mark) {
+    const size_t sites = lattice_sites(l);
+    for (size_t s = 0; s < sites; s++)
+        if (mark[s] == DEEP && beside(l, mark, s, OUT)) mark[s] = FIRST;
+    for (size_t s = 0; s < sites; s++)
+        if (mark[s] == DEEP && beside(l, mark, s, FIRST)) mark[s] = SECOND;
+}
+
+/* ---- An exact number of sites ------------------------------------------------------------------------------------ */
+
+/* The fewest sites not below `count` that halving finds. The number of sites falls with the spacing, but not at every
+ * step of it, so the best of what was seen counts. */
+static pbd_status find_spacing(const solid *body, size_t count, bool cubes, double *spacing, size_t *sites) {
+    double box = 1, most;
+    size_t found;
+    for (int d = 0; d < 3; d++) box *= body->high[d] - body->low[d];
+    double fine = cbrt(box / (double)count), coarse = fine;
+    *sites = SIZE_MAX;
+    lattice l;
+    /* A box whose every site counts has too many at `coarse`; a solid that fills little of its box needs finer. */
+    for (int tries = 0; tries < 60; tries++) {
+        PBD_TRY(lattice_over(body, fine, &l));
+        PBD_TRY(lattice_count(body, &l, cubes, &found));
+        if (found >= count) {
+            *spacing = fine;
+            *sites = found;
+            break;
+        }
+        coarse = fine;
+        fine *= 0.8;
+    }
+    if (*sites == SIZE_MAX) return too_small(body, fine);
+    if (coarse <= fine) coarse = 1.5 * fine;
+    for (int tries = 0; tries < 40 && *sites != count; tries++) {
+        most = 0.5 * (fine + coarse);
+        PBD_TRY(lattice_over(body, most, &l));
+        PBD_TRY(lattice_count(body, &l, cubes, &found));
+        if (found < count) {
+            coarse = most;
+            continue;
+        }
+        fine = most;
+        if (found < *sites) {
+            *spacing = most;
+            *sites = found;
+        }
+    }
+    return pbd_ok();
+}
+
+typedef struct depth {
+    long long steps; /* distance from the surface in millionths of a spacing: coarse enough to be the same everywhere */
+    size_t site;
+} depth;
+
+/* The nearest to the surface first; of equals the last first. */
+static int nearest_first(const void *a, const void *b) {
+    const depth *x = a, *y = b;
+    if (x->steps != y->steps) return x->steps < y->steps ? -1 : 1;
+    return x->site > y->site ? -1 : x->site < y->site;
+}
+
+/* Leaves out `surplus` sites. They are all at the surface unless there are more of them than sites there. */
+static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus, unsigned char *mark) {
+    const size_t sites = lattice_sites(l);
+    size_t candidates = 0;
+    depth *list = NULL;
+    for (size_t s = 0; s < sites; s++) candidates += mark[s] != OUT;
+    if (!(list = malloc((candidates + 1) * sizeof *list))) return no_memory(candidates);
+    candidates = 0;
+    for (size_t s = 0; s < sites; s++) {
+        double x[3];
+        if (mark[s] == OUT) continue;
+        lattice_place(l, s, x);
+        list[candidates++] = (depth){llround(-1e6 * body->distance(body, x) / l->spacing), s};
+    }
+    qsort(list, candidates, sizeof *list, nearest_first);
+    for (size_t i = 0; i < surplus && i < candidates; i++) mark[list[i].site] = OUT;
+    free(list);
+    return pbd_ok();
+}
+
+/* ---- Particles of the lattice ------------------------------------------------------------------------------------ */
+
+static pbd_status take_sites(const lattice *l, const unsigned char *mark, size_t count, sampling *out) {
+    PBD_TRY(sampling_allocate(out, count));
+    out->site = malloc((count + 1) * sizeof *out->site);
+    if (!out->site) return no_memory(count);
+    size_t p = 0;
+    for (size_t s = 0; s < lattice_sites(l); s++) {
+        if (mark[s] == OUT) continue;
+        lattice_place(l, s, out->position + 3 * p);
+        out->site[p][0] = (int32_t)(s / l->n[2] / l->n[1]);
+        out->site[p][1] = (int32_t)(s / l->n[2] % l->n[1]);
+        out->site[p][2] = (int32_t)(s % l->n[2]);
+        out->layer[p++] = mark[s] == FIRST ? 1 : mark[s] == SECOND ? 2 : 0;
+    }
+    return pbd_ok();
+}
+
+static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sampling *out) {
+    lattice l;
+    double spacing = plan->spacing;
+    size_t sites = 0;
+    unsigned char *mark;
+    if (plan->count > 0) PBD_TRY(find_spacing(body, plan->count, plan->cubes, &spacing, &sites));
+    PBD_TRY(lattice_over(body, spacing, &l));
+    PBD_TRY(lattice_fill(body, &l, plan->cubes, &mark, &sites));
+    pbd_status status = sites > 0 ? pbd_ok() : too_small(body, spacing);
+    const size_t count = plan->count > 0 ? plan->count : sites;
+    if (status.code == PBD_OK && sites > count) status = drop_sites(body, &l, sites - count, mark);
+    if (status.code == PBD_OK) {
+        lattice_layers(&l, mark);
+        status = take_sites(&l, mark, count, out);
+    }
+    free(mark);
+    out->spacing = spacing;
+    out->volume = spacing * spacing * spacing;
+    out->dropped = sites - count;
+    return status;
+}
+
+/* ---- The volume of a solid that has no formula ------------------------------------------------------------------- */
+
+enum { FINE = 128 }; /* cubes along the longest edge */
+
+/* By counting small cubes: off by their size over the body's, to the power of 3/2 or so. */
+static pbd_status measure_volume(const solid *body, double *out) {
+    double edge = 0;
+    lattice l;
+    for (int d = 0; d < 3; d++) edge = fmax(edge, body->high[d] - body->low[d]);
+    size_t cubes;
+    PBD_TRY(lattice_over(body, edge / FINE, &l));
+    PBD_TRY(lattice_count(body, &l, false, &cubes));
+    *out = (double)cubes * l.spacing * l.spacing * l.spacing;
+    return pbd_ok();
+}
+
+pbd_status sampling_make(const solid *body, const sampling_plan *plan, sampling *out) {
+    *out = (sampling){0};
+    if (plan->count > SAMPLING_MOST)
+        return pbd_error(PBD_BAD_INPUT, "%zu particles in a body: %d at most", plan->count, SAMPLING_MOST);
+    double volume = body->volume;
+    pbd_status status = volume > 0 || plan->kind == SAMPLING_LATTICE ? pbd_ok() : measure_volume(body, &volume);
+    const double cube = plan->spacing * plan->spacing * plan->spacing;
+    if (status.code == PBD_OK && plan->count == 0 && volume > 0) {
+        if (!(volume >= 0.5 * cube)) status = too_small(body, plan->spacing);
+        if (!(volume / cube <= SAMPLING_MOST)) status = too_many(volume / cube, plan->spacing);
+    }
+    out->solid_volume = volume;
+    if (status.code == PBD_OK)
+        status =
+            plan->kind == SAMPLING_LATTICE ? fill_lattice(body, plan, out) : sampling_fill_poisson(body, plan, out);
+    if (status.code != PBD_OK) sampling_free(out);
+    return status;
+}

@@ -1,0 +1,181 @@
+#include "cases/scenes/beam.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t beam_particle(const beam_size *size, int i, int j, int k) {
+    const uint32_t wide = (uint32_t)size->across + 1, deep = (uint32_t)size->deep + 1;
+    return (uint32_t)k + deep * ((uint32_t)j + wide * (uint32_t)i);
+}
+
+static size_t beam_layer(const beam_size *size) { return ((size_t)size->across + 1) * ((size_t)size->deep + 1); }
+
+static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                 {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+/* Five tetrahedra of a cube: one in the middle on four corners no two of which are neighbours, one at each other
+ * corner. Cubes of odd place use the other four: then diagonals of neighbours meet. */
+static const int five[2][5][4] = {{{0, 2, 7, 5}, {0, 1, 2, 5}, {0, 2, 3, 7}, {0, 5, 7, 4}, {2, 7, 5, 6}},
+                                  {{1, 3, 4, 6}, {0, 1, 3, 4}, {1, 2, 3, 6}, {1, 6, 4, 5}, {3, 4, 6, 7}}};
+
+static double tet_volume(const double *x, const uint32_t *t) {
+    double d[3][3];
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++) d[c][i] = x[3 * t[c] + (uint32_t)i] - x[3 * t[3] + (uint32_t)i];
+    return (d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
+            d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0])) /
+           6;
+}
+
+static void fill_cube(const beam_size *size, int i, int j, int k, pbd_scene *scene, uint32_t *hex, uint32_t *tet) {
+    for (int v = 0; v < 8; v++) hex[v] = beam_particle(size, i + corner[v][0], j + corner[v][1], k + corner[v][2]);
+    for (int t = 0; t < 5; t++, tet += 4) {
+        for (int v = 0; v < 4; v++) tet[v] = hex[five[(i + j + k) % 2][t][v]];
+        if (tet_volume(scene->positions, tet) > 0) continue;
+        const uint32_t swap = tet[0];
+        tet[0] = tet[1];
+        tet[1] = swap;
+    }
+}
+
+static void fill_mesh(const beam_size *size, pbd_scene *scene) {
+    for (int i = 0; i <= size->along; i++)
+        for (int j = 0; j <= size->across; j++)
+            for (int k = 0; k <= size->deep; k++) {
+                double *x = scene->positions + 3 * beam_particle(size, i, j, k);
+                x[0] = size->length * i / size->along;
+                x[1] = size->width * ((double)j / size->across - 0.5);
+                x[2] = size->thickness * ((double)k / size->deep - 0.5);
+            }
+    uint32_t *hex = scene->hex, *tet = scene->tet;
+    for (int i = 0; i < size->along; i++)
+        for (int j = 0; j < size->across; j++)
+            for (int k = 0; k < size->deep; k++, hex += 8, tet += 20) fill_cube(size, i, j, k, scene, hex, tet);
+}
+
+/* A particle's share of the cubes around it: the same for hexahedra and, taken over both kinds of cubes, tetrahedra. */
+static void lump_mass(const beam_size *size, pbd_scene *scene) {
+    const double cube = scene->material.density * size->length * size->width * size->thickness / (double)scene->hexes;
+    for (size_t e = 0; e < 8 * scene->hexes; e++) scene->masses[scene->hex[e]] += cube / 8;
+}
+
+static pbd_status allocate(pbd_scene *scene) {
+    const size_t n = scene->particles;
+    scene->positions = calloc(3 * n, sizeof *scene->positions);
+    scene->forces = calloc(3 * n, sizeof *scene->forces);
+    scene->masses = calloc(n, sizeof *scene->masses);
+    scene->hex = calloc(8 * scene->hexes, sizeof *scene->hex);
+    scene->tet = calloc(4 * scene->tets, sizeof *scene->tet);
+    if (scene->positions && scene->forces && scene->masses && scene->hex && scene->tet) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a bar of %zu cubes", scene->hexes);
+}
+
+/* Cubes along `length` where the width has size->across of them. */
+static pbd_status count_cubes(const beam_size *size, const char *name, double length, int *out) {
+    const double wanted = length / size->width * size->across;
+    if (!(wanted < 1e6))
+        return pbd_error(PBD_BAD_INPUT, "%s=%g over width=%g asks for %.3g cubes along it: 1000000 at most", name,
+                         length, size->width, wanted);
+    *out = wanted < 1 ? 1 : (int)lround(wanted);
+    return pbd_ok();
+}
+
+pbd_status beam_build(const pbd_values *values, pbd_scene *scene, beam_size *size) {
+    return beam_build_plate(values, pbd_real(values, "width"), scene, size);
+}
+
+pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size) {
+    *scene = (pbd_scene){0};
+    *size = (beam_size){.length = pbd_real(values, "length"),
+                        .width = pbd_real(values, "width"),
+                        .across = (int)pbd_integer(values, "cells"),
+                        .thickness = thickness};
+    PBD_TRY(count_cubes(size, "length", size->length, &size->along));
+    PBD_TRY(count_cubes(size, "thickness", thickness, &size->deep));
+    scene->particles = beam_layer(size) * ((size_t)size->along + 1);
+    scene->hexes = (size_t)size->along * (size_t)size->across * (size_t)size->deep;
+    scene->tets = 5 * scene->hexes;
+    scene->extent = fmax(fmax(size->length, size->width), thickness);
+    scene->spacing = size->width / size->across;
+    scene->material = (pbd_material){.E = pbd_real(values, "E"),
+                                     .nu = pbd_real(values, "nu"),
+                                     .density = pbd_real(values, "density"),
+                                     .convention = PBD_D_STANDARD,
+                                     .law = (pbd_law)pbd_choice(values, "material")};
+    const pbd_status status = allocate(scene);
+    if (status.code != PBD_OK) {
+        beam_free(scene);
+        return status;
+    }
+    fill_mesh(size, scene);
+    lump_mass(size, scene);
+    return pbd_ok();
+}
+
+static pbd_status hold_layers(pbd_scene *scene, const beam_size *size, bool end) {
+    const size_t layer = beam_layer(size), last = scene->particles - layer;
+    scene->fixed_particle = malloc(2 * layer * sizeof *scene->fixed_particle);
+    if (!scene->fixed_particle) return pbd_error(PBD_FAILED, "out of memory for the ends of a bar");
+    for (size_t i = 0; i < layer; i++) scene->fixed_particle[i] = (uint32_t)i;
+    for (size_t i = 0; i < layer && end; i++) scene->fixed_particle[layer + i] = (uint32_t)(last + i);
+    scene->fixed = end ? 2 * layer : layer;
+    return pbd_ok();
+}
+
+pbd_status beam_hold_root(pbd_scene *scene, const beam_size *size) { return hold_layers(scene, size, false); }
+pbd_status beam_hold_ends(pbd_scene *scene, const beam_size *size) { return hold_layers(scene, size, true); }
+
+static void hang_rows(double *rows, size_t count) {
+    for (size_t i = 0; rows && i < count; i++) {
+        const double x = rows[3 * i];
+        rows[3 * i] = rows[3 * i + 2];
+        rows[3 * i + 2] = -x;
+    }
+}
+
+void beam_hang(pbd_scene *scene) {
+    hang_rows(scene->positions, scene->particles);
+    hang_rows(scene->forces, scene->particles);
+    hang_rows(scene->start, scene->particles);
+}
+
+void beam_layer_mean(const beam_size *size, const double *rows, int i, double out[3]) {
+    const size_t layer = beam_layer(size), first = layer * (size_t)i;
+    memset(out, 0, 3 * sizeof *out);
+    for (size_t p = first; p < first + layer; p++)
+        for (size_t d = 0; d < 3; d++) out[d] += rows[3 * p + d] / (double)layer;
+}
+
+double beam_lateral_stretch(const pbd_scene *scene, const beam_size *size, const double *x, int first, int last) {
+    const size_t layer = beam_layer(size);
+    double along = 0, square = 0, middle[3], rest[3];
+    for (int i = first; i <= last; i++) {
+        beam_layer_mean(size, x, i, middle);
+        beam_layer_mean(size, scene->positions, i, rest);
+        for (size_t p = layer * (size_t)i; p < layer * ((size_t)i + 1); p++)
+            for (size_t d = 0; d < 3; d++) {
+                const double from = scene->positions[3 * p + d] - rest[d];
+                along += from * (x[3 * p + d] - middle[d]);
+                square += from * from;
+            }
+    }
+    return along / square;
+}
+
+int beam_tip_particles(const beam_size *size, uint32_t out[4]) {
+    int count = 0;
+    for (int j = size->across / 2; j <= (size->across + 1) / 2; j++)
+        for (int k = size->deep / 2; k <= (size->deep + 1) / 2; k++)
+            out[count++] = beam_particle(size, size->along, j, k);
+    return count;
+}
+
+void beam_tip(const beam_size *size, const double *rows, double out[3]) {
+    uint32_t tip[4];
+    const int count = beam_tip_particles(size, tip);
+    memset(out, 0, 3 * sizeof *out);
+    for (int p = 0; p < count; p++)
+        for (uint32_t d = 0; d < 3; d++) out[d] += rows[3 * tip[p] + d] / count;
+}
+
+void beam_free(pbd_scene *scene) { body_free(scene); }

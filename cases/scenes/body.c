@@ -1,0 +1,176 @@
+#include "cases/scenes/body.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL double
+#include "methods/physics/matter/hyperelastic.h"
+
+const char *const body_laws[] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky", NULL};
+const char *const body_modes[] = {"static", "dynamic", NULL};
+
+void body_set_motion(const pbd_values *values, pbd_scene *scene) {
+    scene->duration = pbd_choice(values, "mode") == 1 ? pbd_real(values, "duration") : 0;
+}
+
+/* ---- Tetrahedra -------------------------------------------------------------------------------------------------- */
+
+static vec3 row_at(const double *rows, uint32_t particle) {
+    const double *row = rows + 3 * (size_t)particle;
+    return vec3_make(row[0], row[1], row[2]);
+}
+
+/* Edges from the fourth corner, as columns. */
+static mat3 edges(const double *rows, const uint32_t *tet) {
+    const vec3 last = row_at(rows, tet[3]);
+    return mat3_make(vec3_sub(row_at(rows, tet[0]), last), vec3_sub(row_at(rows, tet[1]), last),
+                     vec3_sub(row_at(rows, tet[2]), last));
+}
+
+/* a b^-1 and det b. */
+static mat3 divide(mat3 a, mat3 b, double *det) {
+    *det = mat3_det(b);
+    return mat3_scale(1 / *det, mat3_mul_transposed(a, mat3_cofactor(b)));
+}
+
+body_strain body_strain_at(const pbd_scene *scene, const double *x) {
+    const pbd_material *m = &scene->material;
+    const hyperelastic law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
+    body_strain out = {.smallest_det_F = INFINITY};
+    for (size_t e = 0; e < scene->tets; e++) {
+        double six_volumes;
+        const mat3 F = divide(edges(x, scene->tet + 4 * e), edges(scene->positions, scene->tet + 4 * e), &six_volumes);
+        const double det = mat3_det(F);
+        if (!(det >= out.smallest_det_F)) out.smallest_det_F = det;
+        if (!(det > 0)) out.inverted++;
+        out.energy += six_volumes / 6 * stress(law, F).psi;
+    }
+    return out;
+}
+
+void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    const body_strain strain = body_strain_at(scene, x);
+    if (scene->tets == 0) return;
+    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_LOWER_IS_BETTER, (double)strain.inverted);
+    if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_NEUTRAL, strain.energy);
+}
+
+enum { LARGEST_SHAPE = 2000 };
+
+void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    if (scene->particles > LARGEST_SHAPE) return;
+    pbd_series(recorder, "position", "x", "m", x, scene->particles, 3);
+    pbd_series(recorder, "position", "y", "m", x + 1, scene->particles, 3);
+    pbd_series(recorder, "position", "z", "m", x + 2, scene->particles, 3);
+}
+
+/* ---- The best rigid fit ------------------------------------------------------------------------------------------ */
+
+static vec3 centre(const pbd_scene *scene, const double *rows) {
+    vec3 sum = vec3_make(0, 0, 0);
+    double mass = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        sum = vec3_add(sum, vec3_scale(scene->masses[i], row_at(rows, (uint32_t)i)));
+        mass += scene->masses[i];
+    }
+    return vec3_scale(1 / mass, sum);
+}
+
+/* The rotation R that makes sum m |x - R X|^2 smallest is the one nearest to sum m x X^T (Kabsch 1976). */
+static mat3 best_rotation(const pbd_scene *scene, const double *x, vec3 x0, vec3 rest0) {
+    mat3 sum = mat3_scale(0, mat3_identity());
+    for (size_t i = 0; i < scene->particles; i++) {
+        const vec3 now = vec3_sub(row_at(x, (uint32_t)i), x0);
+        const vec3 rest = vec3_sub(row_at(scene->positions, (uint32_t)i), rest0);
+        sum = mat3_add(sum, mat3_scale(scene->masses[i], mat3_outer(now, rest)));
+    }
+    return mat3_polar(sum).r;
+}
+
+double body_shape_error(const pbd_scene *scene, const double *x) {
+    const vec3 x0 = centre(scene, x), rest0 = centre(scene, scene->positions);
+    const mat3 turn = best_rotation(scene, x, x0, rest0);
+    double off = 0, size = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const vec3 rest = vec3_sub(row_at(scene->positions, (uint32_t)i), rest0);
+        const vec3 gap = vec3_sub(vec3_sub(row_at(x, (uint32_t)i), x0), mat3_apply(turn, rest));
+        off += scene->masses[i] * vec3_dot(gap, gap);
+        size += scene->masses[i] * vec3_dot(rest, rest);
+    }
+    return sqrt(off / size);
+}
+
+/* ---- Reading and making ------------------------------------------------------------------------------------------ */
+
+static pbd_status read_rows(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_field field,
+                            double **out) {
+    *out = malloc((3 * scene->particles + 1) * sizeof **out);
+    if (!*out) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    const pbd_status status = method->read(state, field, *out);
+    if (status.code == PBD_OK) return status;
+    free(*out);
+    *out = NULL;
+    return status;
+}
+
+pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, const void *state, double **out) {
+    return read_rows(scene, method, state, PBD_POSITIONS, out);
+}
+
+pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const void *state, double **x, double **v) {
+    PBD_TRY(read_rows(scene, method, state, PBD_POSITIONS, x));
+    const pbd_status status = read_rows(scene, method, state, PBD_VELOCITIES, v);
+    if (status.code == PBD_OK) return status;
+    free(*x);
+    *x = NULL;
+    return status;
+}
+
+pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
+    double *v;
+    *out = 0;
+    PBD_TRY(read_rows(scene, method, state, PBD_VELOCITIES, &v));
+    for (size_t i = 0; i < scene->particles; i++) {
+        const vec3 one = row_at(v, (uint32_t)i);
+        const double speed = sqrt(vec3_dot(one, one));
+        if (!(speed <= *out)) *out = speed;
+    }
+    free(v);
+    return pbd_ok();
+}
+
+double body_noise(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*seed >> 11) / (double)(UINT64_C(1) << 52) - 1;
+}
+
+pbd_status body_start_at_rest(pbd_scene *scene) {
+    scene->start = malloc((3 * scene->particles + 1) * sizeof *scene->start);
+    if (!scene->start) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    memcpy(scene->start, scene->positions, 3 * scene->particles * sizeof *scene->start);
+    return pbd_ok();
+}
+
+pbd_status body_hold(pbd_scene *scene, const unsigned char *mark) {
+    scene->fixed_particle = malloc((scene->particles + 1) * sizeof *scene->fixed_particle);
+    if (!scene->fixed_particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++)
+        if (mark[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
+    return pbd_ok();
+}
+
+void body_free(pbd_scene *scene) {
+    void *owned[] = {
+        scene->positions, scene->velocities,    scene->start,    scene->forces,         scene->masses,
+        scene->hex,       scene->tet,           scene->triangle, scene->fixed_particle, scene->settle.watch,
+        scene->detail,    scene->volumes,       scene->body,     scene->collider,       scene->contact.radius,
+        scene->blade,     scene->collider_mesh, scene->matter};
+    for (size_t i = 0; scene->collider_mesh && i < scene->collider_meshes; i++) {
+        free(scene->collider_mesh[i].vertex);
+        free(scene->collider_mesh[i].triangle);
+    }
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    *scene = (pbd_scene){0};
+}

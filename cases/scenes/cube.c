@@ -1,0 +1,250 @@
+#include "cases/scenes/cube.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/parts/hex8.h"
+
+static const char *const loads[] = {"small", "large", NULL};
+static const char *const bases[] = {"weight", "reset", NULL};
+static const char *const sharings[] = {"once", "per_element", NULL};
+static const char *const conventions[] = {"printed", "standard", NULL};
+static const char *const spreads[] = {"equal", "consistent", NULL};
+static const char *const references[] = {"fem", "none", NULL};
+
+const pbd_param cube_params[] = {
+    {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},
+    {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
+    {"density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "0: every particle weighs 1 kg, as in the paper"},
+    {"edge", "m", PBD_REAL, "2", 0, 1e6, PBD_OPEN_MIN, NULL, "of the whole cube"},
+    {"cells", "", PBD_INTEGER, "1", 1, 200, 0, NULL, "hexahedra along each edge"},
+    {"load", "", PBD_CHOICE, "small", 0, 0, 0, loads,
+     "loaded nodes move by 5 % (small) or 15 % (large) of the edge on average in FEM"},
+    {"loads", "", PBD_CHOICE, "equal", 0, 0, 0, spreads,
+     "over the top nodes: equal nodal forces, or those of a uniform traction"},
+    {"base", "", PBD_CHOICE, "reset", 0, 0, 0, bases,
+     "held by inverse mass 0, or with full weight and put back after each projection"},
+    {"shared", "", PBD_CHOICE, "once", 0, 0, 0, sharings,
+     "constraints common to two elements count once or per element"},
+    {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions,
+     "shear entries of D as printed (twice the usual) or standard"},
+    {"reference", "", PBD_CHOICE, "fem", 0, 0, 0, references,
+     "none: nothing to compare with, for meshes (above about 25 cells) whose direct solve takes too long"},
+    {0}};
+
+/* What the case keeps for measuring. */
+typedef struct cube_detail {
+    double *reference; /* displacements of FEM, particles x 3, m; NULL for reference=none */
+    size_t top_count;
+    uint32_t *top; /* particles of the loaded face */
+} cube_detail;
+
+static size_t node_at(const int cells[3], int i, int j, int k) {
+    return (size_t)i + (size_t)(cells[0] + 1) * ((size_t)j + (size_t)(cells[1] + 1) * (size_t)k);
+}
+
+static void fill_mesh(const int cells[3], const double size[3], pbd_scene *scene) {
+    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    for (int k = 0; k <= cells[2]; k++)
+        for (int j = 0; j <= cells[1]; j++)
+            for (int i = 0; i <= cells[0]; i++) {
+                size_t node = node_at(cells, i, j, k);
+                /* Centred in x and y, so that torsion turns about the z axis. */
+                scene->positions[3 * node] = size[0] * ((double)i / cells[0] - 0.5);
+                scene->positions[3 * node + 1] = size[1] * ((double)j / cells[1] - 0.5);
+                scene->positions[3 * node + 2] = size[2] * (double)k / cells[2];
+                if (k == 0) scene->fixed_particle[scene->fixed++] = (uint32_t)node;
+            }
+    uint32_t *hex = scene->hex;
+    for (int k = 0; k < cells[2]; k++)
+        for (int j = 0; j < cells[1]; j++)
+            for (int i = 0; i < cells[0]; i++)
+                for (int a = 0; a < 8; a++)
+                    *hex++ = (uint32_t)node_at(cells, i + corner[a][0], j + corner[a][1], k + corner[a][2]);
+    double lumped = scene->material.density * size[0] * size[1] * size[2] / (double)scene->hexes / 8;
+    for (size_t e = 0; e < 8 * scene->hexes; e++)
+        if (scene->material.density > 0) scene->masses[scene->hex[e]] += lumped;
+    for (size_t p = 0; p < scene->particles && !(scene->material.density > 0); p++) scene->masses[p] = 1;
+}
+
+pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_material *material, pbd_scene *scene) {
+    size_t n = (size_t)(cells[0] + 1) * (size_t)(cells[1] + 1) * (size_t)(cells[2] + 1);
+    size_t base = (size_t)(cells[0] + 1) * (size_t)(cells[1] + 1);
+    scene->particles = n;
+    scene->hexes = (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
+    scene->material = *material;
+    scene->extent = fmax(size[0], fmax(size[1], size[2]));
+    scene->positions = calloc(3 * n, sizeof *scene->positions);
+    scene->forces = calloc(3 * n, sizeof *scene->forces);
+    scene->masses = calloc(n, sizeof *scene->masses);
+    scene->hex = calloc(8 * scene->hexes, sizeof *scene->hex);
+    scene->fixed_particle = calloc(base, sizeof *scene->fixed_particle);
+    if (!scene->positions || !scene->forces || !scene->masses || !scene->hex || !scene->fixed_particle) {
+        cube_free(scene);
+        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu hexahedra", scene->hexes);
+    }
+    fill_mesh(cells, size, scene);
+    return pbd_ok();
+}
+
+void cube_free(pbd_scene *scene) {
+    cube_detail *detail = scene->detail;
+    if (detail) {
+        free(detail->reference);
+        free(detail->top);
+        free(detail);
+    }
+    free(scene->positions);
+    free(scene->forces);
+    free(scene->masses);
+    free(scene->hex);
+    free(scene->fixed_particle);
+    *scene = (pbd_scene){0};
+}
+
+/* ---- Loads and reference ----------------------------------------------------------------------------------------- */
+
+/* Unit loads on the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the distance from the
+ * axis, so the four corners of one element get equal sizes; shear is along x, traction along z. `consistent` weighs
+ * each node with its share of the face. */
+static void apply_unit_loads(cube_test test, bool consistent, int cells, const cube_detail *detail, pbd_scene *scene) {
+    for (size_t t = 0; t < detail->top_count; t++) {
+        uint32_t node = detail->top[t];
+        int i = (int)(t % (size_t)(cells + 1)), j = (int)(t / (size_t)(cells + 1));
+        double share = 1;
+        if (consistent) share = (i == 0 || i == cells ? 0.5 : 1) * (j == 0 || j == cells ? 0.5 : 1);
+        double *f = scene->forces + 3 * node;
+        const double *x = scene->positions + 3 * node;
+        if (test == CUBE_TORSION) {
+            f[0] = -share * x[1];
+            f[1] = share * x[0];
+        } else
+            f[test == CUBE_SHEAR ? 0 : 2] = share;
+    }
+}
+
+static double norm3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static double mean_top_displacement(const cube_detail *detail, const double *u) {
+    double sum = 0;
+    for (size_t t = 0; t < detail->top_count; t++) sum += norm3(u + 3 * detail->top[t]);
+    return sum / (double)detail->top_count;
+}
+
+static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_scene *scene) {
+    int cells = (int)pbd_integer(values, "cells");
+    cube_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    size_t top = (size_t)(cells + 1) * (size_t)(cells + 1);
+    bool fem = pbd_choice(values, "reference") == 0;
+    if (detail) {
+        if (fem) detail->reference = calloc(3 * scene->particles, sizeof *detail->reference);
+        detail->top = malloc(top * sizeof *detail->top);
+    }
+    if (!detail || (fem && !detail->reference) || !detail->top)
+        return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
+    detail->top_count = top;
+    for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles - top + t);
+    apply_unit_loads(test, pbd_choice(values, "loads") == 1, cells, detail, scene);
+    double edge = pbd_real(values, "edge"), strain = pbd_choice(values, "load") == 0 ? 0.05 : 0.15, scale;
+    if (fem) { /* FEM is linear: scaling the loads scales its answer. */
+        PBD_TRY(hex8_solve(scene, NULL, detail->reference));
+        scale = strain * edge / mean_top_displacement(detail, detail->reference);
+        for (size_t i = 0; i < 3 * scene->particles; i++) detail->reference[i] *= scale;
+    } else { /* of that order: a uniform stress of E times the strain */
+        double sum = 0;
+        for (size_t t = 0; t < top; t++) sum += norm3(scene->forces + 3 * detail->top[t]);
+        scale = strain * pbd_real(values, "E") * edge * edge / sum;
+    }
+    for (size_t i = 0; i < 3 * scene->particles; i++) scene->forces[i] *= scale;
+    return pbd_ok();
+}
+
+pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    int n = (int)pbd_integer(values, "cells"), cells[3] = {n, n, n};
+    double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge};
+    pbd_material material = {.E = pbd_real(values, "E"),
+                             .nu = pbd_real(values, "nu"),
+                             .density = pbd_real(values, "density"),
+                             .convention = (pbd_convention)pbd_choice(values, "convention")};
+    PBD_TRY(cube_mesh(cells, size, &material, scene));
+    scene->fixing = (pbd_fixing)pbd_choice(values, "base");
+    scene->shared = (pbd_sharing)pbd_choice(values, "shared");
+    pbd_status status = build_detail(test, values, scene);
+    if (status.code != PBD_OK) cube_free(scene);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load against
+ * that in FEM, f.u / f.u_FEM; stiffness_ratio is its inverse, above 1 where the method is stiffer than FEM. */
+static void record_errors(const pbd_scene *scene, const double *u, const char *suffix, pbd_recorder *recorder) {
+    const cube_detail *detail = scene->detail;
+    if (!detail->reference) return;
+    double error = 0, sum = 0, work = 0, work_fem = 0;
+    for (size_t t = 0; t < detail->top_count; t++) {
+        size_t i = 3 * (size_t)detail->top[t];
+        double difference[3];
+        for (size_t d = 0; d < 3; d++) {
+            difference[d] = u[i + d] - detail->reference[i + d];
+            work += scene->forces[i + d] * u[i + d];
+            work_fem += scene->forces[i + d] * detail->reference[i + d];
+        }
+        error += norm3(difference);
+        sum += norm3(detail->reference + i);
+    }
+    char name[64];
+    snprintf(name, sizeof name, "displacement_error%s", suffix);
+    pbd_metric(recorder, name, "1", PBD_LOWER_IS_BETTER, error / sum);
+    snprintf(name, sizeof name, "displacement_ratio%s", suffix);
+    pbd_metric(recorder, name, "1", PBD_NEUTRAL, work / work_fem);
+    snprintf(name, sizeof name, "stiffness_ratio%s", suffix);
+    pbd_metric(recorder, name, "1", PBD_NEUTRAL, work_fem / work);
+}
+
+static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index,
+                           size_t count) {
+    static const char *const components[3] = {"x", "y", "z"};
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < 3; d++)
+            pbd_series(recorder, name, components[d], "m", rows + 3 * (index ? index[i] : i) + d, 1, 1);
+}
+
+/* Shapes are kept where a picture of them can be read. */
+enum { LARGEST_SHAPE = 2000 };
+
+static void record_shapes(const pbd_scene *scene, const double *u, pbd_recorder *recorder) {
+    const cube_detail *detail = scene->detail;
+    if (!detail->reference) return;
+    record_vectors(recorder, "top_displacement", u, detail->top, detail->top_count);
+    record_vectors(recorder, "top_displacement_reference", detail->reference, detail->top, detail->top_count);
+    if (scene->particles > LARGEST_SHAPE) return;
+    record_vectors(recorder, "rest_position", scene->positions, NULL, scene->particles);
+    record_vectors(recorder, "displacement", u, NULL, scene->particles);
+    record_vectors(recorder, "displacement_reference", detail->reference, NULL, scene->particles);
+}
+
+pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    size_t n = 3 * scene->particles;
+    double *u = malloc(n * sizeof *u);
+    if (!u) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    pbd_status status = method->read(state, PBD_POSITIONS, u);
+    if (status.code == PBD_OK) {
+        for (size_t i = 0; i < n; i++) u[i] -= scene->positions[i];
+        record_errors(scene, u, "", recorder);
+        record_shapes(scene, u, recorder);
+        pbd_status predicted = method->read(state, PBD_PREDICTED, u);
+        if (predicted.code == PBD_OK) {
+            for (size_t i = 0; i < n; i++) u[i] -= scene->positions[i];
+            record_errors(scene, u, "_predicted", recorder);
+        } else if (predicted.code != PBD_NOT_SUPPORTED)
+            status = predicted;
+    }
+    free(u);
+    return status;
+}

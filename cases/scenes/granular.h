@@ -1,0 +1,147 @@
+/* What is measured of matter that flows and breaks, by places alone: how evenly its particles lie, the heap that they
+ * make, the pieces they are in, and where their mass is. Parameters and a watch for cases of it. */
+#ifndef PBD_GRANULAR_H
+#define PBD_GRANULAR_H
+
+#include "cases/scenes/particle_watch.h"
+#include "methods/physics/matter/flow_parameters.h"
+
+/* How often a moving case of it is looked at. */
+enum { GRANULAR_LOOKS = 100 };
+
+/* ---- Parameters and building ------------------------------------------------------------------------------------- */
+
+#define PBD_GRANULAR_FLOOR_PARAMS(friction_)                                                             \
+    {"floor_friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, of the floor"}, \
+        {"contact_radius",                                                                               \
+         "m",                                                                                            \
+         PBD_REAL,                                                                                       \
+         "0",                                                                                            \
+         0,                                                                                              \
+         1e6,                                                                                            \
+         0,                                                                                              \
+         NULL,                                                                                           \
+         "of particles on floors and walls; 0: half a spacing of a lattice, 0.3 of Poisson disks"},      \
+    {                                                                                                    \
+        "gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"                                \
+    }
+
+/* Sets the material, flow rule, gravity and, once the particles are there, radii towards floors and walls: as near as
+ * the sampling puts particles to a surface, so that nothing is pushed at the start. */
+void granular_set_material(const pbd_values *values, pbd_scene *scene);
+pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene);
+/* A scene of one body, filled with particles as the parameters say and put where `here` says, with those radii. */
+pbd_status granular_fill(const pbd_values *values, const solid *body, const placement *here, sampling *particles,
+                         pbd_scene *scene);
+
+/* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
+
+typedef struct evenness {
+    double mean, deviation, least; /* of the distance of nearest neighbours, over the spacing; NaN where none has any */
+    double density;                /* kg/m^3, the largest: Wendland's C2 kernel that ends at two spacings */
+    size_t lone;                   /* particles with no neighbour within two spacings: not in the three above */
+} evenness;
+
+pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out);
+/* kg/m^3, the largest: the same kernel ending at `support`, m. Over two cells of a grid it does not see how particles
+ * lie within one. */
+pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out);
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
+/* Particles nearer than `link` hang together. Pieces have `least` particles or more, crumbs fewer. */
+typedef struct pieces {
+    size_t pieces, crumbs; /* number of each */
+    size_t largest;        /* particles of the largest one */
+    uint32_t *of;          /* particles: the lowest number in the piece of each */
+    uint32_t main;         /* that of the largest */
+} pieces;
+
+pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out);
+void granular_free_pieces(pieces *p); /* safe on a zeroed one */
+
+/* ---- Heaps on the plane z = 0 ------------------------------------------------------------------------------------ */
+
+typedef enum heap_form {
+    HEAP_AXISYMMETRIC, /* about the z axis: distances are from it */
+    HEAP_PLANE         /* behind the wall x = 0: distances are x */
+} heap_form;
+
+enum { HEAP_BINS = 400 };
+
+typedef struct heap {
+    double reach_99;         /* m: 99 % of the mass lies nearer */
+    double reach, reach_all; /* m, half a spacing beyond the farthest particle: of the largest piece, of all */
+    double height;           /* m: of the highest bin of the outline */
+    double angle;            /* degrees: see heap_measure; NaN where there is no slope to be fitted */
+    size_t bins;             /* the outline: how many, and the height over the middle of each, m */
+    double width, top[HEAP_BINS];
+} heap;
+
+/* The outline: the plane is divided into squares (axisymmetric) or, in the plane form, strips across, of 1.5 spacings;
+ * each is as high as its highest particle and half a spacing, or 0; a bin is the mean over the squares whose middle is
+ * in a ring as wide. The angle is that of a straight line fitted by least squares to the outline between the outermost
+ * bin that has 80 % of the height and the first beyond it that has less than 20 % (with that one, where there are fewer
+ * than three). Only the largest piece counts for
+ * height and outline: a grain in the air is no surface. Particles within 1.8 spacings hang together. */
+pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, heap *out);
+
+/* ---- Where the mass is ------------------------------------------------------------------------------------------- */
+
+/* Shares of the mass in the cells of a box, x fastest, as the series mass_in_cells: half the sum of absolute
+ * differences of two runs is the share of mass that lies elsewhere. What is beyond the box counts for the cell at its
+ * edge. */
+typedef struct mass_box {
+    double low[3], high[3];
+    int cells[3];
+} mass_box;
+
+enum { MASS_CELLS = 4096 }; /* at most */
+void granular_record_mass(const pbd_scene *scene, const double *x, const mass_box *box, pbd_recorder *recorder);
+
+/* A picture: the places of the particles within three quarters of a spacing of the plane y = 0, and every so many of
+ * them so that they are 2000 at most, as the series `slice` with components x and z, m. */
+void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
+
+/* A picture of all: places of at most MOST_VIEWED particles, every so many of them, as a series of that name with the
+ * components x, y, z, m, and piece: 1 for the largest, 2 for the next..., 0 for crumbs of fewer than a hundredth. */
+enum { MOST_VIEWED = 4000 };
+pbd_status granular_record_view(const pbd_scene *scene, const double *x, const char *name, pbd_recorder *recorder);
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+/* How deep the middle of any particle is in one of the colliders from number `first` on, where they are at `time`, m.
+ */
+double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, double time);
+
+/* ---- Tension ----------------------------------------------------------------------------------------------------- */
+
+/* Principal Kirchhoff stress of Hencky's law in tension, Pa, by the method's own F: over the particles, the largest and
+ * the mean. PBD_NOT_SUPPORTED when the method tells no F. */
+pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, const void *state, double *largest,
+                            double *mean);
+
+/* ---- A watch ----------------------------------------------------------------------------------------------------- */
+
+typedef struct granular_watch {
+    evenness start, now;
+    double densest;               /* kg/m^3, at most */
+    double wide_start, wide;      /* kg/m^3: granular_density over four spacings, at the start and at the end */
+    double energy, peak, fastest; /* J now, J at most; m/s at most */
+    double deepest;               /* m: in a plane, at most */
+    size_t lost;                  /* now: nowhere, or more than a spacing beyond a plane */
+    double centre[3];             /* of mass, now */
+    double tension, mean_tension; /* Pa, at most */
+    bool looked, tells_velocities, tells_tension;
+} granular_watch;
+
+/* Looks at places x, which are the state's, and appends to the series time, height_of_centre, kinetic_energy, nn_mean,
+ * nn_std, density_max and lost_particles. */
+pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
+                         const double *x, double time, pbd_recorder *recorder);
+/* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, lone_particles, density_max (over the
+ * start's; at the end), most_density_max, wide_density_max (density_max by a kernel that ends at four spacings),
+ * kinetic_energy_left (of the peak), largest_speed, lost_particles, deepest_in_walls, largest_tension, mean_tension. */
+void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_recorder *recorder);
+
+#endif

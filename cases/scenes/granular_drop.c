@@ -1,0 +1,133 @@
+#include "cases/scenes/granular_drop.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct drop_detail {
+    sampling particles;
+    granular_watch watch;
+    double size, height; /* m: the length that others are told in; of the body */
+    double start_reach;  /* m: of 99 % of the mass from the axis, at the start */
+    double lowest, rise; /* m: the centre of mass at its lowest so far, and how far it rose from there */
+    double most_reach;   /* m: of 99 % of the mass */
+} drop_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
+    drop_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    const placement here = placement_at(0, 0, pbd_real(values, "drop"));
+    const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    heap start;
+    detail->size = size;
+    detail->height = body->high[2] - body->low[2];
+    detail->lowest = INFINITY;
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    PBD_TRY(granular_fill(values, body, &here, &detail->particles, scene));
+    PBD_TRY(set_speed(values, scene));
+    PBD_TRY(heap_measure(scene, scene->positions, HEAP_AXISYMMETRIC, &start));
+    detail->start_reach = start.reach_99;
+    PBD_TRY(particle_open_colliders(scene, 1));
+    particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
+    return pbd_ok();
+}
+
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, body, size, scene);
+    if (status.code != PBD_OK) granular_drop_free(scene);
+    return status;
+}
+
+void granular_drop_free(pbd_scene *scene) {
+    drop_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static void watch_rise(drop_detail *detail) {
+    const double z = detail->watch.centre[2];
+    detail->lowest = fmin(detail->lowest, z);
+    detail->rise = fmax(detail->rise, z - detail->lowest);
+}
+
+pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                                 pbd_recorder *recorder) {
+    drop_detail *detail = scene->detail;
+    heap now;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
+    free(x);
+    PBD_TRY(status);
+    watch_rise(detail);
+    detail->most_reach = fmax(detail->most_reach, now.reach_99);
+    const double spread = now.reach_99 / detail->start_reach, height = now.height / detail->size;
+    if (isfinite(spread)) pbd_series(recorder, "spread", "value", "1", &spread, 1, 1);
+    pbd_series(recorder, "height", "value", "1", &height, 1, 1);
+    return pbd_ok();
+}
+
+static pbd_status record_pieces(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    pieces parts;
+    const size_t least = scene->particles / 100 + 1;
+    PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, least, &parts));
+    pbd_metric(recorder, "fragments", "1", PBD_NEUTRAL, (double)parts.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_NEUTRAL, (double)parts.crumbs);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_NEUTRAL, (double)parts.largest / (double)scene->particles);
+    granular_free_pieces(&parts);
+    return pbd_ok();
+}
+
+static void record_shape(const drop_detail *detail, const heap *now, pbd_recorder *recorder) {
+    if (isfinite(now->reach_99)) {
+        pbd_metric(recorder, "run_out", "1", PBD_NEUTRAL, (now->reach_99 - detail->start_reach) / detail->size);
+        pbd_metric(recorder, "spread", "1", PBD_NEUTRAL, now->reach_99 / detail->start_reach);
+    }
+    if (isfinite(detail->most_reach))
+        pbd_metric(recorder, "most_spread", "1", PBD_NEUTRAL, detail->most_reach / detail->start_reach);
+    pbd_metric(recorder, "height", "1", PBD_NEUTRAL, now->height / detail->size);
+    pbd_metric(recorder, "height_left", "1", PBD_NEUTRAL, now->height / detail->height);
+    pbd_metric(recorder, "rebound", "1", PBD_NEUTRAL, detail->rise / detail->size);
+    for (size_t k = 0; k < now->bins; k++) {
+        const double distance = ((double)k + 0.5) * now->width / detail->size, top = now->top[k] / detail->size;
+        pbd_series(recorder, "outline", "distance", "1", &distance, 1, 1);
+        pbd_series(recorder, "outline", "height", "1", &top, 1, 1);
+    }
+}
+
+pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                 pbd_recorder *recorder) {
+    const drop_detail *detail = scene->detail;
+    const double s = detail->size;
+    const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
+    heap now;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    pbd_status status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
+    if (status.code == PBD_OK) status = record_pieces(scene, x, recorder);
+    if (status.code == PBD_OK) {
+        particle_record_sampling(&detail->particles, 1, recorder);
+        record_shape(detail, &now, recorder);
+        granular_record(&detail->watch, scene, recorder);
+        granular_record_mass(scene, x, &box, recorder);
+        granular_record_slice(scene, x, recorder);
+        body_record_shape(scene, x, recorder);
+    }
+    free(x);
+    return status;
+}

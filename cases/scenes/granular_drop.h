@@ -1,0 +1,21 @@
+/* A body that flows or breaks falls to a floor: what notched_block and goo_drop share. */
+#ifndef PBD_GRANULAR_DROP_H
+#define PBD_GRANULAR_DROP_H
+
+#include "cases/scenes/granular.h"
+
+#define PBD_DROP_PARAMS(drop_, speed_, duration_)                                          \
+    {"drop", "m", PBD_REAL, drop_, 0, 1e6, 0, NULL, "from its feet to the floor"},         \
+        {"speed", "m/s", PBD_REAL, speed_, 0, 1e6, 0, NULL, "at the start, downwards"}, {  \
+        "duration", "s", PBD_REAL, duration_, 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time" \
+    }
+
+/* The body stands on z = 0 with its middle over the origin; `size`, m, is what lengths are told in. */
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene);
+pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                                 pbd_recorder *recorder);
+pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                 pbd_recorder *recorder);
+void granular_drop_free(pbd_scene *scene);
+
+#endif

@@ -1,0 +1,170 @@
+#include "cases/scenes/obstacle_drop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases/geometry/triangle_mesh.h"
+#include "methods/physics/surface/mesh_surface.h"
+
+typedef struct drop_detail {
+    sampling particles;
+    granular_watch watch;
+    double sphere, centre[3];
+    triangle_mesh surface; /* a copy of its own, where the thing is a mesh */
+    bool closed;
+    double thickness, top; /* m */
+    double deepest;        /* m: of a particle's ball in the thing, at most */
+    size_t inside;         /* particles whose centre is in the thing by more than half a spacing, at most */
+} drop_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* Keeps what is needed to tell places from it; vertices come to where they stand in the scene. */
+static pbd_status remember_mesh(drop_detail *detail, const pbd_collider_mesh *mesh, double lift) {
+    const size_t positions = 3 * mesh->vertices * sizeof(double), corners = 3 * mesh->triangles * sizeof(uint32_t);
+    triangle_mesh *own = &detail->surface;
+    mesh_surface checked;
+    PBD_TRY(mesh_surface_make(mesh, 1, false, &checked));
+    detail->closed = checked.normal;
+    mesh_surface_free(&checked);
+    detail->thickness = mesh->thickness;
+    *own = (triangle_mesh){mesh->vertices, mesh->triangles, malloc(positions), malloc(corners), NULL};
+    if (!own->position || !own->triangle)
+        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", mesh->triangles);
+    memcpy(own->position, mesh->vertex, positions);
+    memcpy(own->triangle, mesh->triangle, corners);
+    for (size_t v = 0; v < own->vertices; v++) {
+        own->position[3 * v + 2] += lift;
+        detail->top = fmax(detail->top, own->position[3 * v + 2]);
+    }
+    return triangle_tree_make(own->triangles, own->triangle, own->position, &own->tree);
+}
+
+static pbd_status add_thing(const pbd_values *values, drop_detail *detail, const obstacle *thing, pbd_scene *scene) {
+    const double friction = pbd_real(values, "friction"),
+                 at[3] = {0, 0, thing->mesh ? thing->mesh_lift : thing->sphere};
+    memcpy(detail->centre, at, sizeof at);
+    if (thing->mesh) {
+        PBD_TRY(remember_mesh(detail, thing->mesh, thing->mesh_lift));
+        return particle_add_mesh(scene, thing->mesh, at, friction, NULL);
+    }
+    detail->sphere = thing->sphere;
+    detail->top = 2 * thing->sphere;
+    pbd_collider *c = &scene->collider[scene->colliders++];
+    *c = (pbd_collider){.shape = PBD_SPHERE,
+                        .centre = {at[0], at[1], at[2]},
+                        .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                        .half = {thing->sphere},
+                        .friction = friction};
+    return pbd_ok();
+}
+
+static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scene *scene) {
+    drop_detail *detail = calloc(1, sizeof *detail);
+    const double size = pbd_real(values, "size"), ground[3] = {0, 0, 0}, up[3] = {0, 0, 1};
+    const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
+    shapes s = {0};
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    granular_set_material(values, scene);
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    PBD_TRY(particle_open_colliders(scene, 2));
+    particle_add_plane(scene, ground, up, pbd_real(values, "floor_friction"));
+    PBD_TRY(add_thing(values, detail, thing, scene));
+    const placement here = placement_at(0, 0, detail->top + detail->thickness + pbd_real(values, "drop"));
+    shapes_box(&s, low, high);
+    const solid body = shapes_solid(&s);
+    PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
+    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    return pbd_ok();
+}
+
+pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, &thing, scene);
+    if (thing.mesh) collider_mesh_free(thing.mesh); /* the scene has it, or nobody */
+    if (status.code != PBD_OK) obstacle_drop_free(scene);
+    return status;
+}
+
+void obstacle_drop_free(pbd_scene *scene) {
+    drop_detail *detail = scene->detail;
+    if (detail) {
+        sampling_free(&detail->particles);
+        triangle_mesh_free(&detail->surface);
+    }
+    body_free(scene);
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* From the thing's surface, below 0 inside. */
+static double gap_to_thing(const drop_detail *detail, const double x[3]) {
+    if (!detail->surface.tree)
+        return sqrt((x[0] - detail->centre[0]) * (x[0] - detail->centre[0]) +
+                    (x[1] - detail->centre[1]) * (x[1] - detail->centre[1]) +
+                    (x[2] - detail->centre[2]) * (x[2] - detail->centre[2])) -
+               detail->sphere;
+    const double distance = triangle_tree_distance(detail->surface.tree, x);
+    const bool inside = detail->closed && triangle_tree_winding(detail->surface.tree, x) > 0.5;
+    return inside ? -distance : distance;
+}
+
+static void look_at_thing(drop_detail *detail, const pbd_scene *scene, const double *x) {
+    size_t inside = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 1]) || !isfinite(x[3 * i + 2])) continue;
+        const double gap = gap_to_thing(detail, x + 3 * i);
+        detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + detail->thickness - gap);
+        inside += gap < -0.5 * scene->spacing;
+    }
+    if (inside > detail->inside) detail->inside = inside;
+}
+
+pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                                 pbd_recorder *recorder) {
+    drop_detail *detail = scene->detail;
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    if (status.code == PBD_OK) look_at_thing(detail, scene, x);
+    free(x);
+    return status;
+}
+
+/* Half of the mass lies nearer to the axis; and a share of it still above half of the thing's height. */
+static void record_spread(const drop_detail *detail, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    double mass = 0, above = 0, moment = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        mass += scene->masses[i];
+        above += x[3 * i + 2] > 0.5 * detail->top ? scene->masses[i] : 0;
+        moment += scene->masses[i] * hypot(x[3 * i], x[3 * i + 1]);
+    }
+    if (!isfinite(moment)) return;
+    pbd_metric(recorder, "mean_distance", "m", PBD_NEUTRAL, moment / mass);
+    pbd_metric(recorder, "share_on_top", "1", PBD_NEUTRAL, above / mass);
+}
+
+pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                 pbd_recorder *recorder) {
+    const drop_detail *detail = scene->detail;
+    const double s = fmax(detail->top, 1e-300);
+    const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
+    double *x;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    pbd_metric(recorder, "deepest_in_obstacle", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    if (!detail->surface.tree || detail->closed)
+        pbd_metric(recorder, "most_in_obstacle", "1", PBD_LOWER_IS_BETTER, (double)detail->inside);
+    record_spread(detail, scene, x, recorder);
+    granular_record_mass(scene, x, &box, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    free(x);
+    return pbd_ok();
+}

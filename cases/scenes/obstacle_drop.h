@@ -1,0 +1,33 @@
+/* Matter that flows falls onto a thing that stands on the floor, and runs off it: what drop_onto_sphere and
+ * drop_onto_mesh share. How deep anybody is in the thing is told by a code of its own: a closed form, or winding
+ * numbers and distances by cases/geometry/triangle_tree.c. */
+#ifndef PBD_OBSTACLE_DROP_H
+#define PBD_OBSTACLE_DROP_H
+
+#include "cases/scenes/collider_mesh.h"
+#include "cases/scenes/granular.h"
+
+#define PBD_OBSTACLE_DROP_PARAMS(size_)                                                                                \
+    {"size", "m", PBD_REAL, size_, 0, 1e6, PBD_OPEN_MIN, NULL, "edge of the cube that falls"},                         \
+        {"drop", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from its feet to the top of the thing"},                     \
+        {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},                                   \
+        {"friction", "", PBD_REAL, "0.4", 0, 100, 0, NULL, "Coulomb's coefficient, of the thing"},                     \
+        {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"}, PBD_SAMPLING_PARAMS("1500"), \
+        PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"),                                              \
+        PBD_FLOW_PARAMS("drucker_prager", "1e3", "35", "10", "1", "1"), PBD_GRANULAR_FLOOR_PARAMS("0.4")
+
+/* sphere: its radius, m, or mesh: a surface that stands on z = 0, which the scene takes, also on failure. */
+typedef struct obstacle {
+    double sphere;
+    pbd_collider_mesh *mesh;
+    double mesh_lift; /* m: how far the mesh is to be lifted */
+} obstacle;
+
+pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene);
+pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                                 pbd_recorder *recorder);
+pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                 pbd_recorder *recorder);
+void obstacle_drop_free(pbd_scene *scene);
+
+#endif

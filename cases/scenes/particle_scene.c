@@ -1,0 +1,161 @@
+#include "cases/scenes/particle_scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const particle_on_off[] = {"off", "on", NULL};
+const char *const particle_layers[] = {"1", "2", "all", NULL};
+
+static pbd_status no_memory(size_t particles) {
+    return pbd_error(PBD_FAILED, "out of memory for a scene of %zu particles", particles);
+}
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+pbd_material particle_material(const pbd_values *values) {
+    return (pbd_material){.E = pbd_real(values, "E"),
+                          .nu = pbd_real(values, "nu"),
+                          .density = pbd_real(values, "density"),
+                          .convention = PBD_D_STANDARD,
+                          .law = (pbd_law)pbd_choice(values, "material")};
+}
+
+sampling_plan particle_plan(const pbd_values *values) {
+    const double spacing = pbd_real(values, "spacing");
+    return (sampling_plan){.kind = (sampling_kind)pbd_choice(values, "sampling"),
+                           .spacing = spacing,
+                           .count = spacing > 0 ? 0 : (size_t)pbd_integer(values, "particles"),
+                           .seed = (uint64_t)pbd_integer(values, "seed")};
+}
+
+/* ---- Placing ----------------------------------------------------------------------------------------------------- */
+
+placement placement_at(double x, double y, double z) {
+    return (placement){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {x, y, z}};
+}
+
+/* Rodrigues' formula. */
+placement placement_turned(const double axis[3], double angle, const double by[3]) {
+    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    const double k[3] = {axis[0] / length, axis[1] / length, axis[2] / length}, c = cos(angle), s = sin(angle);
+    const double skew[3][3] = {{0, -k[2], k[1]}, {k[2], 0, -k[0]}, {-k[1], k[0], 0}};
+    placement out = placement_at(by[0], by[1], by[2]);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) out.turn[i][j] = c * (i == j) + (1 - c) * k[i] * k[j] + s * skew[i][j];
+    return out;
+}
+
+static void put(const placement *p, const double from[3], double out[3]) {
+    for (int i = 0; i < 3; i++)
+        out[i] = p->turn[i][0] * from[0] + p->turn[i][1] * from[1] + p->turn[i][2] * from[2] + p->by[i];
+}
+
+static void measure_extent(pbd_scene *scene) {
+    scene->extent = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < scene->particles; i++) {
+            low = fmin(low, scene->positions[3 * i + d]);
+            high = fmax(high, scene->positions[3 * i + d]);
+        }
+        scene->extent = fmax(scene->extent, high - low);
+    }
+    scene->extent = fmax(scene->extent, scene->spacing);
+}
+
+pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene) {
+    const size_t n = s->count * bodies;
+    if (n > SAMPLING_MOST)
+        return pbd_error(PBD_BAD_INPUT, "%zu bodies of %zu particles are too many: %d particles at most", bodies,
+                         s->count, SAMPLING_MOST);
+    scene->particles = n;
+    scene->spacing = s->spacing;
+    scene->bodies = bodies;
+    scene->positions = malloc((3 * n + 1) * sizeof *scene->positions);
+    scene->forces = calloc(3 * n + 1, sizeof *scene->forces);
+    scene->masses = malloc((n + 1) * sizeof *scene->masses);
+    scene->volumes = malloc((n + 1) * sizeof *scene->volumes);
+    scene->body = malloc((n + 1) * sizeof *scene->body);
+    if (!scene->positions || !scene->forces || !scene->masses || !scene->volumes || !scene->body) return no_memory(n);
+    for (size_t i = 0; i < n; i++) {
+        put(&place[i / s->count], s->position + 3 * (i % s->count), scene->positions + 3 * i);
+        scene->body[i] = (uint32_t)(i / s->count);
+        scene->volumes[i] = s->volume;
+        scene->masses[i] = scene->material.density * s->volume;
+    }
+    measure_extent(scene);
+    return pbd_ok();
+}
+
+/* ---- Contact ----------------------------------------------------------------------------------------------------- */
+
+double particle_radius(const pbd_values *values, const sampling *s) {
+    const double given = pbd_real(values, "contact_radius");
+    return given > 0 ? given : 0.7 * s->spacing;
+}
+
+pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
+    const double radius = particle_radius(values, s);
+    const int layers = pbd_choice(values, "contact_layers") + 1; /* 3: all */
+    scene->contact.friction = pbd_real(values, "friction");
+    scene->contact.radius = malloc((scene->particles + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius) return no_memory(scene->particles);
+    for (size_t i = 0; i < scene->particles; i++) {
+        const int layer = s->layer[i % s->count];
+        scene->contact.radius[i] = layers == 3 || (layer >= 1 && layer <= layers) ? radius : 0;
+    }
+    return pbd_ok();
+}
+
+pbd_status particle_open_colliders(pbd_scene *scene, size_t most) {
+    scene->collider = calloc(most + 1, sizeof *scene->collider);
+    return scene->collider ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu colliders", most);
+}
+
+pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction) {
+    pbd_collider *c = &scene->collider[scene->colliders++];
+    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    double *x = c->axis[0], *y = c->axis[1], *z = c->axis[2];
+    c->shape = PBD_PLANE;
+    c->friction = friction;
+    memcpy(c->centre, at, sizeof c->centre);
+    for (int d = 0; d < 3; d++) z[d] = normal[d] / length;
+    const int off = fabs(z[0]) < 0.9 ? 0 : 1; /* the x axis of its frame: that of the world, made square */
+    double size = 0;
+    for (int d = 0; d < 3; d++) {
+        x[d] = (d == off) - z[off] * z[d];
+        size += x[d] * x[d];
+    }
+    for (int d = 0; d < 3; d++) x[d] /= sqrt(size);
+    for (int d = 0; d < 3; d++) y[d] = z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3];
+    return c;
+}
+
+pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius,
+                                   double friction) {
+    pbd_collider c = {.shape = PBD_CAPSULE, .friction = friction};
+    double along[3], length = 0;
+    for (int d = 0; d < 3; d++) length += (b[d] - a[d]) * (b[d] - a[d]);
+    length = sqrt(length);
+    for (int d = 0; d < 3; d++) {
+        along[d] = (b[d] - a[d]) / length;
+        c.centre[d] = 0.5 * (a[d] + b[d]);
+    }
+    /* Any two unit vectors across it: the first across its smallest entry. */
+    int least = 0;
+    for (int d = 1; d < 3; d++)
+        if (fabs(along[d]) < fabs(along[least])) least = d;
+    double norm = sqrt(1 - along[least] * along[least]);
+    for (int d = 0; d < 3; d++) c.axis[0][d] = ((d == least) - along[least] * along[d]) / norm;
+    for (int d = 0; d < 3; d++) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        c.axis[1][d] = along[e] * c.axis[0][f] - along[f] * c.axis[0][e];
+        c.axis[2][d] = along[d];
+    }
+    c.half[0] = radius;
+    c.half[2] = 0.5 * length;
+    pbd_collider *out = &scene->collider[scene->colliders++];
+    *out = c;
+    return out;
+}

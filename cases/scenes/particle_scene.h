@@ -1,0 +1,77 @@
+/* Scenes of bodies that particles sample: parameters, bodies put in their places, floors and walls, what is held, and
+ * what can be said of a state. */
+#ifndef PBD_PARTICLE_SCENE_H
+#define PBD_PARTICLE_SCENE_H
+
+#include "cases/sampling/sampling.h"
+#include "cases/scenes/body.h"
+
+/* ---- Parameters, for use in a table ------------------------------------------------------------------------------ */
+
+#define PBD_PARTICLE_MATERIAL_PARAMS(E_, nu_, density_, material_)                                \
+    {"E", "Pa", PBD_REAL, E_, 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},                \
+        {"nu", "", PBD_REAL, nu_, -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"}, \
+        {"density", "kg/m^3", PBD_REAL, density_, 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"}, {  \
+        "material", "", PBD_CHOICE, material_, 0, 0, 0, body_laws, "strain-energy density"        \
+    }
+
+#define PBD_SAMPLING_PARAMS(particles_)                                                                     \
+    {"particles", "", PBD_INTEGER, particles_, 1, SAMPLING_MOST, 0, NULL, "of a body, exactly; spacing=0"}, \
+        {"spacing", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the lattice's sites; 0: as `particles` says"}, \
+        {"sampling",                                                                                        \
+         "",                                                                                                \
+         PBD_CHOICE,                                                                                        \
+         "lattice",                                                                                         \
+         0,                                                                                                 \
+         0,                                                                                                 \
+         0,                                                                                                 \
+         sampling_kinds,                                                                                    \
+         "cubic lattice, or Poisson disks: random, but none near another"},                                 \
+    {                                                                                                       \
+        "seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "sampling=poisson: of the random numbers"            \
+    }
+
+extern const char *const particle_on_off[]; /* off, on */
+extern const char *const particle_layers[]; /* 1, 2, all */
+
+/* How particles meet each other, floors and walls. */
+#define PBD_CONTACT_PARAMS(friction_)                                                                           \
+    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: 0.7 spacings"},      \
+        {"contact_layers", "", PBD_CHOICE, "2", 0, 0, 0, particle_layers, "from the surface: which collide"}, { \
+        "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, everywhere"               \
+    }
+
+pbd_material particle_material(const pbd_values *values);
+sampling_plan particle_plan(const pbd_values *values);
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+typedef struct placement {
+    double turn[3][3]; /* rows; a rotation */
+    double by[3];      /* m: x becomes turn x + by */
+} placement;
+
+placement placement_at(double x, double y, double z);
+/* By `angle` (rad) about an axis of any length, and then moved. */
+placement placement_turned(const double axis[3], double angle, const double by[3]);
+
+/* Particles of `bodies` bodies alike, each sampled as `s` says and put in its place; body numbers ascend. Material must
+ * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
+pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
+
+/* contact_radius, or 0.7 spacings: spheres about the sites of a square lattice that are 1/sqrt(2) large leave no hole.
+ */
+double particle_radius(const pbd_values *values, const sampling *s);
+/* Contact radii from the parameters above: of the particles in the layers that collide; 0 of others. `layer` is that of
+ * the sampling, which is repeated for each body. */
+pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene);
+
+/* Room for colliders, to be counted up by these. */
+pbd_status particle_open_colliders(pbd_scene *scene, size_t most);
+/* The half space below the plane through `at` with this normal (any length); returns it, for what else it has. */
+pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction);
+/* About the stretch from a to b, which differ. */
+pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius,
+                                   double friction);
+
+#endif

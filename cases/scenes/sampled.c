@@ -1,0 +1,129 @@
+#include "cases/scenes/sampled.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/scenes/particle_watch.h"
+
+const char *const sampled_sides[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
+
+typedef struct sampled_detail {
+    sampling particles;
+    double peak; /* J: the most kinetic energy seen */
+} sampled_detail;
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_scene *scene) {
+    const int side = pbd_choice(values, "fixed");
+    if (side == 0) return pbd_ok();
+    const size_t d = (size_t)(side - 1) / 2;
+    const bool high = side % 2 == 0;
+    const double given = pbd_real(values, "fixed_depth"), depth = given > 0 ? given : 1.5 * scene->spacing;
+    unsigned char *mark = malloc(scene->particles + 1);
+    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    size_t held = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        const double x = scene->positions[3 * i + d];
+        mark[i] = high ? body->high[d] - x <= depth : x - body->low[d] <= depth;
+        held += mark[i];
+    }
+    pbd_status status = body_hold(scene, mark);
+    free(mark);
+    if (status.code == PBD_OK && (held == 0 || held == scene->particles))
+        status = pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m holds %s of the %zu particles: set %s",
+                           sampled_sides[side], depth, held ? "all" : "none", scene->particles,
+                           held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
+    return status;
+}
+
+static pbd_status fill(const pbd_values *values, const solid *body, pbd_scene *scene) {
+    sampled_detail *detail = calloc(1, sizeof *detail);
+    scene->detail = detail;
+    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+    const sampling_plan plan = particle_plan(values);
+    const placement here = placement_at(0, 0, 0);
+    scene->material = particle_material(values);
+    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->duration = pbd_real(values, "duration");
+    scene->observe_every = scene->duration / BODY_LOOKS;
+    PBD_TRY(sampling_make(body, &plan, &detail->particles));
+    PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(hold_side(values, body, scene));
+    PBD_TRY(particle_set_radii(values, &detail->particles, scene));
+    if (pbd_choice(values, "floor") == 0) return pbd_ok();
+    PBD_TRY(particle_open_colliders(scene, 1));
+    const double at[3] = {0, 0, body->low[2] - pbd_real(values, "drop")}, up[3] = {0, 0, 1};
+    particle_add_plane(scene, at, up, pbd_real(values, "friction"));
+    return pbd_ok();
+}
+
+pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene) {
+    *scene = (pbd_scene){0};
+    const pbd_status status = fill(values, body, scene);
+    if (status.code != PBD_OK) sampled_free(scene);
+    return status;
+}
+
+void sampled_free(pbd_scene *scene) {
+    sampled_detail *detail = scene->detail;
+    if (detail) sampling_free(&detail->particles);
+    body_free(scene);
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                           pbd_recorder *recorder) {
+    sampled_detail *detail = scene->detail;
+    double *x, centre[3], energy, fastest;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_centre_of_mass(scene, x, centre);
+    free(x);
+    pbd_series(recorder, "time", "value", "s", &time, 1, 1);
+    pbd_series(recorder, "centre_of_mass", "x", "m", &centre[0], 1, 1);
+    pbd_series(recorder, "centre_of_mass", "y", "m", &centre[1], 1, 1);
+    pbd_series(recorder, "centre_of_mass", "z", "m", &centre[2], 1, 1);
+    const pbd_status status = particle_kinetic_energy(scene, method, state, &energy, &fastest);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    detail->peak = fmax(detail->peak, energy);
+    pbd_series(recorder, "kinetic_energy", "value", "J", &energy, 1, 1);
+    return status;
+}
+
+static void record_displacements(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+    double largest = 0, mean = 0, mass = 0, lowest = INFINITY;
+    for (size_t i = 0; i < scene->particles; i++) {
+        double square = 0;
+        for (size_t d = 0; d < 3; d++) {
+            const double u = x[3 * i + d] - scene->positions[3 * i + d];
+            square += u * u;
+        }
+        largest = square > largest || isnan(square) ? square : largest;
+        mean += scene->masses[i] * sqrt(square);
+        mass += scene->masses[i];
+        lowest = fmin(lowest, x[3 * i + 2]);
+    }
+    pbd_metric(recorder, "largest_displacement", "m", PBD_NEUTRAL, sqrt(largest));
+    pbd_metric(recorder, "mean_displacement", "m", PBD_NEUTRAL, mean / mass);
+    pbd_metric(recorder, "lowest_particle", "m", PBD_NEUTRAL, lowest);
+}
+
+pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+                           pbd_recorder *recorder) {
+    const sampled_detail *detail = scene->detail;
+    double *x, energy, fastest;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    record_displacements(scene, x, recorder);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    if (scene->colliders > 0) {
+        size_t beyond;
+        pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, particle_deepest(scene, x, &beyond));
+    }
+    body_record_shape(scene, x, recorder);
+    free(x);
+    if (particle_kinetic_energy(scene, method, state, &energy, &fastest).code == PBD_OK && detail->peak > 0)
+        pbd_metric(recorder, "kinetic_energy_left", "1", PBD_NEUTRAL, energy / detail->peak);
+    return pbd_ok();
+}

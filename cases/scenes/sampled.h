@@ -1,0 +1,27 @@
+/* One body filled with particles that hangs, or falls to a floor: what sampled_mesh and sampled_shape share. */
+#ifndef PBD_SAMPLED_H
+#define PBD_SAMPLED_H
+
+#include "cases/scenes/particle_scene.h"
+
+extern const char *const sampled_sides[]; /* none, x_min ... z_max */
+
+#define PBD_SAMPLED_PARAMS                                                                                            \
+    PBD_SAMPLING_PARAMS("2000"), PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1000", "neo_hookean"),                   \
+        {"fixed", "", PBD_CHOICE, "z_max", 0, 0, 0, sampled_sides, "held: a side of the box around the body"},        \
+        {"fixed_depth", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "particles up to here from that side; 0: 1.5 spacings"}, \
+        {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},                                          \
+        {"floor", "", PBD_CHOICE, "off", 0, 0, 0, particle_on_off, "a plane under the body"},                         \
+        {"drop", "m", PBD_REAL, "0.1", 0, 1e6, 0, NULL, "floor=on: how far it is below the body's box"},              \
+        PBD_CONTACT_PARAMS("0.3"), {                                                                                  \
+        "duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"                                  \
+    }
+
+/* Builds the scene of a body whose parameters are those above. */
+pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene);
+pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+                           pbd_recorder *recorder);
+pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
+void sampled_free(pbd_scene *scene);
+
+#endif

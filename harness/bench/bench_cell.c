@@ -1,0 +1,409 @@
+/* Timing a cell.
+ *
+ * Setting up (scene, solver, fits) and restoring the state are not timed. A sample is a fixed number of steps from that
+ * state, chosen once so that it lasts 10 ms or more; every sample does the same work, so what differs is the machine. A
+ * method without steps is timed by its solves, each from the state restored. */
+#include "harness/bench/bench_cell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/scene_check.h"
+#include "harness/exec/exec.h"
+#include "harness/plan/record.h"
+#include "harness/process/interrupt.h"
+
+static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
+
+/* A repetition: what Google Benchmark calls between two reports. */
+typedef struct repetition {
+    double *sample; /* s, of each iteration */
+    size_t samples, capacity;
+    double wall, cpu; /* s, of all samples */
+    pbd_bench_counter counter[PBD_BENCH_COUNTERS];
+    size_t counters;
+    pbd_machine_sample before, after;
+    pbd_status ended;
+    char started_at[32];
+} repetition;
+
+struct pbd_bench_cell {
+    const pbd_plan_item *item;
+    char *name;
+    pbd_bench_shared *shared;
+    /* Set up while it is the open one. */
+    pbd_scene scene;
+    pbd_exec *exec;
+    pbd_result record; /* what the method reports: counts and metrics */
+    pbd_recorder *recorder;
+    void *state, *blob;
+    size_t blob_bytes;
+    double dt;
+    long steps;              /* of a sample; 0: not chosen yet */
+    uint64_t *counts_before; /* of record.metric, when the repetition began */
+    size_t counts;
+    repetition *repetition;
+    size_t repetitions;
+};
+
+static const pbd_method *method_of(const pbd_bench_cell *b) { return pbd_cell_method(&b->item->cell); }
+
+/* ---- Setting up -------------------------------------------------------------------------------------------------- */
+
+static void tear_down(pbd_bench_cell *b) {
+    method_of(b)->destroy(b->state);
+    b->item->cell.c->free_scene(&b->scene);
+    pbd_exec_destroy(b->exec);
+    pbd_recorder_destroy(b->recorder);
+    pbd_result_free(&b->record);
+    free(b->blob);
+    b->scene = (pbd_scene){0};
+    b->exec = NULL;
+    b->recorder = NULL;
+    b->state = b->blob = NULL;
+}
+
+static const pbd_metric_item *find_metric(const pbd_bench_cell *b, const char *name) {
+    for (size_t i = 0; i < b->record.metrics; i++)
+        if (strcmp(b->record.metric[i].name, name) == 0) return &b->record.metric[i];
+    return NULL;
+}
+
+/* The method's own time step: the one it reports to have chosen, else its parameter. */
+static pbd_status find_dt(pbd_bench_cell *b) {
+    const pbd_values *values = &b->item->cell.method_values;
+    const pbd_metric_item *chosen = find_metric(b, "dt");
+    b->dt = chosen ? chosen->value : 0;
+    for (size_t i = 0; i < values->count && !chosen; i++)
+        if (strcmp(values->item[i].param->name, "dt") == 0) b->dt = values->item[i].number;
+    if (!method_of(b)->step || b->dt > 0) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step: set dt", method_of(b)->name);
+}
+
+static pbd_status create_state(pbd_bench_cell *b) {
+    const pbd_cell *cell = &b->item->cell;
+    const pbd_method *m = method_of(b);
+    if (!m->step && !m->solve) return pbd_error(PBD_NOT_SUPPORTED, "method %s has nothing to time", m->name);
+    b->recorder = pbd_recorder_create(&b->record, pbd_interrupted);
+    if (!b->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &b->exec));
+    PBD_TRY(cell->c->build(&cell->case_values, &b->scene));
+    PBD_TRY(pbd_check_scene(&b->scene, m));
+    PBD_TRY(m->create(&b->scene, &cell->method_values, b->exec, b->recorder, &b->state));
+    PBD_TRY(m->save(b->state, NULL, &b->blob_bytes));
+    b->blob = malloc(b->blob_bytes + 1);
+    if (!b->blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", b->blob_bytes);
+    PBD_TRY(m->save(b->state, b->blob, &b->blob_bytes));
+    return find_dt(b);
+}
+
+/* ---- A sample ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status restore_state(pbd_bench_cell *b) { return method_of(b)->load(b->state, b->blob, b->blob_bytes); }
+
+static pbd_status time_steps(pbd_bench_cell *b, pbd_exec_time *out) {
+    PBD_TRY(pbd_exec_timer_begin(b->exec));
+    for (long i = 0; i < b->steps; i++) PBD_TRY(method_of(b)->step(b->state, b->dt));
+    return pbd_exec_timer_end(b->exec, out);
+}
+
+static pbd_status time_solves(pbd_bench_cell *b, pbd_exec_time *out) {
+    *out = (pbd_exec_time){0};
+    for (long i = 0; i < b->steps; i++) {
+        pbd_exec_time one;
+        PBD_TRY(restore_state(b));
+        PBD_TRY(pbd_exec_timer_begin(b->exec));
+        PBD_TRY(method_of(b)->solve(b->state));
+        PBD_TRY(pbd_exec_timer_end(b->exec, &one));
+        out->wall_s += one.wall_s;
+        out->cpu_s += one.cpu_s;
+    }
+    return pbd_ok();
+}
+
+static pbd_status time_sample(pbd_bench_cell *b, pbd_exec_time *out) {
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
+    return method_of(b)->step ? time_steps(b, out) : time_solves(b, out);
+}
+
+/* A bench of a solver that blew up would be the time of NaNs. Samples all walk one path: a look at its end is enough.
+ */
+static pbd_status check_finite(const pbd_bench_cell *b) {
+    const size_t n = 3 * b->scene.particles;
+    double *x = malloc((n + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", b->scene.particles);
+    pbd_status status = method_of(b)->read(b->state, PBD_POSITIONS, x);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        if (!isfinite(x[i]))
+            status = pbd_error(PBD_DIVERGED, "after %ld steps of %g s a position is not finite", b->steps, b->dt);
+    free(x);
+    return status;
+}
+
+/* Chooses the steps of a sample; what it takes to choose them is the warm-up. */
+static pbd_status choose_steps(pbd_bench_cell *b) {
+    const bool chosen = b->steps > 0;
+    if (!chosen) b->steps = 1;
+    for (int round = 0;; round++) {
+        pbd_exec_time time;
+        PBD_TRY(restore_state(b));
+        PBD_TRY(time_sample(b, &time));
+        if (chosen || (round > 0 && time.wall_s >= SAMPLE_SECONDS) || b->steps >= 1 << 24) return check_finite(b);
+        if (time.wall_s >= SAMPLE_SECONDS) continue; /* the first may be long for being the first */
+        const double more = time.wall_s > AIM_SECONDS / 16 ? AIM_SECONDS / time.wall_s : 16;
+        b->steps = (long)ceil((double)b->steps * more);
+    }
+}
+
+/* ---- What Google Benchmark calls --------------------------------------------------------------------------------- */
+
+static pbd_status set_up(pbd_bench_cell *b) {
+    if (b->shared->open == b) return pbd_ok();
+    if (b->shared->open) tear_down(b->shared->open);
+    b->shared->open = NULL;
+    pbd_status status = create_state(b);
+    if (status.code == PBD_OK) status = choose_steps(b);
+    if (status.code == PBD_OK)
+        b->shared->open = b;
+    else
+        tear_down(b);
+    return status;
+}
+
+/* The counts from which this repetition's are told apart. */
+static pbd_status note_counts(pbd_bench_cell *b) {
+    uint64_t *grown = realloc(b->counts_before, (b->record.metrics + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    b->counts_before = grown;
+    b->counts = b->record.metrics;
+    for (size_t i = 0; i < b->counts; i++) grown[i] = b->record.metric[i].count;
+    return pbd_ok();
+}
+
+static pbd_status add_repetition(pbd_bench_cell *b) {
+    repetition *grown = realloc(b->repetition, (b->repetitions + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    b->repetition = grown;
+    memset(&grown[b->repetitions], 0, sizeof *grown);
+    grown[b->repetitions++].ended = pbd_ok();
+    return pbd_ok();
+}
+
+static repetition *current(pbd_bench_cell *b) { return &b->repetition[b->repetitions - 1]; }
+
+static pbd_status begin(void *context) {
+    pbd_bench_cell *b = context;
+    PBD_TRY(add_repetition(b));
+    pbd_result now = {0};
+    pbd_status status = pbd_interrupted() ? pbd_error(PBD_INTERRUPTED, "interrupted") : set_up(b);
+    if (status.code == PBD_OK) status = note_counts(b);
+    if (status.code == PBD_OK) status = pbd_describe_run(b->item, &now);
+    memcpy(current(b)->started_at, now.started_at, sizeof now.started_at);
+    pbd_result_free(&now);
+    if (status.code == PBD_OK) pbd_exec_reset_totals(b->exec);
+    pbd_sample_machine(&current(b)->before);
+    current(b)->ended = status;
+    return status;
+}
+
+static pbd_status restore(void *context) {
+    pbd_bench_cell *b = context;
+    return current(b)->ended = restore_state(b);
+}
+
+static pbd_status keep_sample(repetition *r, const pbd_exec_time *time) {
+    if (r->samples == r->capacity) {
+        const size_t capacity = r->capacity ? 2 * r->capacity : 32;
+        double *grown = realloc(r->sample, capacity * sizeof *grown);
+        if (!grown) return pbd_error(PBD_FAILED, "out of memory for samples");
+        r->sample = grown;
+        r->capacity = capacity;
+    }
+    r->sample[r->samples++] = time->wall_s;
+    r->wall += time->wall_s;
+    r->cpu += time->cpu_s;
+    return pbd_ok();
+}
+
+static pbd_status iterate(void *context, double *seconds) {
+    pbd_bench_cell *b = context;
+    pbd_exec_time time = {0};
+    pbd_status status = time_sample(b, &time);
+    if (status.code == PBD_OK) status = keep_sample(current(b), &time);
+    *seconds = time.wall_s;
+    return current(b)->ended = status;
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
+
+static void add_counter(repetition *r, const char *name, double value, bool rate) {
+    if (r->counters == PBD_BENCH_COUNTERS) return;
+    pbd_bench_counter *c = &r->counter[r->counters++];
+    snprintf(c->name, sizeof c->name, "%s%s", name, rate ? "_per_second" : "");
+    c->value = value;
+    c->rate = rate;
+}
+
+/* Whatever the method counted while it was timed: steps, constraint_solves, neighbour_updates... */
+static void add_counts(pbd_bench_cell *b, repetition *r) {
+    for (size_t i = 0; i < b->record.metrics; i++) {
+        const pbd_metric_item *m = &b->record.metric[i];
+        const uint64_t before = i < b->counts ? b->counts_before[i] : 0;
+        if (m->is_count && m->count > before) add_counter(r, m->name, (double)(m->count - before), true);
+    }
+    if (!method_of(b)->step) add_counter(r, "solves", (double)b->steps * (double)r->samples, true);
+}
+
+/* What the kernels declare to move and do, and the fraction of what the machine can. Bytes that come from a cache may
+ * pass the bandwidth of memory. */
+static void add_work(pbd_bench_cell *b, repetition *r) {
+    const pbd_exec_totals totals = pbd_exec_read_totals(b->exec);
+    const char *backend = pbd_backend_at(b->item->cell.backend).name;
+    const int threads = b->item->cell.threads;
+    const pbd_limit *memory = pbd_limits_bandwidth(b->shared->limits, backend, threads);
+    const pbd_limit *flops =
+        pbd_limits_flops(b->shared->limits, backend, pbd_precision_name(b->item->cell.precision), threads);
+    if (totals.launches == 0) return;
+    add_counter(r, "bytes", totals.bytes, true);
+    add_counter(r, "flops", totals.flops, true);
+    if (memory) add_counter(r, "fraction_of_bandwidth", totals.bytes / r->wall / memory->best, false);
+    if (flops) add_counter(r, "fraction_of_flops", totals.flops / r->wall / flops->best, false);
+}
+
+/* Updates of neighbours, of methods that count them, against the two passes over neighbours alone. */
+static void add_neighbours(pbd_bench_cell *b, repetition *r) {
+    const pbd_limit *limit =
+        pbd_limits_find(b->shared->limits, "gather_scatter", pbd_backend_at(b->item->cell.backend).name,
+                        pbd_precision_name(b->item->cell.precision), b->item->cell.threads);
+    for (size_t i = 0; limit && i < r->counters; i++)
+        if (strcmp(r->counter[i].name, "neighbour_updates_per_second") == 0)
+            add_counter(r, "fraction_of_neighbour_passes", r->counter[i].value / r->wall / limit->best, false);
+}
+
+static size_t end(void *context, pbd_bench_counter *counters) {
+    pbd_bench_cell *b = context;
+    if (b->repetitions == 0) return 0; /* no memory for as much as the first */
+    repetition *r = current(b);
+    pbd_sample_machine(&r->after);
+    if (r->ended.code != PBD_OK || r->samples == 0) return 0;
+    add_counts(b, r);
+    add_work(b, r);
+    add_neighbours(b, r);
+    const pbd_metric_item *applied = find_metric(b, "applied_fraction");
+    if (applied) add_counter(r, applied->name, applied->value, false);
+    add_counter(r, "steps_per_iteration", (double)b->steps, false);
+    memcpy(counters, r->counter, r->counters * sizeof *counters);
+    return r->counters;
+}
+
+/* ---- Into the store ---------------------------------------------------------------------------------------------- */
+
+static void record_counters(const pbd_bench_cell *b, const repetition *r, pbd_recorder *recorder) {
+    for (size_t i = 0; i < r->counters; i++) {
+        const pbd_bench_counter *c = &r->counter[i];
+        const bool is_work = strncmp(c->name, "bytes_", 6) == 0;
+        const bool is_steps = strcmp(c->name, "steps_per_iteration") == 0;
+        pbd_metric(recorder, c->name,
+                   is_work   ? "B/s"
+                   : c->rate ? "1/s"
+                             : "1",
+                   is_steps ? PBD_NEUTRAL : PBD_HIGHER_IS_BETTER, c->rate ? c->value / r->wall : c->value);
+    }
+    if (r->samples == 0) return;
+    pbd_metric(recorder, method_of(b)->step ? "seconds_per_step" : "seconds_per_solve", "s", PBD_LOWER_IS_BETTER,
+               r->wall / (double)r->samples / (double)b->steps);
+    pbd_count(recorder, "iterations", r->samples);
+    pbd_series(recorder, "samples", "value", "s", r->sample, r->samples, 1);
+}
+
+static bool add_phase(pbd_result *result, const pbd_bench_cell *b, const repetition *r) {
+    result->phase = calloc(1, sizeof *result->phase);
+    if (!result->phase) return false;
+    *result->phase = (pbd_phase_item){.name = strdup("solve"),
+                                      .wall_s = r->wall,
+                                      .cpu_s = r->cpu,
+                                      .calls = (uint64_t)r->samples * (uint64_t)b->steps};
+    result->phases = 1;
+    return result->phase->name != NULL;
+}
+
+static pbd_status fill_record(const pbd_bench_cell *b, const repetition *r, int number, pbd_result *result) {
+    PBD_TRY(pbd_describe_run(b->item, result));
+    if (*r->started_at) memcpy(result->started_at, r->started_at, sizeof result->started_at);
+    pbd_recorder *recorder = pbd_recorder_create(result, NULL);
+    if (!recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    record_counters(b, r, recorder);
+    const bool failed = pbd_recorder_failed(recorder);
+    pbd_recorder_destroy(recorder);
+    result->kind = strdup("bench");
+    result->repeat = number;
+    result->state = strdup(pbd_state_name(r->ended.code));
+    const char *says = r->ended.code == PBD_OK ? "" : r->ended.text;
+    if (asprintf(&result->says, "%s%s%s", b->name, *says ? ": " : "", says) < 0) result->says = NULL;
+    if (!failed && result->kind && result->state && result->says && add_phase(result, b, r)) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a bench");
+}
+
+static pbd_status store_repetition(const pbd_bench_cell *b, const repetition *r, int number) {
+    pbd_result result = {0};
+    pbd_status status = fill_record(b, r, number, &result);
+    if (status.code == PBD_OK) status = pbd_store_put(b->shared->store, &result, &r->before, &r->after);
+    pbd_result_free(&result);
+    return status;
+}
+
+static void forget_repetitions(pbd_bench_cell *b) {
+    for (size_t i = 0; i < b->repetitions; i++) free(b->repetition[i].sample);
+    b->repetitions = 0;
+}
+
+/* With a free choice of iterations Google Benchmark tries before it settles: the last calls are what it reported. */
+static void report(void *context, int64_t repetitions) {
+    pbd_bench_cell *b = context;
+    const size_t count = repetitions > 0 && (size_t)repetitions < b->repetitions ? (size_t)repetitions : b->repetitions;
+    for (size_t i = 0; i < count; i++) {
+        const repetition *r = &b->repetition[b->repetitions - count + i];
+        if (r->ended.code != PBD_OK) b->shared->failed++;
+        if (b->shared->store && b->shared->trouble.code == PBD_OK && r->ended.code != PBD_INTERRUPTED)
+            b->shared->trouble = store_repetition(b, r, (int)i);
+    }
+    forget_repetitions(b);
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+pbd_status pbd_bench_cell_create(const pbd_plan_item *item, const char *name, pbd_bench_shared *shared,
+                                 pbd_bench_cell **out) {
+    pbd_bench_cell *b = calloc(1, sizeof *b);
+    char *copy = strdup(name);
+    *out = b;
+    if (b && copy) {
+        b->item = item;
+        b->name = copy;
+        b->shared = shared;
+        return pbd_ok();
+    }
+    free(b);
+    free(copy);
+    *out = NULL;
+    return pbd_error(PBD_FAILED, "out of memory for a bench");
+}
+
+void pbd_bench_cell_destroy(pbd_bench_cell *b) {
+    if (!b) return;
+    if (b->shared->open == b) {
+        tear_down(b);
+        b->shared->open = NULL;
+    }
+    forget_repetitions(b);
+    free(b->repetition);
+    free(b->counts_before);
+    free(b->name);
+    free(b);
+}
+
+pbd_bench_entry pbd_bench_cell_entry(pbd_bench_cell *b, int64_t iterations) {
+    return (pbd_bench_entry){b->name, iterations, begin, restore, iterate, end, report, b};
+}

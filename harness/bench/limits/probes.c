@@ -1,0 +1,197 @@
+#include "harness/bench/limits/probes.h"
+
+#include <stdlib.h>
+
+#include "harness/bench/limits/limits_kernels.h"
+
+struct pbd_probe {
+    pbd_exec *exec;
+    pbd_probe_kind kind;
+    size_t count; /* elements, items or particles */
+    size_t pairs, colour[PBD_CLOUD_COLOURS + 1];
+    void *array[PBD_ARRAYS];
+    size_t numbers[PBD_ARRAYS];
+    void *first, *neighbour, *cell;
+    real inverse_square;
+    pbd_repeat *repeat;
+};
+
+enum { LAUNCHES = 100 }; /* of one pass of PBD_PROBE_LAUNCH and PBD_PROBE_GRAPH_LAUNCH */
+
+static bool has_cloud(pbd_probe_kind kind) {
+    return kind == PBD_PROBE_GATHER || kind == PBD_PROBE_SCATTER || kind == PBD_PROBE_GATHER_SCATTER;
+}
+
+static void probe_close(pbd_probe *p) {
+    if (!p) return;
+    pbd_repeat_free(p->exec, p->repeat);
+    for (int i = 0; i < PBD_ARRAYS; i++) pbd_free(p->exec, p->array[i]);
+    pbd_free(p->exec, p->first);
+    pbd_free(p->exec, p->neighbour);
+    pbd_free(p->exec, p->cell);
+    free(p);
+}
+
+static pbd_status probe_write(pbd_probe *p, pbd_probe_array array, const double *values, size_t count) {
+    if (count > p->numbers[array])
+        return pbd_error(PBD_BAD_INPUT, "a probe's array holds %zu numbers, not %zu", p->numbers[array], count);
+    real *copy = malloc((count + 1) * sizeof *copy);
+    if (!copy) return pbd_error(PBD_FAILED, "out of memory for %zu numbers", count);
+    for (size_t i = 0; i < count; i++) copy[i] = (real)values[i];
+    pbd_status status = pbd_upload(p->exec, p->array[array], copy, count * sizeof *copy);
+    free(copy);
+    return status;
+}
+
+static pbd_status probe_read(pbd_probe *p, pbd_probe_array array, double *values, size_t count) {
+    if (count > p->numbers[array])
+        return pbd_error(PBD_BAD_INPUT, "a probe's array holds %zu numbers, not %zu", p->numbers[array], count);
+    real *copy = malloc((count + 1) * sizeof *copy);
+    if (!copy) return pbd_error(PBD_FAILED, "out of memory for %zu numbers", count);
+    pbd_status status = pbd_download(p->exec, copy, p->array[array], count * sizeof *copy);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) values[i] = (double)copy[i];
+    free(copy);
+    return status;
+}
+
+static pbd_status allocate(pbd_probe *p, pbd_probe_array array, size_t numbers) {
+    p->numbers[array] = numbers;
+    return pbd_alloc(p->exec, numbers * sizeof(real), &p->array[array]);
+}
+
+static pbd_status upload_list(pbd_probe *p, const uint32_t *list, size_t count, void **out) {
+    PBD_TRY(pbd_alloc(p->exec, count * sizeof *list, out));
+    return pbd_upload(p->exec, *out, list, count * sizeof *list);
+}
+
+/* Velocities start as a rotation. */
+static pbd_status fill_cloud(pbd_probe *p, const pbd_cloud *cloud) {
+    const size_t n = cloud->particles;
+    double *x = calloc(4 * n, sizeof *x), *v = calloc(4 * n, sizeof *v);
+    pbd_status status = x && v ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+        for (size_t d = 0; d < 3; d++) x[4 * i + d] = cloud->x[3 * i + d];
+        v[4 * i] = -1e-3 * x[4 * i + 1];
+        v[4 * i + 1] = 1e-3 * x[4 * i];
+    }
+    if (status.code == PBD_OK) status = probe_write(p, PBD_ARRAY_X, x, 4 * n);
+    if (status.code == PBD_OK) status = probe_write(p, PBD_ARRAY_V, v, 4 * n);
+    free(x);
+    free(v);
+    return status;
+}
+
+static pbd_status open_cloud(pbd_probe *p, const pbd_cloud *cloud) {
+    p->count = cloud->particles;
+    p->pairs = cloud->pairs;
+    for (int c = 0; c <= PBD_CLOUD_COLOURS; c++) p->colour[c] = cloud->colour[c];
+    p->inverse_square = (real)(1 / (cloud->support * cloud->support));
+    PBD_TRY(allocate(p, PBD_ARRAY_X, 4 * p->count));
+    PBD_TRY(allocate(p, PBD_ARRAY_V, 4 * p->count));
+    PBD_TRY(allocate(p, PBD_ARRAY_MATRIX, 12 * p->count));
+    PBD_TRY(upload_list(p, cloud->first, p->count + 1, &p->first));
+    PBD_TRY(upload_list(p, cloud->neighbour, cloud->entries, &p->neighbour));
+    PBD_TRY(upload_list(p, cloud->cell, cloud->cells, &p->cell));
+    return fill_cloud(p, cloud);
+}
+
+static pbd_status open_arrays(pbd_probe *p) {
+    PBD_TRY(allocate(p, PBD_ARRAY_A, p->count));
+    if (p->kind == PBD_PROBE_FMA) return pbd_ok();
+    PBD_TRY(allocate(p, PBD_ARRAY_B, p->count));
+    return p->kind == PBD_PROBE_TRIAD ? allocate(p, PBD_ARRAY_C, p->count) : pbd_ok();
+}
+
+static pbd_status probe_open(pbd_exec *exec, pbd_probe_kind kind, size_t count, const pbd_cloud *cloud,
+                             pbd_probe **out) {
+    *out = NULL;
+    pbd_probe *p = calloc(1, sizeof *p);
+    if (!p) return pbd_error(PBD_FAILED, "out of memory for a probe");
+    p->exec = exec;
+    p->kind = kind;
+    p->count = kind == PBD_PROBE_LAUNCH || kind == PBD_PROBE_GRAPH_LAUNCH ? 1 : count;
+    pbd_status status = has_cloud(kind) ? open_cloud(p, cloud) : open_arrays(p);
+    if (status.code != PBD_OK)
+        probe_close(p);
+    else
+        *out = p;
+    return status;
+}
+
+static pbd_status run_gather(pbd_probe *p) {
+    cloud_args args = {p->array[PBD_ARRAY_X],
+                       p->array[PBD_ARRAY_V],
+                       p->first,
+                       p->neighbour,
+                       p->array[PBD_ARRAY_MATRIX],
+                       NULL,
+                       p->inverse_square,
+                       0};
+    return pbd_run(p->exec, &PBD_KERNEL(gather), p->count, &args);
+}
+
+static pbd_status run_scatter(pbd_probe *p) {
+    for (int c = 0; c < PBD_CLOUD_COLOURS; c++) {
+        cloud_args args = {p->array[PBD_ARRAY_X], p->array[PBD_ARRAY_V],      p->first,
+                           p->neighbour,          p->array[PBD_ARRAY_MATRIX], (const uint32_t *)p->cell + p->colour[c],
+                           p->inverse_square,     (real)PBD_PROBE_SCALE};
+        PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(scatter), p->colour[c + 1] - p->colour[c], &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status launch_often(pbd_probe *p, const stream_args *args) {
+    for (int i = 0; i < LAUNCHES; i++) PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(copy), 1, args));
+    return pbd_ok();
+}
+
+static pbd_status launch_as_one(pbd_probe *p, const stream_args *args) {
+    PBD_TRY(pbd_repeat_begin(p->exec, &p->repeat));
+    PBD_TRY(launch_often(p, args));
+    return pbd_repeat_end(p->exec);
+}
+
+static pbd_status probe_pass(pbd_probe *p) {
+    const stream_args stream = {
+        .b = p->array[PBD_ARRAY_B], .c = p->array[PBD_ARRAY_C], .a = p->array[PBD_ARRAY_A], .s = 3};
+    fma_args chains = {(real)0.9990234375, (real)0.0009765625, p->array[PBD_ARRAY_A]};
+    switch (p->kind) {
+        case PBD_PROBE_TRIAD:
+            return pbd_run(p->exec, &PBD_KERNEL(triad), p->count, &stream);
+        case PBD_PROBE_COPY:
+            return pbd_run(p->exec, &PBD_KERNEL(copy), p->count, &stream);
+        case PBD_PROBE_FMA:
+            return pbd_run(p->exec, &PBD_KERNEL(fma_chains), p->count, &chains);
+        case PBD_PROBE_GATHER:
+            return run_gather(p);
+        case PBD_PROBE_SCATTER:
+            return run_scatter(p);
+        case PBD_PROBE_GATHER_SCATTER:
+            PBD_TRY(run_gather(p));
+            return run_scatter(p);
+        case PBD_PROBE_LAUNCH:
+            return launch_often(p, &stream);
+        case PBD_PROBE_GRAPH_LAUNCH:
+            return launch_as_one(p, &stream);
+    }
+    return pbd_ok();
+}
+
+static double probe_work(const pbd_probe *p) {
+    switch (p->kind) {
+        case PBD_PROBE_TRIAD:
+            return 3.0 * sizeof(real) * (double)p->count;
+        case PBD_PROBE_COPY:
+            return 2.0 * sizeof(real) * (double)p->count;
+        case PBD_PROBE_FMA:
+            return 2.0 * FMA_PER_ITEM * (double)p->count;
+        case PBD_PROBE_LAUNCH:
+        case PBD_PROBE_GRAPH_LAUNCH:
+            return LAUNCHES;
+        default:
+            return (double)p->pairs;
+    }
+}
+
+const pbd_probe_ops PBD_NAME(pbd_probes) = {sizeof(real), FMA_CHAINS,  probe_open, probe_pass,
+                                            probe_work,   probe_write, probe_read, probe_close};

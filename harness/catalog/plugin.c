@@ -1,0 +1,214 @@
+#include "harness/catalog/plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "harness/catalog/plugin_table.h"
+#include "harness/process/apart.h"
+
+struct pbd_plugin {
+    char *path, *label;
+    char hash[33];
+    void *library; /* stays open: its methods are in the registry */
+    pbd_method_entry *entry;
+    size_t methods;
+};
+
+static size_t loaded; /* of this process; the registry has what they brought */
+
+size_t pbd_plugin_count(void) { return loaded; }
+const char *pbd_plugin_path(const pbd_plugin *plugin) { return plugin->path; }
+const char *pbd_plugin_label(const pbd_plugin *plugin) { return plugin->label; }
+const char *pbd_plugin_hash(const pbd_plugin *plugin) { return plugin->hash; }
+size_t pbd_plugin_methods(const pbd_plugin *plugin) { return plugin->methods; }
+const pbd_method_entry *pbd_plugin_method_at(const pbd_plugin *plugin, size_t index) { return &plugin->entry[index]; }
+
+static void free_plugin(pbd_plugin *p) {
+    if (!p) return;
+    if (p->library) dlclose(p->library);
+    free(p->entry);
+    free(p->label);
+    free(p->path);
+    free(p);
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status hash_file(const char *path, char hash[33]) {
+    FILE *file = fopen(path, "rb");
+    XXH3_state_t *state = file ? XXH3_createState() : NULL;
+    if (!state) {
+        if (file) fclose(file);
+        return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", path, strerror(errno));
+    }
+    char part[8192];
+    XXH3_128bits_reset(state);
+    for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;) XXH3_128bits_update(state, part, got);
+    const bool failed = ferror(file) != 0;
+    const XXH128_hash_t all = XXH3_128bits_digest(state);
+    snprintf(hash, 33, "%016llx%016llx", (unsigned long long)all.high64, (unsigned long long)all.low64);
+    XXH3_freeState(state);
+    fclose(file);
+    return failed ? pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read", path) : pbd_ok();
+}
+
+/* dlopen looks for a name without a slash elsewhere than where a person means. */
+static pbd_status find_file(const char *path, char **out) {
+    struct stat found;
+    *out = NULL;
+    if (stat(path, &found) != 0)
+        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is not there: %s", path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is no file: name the shared library itself", path);
+    *out = realpath(path, NULL);
+    return *out ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is not there: %s", path, strerror(errno));
+}
+
+static pbd_status open_library(const char *path, void **out) {
+    *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*out) return pbd_ok();
+    const char *why = dlerror();
+    if (why && strstr(why, "undefined symbol: pbd_emu_"))
+        return pbd_error(PBD_BAD_INPUT,
+                         "%.250s: kernels are compiled once more with -DPBD_EMULATE=1 (pbdbench_add_plugin does it)",
+                         why);
+    if (why && strstr(why, "undefined symbol: "))
+        return pbd_error(PBD_BAD_INPUT, "%.200s: nor does this program offer it; methods/plugin.h says what it offers",
+                         why);
+    return pbd_error(PBD_BAD_INPUT, "'%.150s' cannot be loaded: %.200s", path, why ? why : "");
+}
+
+/* ---- What is in it ----------------------------------------------------------------------------------------------- */
+
+static pbd_status check_names(const pbd_plugin_table *table) {
+    for (size_t i = 0; i < table->methods; i++) {
+        const pbd_method *m = table->method[i].f64 ? table->method[i].f64 : table->method[i].f32;
+        for (size_t k = 0; k < pbd_method_count(); k++) {
+            const pbd_method_entry *other = pbd_method_at(k);
+            if (strcmp(other->by_precision[PBD_PRECISION_F64]->name, m->name) != 0) continue;
+            return pbd_error(PBD_BAD_INPUT, "method %s is there already, from %.150s: give it another name", m->name,
+                             other->plugin ? other->plugin->path : "this program itself");
+        }
+        for (size_t k = 0; k < i; k++) {
+            const pbd_method *other = table->method[k].f64 ? table->method[k].f64 : table->method[k].f32;
+            if (strcmp(other->name, m->name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "plug-in %s lists method %s twice", table->name, m->name);
+        }
+    }
+    return pbd_ok();
+}
+
+static pbd_status take_table(pbd_plugin *p, const pbd_plugin_table *table) {
+    p->entry = calloc(table->methods, sizeof *p->entry);
+    if (!p->entry || asprintf(&p->label, "%s %s", table->name, table->version) < 0) {
+        p->label = NULL;
+        return pbd_error(PBD_FAILED, "out of memory for plug-in %s", table->name);
+    }
+    p->methods = table->methods;
+    for (size_t i = 0; i < p->methods; i++) {
+        const pbd_plugin_method *both = &table->method[i];
+        p->entry[i] = (pbd_method_entry){{both->f32 ? both->f32 : both->f64, both->f64 ? both->f64 : both->f32}, p};
+    }
+    return pbd_ok();
+}
+
+static pbd_status open_plugin(pbd_plugin *p) {
+    PBD_TRY(hash_file(p->path, p->hash));
+    PBD_TRY(open_library(p->path, &p->library));
+    const pbd_plugin_table *table = dlsym(p->library, "pbd_plugin");
+    if (!table)
+        return pbd_error(PBD_BAD_INPUT,
+                         "'%.200s' is no plug-in: it has no symbol pbd_plugin; PBD_PLUGIN(NAME, VERSION) of "
+                         "methods/plugin.h makes it, in the compilation with -DREAL=double",
+                         p->path);
+    pbd_status status = pbd_check_plugin_table(table);
+    if (status.code == PBD_OK) status = check_names(table);
+    if (status.code != PBD_OK) return pbd_error(PBD_BAD_INPUT, "plug-in '%.120s': %.250s", p->path, status.text);
+    return take_table(p, table);
+}
+
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status load(const char *path, pbd_plugin **out) {
+    *out = calloc(1, sizeof **out);
+    if (!*out) return pbd_error(PBD_FAILED, "out of memory for a plug-in");
+    pbd_status status = find_file(path, &(*out)->path);
+    if (status.code == PBD_OK) status = open_plugin(*out);
+    if (status.code != PBD_OK) {
+        free_plugin(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* The same in a child: what a library does when it is opened, and tables that point nowhere. */
+static void load_here(void *context, pbd_place *place, FILE *answer) {
+    pbd_plugin *plugin;
+    place->slot = "its loading";
+    const pbd_status status = load(context, &plugin);
+    fprintf(answer, "%d %s", (int)status.code, status.text);
+}
+
+static pbd_status try_load(const char *path) {
+    char copy[PATH_MAX], who[200];
+    pbd_apart apart;
+    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(who, sizeof who, "plug-in '%.150s'", path);
+    pbd_status status = pbd_apart_run(load_here, copy, PBD_STDOUT_TO_STDERR, &apart);
+    if (status.code == PBD_OK && !apart.answered) {
+        status = pbd_apart_status(&apart, who);
+        if (status.code == PBD_FAILED) status.code = PBD_BAD_INPUT;
+    } else if (status.code == PBD_OK) {
+        char *text;
+        const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
+        if (code != PBD_OK) status = pbd_error(code, "%s", *text == ' ' ? text + 1 : text);
+    }
+    pbd_apart_free(&apart);
+    return status;
+}
+
+/* One that is there already, by its own path; NULL: none. */
+static const pbd_plugin *loaded_from(const char *path) {
+    char whole[PATH_MAX];
+    if (!realpath(path, whole)) return NULL;
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        const pbd_plugin *p = pbd_method_at(i)->plugin;
+        if (p && strcmp(p->path, whole) == 0) return p;
+    }
+    return NULL;
+}
+
+pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out) {
+    pbd_plugin *plugin;
+    *out = loaded_from(path);
+    if (*out) return pbd_ok();
+    PBD_TRY(try_load(path));
+    PBD_TRY(load(path, &plugin));
+    const pbd_status status = pbd_add_methods(plugin->entry, plugin->methods);
+    if (status.code != PBD_OK) {
+        free_plugin(plugin);
+        return status;
+    }
+    loaded++;
+    *out = plugin;
+    return pbd_ok();
+}
+
+pbd_status pbd_plugins_load(const pbd_texts *files) {
+    const pbd_plugin *plugin;
+    const char *variable = getenv("PBDBENCH_PLUGINS");
+    char *list = strdup(variable ? variable : ""), *rest = NULL;
+    if (!list) return pbd_error(PBD_FAILED, "out of memory for plug-ins");
+    pbd_status status = pbd_ok();
+    for (char *file = strtok_r(list, ":", &rest); file && status.code == PBD_OK; file = strtok_r(NULL, ":", &rest))
+        status = pbd_plugin_load(file, &plugin);
+    free(list);
+    for (size_t i = 0; i < files->count && status.code == PBD_OK; i++)
+        status = pbd_plugin_load(files->item[i], &plugin);
+    return status;
+}

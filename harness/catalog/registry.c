@@ -1,0 +1,124 @@
+/* The registries, made from methods.def and cases.def and by plug-ins, and the search for a name. */
+#include "harness/catalog/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/exec/backend.h"
+#include "harness/files/nearest.h"
+
+#define METHOD(name) extern const pbd_method name##_float, name##_double;
+#include "methods/methods.def"
+#undef METHOD
+static const pbd_method_entry methods[] = {
+#define METHOD(name) {{&name##_float, &name##_double}, NULL},
+#include "methods/methods.def"
+#undef METHOD
+};
+
+#define CASE(name) extern const pbd_case pbd_case_##name;
+#include "cases/cases.def"
+#undef CASE
+static const pbd_case *const cases[] = {
+#define CASE(name) &pbd_case_##name,
+#include "cases/cases.def"
+#undef CASE
+};
+
+static const char *const backend_names[PBD_BACKEND_COUNT] = {"cpu", "emu", "cuda"};
+
+enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases };
+
+static struct {
+    const pbd_method_entry **entry;
+    size_t count;
+} loaded; /* by plug-ins */
+
+size_t pbd_method_count(void) { return METHODS + loaded.count; }
+
+const pbd_method_entry *pbd_method_at(size_t index) {
+    return index < METHODS ? &methods[index] : loaded.entry[index - METHODS];
+}
+
+pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
+    const pbd_method_entry **grown = realloc(loaded.entry, (loaded.count + count) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for the methods of a plug-in");
+    loaded.entry = grown;
+    for (size_t i = 0; i < count; i++) grown[loaded.count + i] = &entry[i];
+    loaded.count += count;
+    return pbd_ok();
+}
+
+size_t pbd_case_count(void) { return CASES; }
+const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
+
+pbd_backend_entry pbd_backend_at(pbd_backend backend) {
+    static const char *const summaries[PBD_BACKEND_COUNT] = {
+        "OpenMP threads and SIMD", "CUDA threads emulated on the host, every launch checked for races", "NVIDIA GPUs"};
+    const char *reason = backend == PBD_BACKEND_CUDA ? pbd_cuda_missing() : "";
+    return (pbd_backend_entry){backend_names[backend], summaries[backend], !*reason, reason};
+}
+
+const char *pbd_precision_name(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? "f32" : "f64"; }
+
+pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
+    const size_t count = pbd_method_count();
+    const char **names = malloc(count * sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory for the names of methods");
+    *out = NULL;
+    for (size_t i = 0; i < count && !*out; i++) {
+        names[i] = pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name;
+        if (strcmp(name, names[i]) == 0) *out = pbd_method_at(i);
+    }
+    pbd_status status = *out ? pbd_ok() : pbd_unknown("method", name, names, count, "pbdbench list methods");
+    free(names);
+    return status;
+}
+
+pbd_status pbd_find_case(const char *name, const pbd_case **out) {
+    const char *names[CASES];
+    for (size_t i = 0; i < CASES; i++) {
+        names[i] = cases[i]->name;
+        if (strcmp(name, cases[i]->name) != 0) continue;
+        *out = cases[i];
+        return pbd_ok();
+    }
+    return pbd_unknown("case", name, names, CASES, "pbdbench list cases");
+}
+
+unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {
+    unsigned provided = c->provides;
+    if (provided & (PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES)) provided |= PBD_NEEDS_TETS_OR_TRIANGLES;
+    return method->needs & ~provided;
+}
+
+pbd_status pbd_name_backend(const char *name, pbd_backend *out) {
+    for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
+        if (strcmp(name, backend_names[i]) != 0) continue;
+        *out = (pbd_backend)i;
+        return pbd_ok();
+    }
+    return pbd_unknown("backend", name, backend_names, PBD_BACKEND_COUNT, "pbdbench list backends");
+}
+
+pbd_status pbd_check_backend(pbd_backend backend) {
+    const pbd_backend_entry entry = pbd_backend_at(backend);
+    if (entry.available) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "backend %s is not available: %s", entry.name, entry.reason);
+}
+
+pbd_status pbd_find_backend(const char *name, pbd_backend *out) {
+    PBD_TRY(pbd_name_backend(name, out));
+    return pbd_check_backend(*out);
+}
+
+pbd_status pbd_find_precision(const char *name, pbd_precision *out) {
+    static const char *const names[] = {"f32", "f64"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (pbd_precision)i;
+            return pbd_ok();
+        }
+    return pbd_unknown("precision", name, names, 2, "pbdbench run --help");
+}

@@ -1,0 +1,51 @@
+/* What there is: methods (in both precisions), cases, backends; and looking a name up with a suggestion. Methods are
+ * those compiled in, then those of plug-ins, in the order in which they were loaded (plugin.h). */
+#ifndef PBD_REGISTRY_H
+#define PBD_REGISTRY_H
+
+#include "cases/case.h"
+#include "methods/method.h"
+
+typedef enum pbd_precision { PBD_PRECISION_F32, PBD_PRECISION_F64 } pbd_precision;
+typedef enum pbd_backend { PBD_BACKEND_CPU, PBD_BACKEND_EMU, PBD_BACKEND_CUDA, PBD_BACKEND_COUNT } pbd_backend;
+
+typedef struct pbd_plugin pbd_plugin; /* plugin.h */
+
+/* The two compilations of one method. What tells of it (name, parameters) is in both; only one that `precisions` names
+ * may be run. */
+typedef struct pbd_method_entry {
+    const pbd_method *by_precision[2];
+    const pbd_plugin *plugin; /* where it came from; NULL: compiled in */
+} pbd_method_entry;
+
+typedef struct pbd_backend_entry {
+    const char *name, *summary;
+    bool available;
+    const char *reason; /* why not, when it is not; "" otherwise */
+} pbd_backend_entry;
+
+/* Appends the methods of a plug-in that was checked; the entries stay where they are until the program ends. The list
+ * is the process's own, as loaded libraries are. */
+pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count);
+
+size_t pbd_method_count(void);
+const pbd_method_entry *pbd_method_at(size_t index);
+size_t pbd_case_count(void);
+const pbd_case *pbd_case_at(size_t index);
+pbd_backend_entry pbd_backend_at(pbd_backend backend);
+const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
+
+/* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */
+pbd_status pbd_find_method(const char *name, const pbd_method_entry **out);
+pbd_status pbd_find_case(const char *name, const pbd_case **out);
+pbd_status pbd_name_backend(const char *name, pbd_backend *out); /* whether it is available or not */
+pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* also refuses one that is not available, with why */
+pbd_status pbd_find_precision(const char *name, pbd_precision *out);
+
+/* PBD_NOT_SUPPORTED, with why, unless the backend is in this build and its device in this machine. */
+pbd_status pbd_check_backend(pbd_backend backend);
+
+/* PBD_NEEDS_* of the method that the case does not provide; 0: they go together. */
+unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c);
+
+#endif

@@ -1,0 +1,415 @@
+/* Parameters: parsing, ranges, resolution against case and method, axes. */
+#include "harness/catalog/values.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "harness/files/nearest.h"
+
+/* More points than this on one axis is a slip (a step in the wrong unit), not a wish. */
+enum { LONGEST_AXIS = 100000 };
+
+static size_t params_of(const pbd_param *params) {
+    size_t n = 0;
+    while (params && params[n].name) n++;
+    return n;
+}
+
+static const pbd_value *value_named(const pbd_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->item[i].param->name, name) == 0) return &values->item[i];
+    fprintf(stderr, "pbdbench: programming error: parameter '%s' was asked for but never declared\n", name);
+    abort();
+}
+
+double pbd_real(const pbd_values *values, const char *name) { return value_named(values, name)->number; }
+long pbd_integer(const pbd_values *values, const char *name) { return (long)value_named(values, name)->number; }
+int pbd_choice(const pbd_values *values, const char *name) { return (int)value_named(values, name)->number; }
+const char *pbd_value_text(const pbd_value *value) { return value->words ? value->words : value->text; }
+const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(value_named(values, name)); }
+
+/* «[0, 0.5)», «(0, inf)»: how a range is told to a person. */
+static void range_text(const pbd_param *p, char *out, size_t size) {
+    snprintf(out, size, "%c%g, %g%c", p->open & PBD_OPEN_MIN ? '(' : '[', p->min, p->max,
+             p->open & PBD_OPEN_MAX || isinf(p->max) ? ')' : ']');
+}
+
+static bool in_range(const pbd_param *p, double x) {
+    bool above = p->open & PBD_OPEN_MIN ? x > p->min : x >= p->min;
+    bool below = p->open & PBD_OPEN_MAX ? x < p->max : x <= p->max;
+    return above && below; /* false for NaN */
+}
+
+static pbd_status parse_choice(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    size_t count = 0;
+    while (param->choices[count]) count++;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, param->choices[i]) == 0) {
+            out->number = (double)i;
+            snprintf(out->text, sizeof out->text, "%s", param->choices[i]);
+            return pbd_ok();
+        }
+    char all[200] = "";
+    for (size_t i = 0; i < count; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? "|" : "", param->choices[i]);
+    const char *nearest = pbd_nearest(text, param->choices, count);
+    if (nearest)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s; did you mean '%s'?", where, param->name, text,
+                         all, nearest);
+    return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s", where, param->name, text, all);
+}
+
+/* ---- Words and files --------------------------------------------------------------------------------------------- */
+
+enum { LONGEST_WORDS = 4095, HASH_DIGITS = 16 };
+
+/* Words are stored as JSON and shown on terminals: one line of UTF-8. */
+static pbd_status check_words(const pbd_param *param, const char *text, const char *where) {
+    const size_t length = strlen(text);
+    if (length > LONGEST_WORDS)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s...' has %zu letters; at most %d are allowed", where, param->name,
+                         text, length, LONGEST_WORDS);
+    bool plain = true;
+    for (const char *c = text; *c; c++) plain = plain && (unsigned char)*c >= ' ' && *c != 0x7f;
+    json_t *string = plain ? json_string(text) : NULL; /* NULL where it is no UTF-8 */
+    json_decref(string);
+    if (!string)
+        return pbd_error(PBD_BAD_INPUT, "%s: the value of %s is not one line of UTF-8 text", where, param->name);
+    return pbd_ok();
+}
+
+static pbd_status keep_words(char *words, const char *where, pbd_value *out) {
+    out->words = words;
+    return words ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory while reading parameters of %s", where);
+}
+
+static pbd_status parse_text(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    PBD_TRY(check_words(param, text, where));
+    if (!*text && *param->preset)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
+    return keep_words(strdup(text), where, out);
+}
+
+/* The whole of an open file, with a NUL behind it. */
+static pbd_status read_whole(int file, const char *path, char **text, size_t *bytes) {
+    struct stat about;
+    if (fstat(file, &about) != 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode)) return pbd_error(PBD_BAD_INPUT, "%.200s is not a file with content", path);
+    const size_t size = (size_t)about.st_size;
+    if (!(*text = malloc(size + 1)))
+        return pbd_error(PBD_FAILED, "out of memory for the %zu bytes of %.200s", size, path);
+    for (*bytes = 0; *bytes < size;) {
+        const ssize_t got = read(file, *text + *bytes, size - *bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, got < 0 ? strerror(errno) : "it grew shorter");
+        *bytes += (size_t)got;
+    }
+    (*text)[size] = '\0';
+    return pbd_ok();
+}
+
+static pbd_status read_path(const char *path, pbd_content *out) {
+    *out = (pbd_content){0};
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not keep us waiting */
+    if (file < 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
+    pbd_status status = read_whole(file, path, &out->text, &out->bytes);
+    close(file);
+    if (status.code == PBD_OK && !(out->path = strdup(path))) status = pbd_error(PBD_FAILED, "out of memory");
+    if (status.code != PBD_OK) pbd_content_free(out);
+    return status;
+}
+
+static void hash_content(const pbd_content *content, char hash[HASH_DIGITS + 1]) {
+    snprintf(hash, HASH_DIGITS + 1, "%016llx", (unsigned long long)XXH3_64bits(content->text, content->bytes));
+}
+
+/* Splits «PATH#HASH»; returns the hash, or NULL where there is none. */
+static const char *split_hash(const char *text, size_t *path_length) {
+    *path_length = strlen(text);
+    const char *mark = strrchr(text, '#');
+    if (!mark || strlen(mark + 1) != HASH_DIGITS || strspn(mark + 1, "0123456789abcdef") != HASH_DIGITS) return NULL;
+    *path_length = (size_t)(mark - text);
+    return mark + 1;
+}
+
+/* Reads «PATH» or «PATH#HASH»; with a hash, the content must be that. */
+static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_content *out) {
+    size_t length;
+    const char *wanted = split_hash(text, &length);
+    char *path = strndup(text, length);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
+    pbd_status status = read_path(path, out);
+    free(path);
+    PBD_TRY(status);
+    hash_content(out, hash);
+    if (!wanted || strcmp(wanted, hash) == 0) return pbd_ok();
+    status = pbd_error(PBD_BAD_INPUT, "%.200s has another content (hash %s) than was asked for (%s)", out->path, hash,
+                       wanted);
+    pbd_content_free(out);
+    return status;
+}
+
+static pbd_status parse_file(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    if (!*text) return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
+    PBD_TRY(check_words(param, text, where));
+    char hash[HASH_DIGITS + 1], *words = NULL;
+    pbd_content content;
+    const pbd_status status = read_value(text, hash, &content);
+    if (status.code != PBD_OK) return pbd_error(status.code, "%s: %s: %.300s", where, param->name, status.text);
+    if (asprintf(&words, "%s#%s", content.path, hash) < 0) words = NULL;
+    pbd_content_free(&content);
+    return keep_words(words, where, out);
+}
+
+pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content *out) {
+    char hash[HASH_DIGITS + 1];
+    const pbd_status status = read_value(pbd_text(values, name), hash, out);
+    return status.code == PBD_OK ? status : pbd_error(status.code, "%s: %.300s", name, status.text);
+}
+
+void pbd_content_free(pbd_content *content) {
+    free(content->path);
+    free(content->text);
+    *content = (pbd_content){0};
+}
+
+/* ---- Values of every kind ---------------------------------------------------------------------------------------- */
+
+pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
+    *out = (pbd_value){.param = param};
+    if (param->kind == PBD_CHOICE) return parse_choice(param, text, where, out);
+    if (param->kind == PBD_TEXT) return parse_text(param, text, where, out);
+    if (param->kind == PBD_FILE) return parse_file(param, text, where, out);
+    char range[80], *end;
+    range_text(param, range, sizeof range);
+    errno = 0;
+    double x = strtod(text, &end);
+    const char *kind = param->kind == PBD_INTEGER ? "a whole number" : "a number";
+    if (end == text || *end != '\0')
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is not %s; the range is %s%s%s", where, param->name, text, kind,
+                         range, *param->unit ? " " : "", param->unit);
+    if (!isfinite(x) || !in_range(param, x))
+        return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is out of range; it must lie in %s%s%s", where, param->name, text,
+                         range, *param->unit ? " " : "", param->unit);
+    if (param->kind == PBD_INTEGER && x != floor(x))
+        return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text,
+                         range);
+    out->number = x == 0 ? 0 : x; /* -0 is 0: one spelling, one hash */
+    /* The shortest spelling of six digits or more that reads back to the same number is the canonical one: 0.3, 200000,
+     * 1e-08. Whole numbers are spelt out. */
+    for (int digits = 6; digits <= 17; digits++) {
+        if (param->kind == PBD_INTEGER)
+            snprintf(out->text, sizeof out->text, "%.0f", out->number);
+        else
+            snprintf(out->text, sizeof out->text, "%.*g", digits, out->number);
+        if (strtod(out->text, NULL) == out->number) break;
+    }
+    return pbd_ok();
+}
+
+bool pbd_param_is_asked(const pbd_param *param) {
+    return (param->kind == PBD_FILE || param->kind == PBD_TEXT) && !*param->preset;
+}
+
+const pbd_param *pbd_param_asked(const pbd_param *params) {
+    for (; params && params->name; params++)
+        if (pbd_param_is_asked(params)) return params;
+    return NULL;
+}
+
+static pbd_status check_given(const pbd_values *values, const char *where) {
+    for (size_t i = 0; i < values->count; i++) {
+        const pbd_param *param = values->item[i].param;
+        if (pbd_param_is_asked(param) && !values->item[i].words)
+            return pbd_error(PBD_BAD_INPUT, "%s needs %s: -s %s=..., %s", where, param->name, param->name, param->doc);
+    }
+    return pbd_ok();
+}
+
+/* Values at their defaults, in an array of the caller's. A default out of its own range is a programming error. */
+static pbd_status preset_values(const pbd_param *params, const char *where, pbd_values *out) {
+    size_t n = params_of(params);
+    pbd_value *item = calloc(n ? n : 1, sizeof *item);
+    if (!item) return pbd_error(PBD_FAILED, "out of memory while reading parameters of %s", where);
+    out->item = item;
+    out->count = n;
+    for (size_t i = 0; i < n; i++) {
+        item[i].param = &params[i];
+        if (pbd_param_is_asked(&params[i])) continue; /* check_given finds out whether it came */
+        pbd_status status = pbd_parse_value(&params[i], params[i].preset, where, &item[i]);
+        if (status.code != PBD_OK) {
+            pbd_values_free(out);
+            return pbd_error(PBD_FAILED, "the default is wrong: %.300s", status.text);
+        }
+    }
+    return pbd_ok();
+}
+
+/* Sets one value where it is known; *known tells whether it was. */
+static pbd_status assign(const pbd_values *values, const pbd_setting *setting, const char *where, bool *known) {
+    for (size_t i = 0; i < values->count; i++) {
+        const pbd_param *param = values->item[i].param;
+        if (strcmp(param->name, setting->key) != 0) continue;
+        *known = true;
+        pbd_value parsed = {0}, *ours = (pbd_value *)(uintptr_t)&values->item[i]; /* made by preset_values */
+        PBD_TRY(pbd_parse_value(param, setting->value, where, &parsed));
+        pbd_value_free(ours);
+        *ours = parsed;
+    }
+    return pbd_ok();
+}
+
+/* A key that both know has one value in both, also where nobody gives it: the case's default, since it is the case that
+ * asks. */
+static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
+    bool known;
+    for (const pbd_param *p = c->params; p && p->name; p++)
+        if (!pbd_param_is_asked(p)) PBD_TRY(assign(method_values, &(pbd_setting){p->name, p->preset}, m->name, &known));
+    return pbd_ok();
+}
+
+static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
+    size_t nc = params_of(c->params), nm = params_of(m->params);
+    const char **names = malloc((nc + nm + 1) * sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i < nc; i++) names[i] = c->params[i].name;
+    for (size_t i = 0; i < nm; i++) names[nc + i] = m->params[i].name;
+    char kind[200], hint[200];
+    snprintf(kind, sizeof kind, "parameter of case %s and method %s", c->name, m->name);
+    snprintf(hint, sizeof hint, "pbdbench run %s -m %s --help", c->name, m->name);
+    pbd_status status = pbd_unknown(kind, key, names, nc + nm, hint);
+    free(names);
+    return status;
+}
+
+pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
+                       pbd_values *case_values, pbd_values *method_values) {
+    *case_values = *method_values = (pbd_values){0};
+    pbd_status status = preset_values(c->params, c->name, case_values);
+    if (status.code == PBD_OK) status = preset_values(m->params, m->name, method_values);
+    if (status.code == PBD_OK) status = share_presets(c, m, method_values);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
+        bool known = false;
+        status = assign(case_values, &settings[i], c->name, &known);
+        if (status.code == PBD_OK) status = assign(method_values, &settings[i], m->name, &known);
+        if (status.code == PBD_OK && !known) status = unknown_key(settings[i].key, c, m);
+    }
+    if (status.code == PBD_OK) status = check_given(case_values, c->name);
+    if (status.code == PBD_OK) status = check_given(method_values, m->name);
+    if (status.code != PBD_OK) {
+        pbd_values_free(case_values);
+        pbd_values_free(method_values);
+    }
+    return status;
+}
+
+void pbd_value_free(pbd_value *value) {
+    free(value->words);
+    *value = (pbd_value){0};
+}
+
+void pbd_values_free(pbd_values *values) {
+    pbd_value *item = (pbd_value *)(uintptr_t)values->item; /* made by preset_values or pbd_values_copy */
+    for (size_t i = 0; i < values->count; i++) pbd_value_free(&item[i]);
+    free(item);
+    *values = (pbd_values){0};
+}
+
+pbd_status pbd_values_copy(const pbd_values *from, pbd_values *to) {
+    pbd_value *item = calloc(from->count + 1, sizeof *item);
+    bool fine = item != NULL;
+    for (size_t i = 0; i < from->count && fine; i++) {
+        item[i] = from->item[i];
+        if (item[i].words) fine = (item[i].words = strdup(item[i].words)) != NULL;
+    }
+    *to = (pbd_values){item, item ? from->count : 0};
+    if (fine) return pbd_ok();
+    pbd_values_free(to);
+    return pbd_error(PBD_FAILED, "out of memory for a plan");
+}
+
+pbd_status pbd_setting_parse(const char *text, pbd_setting *out) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text) return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form key=value", text);
+    char *copy = strdup(text);
+    if (!copy) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
+    copy[equals - text] = '\0';
+    *out = (pbd_setting){copy, copy + (equals - text) + 1};
+    return pbd_ok();
+}
+
+void pbd_setting_free(pbd_setting *setting) {
+    free((void *)(uintptr_t)setting->key); /* the value lies in the same copy */
+    *setting = (pbd_setting){0};
+}
+
+/* lo:hi:step into spelt numbers. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays 0.1. */
+static pbd_status range_values(const char *text, const char *numbers, pbd_axis *out) {
+    double lo, hi, step;
+    char tail;
+    if (sscanf(numbers, "%lf:%lf:%lf%c", &lo, &hi, &step, &tail) != 3 || !isfinite(lo) || !isfinite(hi) ||
+        !isfinite(step))
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step", text);
+    if (step <= 0 || hi < lo)
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' needs lo <= hi and step > 0; it has %g, %g and %g", text, lo, hi,
+                         step);
+    double steps = floor((hi - lo) / step * (1 + 1e-12) + 1e-9);
+    if (steps >= LONGEST_AXIS)
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has %.3g points; at most %d are allowed", text, steps + 1,
+                         LONGEST_AXIS);
+    size_t count = (size_t)steps + 1;
+    out->values = calloc(count, sizeof *out->values);
+    if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+    for (size_t i = 0; i < count; i++) {
+        char spelt[40];
+        snprintf(spelt, sizeof spelt, "%.12g", lo + (double)i * step);
+        if (!(out->values[i] = strdup(spelt))) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+        out->count++;
+    }
+    return pbd_ok();
+}
+
+static pbd_status list_values(const char *text, const char *list, pbd_axis *out) {
+    size_t count = 1;
+    for (const char *p = list; *p; p++) count += *p == ',';
+    out->values = calloc(count, sizeof *out->values);
+    if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ",");
+        if (length == 0) return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has an empty value", text);
+        if (!(out->values[out->count] = strndup(p, length)))
+            return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+        out->count++;
+        p += length;
+        if (*p == '\0') return pbd_ok();
+    }
+}
+
+pbd_status pbd_axis_parse(const char *text, pbd_axis *out) {
+    *out = (pbd_axis){0};
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step or key=a,b,c", text);
+    out->key = strndup(text, (size_t)(equals - text));
+    pbd_status status = !out->key                 ? pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text)
+                        : strchr(equals + 1, ':') ? range_values(text, equals + 1, out)
+                                                  : list_values(text, equals + 1, out);
+    if (status.code != PBD_OK) pbd_axis_free(out);
+    return status;
+}
+
+void pbd_axis_free(pbd_axis *axis) {
+    for (size_t i = 0; i < axis->count; i++) free(axis->values[i]);
+    free(axis->values);
+    free(axis->key);
+    *axis = (pbd_axis){0};
+}

@@ -1,0 +1,193 @@
+/* Errors first: whether two arms may be timed against each other at all. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/compare/pairing.h"
+#include "harness/files/nearest.h"
+
+bool pbd_is_cost(const char *metric) {
+    static const char *const costs[] = {"solve_wall",  "solve_cpu", "kernel_launches",    "device_bytes_peak",
+                                        "bytes_moved", "flops",     "device_allocations", "host_waits"};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        if (strcmp(metric, costs[i]) == 0) return true;
+    return false;
+}
+
+bool pbd_is_error(const pbd_metric_item *m) {
+    return !m->is_count && m->direction == PBD_LOWER_IS_BETTER && !pbd_is_cost(m->name);
+}
+
+const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name) {
+    for (size_t i = 0; i < run->metrics; i++)
+        if (strcmp(run->metric[i].name, name) == 0) return &run->metric[i];
+    return NULL;
+}
+
+/* ---- References -------------------------------------------------------------------------------------------------- */
+
+typedef struct reference_row {
+    char metric[64];
+    double value, uncertainty; /* NaN: not stated */
+} reference_row;
+
+typedef struct references { /* those that hold for one run */
+    reference_row *row;
+    size_t count;
+} references;
+
+static pbd_status keep_reference(references *out, sqlite3_stmt *stmt) {
+    reference_row *grown = realloc(out->row, (out->count + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory for references");
+    out->row = grown;
+    reference_row *r = &grown[out->count++];
+    snprintf(r->metric, sizeof r->metric, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    r->value = sqlite3_column_double(stmt, 1);
+    r->uncertainty = sqlite3_column_type(stmt, 2) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, 2);
+    return pbd_ok();
+}
+
+/* A reference holds for a run when each parameter it names has the same value there. */
+static const char holding_references[] =
+    "SELECT reference.metric, reference.value, reference.uncertainty"
+    " FROM reference JOIN cell USING (case_name) JOIN run USING (cell_id)"
+    " WHERE run.run_id = ?1 AND reference.value IS NOT NULL AND NOT EXISTS"
+    " (SELECT 1 FROM json_each(reference.params) AS p"
+    "  WHERE json_extract(cell.params, '$.\"' || p.key || '\"') IS NOT p.value)";
+
+static pbd_status read_references(const char *db, const char *run_id, references *out) {
+    pbd_store *store;
+    sqlite3_stmt *stmt = NULL;
+    *out = (references){0};
+    if (!db || !*run_id) return pbd_ok();
+    PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &store));
+    sqlite3 *sql = pbd_store_sql(store);
+    pbd_status status = pbd_ok();
+    int code = sqlite3_prepare_v2(sql, holding_references, -1, &stmt, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(stmt, 1, run_id, -1, SQLITE_TRANSIENT);
+    if (code == SQLITE_OK)
+        while (status.code == PBD_OK && (code = sqlite3_step(stmt)) == SQLITE_ROW) status = keep_reference(out, stmt);
+    if (status.code == PBD_OK && code != SQLITE_OK && code != SQLITE_DONE)
+        status = pbd_error(PBD_BAD_INPUT, "the store '%s' does not tell its references: %s", db, sqlite3_errmsg(sql));
+    sqlite3_finalize(stmt);
+    pbd_store_close(store);
+    return status;
+}
+
+static const reference_row *reference_of(const references *all, const char *metric) {
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->row[i].metric, metric) == 0) return &all->row[i];
+    return NULL;
+}
+
+/* ---- Tolerances -------------------------------------------------------------------------------------------------- */
+
+typedef struct judging {
+    const pbd_arm_run *run[2]; /* A, B */
+    references known[2];
+    const pbd_tolerance *tolerance;
+    size_t tolerances;
+    pbd_status *differs;
+} judging;
+
+static double metric_value(const pbd_metric_item *m) { return m->is_count ? (double)m->count : m->value; }
+
+static bool has_tolerance(const judging *j, const char *metric) {
+    for (size_t i = 0; i < j->tolerances; i++)
+        if (strcmp(j->tolerance[i].metric, metric) == 0) return true;
+    return false;
+}
+
+static pbd_status unknown_metric(const judging *j, const char *metric) {
+    const char *names[256];
+    size_t count = 0;
+    for (int arm = 0; arm < 2; arm++)
+        for (size_t i = 0; i < j->run[arm]->metrics && count < 256; i++) names[count++] = j->run[arm]->metric[i].name;
+    const char *nearest = pbd_nearest(metric, names, count);
+    return pbd_error(PBD_BAD_INPUT, "--tolerance %.60s: %s does not report it%s%s%s", metric,
+                     pbd_arm_metric(j->run[0], metric) ? "arm B" : "arm A", nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* One arm against one tolerance that was asked for. */
+static pbd_status check_tolerance(judging *j, int arm, const pbd_tolerance *t) {
+    const pbd_metric_item *m = pbd_arm_metric(j->run[arm], t->metric);
+    if (!m) return unknown_metric(j, t->metric);
+    const reference_row *r = reference_of(&j->known[arm], t->metric);
+    if (!r && m->direction != PBD_LOWER_IS_BETTER)
+        return pbd_error(PBD_BAD_INPUT,
+                         "--tolerance %.60s: it is no error, and the store holds no reference of it for this case",
+                         t->metric);
+    const double off = fabs(metric_value(m) - (r ? r->value : 0));
+    if (j->differs->code == PBD_OK && !(off <= t->value))
+        *j->differs = pbd_error(PBD_BAD_INPUT, "arm %c is outside its tolerance: %s is %s%.6g, allowed is %g",
+                                'A' + arm, m->name, r ? "off its reference by " : "", off, t->value);
+    return pbd_ok();
+}
+
+/* One arm against the references whose uncertainty is stated. */
+static void check_references(judging *j, int arm) {
+    for (size_t i = 0; i < j->known[arm].count && j->differs->code == PBD_OK; i++) {
+        const reference_row *r = &j->known[arm].row[i];
+        const pbd_metric_item *m = pbd_arm_metric(j->run[arm], r->metric);
+        if (!m || isnan(r->uncertainty) || has_tolerance(j, r->metric)) continue;
+        const double off = fabs(metric_value(m) - r->value);
+        if (!(off <= r->uncertainty))
+            *j->differs =
+                pbd_error(PBD_BAD_INPUT,
+                          "arm %c is outside its tolerance: %s is off its reference by %.6g, whose uncertainty is %g; "
+                          "--tolerance %s=VALUE allows more",
+                          'A' + arm, m->name, off, r->uncertainty, m->name);
+    }
+}
+
+/* ---- The same cell twice ----------------------------------------------------------------------------------------- */
+
+static void compare_count(judging *j, const pbd_metric_item *a, const pbd_metric_item *b) {
+    if (!b || !b->is_count || a->count == b->count || pbd_is_cost(a->name)) return;
+    *j->differs = pbd_error(PBD_BAD_INPUT, "the builds do not do the same: %s is %llu in A and %llu in B", a->name,
+                            (unsigned long long)a->count, (unsigned long long)b->count);
+}
+
+static void compare_error(judging *j, const pbd_metric_item *a, const pbd_metric_item *b) {
+    const bool f32 = strcmp(j->run[0]->precision, "f32") == 0, pure = strcmp(a->unit, "1") == 0;
+    const double relative = f32 ? 1e-4 : 1e-9, rounding = !pure ? 0 : f32 ? 1e-6 : 1e-12;
+    if (!b)
+        *j->differs = pbd_error(PBD_BAD_INPUT, "B does not report the error %s, which A does", a->name);
+    else if (!(b->value <= a->value + relative * fabs(a->value) + rounding))
+        *j->differs =
+            pbd_error(PBD_BAD_INPUT, "B is worse than A: %s is %.17g in B and %.17g in A", a->name, b->value, a->value);
+}
+
+static void compare_builds(judging *j) {
+    const pbd_arm_run *a = j->run[0], *b = j->run[1];
+    for (size_t i = 0; i < a->metrics && j->differs->code == PBD_OK; i++) {
+        const pbd_metric_item *m = &a->metric[i], *other = pbd_arm_metric(b, m->name);
+        if (has_tolerance(j, m->name)) continue;
+        if (m->is_count)
+            compare_count(j, m, other);
+        else if (pbd_is_error(m))
+            compare_error(j, m, other);
+    }
+}
+
+static pbd_status judge(judging *j, const char *db) {
+    for (int arm = 0; arm < 2; arm++) PBD_TRY(read_references(db, j->run[arm]->run_id, &j->known[arm]));
+    for (size_t i = 0; i < j->tolerances; i++)
+        for (int arm = 0; arm < 2; arm++) PBD_TRY(check_tolerance(j, arm, &j->tolerance[i]));
+    for (int arm = 0; arm < 2; arm++) check_references(j, arm);
+    const char *cell = j->run[0]->cell_id;
+    if (j->differs->code == PBD_OK && *cell && strcmp(cell, j->run[1]->cell_id) == 0) compare_builds(j);
+    return pbd_ok();
+}
+
+pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,
+                            size_t tolerances, pbd_status *differs) {
+    judging j = {{a, b}, {{0}, {0}}, tolerance, tolerances, differs};
+    *differs = pbd_ok();
+    const pbd_status status = judge(&j, db);
+    free(j.known[0].row);
+    free(j.known[1].row);
+    return status;
+}

@@ -1,0 +1,401 @@
+/* The gate's order of things; gate.h says why it is so. */
+#include "harness/compare/gate.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/process/child.h"
+#include "harness/process/exit_codes.h"
+#include "harness/process/interrupt.h"
+#include "harness/run/run.h"
+
+static const double FALSE_DISCOVERIES = 0.05;
+/* With 8 pairs the smallest p-value, for its look, is 0.01: too large to stand out among ten cells. */
+enum { FIRST_PAIRS = 12, MOST_WORDS = 96, MOST_TOLERANCES = 16 };
+
+const char *pbd_gate_verdict_name(pbd_gate_verdict verdict) {
+    static const char *const names[] = {"ok", "wrong", "regression", "undecided", "new", "not timed"};
+    return names[verdict];
+}
+
+/* ---- A cell as words --------------------------------------------------------------------------------------------- */
+
+typedef struct cell_words {
+    const char *word[MOST_WORDS];
+    char threads[16], name[512];
+    char metric[MOST_TOLERANCES][64];
+    pbd_tolerance tolerance[MOST_TOLERANCES];
+    size_t tolerances;
+} cell_words;
+
+static pbd_status spell_cell(const pbd_gate_cell *cell, cell_words *out) {
+    size_t n = 0;
+    if (cell->set_count > MOST_WORDS / 2 - 8 || cell->tolerances_count > MOST_TOLERANCES)
+        return pbd_error(PBD_BAD_INPUT, "cell '%.60s' has more than %d settings or %d tolerances", cell->name,
+                         MOST_WORDS / 2 - 8, MOST_TOLERANCES);
+    snprintf(out->threads, sizeof out->threads, "%u", cell->threads ? cell->threads : 1);
+    snprintf(out->name, sizeof out->name, "%s", cell->name);
+    const char *const head[] = {cell->case_name,
+                                "-m",
+                                cell->method,
+                                "-b",
+                                cell->backend ? cell->backend : "cpu",
+                                "-p",
+                                cell->precision ? cell->precision : "f64",
+                                "-t",
+                                out->threads};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) out->word[n++] = head[i];
+    for (unsigned i = 0; i < cell->set_count; i++) {
+        out->word[n++] = "-s";
+        out->word[n++] = cell->set[i];
+    }
+    out->word[n] = NULL;
+    out->tolerances = cell->tolerances_count;
+    for (unsigned i = 0; i < cell->tolerances_count; i++) {
+        const char *equals = strchr(cell->tolerances[i], '=');
+        snprintf(out->metric[i], sizeof out->metric[i], "%.*s", (int)(equals - cell->tolerances[i]),
+                 cell->tolerances[i]);
+        out->tolerance[i] = (pbd_tolerance){out->metric[i], strtod(equals + 1, NULL)};
+    }
+    return pbd_ok();
+}
+
+static pbd_arm arm_of(const char *name, const char *program, const cell_words *words) {
+    return (pbd_arm){.name = name, .program = program, .word = words->word};
+}
+
+static void tell(const pbd_gate_request *r, const char *what, size_t done, size_t total) {
+    if (r->observe) r->observe(r->context, what, done, total);
+}
+
+/* ---- Errors, counts, claims -------------------------------------------------------------------------------------- */
+
+static void set_line(pbd_gate *gate, pbd_gate_line *line, pbd_gate_verdict verdict, const char *says) {
+    line->verdict = verdict;
+    snprintf(line->says, sizeof line->says, "%s", says);
+    gate->wrong += verdict == PBD_GATE_WRONG;
+}
+
+static bool is_fine(const pbd_arm_run *run) { return strcmp(run->state, "ok") == 0; }
+
+/* A cell that is new to the baseline is run all the same: it must end well. */
+static pbd_status judge_cell(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate, pbd_gate_line *line) {
+    const pbd_arm a = arm_of("the baseline", r->baseline, words), b = arm_of("the program", r->current, words);
+    char says[400];
+    PBD_TRY(pbd_arm_call(&b, r->db, 0, -1, &line->current));
+    if (!is_fine(&line->current)) {
+        snprintf(says, sizeof says, "it ended %s: %.300s", line->current.state, line->current.says);
+        set_line(gate, line, PBD_GATE_WRONG, says);
+        return pbd_ok();
+    }
+    pbd_status status = pbd_arm_call(&a, r->db, 0, -1, &line->baseline);
+    if (status.code == PBD_BAD_INPUT) {
+        set_line(gate, line, PBD_GATE_NEW, status.text);
+        return pbd_ok();
+    }
+    PBD_TRY(status);
+    if (!is_fine(&line->baseline)) {
+        snprintf(says, sizeof says, "the baseline ended %s: %.300s", line->baseline.state, line->baseline.says);
+        set_line(gate, line, PBD_GATE_NEW, says);
+        return pbd_ok();
+    }
+    gate->compared = true;
+    pbd_status differs = pbd_ok();
+    PBD_TRY(pbd_judge_errors(&line->baseline, &line->current, r->db, words->tolerance, words->tolerances, &differs));
+    if (differs.code != PBD_OK) set_line(gate, line, PBD_GATE_WRONG, differs.text);
+    return pbd_ok();
+}
+
+static void count_verdicts(const json_t *claims, pbd_gate_claims *out) {
+    size_t i;
+    const json_t *claim;
+    json_array_foreach((json_t *)(uintptr_t)claims, i, claim) {
+        const char *verdict = json_string_value(json_object_get(claim, "verdict"));
+        if (!verdict) continue;
+        out->claims++;
+        out->reproduced += strcmp(verdict, "reproduced") == 0;
+        out->partly += strcmp(verdict, "partly") == 0;
+        out->not_reproduced += strcmp(verdict, "not_reproduced") == 0;
+    }
+}
+
+/* Where `reproduce` draws, and keeps its runs when nothing is to be stored: a folder that is removed afterwards, so
+ * that a gate leaves pictures and store as they were. */
+static pbd_status make_scratch(char path[PATH_MAX]) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%.3000s/pbdbench-gate-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (mkdtemp(path)) return pbd_ok();
+    const pbd_status status = pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be made: %s", path, strerror(errno));
+    *path = '\0';
+    return status;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void remove_scratch(const char *path) {
+    if (*path) nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* How a figure came out, by how `reproduce` ended: it compares verdicts with the accepted ones itself. */
+static pbd_gate_verdict figure_verdict(const pbd_gate_claims *f, const char *last, char *says, size_t size) {
+    if (f->code == 0) return PBD_GATE_OK;
+    const bool changed = f->code == PBD_EXIT_VALIDATION;
+    if (changed || f->code == PBD_EXIT_RUN_FAILED || f->code < 0) {
+        const char *why = changed ? "a claim's verdict is not the accepted one" : *last ? last : "a run failed";
+        if (f->code < 0)
+            snprintf(says, size, "signal %d ended it", -f->code);
+        else
+            snprintf(says, size, "%s", why);
+        return PBD_GATE_WRONG;
+    }
+    snprintf(says, size, "it could not be judged: %.300s", *last ? last : "reproduce said nothing");
+    return PBD_GATE_UNDECIDED;
+}
+
+static pbd_status judge_claims(const pbd_gate_request *r, const char *scratch, pbd_gate *gate, pbd_gate_claims *out) {
+    char store[PATH_MAX + 16], last[300];
+    snprintf(store, sizeof store, "%s/gate.db", scratch);
+    const char *word[] = {r->current, "reproduce", out->figure,           "--json", "--quiet", "--out",
+                          scratch,    "--db",      r->db ? r->db : store, NULL};
+    pbd_child child;
+    PBD_TRY(pbd_child_run(word, NULL, -1, &child));
+    json_t *answer = json_loads(child.out, 0, NULL);
+    count_verdicts(json_object_get(answer, "claims"), out);
+    json_decref(answer);
+    out->code = child.code;
+    pbd_last_words(child.err, last, sizeof last);
+    const bool interrupted = pbd_interrupted() || child.code == PBD_EXIT_INTERRUPTED;
+    pbd_child_free(&child);
+    if (interrupted) return pbd_error(PBD_INTERRUPTED, "interrupted while %s was reproduced", out->figure);
+    out->verdict = figure_verdict(out, last, out->says, sizeof out->says);
+    gate->wrong += out->verdict == PBD_GATE_WRONG;
+    gate->undecided += out->verdict == PBD_GATE_UNDECIDED;
+    return pbd_ok();
+}
+
+static pbd_status judge_figures(const pbd_gate_request *r, pbd_gate *gate) {
+    char scratch[PATH_MAX] = "";
+    if (gate->figures == 0) return pbd_ok();
+    pbd_status status = make_scratch(scratch);
+    for (size_t i = 0; i < gate->figures && status.code == PBD_OK; i++) {
+        tell(r, gate->figure[i].figure, gate->lines + i, gate->lines + gate->figures);
+        status = judge_claims(r, scratch, gate, &gate->figure[i]);
+    }
+    remove_scratch(scratch);
+    return status;
+}
+
+static pbd_status judge_answers(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate) {
+    const size_t total = gate->lines + gate->figures;
+    for (size_t i = 0; i < gate->lines; i++) {
+        tell(r, words[i].name, i, total);
+        PBD_TRY(judge_cell(r, &words[i], gate, &gate->line[i]));
+    }
+    return judge_figures(r, gate);
+}
+
+/* ---- Times ------------------------------------------------------------------------------------------------------- */
+
+typedef struct timing {
+    const pbd_gate_request *request;
+    const char *what;
+    size_t before, planned; /* pairs */
+} timing;
+
+static void on_pair(void *context, size_t pairs, size_t most) {
+    const timing *t = context;
+    (void)most;
+    const size_t done = t->before + pairs;
+    tell(t->request, t->what, done, done < t->planned ? t->planned : done + 1);
+}
+
+static pbd_status time_cell(timing *t, const cell_words *words, bool control, const char *purpose, uint64_t seed,
+                            pbd_pairing *out) {
+    const pbd_gate_request *r = t->request;
+    const pbd_pairing_request pairing = {
+        .a = arm_of(r->baseline_name, r->baseline, words),
+        .b = control ? arm_of(r->baseline_name, r->baseline, words) : arm_of("current", r->current, words),
+        .db = r->db,
+        .margin = r->max_regression,
+        .seconds = r->seconds,
+        .bound_only = !control,
+        .first_pairs = FIRST_PAIRS < r->most_pairs ? FIRST_PAIRS : r->most_pairs,
+        .most_pairs = r->most_pairs,
+        .seed = seed,
+        .purpose = purpose,
+        .tolerance = words->tolerance,
+        .tolerances = words->tolerances,
+        .argc = r->argc,
+        .argv = r->argv};
+    t->what = control ? "control" : words->name;
+    PBD_TRY(pbd_pair(&pairing, on_pair, t, out));
+    t->before += out->pairs;
+    return pbd_ok();
+}
+
+/* An answer that changes between two processes of one program is wrong as well. */
+static bool is_timed(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pairs) {
+    if (pairs->differs.code == PBD_OK) return true;
+    set_line(gate, line, PBD_GATE_WRONG, pairs->differs.text);
+    return false;
+}
+
+static pbd_status confirm(timing *t, const cell_words *words, uint64_t seed, pbd_gate *gate, pbd_gate_line *line) {
+    PBD_TRY(time_cell(t, words, false, "confirm", seed, &line->again));
+    if (!is_timed(gate, line, &line->again)) return pbd_ok();
+    if (pbd_pairing_p(&line->again, t->request->max_regression, 1) <= FALSE_DISCOVERIES) {
+        gate->regressions++;
+        line->verdict = PBD_GATE_REGRESSION;
+        return pbd_ok();
+    }
+    line->verdict = pbd_pairing_within(&line->again, t->request->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
+    snprintf(line->says, sizeof line->says, "the second block does not confirm the first");
+    gate->undecided += line->verdict == PBD_GATE_UNDECIDED;
+    return pbd_ok();
+}
+
+static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line *line) {
+    const pbd_judgement *j = &line->pairs.judgement;
+    const double limit = log1p(r->max_regression);
+    line->verdict = pbd_pairing_within(&line->pairs, r->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
+    if (line->verdict == PBD_GATE_OK) return;
+    gate->undecided++;
+    const double half = 0.5 * (j->log_ratio.high - j->log_ratio.low), room = fabs(limit - j->log_ratio.estimate);
+    const double more = (double)j->pairs * (half * half / (room * room) - 1);
+    if (more < 10000)
+        snprintf(line->says, sizeof line->says,
+                 "the interval holds %.3g %%: about %.0f more pairs would decide, or a quieter machine",
+                 100 * r->max_regression, fmax(1, ceil(more)));
+    else
+        snprintf(line->says, sizeof line->says, "the slowdown lies too near %.3g %% to be told from it",
+                 100 * r->max_regression);
+}
+
+static bool is_timeable(const pbd_gate_request *r, const pbd_gate *gate, size_t cell) {
+    return gate->line[cell].verdict == PBD_GATE_OK && !r->suite->cells[cell].untimed;
+}
+
+static bool wants_times(const pbd_gate_suite *suite) {
+    for (unsigned i = 0; i < suite->cells_count; i++)
+        if (!suite->cells[i].untimed) return true;
+    return false;
+}
+
+/* cell[0..count) are timed, and one of them again as the control, somewhere among them. */
+static pbd_status time_cells(timing *t, const cell_words *words, const size_t *cell, size_t count, pbd_random *random,
+                             pbd_gate *gate) {
+    const pbd_gate_request *r = t->request;
+    gate->control_cell = cell[(size_t)(pbd_random_uniform(random) * (double)count)];
+    const size_t control_at = (size_t)(pbd_random_uniform(random) * (double)(count + 1));
+    t->planned = FIRST_PAIRS * (count + 1);
+    for (size_t k = 0; k <= count; k++) {
+        const uint64_t seed = r->seed + 1 + k;
+        if (k == control_at)
+            PBD_TRY(time_cell(t, &words[gate->control_cell], true, "control", seed + 1000003, &gate->control));
+        if (k == count) break;
+        pbd_gate_line *line = &gate->line[cell[k]];
+        PBD_TRY(time_cell(t, &words[cell[k]], false, "gate", seed, &line->pairs));
+        if (is_timed(gate, line, &line->pairs)) line->p = pbd_pairing_p(&line->pairs, r->max_regression, 1);
+    }
+    gate->timed = true;
+    const pbd_pairing *c = &gate->control;
+    gate->alarm = c->differs.code != PBD_OK || c->judgement.verdict == PBD_FASTER || c->judgement.verdict == PBD_SLOWER;
+    return pbd_ok();
+}
+
+static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
+    size_t *cell = malloc((gate->lines + 1) * sizeof *cell), count = 0;
+    if (!cell) return pbd_error(PBD_FAILED, "out of memory for a gate");
+    for (size_t i = 0; i < gate->lines; i++)
+        if (is_timeable(t->request, gate, i)) cell[count++] = i;
+    gate->time_owed = count == 0 && wants_times(t->request->suite);
+    const pbd_status status = count ? time_cells(t, words, cell, count, random, gate) : pbd_ok();
+    free(cell);
+    return status;
+}
+
+static pbd_status judge_times(timing *t, const cell_words *words, pbd_gate *gate) {
+    double *p = malloc((gate->lines + 1) * sizeof *p);
+    bool *suspect = calloc(gate->lines + 1, sizeof *suspect);
+    size_t *index = malloc((gate->lines + 1) * sizeof *index), count = 0;
+    pbd_status status = p && suspect && index ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a gate");
+    for (size_t i = 0; i < gate->lines && status.code == PBD_OK; i++)
+        if (gate->line[i].verdict == PBD_GATE_OK && gate->line[i].pairs.pairs > 0) {
+            p[count] = gate->line[i].p;
+            index[count++] = i;
+        }
+    if (status.code == PBD_OK) status = pbd_benjamini_hochberg(p, count, FALSE_DISCOVERIES, suspect);
+    for (size_t k = 0; k < count && status.code == PBD_OK; k++) {
+        pbd_gate_line *line = &gate->line[index[k]];
+        if (suspect[k])
+            status = confirm(t, &words[index[k]], t->request->seed + 2000003 + k, gate, line);
+        else
+            judge_time(t->request, gate, line);
+    }
+    free(p);
+    free(suspect);
+    free(index);
+    return status;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
+
+static pbd_status run_phases(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate) {
+    PBD_TRY(judge_answers(r, words, gate));
+    if (gate->wrong > 0) {
+        for (size_t i = 0; i < gate->lines; i++)
+            if (gate->line[i].verdict == PBD_GATE_OK) gate->line[i].verdict = PBD_GATE_NOT_TIMED;
+        return pbd_ok();
+    }
+    timing t = {.request = r};
+    pbd_random random = pbd_random_seeded(r->seed);
+    PBD_TRY(time_all(&t, words, &random, gate));
+    return judge_times(&t, words, gate);
+}
+
+pbd_status pbd_gate_run(const pbd_gate_request *r, pbd_gate *out) {
+    *out = (pbd_gate){.lines = r->suite->cells_count, .figures = r->suite->figures_count};
+    out->line = calloc(out->lines + 1, sizeof *out->line);
+    out->figure = calloc(out->figures + 1, sizeof *out->figure);
+    cell_words *words = calloc(out->lines + 1, sizeof *words);
+    pbd_status status =
+        out->line && out->figure && words ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a gate");
+    if (!out->line) out->lines = 0;
+    if (!out->figure) out->figures = 0;
+    for (size_t i = 0; i < out->figures; i++) out->figure[i].figure = r->suite->figures[i];
+    for (size_t i = 0; i < out->lines && status.code == PBD_OK; i++) {
+        out->line[i].p = (double)NAN;
+        status = spell_cell(&r->suite->cells[i], &words[i]);
+    }
+    if (status.code == PBD_OK) status = run_phases(r, words, out);
+    free(words);
+    return status;
+}
+
+void pbd_gate_free(pbd_gate *gate) {
+    for (size_t i = 0; i < gate->lines; i++) {
+        pbd_arm_run_free(&gate->line[i].baseline);
+        pbd_arm_run_free(&gate->line[i].current);
+        pbd_pairing_free(&gate->line[i].pairs);
+        pbd_pairing_free(&gate->line[i].again);
+    }
+    pbd_pairing_free(&gate->control);
+    free(gate->line);
+    free(gate->figure);
+    *gate = (pbd_gate){0};
+}
+
+int pbd_gate_code(const pbd_gate *gate) {
+    if (gate->wrong) return PBD_EXIT_VALIDATION;
+    if (gate->alarm) return PBD_EXIT_INCONCLUSIVE;
+    if (gate->regressions) return PBD_EXIT_REGRESSION;
+    return gate->undecided || gate->time_owed || !gate->compared ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
+}

@@ -1,0 +1,119 @@
+/* The gate: a suite of cells, this program against a baseline. Errors first, counts next, times last.
+ *
+ * Errors and counts: every cell once in each program. An answer that is worse, a count that differs, a run that does
+ * not end well, or a claim whose verdict is not the accepted one ends the gate before any time is taken: a wrong
+ * program's speed is of no interest. A figure that cannot be judged, for want of gnuplot or of disk, is undecided.
+ *
+ * Times: each cell in interleaved pairs of processes (pairing.h) until the interval of its slowdown lies on one side of
+ * the largest allowed one. A cell passes when the exact one-sided test rejects «slower than allowed» at 5 %, its
+ * p-value multiplied for the looks taken: to let a slowdown through needs less proof than to accuse somebody of one. A
+ * cell is suspected when the exact one-sided test of «no more than allowed», its p-value multiplied for the looks
+ * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a block of its
+ * own, and only what both blocks say is a regression.
+ *
+ * Control: in every gate one cell, drawn by the seed, is timed baseline against baseline, at a place in the order drawn
+ * as well. When the machine makes a program differ from itself, nothing else it says can be believed. The control
+ * alarms when its interval excludes 0 and is not wholly within the largest allowed slowdown: a difference too small to
+ * matter is no alarm.
+ *
+ * A gate that compared nothing, or whose suite wants times and got none since the baseline lacks those cells, passes
+ * nobody: it is inconclusive.
+ */
+#ifndef PBD_GATE_H
+#define PBD_GATE_H
+
+#include <stdio.h>
+
+#include "harness/compare/pairing.h"
+
+typedef struct pbd_gate_cell {
+    char *name, *case_name, *method;
+    char *backend, *precision; /* default: cpu, f64 */
+    unsigned threads;          /* default: 1 */
+    bool untimed;              /* held to its errors and counts alone */
+    char **set;                /* "key=value" */
+    unsigned set_count;
+    char **tolerances; /* "displacement_error=0.2": beside agreement with the baseline */
+    unsigned tolerances_count;
+} pbd_gate_cell;
+
+typedef struct pbd_gate_suite {
+    pbd_gate_cell *cells;
+    unsigned cells_count;
+    char **figures; /* whose claims must come out as accepted */
+    unsigned figures_count;
+} pbd_gate_suite;
+
+/* Reads a suite and checks every cell against this program's cases and methods, and every figure against those that can
+ * be reproduced. PBD_BAD_INPUT names the file and what is wrong in it. */
+pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out);
+void pbd_gate_suite_free(pbd_gate_suite *suite); /* NULL-safe */
+
+typedef struct pbd_gate_request {
+    const pbd_gate_suite *suite;
+    const char *baseline, *current; /* programs */
+    const char *baseline_name;      /* as the person named it */
+    bool other_program;             /* `current` is not this program */
+    const char *db;                 /* NULL: nothing is stored */
+    double max_regression;          /* 0.02 */
+    double seconds;                 /* of `run --time` */
+    size_t most_pairs;              /* 8, 12, 20 or 40 */
+    uint64_t seed;
+    int argc;
+    char *const *argv;
+    void (*observe)(void *context, const char *what, size_t done, size_t total); /* may be NULL */
+    void *context;
+} pbd_gate_request;
+
+typedef enum pbd_gate_verdict {
+    PBD_GATE_OK,         /* the slowdown is below the largest allowed one */
+    PBD_GATE_WRONG,      /* errors, counts or states differ */
+    PBD_GATE_REGRESSION, /* slower than allowed, in both blocks */
+    PBD_GATE_UNDECIDED,  /* the interval holds the largest allowed slowdown; of a figure: it cannot be judged */
+    PBD_GATE_NEW,        /* the baseline cannot run this cell */
+    PBD_GATE_NOT_TIMED   /* something else was wrong before */
+} pbd_gate_verdict;
+const char *pbd_gate_verdict_name(pbd_gate_verdict verdict); /* "ok", "wrong", "regression"... */
+
+typedef struct pbd_gate_line {
+    pbd_gate_verdict verdict;
+    char says[420];
+    pbd_arm_run baseline, current; /* once each, for errors and counts */
+    pbd_pairing pairs, again;      /* again: the block that confirms; pairs == 0: none */
+    double p;                      /* of the first block, for its looks; NaN: not timed */
+} pbd_gate_line;
+
+typedef struct pbd_gate_claims {
+    char *figure;
+    pbd_gate_verdict verdict; /* ok, wrong or undecided */
+    int code;                 /* exit code of `reproduce` */
+    size_t claims, reproduced, partly, not_reproduced;
+    char says[420];
+} pbd_gate_claims;
+
+typedef struct pbd_gate {
+    pbd_gate_line *line; /* by cell */
+    size_t lines;
+    pbd_gate_claims *figure;
+    size_t figures;
+    pbd_pairing control;
+    size_t control_cell;
+    bool timed, alarm;        /* alarm: of the control */
+    bool compared, time_owed; /* a cell ran in both programs; the suite wants times, and none could be taken */
+    size_t wrong, regressions, undecided;
+} pbd_gate;
+
+/* The whole gate. What it finds is in *out, also when the status is PBD_INTERRUPTED or an error; free it always. */
+pbd_status pbd_gate_run(const pbd_gate_request *request, pbd_gate *out);
+void pbd_gate_free(pbd_gate *gate);
+
+/* Exit code: 3 wrong, else 4 when the control alarms, else 1 for a regression, else 4 when a cell or a figure is
+ * undecided or nothing was compared. */
+int pbd_gate_code(const pbd_gate *gate);
+
+/* What came out: for a terminal, for a pull request, for a machine. */
+void pbd_gate_print(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);
+void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);
+void pbd_gate_json(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);
+
+#endif

@@ -1,0 +1,128 @@
+/* The suite of a gate: its file, and its cells checked before anything runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/registry.h"
+#include "harness/compare/gate.h"
+#include "harness/figure/figures.h"
+#include "harness/files/nearest.h"
+#include "harness/files/yaml_file.h"
+#include "harness/run/run.h"
+
+#define TEXT(key, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, pbd_gate_cell, member, 1, CYAML_UNLIMITED)
+#define MAYBE_TEXT(key, member) \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_gate_cell, member, 0, CYAML_UNLIMITED)
+#define MAYBE_LIST(key, type, member) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, &word, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
+static const cyaml_schema_field_t cell_fields[] = {
+    TEXT("name", name),
+    TEXT("case", case_name),
+    TEXT("method", method),
+    MAYBE_TEXT("backend", backend),
+    MAYBE_TEXT("precision", precision),
+    CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_gate_cell, threads),
+    CYAML_FIELD_BOOL("untimed", CYAML_FLAG_OPTIONAL, pbd_gate_cell, untimed),
+    MAYBE_LIST("set", pbd_gate_cell, set),
+    MAYBE_LIST("tolerances", pbd_gate_cell, tolerances),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t cell_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_gate_cell, cell_fields)};
+static const cyaml_schema_field_t suite_fields[] = {
+    CYAML_FIELD_SEQUENCE("cells", CYAML_FLAG_POINTER, pbd_gate_suite, cells, &cell_schema, 1, CYAML_UNLIMITED),
+    MAYBE_LIST("figures", pbd_gate_suite, figures), CYAML_FIELD_END};
+static const cyaml_schema_value_t suite_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_gate_suite, suite_fields)};
+
+void pbd_gate_suite_free(pbd_gate_suite *suite) { pbd_yaml_free(&suite_schema, suite); }
+
+static pbd_status check_settings(const char *path, unsigned i, const pbd_gate_cell *cell) {
+    pbd_setting *setting = calloc(cell->set_count + 1, sizeof *setting);
+    pbd_status status = setting ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a suite");
+    unsigned count = 0;
+    for (; count < cell->set_count && status.code == PBD_OK; count++)
+        status = pbd_setting_parse(cell->set[count], &setting[count]);
+    const size_t parsed = status.code == PBD_OK ? count : count ? count - 1 : 0;
+    if (status.code == PBD_OK) {
+        const pbd_request request = {.case_name = cell->case_name,
+                                     .method_name = cell->method,
+                                     .backend = cell->backend,
+                                     .precision = cell->precision,
+                                     .threads = cell->threads ? (int)cell->threads : 1,
+                                     .setting = setting,
+                                     .settings = count};
+        pbd_plan plan = {0};
+        status = pbd_plan_add(&plan, &request, 0);
+        pbd_plan_free(&plan);
+    }
+    for (size_t k = 0; k < parsed; k++) pbd_setting_free(&setting[k]);
+    free(setting);
+    if (status.code != PBD_BAD_INPUT && status.code != PBD_NOT_SUPPORTED) return status;
+    return pbd_error(status.code, "%s: cells[%u] '%.60s': %.250s", path, i, cell->name, status.text);
+}
+
+static pbd_status check_tolerances(const char *path, unsigned i, const pbd_gate_cell *cell) {
+    for (unsigned k = 0; k < cell->tolerances_count; k++) {
+        const char *equals = strchr(cell->tolerances[k], '=');
+        char *end = NULL;
+        const double value = equals ? strtod(equals + 1, &end) : -1;
+        if (!equals || end == equals + 1 || *end || !(value >= 0))
+            return pbd_error(PBD_BAD_INPUT, "%s: cells[%u] '%.60s': tolerance '%.60s' must be METRIC=NUMBER, 0 or more",
+                             path, i, cell->name, cell->tolerances[k]);
+    }
+    return pbd_ok();
+}
+
+static pbd_status check_figure(const char *path, const char *figure, const pbd_figure_list *list) {
+    const char **names = calloc(list->count + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory for a suite");
+    size_t count = 0;
+    bool known = false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->item[i].available) continue;
+        names[count++] = list->item[i].id;
+        known = known || strcmp(list->item[i].id, figure) == 0;
+    }
+    const pbd_status nearest = pbd_unknown("figure", figure, names, count, "pbdbench list figures");
+    free(names);
+    return known ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%s: figures: %.300s", path, nearest.text);
+}
+
+static pbd_status check_figures(const char *path, const pbd_gate_suite *suite) {
+    if (suite->figures_count == 0) return pbd_ok();
+    pbd_figure_list list;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (unsigned i = 0; i < suite->figures_count && status.code == PBD_OK; i++)
+        status = check_figure(path, suite->figures[i], &list);
+    pbd_figure_list_free(&list);
+    return status;
+}
+
+static pbd_status check_suite(const char *path, const pbd_gate_suite *suite) {
+    for (unsigned i = 0; i < suite->cells_count; i++) {
+        const pbd_gate_cell *cell = &suite->cells[i];
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(cell->name, suite->cells[k].name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "%s: cells[%u] and cells[%u] have the same name '%.60s'", path, k, i,
+                                 cell->name);
+        if (cell->threads > 4096)
+            return pbd_error(PBD_BAD_INPUT, "%s: cells[%u] '%.60s': threads: %u must lie in [1, 4096]", path, i,
+                             cell->name, cell->threads);
+        PBD_TRY(check_settings(path, i, cell));
+        PBD_TRY(check_tolerances(path, i, cell));
+    }
+    return check_figures(path, suite);
+}
+
+pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out) {
+    void *data;
+    *out = NULL;
+    PBD_TRY(pbd_yaml_load(path, path, &suite_schema, &data));
+    const pbd_status status = check_suite(path, data);
+    if (status.code == PBD_OK)
+        *out = data;
+    else
+        pbd_gate_suite_free(data);
+    return status;
+}

@@ -1,0 +1,305 @@
+/* Judging claims. A verdict is what the query says; nothing here rounds in favour of anybody. */
+#include "harness/figure/claims.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/figure/figure_data.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/files/csv_file.h"
+#include "harness/files/paths.h"
+#include "harness/query/run_table.h"
+
+static const char *const verdicts[] = {"reproduced", "partly", "not_reproduced", "not_run"};
+enum { VERDICTS = sizeof verdicts / sizeof *verdicts };
+static const char not_run[] = "not_run";
+
+static bool is_verdict(const char *text) {
+    for (size_t i = 0; i < VERDICTS; i++)
+        if (strcmp(text, verdicts[i]) == 0) return true;
+    return false;
+}
+
+/* ---- The runs a claim rests on ----------------------------------------------------------------------------------- */
+
+static bool rests_on(const pbd_claim *claim, const char *group) {
+    for (unsigned i = 0; i < claim->runs_count; i++)
+        if (strcmp(claim->runs[i], group) == 0) return true;
+    return claim->runs_count == 0;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Collects the run ids, each once, and counts items that have none. */
+static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                               pbd_claim_result *r, size_t *missing) {
+    r->run_id = calloc(plan->count + 1, sizeof *r->run_id);
+    if (!r->run_id) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    *missing = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const pbd_plan_item *item = &plan->item[i];
+        if (item->group < first_group || item->group >= first_group + file->runs_count) continue;
+        if (!rests_on(r->claim, file->runs[item->group - first_group].name)) continue;
+        if (item->run_id[0])
+            memcpy(r->run_id[count++], item->run_id, sizeof *r->run_id);
+        else
+            ++*missing;
+    }
+    qsort(r->run_id, count, sizeof *r->run_id, by_text);
+    for (size_t i = 0; i < count; i++)
+        if (r->runs == 0 || strcmp(r->run_id[i], r->run_id[r->runs - 1]) != 0)
+            memmove(r->run_id[r->runs++], r->run_id[i], sizeof *r->run_id);
+    return pbd_ok();
+}
+
+/* Runs that failed (memory, disk) measured nothing. Those that diverged did. */
+static size_t count_failed(const pbd_figure_file *file, const pbd_claim *claim, sqlite3 *sql) {
+    size_t failed = 0;
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        char text[160];
+        sqlite3_stmt *count;
+        if (!rests_on(claim, file->runs[i].name)) continue;
+        snprintf(text, sizeof text, "SELECT count(*) FROM temp.%s WHERE state IN ('failed', 'interrupted')",
+                 file->runs[i].name);
+        if (sqlite3_prepare_v2(sql, text, -1, &count, NULL) != SQLITE_OK) continue;
+        if (sqlite3_step(count) == SQLITE_ROW) failed += (size_t)sqlite3_column_int64(count, 0);
+        sqlite3_finalize(count);
+    }
+    return failed;
+}
+
+static pbd_status set_not_run(pbd_claim_result *r, const char *why, size_t runs) {
+    snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
+    r->lacks_runs = true;
+    if (asprintf(&r->note, "%zu %s", runs, why) >= 0) return pbd_ok();
+    r->note = NULL;
+    return pbd_error(PBD_FAILED, "out of memory");
+}
+
+/* The first group that the claim rests on and that is left out, or NULL. */
+static const pbd_group *left_out_group(const pbd_figure_file *file, const pbd_claim *claim) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].left_out > 0 && rests_on(claim, file->runs[i].name)) return &file->runs[i];
+    return NULL;
+}
+
+static pbd_status set_left_out(pbd_claim_result *r, const pbd_group *group) {
+    char why[500];
+    pbd_left_out_text(group, why);
+    snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
+    r->left_out = true;
+    if (asprintf(&r->note, "not judged here: %s", why) >= 0) return pbd_ok();
+    r->note = NULL;
+    return pbd_error(PBD_FAILED, "out of memory");
+}
+
+/* ---- The query --------------------------------------------------------------------------------------------------- */
+
+static int column_named(sqlite3_stmt *row, const char *name) {
+    for (int c = 0; c < sqlite3_column_count(row); c++)
+        if (strcasecmp(sqlite3_column_name(row, c), name) == 0) return c;
+    return -1;
+}
+
+static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_claim_result *r) {
+    int verdict = column_named(row, "verdict"), value = column_named(row, "value"), note = column_named(row, "note");
+    if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
+    const char *word = (const char *)sqlite3_column_text(row, verdict);
+    if (word && !is_verdict(word))
+        return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run",
+                         where, word);
+    snprintf(r->verdict, sizeof r->verdict, "%s", word ? word : not_run);
+    int kind = value >= 0 ? sqlite3_column_type(row, value) : SQLITE_NULL;
+    if (kind == SQLITE_TEXT || kind == SQLITE_BLOB)
+        return pbd_error(PBD_BAD_INPUT, "%s: value '%.40s'; expected a number or NULL", where,
+                         (const char *)sqlite3_column_text(row, value));
+    if (kind != SQLITE_NULL) r->value = sqlite3_column_double(row, value);
+    const char *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
+    if (says && *says && !(r->note = strdup(says))) return pbd_error(PBD_FAILED, "out of memory");
+    return pbd_ok();
+}
+
+static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_result *r) {
+    char where[300];
+    bool row, more = false;
+    sqlite3_stmt *query;
+    snprintf(where, sizeof where, "%s, claim '%s'", file->shown_as, r->claim->id);
+    PBD_TRY(pbd_figure_query(file, sql, r->claim->sql, where, &query));
+    pbd_status status = pbd_query_next(sql, query, where, &row);
+    if (status.code == PBD_OK && row) {
+        status = read_row(query, where, r);
+        if (status.code == PBD_OK) status = pbd_query_next(sql, query, where, &more);
+        if (status.code == PBD_OK && more)
+            status = pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row", where);
+    } else if (status.code == PBD_OK) {
+        snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
+    }
+    pbd_query_end(sql, query);
+    return status;
+}
+
+static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, sqlite3 *sql,
+                        pbd_claim_result *r) {
+    size_t missing = 0;
+    PBD_TRY(collect_runs(file, plan, first_group, r, &missing));
+    const pbd_group *left_out = left_out_group(file, r->claim);
+    if (left_out) return set_left_out(r, left_out);
+    if (missing) return set_not_run(r, "of its runs are missing", missing);
+    size_t failed = count_failed(file, r->claim, sql);
+    if (failed) return set_not_run(r, "of its runs failed", failed);
+    return ask(file, sql, r);
+}
+
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
+                            pbd_claim_results *out) {
+    *out = (pbd_claim_results){.item = calloc(file->claims_count + 1, sizeof *out->item), .count = file->claims_count};
+    if (!out->item) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < out->count && status.code == PBD_OK; i++) {
+        out->item[i].claim = &file->claims[i];
+        out->item[i].value = NAN;
+        status = judge(file, plan, first_group, pbd_store_sql(store), &out->item[i]);
+    }
+    if (status.code != PBD_OK) pbd_claims_free(out);
+    return status;
+}
+
+void pbd_claims_free(pbd_claim_results *results) {
+    for (size_t i = 0; results->item && i < results->count; i++) {
+        free(results->item[i].note);
+        free(results->item[i].run_id);
+    }
+    free(results->item);
+    free(results->stale);
+    *results = (pbd_claim_results){0};
+}
+
+/* ---- What was accepted ------------------------------------------------------------------------------------------- */
+
+/* plots/ID/verdicts.csv, as shown and where it is. The caller frees both. */
+static pbd_status verdicts_path(const pbd_figure_file *file, char **shown_as, char **path) {
+    *path = NULL;
+    if (asprintf(shown_as, "plots/%s/verdicts.csv", file->figure) < 0) return pbd_error(PBD_FAILED, "out of memory");
+    *path = pbd_root_path(*shown_as);
+    if (*path) return pbd_ok();
+    free(*shown_as);
+    return pbd_error(PBD_FAILED, "out of memory");
+}
+
+static pbd_status note_stale(pbd_claim_results *results, const char *id) {
+    char(*grown)[100] = realloc(results->stale, (results->stales + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
+    results->stale = grown;
+    snprintf(grown[results->stales++], sizeof *grown, "%s", id);
+    return pbd_ok();
+}
+
+static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_claim_results *results) {
+    size_t claim = pbd_csv_column(csv, "claim"), verdict = pbd_csv_column(csv, "verdict");
+    if (claim == csv->columns || verdict == csv->columns)
+        return pbd_error(PBD_BAD_INPUT, "%s: expected the columns claim and verdict", shown_as);
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *id = csv->field[r * csv->columns + claim], *word = csv->field[r * csv->columns + verdict];
+        if (!is_verdict(word))
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: claim '%.80s': '%.40s' is no verdict; expected reproduced, partly, "
+                             "not_reproduced or not_run",
+                             shown_as, id, word);
+        size_t i = 0;
+        while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
+        if (i < results->count && results->item[i].accepted[0])
+            return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' has two verdicts", shown_as, id);
+        if (i < results->count)
+            snprintf(results->item[i].accepted, sizeof results->item[i].accepted, "%s", word);
+        else
+            PBD_TRY(note_stale(results, id));
+    }
+    return pbd_ok();
+}
+
+bool pbd_claim_differs(const pbd_claim_result *r) { return !r->left_out && strcmp(r->verdict, r->accepted) != 0; }
+
+pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results) {
+    char *shown_as, *path;
+    struct stat about;
+    PBD_TRY(verdicts_path(file, &shown_as, &path));
+    pbd_status status = pbd_ok();
+    results->any_accepted = stat(path, &about) == 0;
+    results->stales = 0; /* of an earlier comparison */
+    for (size_t i = 0; i < results->count; i++) results->item[i].accepted[0] = '\0';
+    if (results->any_accepted) {
+        pbd_csv csv;
+        status = pbd_csv_read(path, shown_as, &csv);
+        if (status.code == PBD_OK) {
+            status = take_accepted(&csv, shown_as, results);
+            pbd_csv_free(&csv);
+        }
+        results->differing = results->stales;
+        for (size_t i = 0; i < results->count; i++)
+            if (pbd_claim_differs(&results->item[i])) results->differing++;
+    }
+    free(shown_as);
+    free(path);
+    return status;
+}
+
+static bool write_verdicts(const char *path, const pbd_claim_results *results) {
+    FILE *out = fopen(path, "w");
+    if (!out) return false;
+    fputs("claim,verdict\n", out);
+    for (size_t i = 0; i < results->count; i++) {
+        const pbd_claim_result *r = &results->item[i];
+        const char *verdict = r->left_out ? r->accepted : r->verdict;
+        if (!*verdict) continue;
+        csv_fwrite(out, r->claim->id, strlen(r->claim->id));
+        fputc(',', out);
+        csv_fwrite(out, verdict, strlen(verdict));
+        fputc('\n', out);
+    }
+    bool good = !ferror(out) && fflush(out) == 0 && fsync(fileno(out)) == 0;
+    if (fclose(out) != 0) good = false;
+    return good;
+}
+
+pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_results *results) {
+    for (size_t i = 0; i < results->count; i++)
+        if (results->item[i].lacks_runs)
+            return pbd_error(PBD_BAD_INPUT, "%s: nothing was accepted: claim '%s' was not run: %s", file->figure,
+                             results->item[i].claim->id, results->item[i].note);
+    char *shown_as, *path, *fresh = NULL;
+    PBD_TRY(verdicts_path(file, &shown_as, &path));
+    pbd_status status = pbd_ok();
+    if (asprintf(&fresh, "%s.new", path) < 0) {
+        fresh = NULL;
+        status = pbd_error(PBD_FAILED, "out of memory");
+    } else if (!write_verdicts(fresh, results) || rename(fresh, path) != 0) {
+        status = pbd_error(PBD_BAD_INPUT, "cannot write %s: %s", shown_as, strerror(errno));
+        unlink(fresh);
+    }
+    free(fresh);
+    free(shown_as);
+    free(path);
+    return status;
+}
+
+pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store) {
+    for (size_t i = 0; i < results->count; i++) {
+        const pbd_claim_result *r = &results->item[i];
+        if (r->left_out) continue;
+        const char **ids = calloc(r->runs + 1, sizeof *ids);
+        if (!ids) return pbd_error(PBD_FAILED, "out of memory");
+        for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];
+        pbd_status status = pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says,
+                                            r->note, ids, r->runs);
+        free(ids);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}

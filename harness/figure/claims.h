@@ -1,0 +1,44 @@
+/* Claims: asking the stored runs whether a sentence of a paper holds, and keeping what was accepted. */
+#ifndef PBD_CLAIMS_H
+#define PBD_CLAIMS_H
+
+#include "harness/figure/figure_file.h"
+
+typedef struct pbd_claim_result {
+    const pbd_claim *claim; /* of the figure's file */
+    char verdict[16];       /* reproduced, partly, not_reproduced, not_run */
+    double value;           /* NaN: none */
+    char *note;             /* the query's own sentence, or why it was not run; NULL: none */
+    char accepted[16];      /* "" where none is */
+    char (*run_id)[33];     /* the runs it rests on, each once */
+    size_t runs;
+    bool lacks_runs; /* not_run because a run is missing or failed */
+    bool left_out;   /* not judged: it rests on a group that is left out; what was accepted stands */
+} pbd_claim_result;
+
+typedef struct pbd_claim_results {
+    pbd_claim_result *item; /* as many as the file has claims */
+    size_t count;
+    bool any_accepted;  /* there is a verdicts.csv */
+    size_t differing;   /* claims whose verdict is not the accepted one; 0 without verdicts.csv */
+    char (*stale)[100]; /* ids in verdicts.csv that the figure no longer has: they differ too */
+    size_t stales;
+} pbd_claim_results;
+
+/* Judges every claim of a figure whose tables were made (pbd_figure_tables). A claim is not_run when a run it rests on
+ * is missing, failed or left out (pbd_figure_leave_out), or when its query gives no row or a NULL verdict.
+ * PBD_BAD_INPUT for SQL that does not work. */
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
+                            pbd_claim_results *out);
+void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
+
+/* Reads plots/ID/verdicts.csv (columns claim, verdict) and compares. What is left out does not differ. */
+pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results);
+bool pbd_claim_differs(const pbd_claim_result *result); /* once compared */
+/* Writes plots/ID/verdicts.csv in one step; refuses when a claim lacks runs. A claim that is left out keeps what was
+ * accepted. */
+pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_results *results);
+/* Records every verdict in the store; claims that are left out have none. */
+pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store);
+
+#endif

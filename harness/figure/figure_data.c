@@ -1,0 +1,258 @@
+/* A figure's tables and data files. */
+#include "harness/figure/figure_data.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "harness/files/csv_file.h"
+#include "harness/files/paths.h"
+#include "harness/query/run_table.h"
+#include "harness/query/sql_functions.h"
+
+/* ---- Tables of runs ---------------------------------------------------------------------------------------------- */
+
+/* Series can be long, so they become a table only where some query asks for it. */
+static bool names_series(const pbd_figure_file *file, const char *group) {
+    char wanted[60];
+    snprintf(wanted, sizeof wanted, "%s_series", group);
+    for (unsigned i = 0; i < file->data_count; i++)
+        if (strstr(file->data[i].sql, wanted)) return true;
+    for (unsigned i = 0; i < file->claims_count; i++)
+        if (strstr(file->claims[i].sql, wanted)) return true;
+    return false;
+}
+
+static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd_plan *plan, size_t group,
+                              pbd_store *store) {
+    const char **ids = calloc(plan->count + 1, sizeof *ids);
+    if (!ids) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].group == group && plan->item[k].run_id[0]) ids[count++] = plan->item[k].run_id;
+    pbd_status status = pbd_run_table(store, file->runs[i].name, ids, count, names_series(file, file->runs[i].name));
+    free(ids);
+    return status;
+}
+
+/* ---- paper.csv --------------------------------------------------------------------------------------------------- */
+
+static bool is_number(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+static bool is_numeric_column(const pbd_csv *csv, size_t column) {
+    double ignored;
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *text = csv->field[r * csv->columns + column];
+        if (text[0] && !is_number(text, &ignored)) return false;
+    }
+    return true;
+}
+
+static void bind_field(sqlite3_stmt *insert, int at, const char *text, bool numeric) {
+    double number;
+    if (!text[0])
+        sqlite3_bind_null(insert, at);
+    else if (numeric && is_number(text, &number))
+        sqlite3_bind_double(insert, at, number); /* NaN becomes NULL */
+    else
+        sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
+}
+
+/* CREATE TABLE and INSERT for the header; SQLite quotes the names. The caller frees both by sqlite3_free. */
+static pbd_status compose_paper(const pbd_csv *csv, char **create, char **insert) {
+    sqlite3_str *columns = sqlite3_str_new(NULL), *places = sqlite3_str_new(NULL);
+    for (size_t c = 0; c < csv->columns; c++) {
+        sqlite3_str_appendf(columns, "%s\"%w\" %s", c ? ", " : "", csv->header[c],
+                            is_numeric_column(csv, c) ? "REAL" : "TEXT");
+        sqlite3_str_appendf(places, "%s?", c ? "," : "");
+    }
+    char *names = sqlite3_str_finish(columns), *marks = sqlite3_str_finish(places);
+    *create = names ? sqlite3_mprintf("CREATE TEMP TABLE paper (%s)", names) : NULL;
+    *insert = marks ? sqlite3_mprintf("INSERT INTO temp.paper VALUES (%s)", marks) : NULL;
+    sqlite3_free(names);
+    sqlite3_free(marks);
+    return *create && *insert ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+}
+
+static pbd_status fill_paper(const pbd_csv *csv, const char *shown_as, sqlite3 *sql) {
+    char *create = NULL, *insert = NULL;
+    sqlite3_stmt *statement = NULL;
+    bool *numeric = calloc(csv->columns + 1, sizeof *numeric);
+    pbd_status status = numeric ? compose_paper(csv, &create, &insert) : pbd_error(PBD_FAILED, "out of memory");
+    for (size_t c = 0; numeric && c < csv->columns; c++) numeric[c] = is_numeric_column(csv, c);
+    if (status.code == PBD_OK && (sqlite3_exec(sql, create, NULL, NULL, NULL) != SQLITE_OK ||
+                                  sqlite3_prepare_v2(sql, insert, -1, &statement, NULL) != SQLITE_OK))
+        status = pbd_error(PBD_BAD_INPUT, "%s: %s", shown_as, sqlite3_errmsg(sql));
+    for (size_t r = 0; r < csv->rows && status.code == PBD_OK; r++) {
+        for (size_t c = 0; c < csv->columns; c++)
+            bind_field(statement, (int)c + 1, csv->field[r * csv->columns + c], numeric[c]);
+        if (sqlite3_step(statement) != SQLITE_DONE)
+            status = pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(create);
+    sqlite3_free(insert);
+    free(numeric);
+    return status;
+}
+
+static pbd_status paper_table(const pbd_figure_file *file, sqlite3 *sql) {
+    char relative[300];
+    snprintf(relative, sizeof relative, "plots/%s/paper.csv", file->figure);
+    char *path = pbd_root_path(relative);
+    struct stat about;
+    pbd_status status = pbd_ok();
+    if (path && stat(path, &about) == 0) {
+        pbd_csv csv;
+        status = pbd_csv_read(path, relative, &csv);
+        if (status.code == PBD_OK) {
+            status = fill_paper(&csv, relative, sql);
+            pbd_csv_free(&csv);
+        }
+    }
+    free(path);
+    return status;
+}
+
+pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store) {
+    sqlite3 *sql = pbd_store_sql(store);
+    sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* a wish: files would do */
+    PBD_TRY(pbd_sql_functions(sql));
+    for (unsigned i = 0; i < file->runs_count; i++) PBD_TRY(group_table(file, i, plan, first_group + i, store));
+    return paper_table(file, sql);
+}
+
+void pbd_figure_tables_drop(const pbd_figure_file *file, pbd_store *store) {
+    char text[200];
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        const char *name = file->runs[i].name;
+        snprintf(text, sizeof text, "DROP TABLE IF EXISTS temp.%s; DROP TABLE IF EXISTS temp.%s_series", name, name);
+        sqlite3_exec(pbd_store_sql(store), text, NULL, NULL, NULL);
+    }
+    sqlite3_exec(pbd_store_sql(store), "DROP TABLE IF EXISTS temp.paper", NULL, NULL, NULL);
+}
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+/* «'fit': 0 of 12 runs ok»: a metric that no run reported has no column, and this is why. */
+static void explain_missing_column(const pbd_figure_file *file, sqlite3 *sql, char *out, size_t size) {
+    out[0] = '\0';
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        char text[200];
+        sqlite3_stmt *count;
+        snprintf(text, sizeof text, "SELECT count(*), ifnull(sum(state = 'ok'), 0) FROM temp.%s", file->runs[i].name);
+        if (sqlite3_prepare_v2(sql, text, -1, &count, NULL) != SQLITE_OK) continue;
+        if (sqlite3_step(count) == SQLITE_ROW && sqlite3_column_int(count, 0) > sqlite3_column_int(count, 1)) {
+            size_t used = strlen(out);
+            snprintf(out + used, size - used, "%s%d of %d runs of '%s' ended ok", used ? ", " : "",
+                     sqlite3_column_int(count, 1), sqlite3_column_int(count, 0), file->runs[i].name);
+        }
+        sqlite3_finalize(count);
+    }
+}
+
+pbd_status pbd_figure_query(const pbd_figure_file *file, sqlite3 *sql, const char *text, const char *where,
+                            sqlite3_stmt **out) {
+    pbd_status status = pbd_query_begin(sql, text, where, out);
+    if (status.code != PBD_BAD_INPUT || !strstr(status.text, "no such column")) return status;
+    char why[160];
+    explain_missing_column(file, sql, why, sizeof why);
+    if (!why[0]) return status;
+    return pbd_error(PBD_BAD_INPUT, "%s (%s; a metric that no run reports has no column)", status.text, why);
+}
+
+static void write_cell(FILE *file, sqlite3_stmt *row, int column) {
+    int type = sqlite3_column_type(row, column);
+    if (type == SQLITE_NULL) {
+        fputs("nan", file);
+    } else if (type == SQLITE_INTEGER) {
+        fprintf(file, "%lld", (long long)sqlite3_column_int64(row, column));
+    } else if (type == SQLITE_FLOAT) {
+        fprintf(file, "%.12g", sqlite3_column_double(row, column));
+    } else {
+        const char *text = (const char *)sqlite3_column_text(row, column);
+        for (const char *p = text ? text : ""; *p; p++) fputc(strchr("\t\r\n", *p) ? ' ' : *p, file);
+    }
+}
+
+static pbd_status write_rows(sqlite3 *sql, sqlite3_stmt *rows, const char *where, FILE *file) {
+    int columns = sqlite3_column_count(rows);
+    for (int c = 0; c < columns; c++) fprintf(file, "%s%s", c ? "\t" : "", sqlite3_column_name(rows, c));
+    fputc('\n', file);
+    for (;;) {
+        bool row;
+        PBD_TRY(pbd_query_next(sql, rows, where, &row));
+        if (!row) return pbd_ok();
+        for (int c = 0; c < columns; c++) {
+            if (c) fputc('\t', file);
+            write_cell(file, rows, c);
+        }
+        fputc('\n', file);
+    }
+}
+
+static pbd_status write_file(sqlite3 *sql, sqlite3_stmt *rows, const char *where, const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path,
+                         strerror(errno));
+    pbd_status status = write_rows(sql, rows, where, file);
+    bool bad = ferror(file);
+    if (fclose(file) != 0) bad = true;
+    if (bad && status.code == PBD_OK) status = pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s", path, strerror(errno));
+    return status;
+}
+
+pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, const char *path) {
+    sqlite3_stmt *rows;
+    PBD_TRY(pbd_query_begin(sql, query, where, &rows));
+    pbd_status status = write_file(sql, rows, where, path);
+    pbd_query_end(sql, rows);
+    return status;
+}
+
+/* Whether a query speaks of a group that is left out: of its metrics there may be no column then. */
+static bool names_left_out(const pbd_figure_file *file, const char *query) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].left_out > 0 && strstr(query, file->runs[i].name)) return true;
+    return false;
+}
+
+/* For a query that cannot be asked: a file without rows, so that what else the picture shows is drawn. */
+static pbd_status write_empty(const char *path) {
+    FILE *file = fopen(path, "w");
+    const bool written = file && fputs("left_out\n", file) >= 0;
+    if (file && fclose(file) == 0 && written) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path, strerror(errno));
+}
+
+static pbd_status write_data(const pbd_figure_file *file, const pbd_data_query *data, sqlite3 *sql, const char *path) {
+    char where[300];
+    sqlite3_stmt *rows;
+    snprintf(where, sizeof where, "%s, data '%s'", file->shown_as, data->name);
+    pbd_status status = pbd_figure_query(file, sql, data->sql, where, &rows);
+    if (status.code == PBD_BAD_INPUT && names_left_out(file, data->sql)) return write_empty(path);
+    PBD_TRY(status);
+    status = write_file(sql, rows, where, path);
+    pbd_query_end(sql, rows);
+    return status;
+}
+
+pbd_status pbd_figure_data(const pbd_figure_file *file, pbd_store *store, const char *folder) {
+    for (unsigned i = 0; i < file->data_count; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0) return pbd_error(PBD_FAILED, "out of memory");
+        const pbd_status status = write_data(file, &file->data[i], pbd_store_sql(store), path);
+        free(path);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}

@@ -1,0 +1,30 @@
+/* From a figure's tables to its pictures. */
+#ifndef PBD_FIGURE_DRAW_H
+#define PBD_FIGURE_DRAW_H
+
+#include "harness/figure/figure_file.h"
+
+typedef struct pbd_drawing {
+    char **plot; /* paths of the pictures that were drawn */
+    size_t plots;
+    char *warning; /* gnuplot is missing, or what it should draw was left out; NULL: nothing to warn of */
+    char *output;  /* what gnuplot printed, or NULL */
+} pbd_drawing;
+
+/* Writes OUT/ID/NAME.tsv for every query of `data` and draws `plots` into OUT by plots/ID/plot.gp, which finds set:
+ * data (the folder OUT/ID), out (OUT), style (plots/style.gp, to be loaded), paper (plots/ID/paper.csv) and quick
+ * (" (quick)" or "", for titles). Without gnuplot the data is written all the same, and *out has a warning. On
+ * PBD_BAD_INPUT *out may hold gnuplot's words. Free *out in every case. */
+pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+                           pbd_drawing *out);
+void pbd_drawing_free(pbd_drawing *drawing);
+
+/* Whether the pictures and data of a figure that lie in OUT were drawn from this store; OUT/ID/store.txt says which it
+ * was. */
+bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store);
+
+/* DIR, or ROOT/results/plots when it is NULL; under `quick` its folder quick, so that a quick picture never takes the
+ * place of a full one. The caller frees it; NULL without memory. */
+char *pbd_plots_folder(const char *dir, bool quick);
+
+#endif

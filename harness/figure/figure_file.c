@@ -1,0 +1,228 @@
+/* The schemas of figure.yaml and of sweep files, and the checks that a schema cannot express. */
+#include "harness/figure/figure_file.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/files/nearest.h"
+#include "harness/files/paths.h"
+#include "harness/files/yaml_file.h"
+
+/* ---- Schemas ----------------------------------------------------------------------------------------------------- */
+
+#define TEXT(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
+#define MAYBE_TEXT(key, type, member) \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
+#define MAYBE_LIST(key, type, member, entry) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
+
+static const cyaml_schema_field_t group_fields[] = {
+    TEXT("name", pbd_group, name),
+    TEXT("case", pbd_group, case_name),
+    TEXT("method", pbd_group, method),
+    MAYBE_TEXT("backend", pbd_group, backend),
+    MAYBE_TEXT("precision", pbd_group, precision),
+    CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_group, threads),
+    CYAML_FIELD_UINT("repeats", CYAML_FLAG_OPTIONAL, pbd_group, repeats),
+    CYAML_FIELD_UINT("warmups", CYAML_FLAG_OPTIONAL, pbd_group, warmups),
+    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, pbd_group, seed),
+    MAYBE_LIST("set", pbd_group, set, &word),
+    MAYBE_LIST("axes", pbd_group, axes, &word),
+    MAYBE_LIST("quick", pbd_group, quick, &word),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t group_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_group, group_fields)};
+
+static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, name), TEXT("sql", pbd_data_query, sql),
+                                                   CYAML_FIELD_END};
+static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
+
+static const cyaml_schema_field_t claim_fields[] = {
+    TEXT("id", pbd_claim, id),   TEXT("says", pbd_claim, says),         MAYBE_LIST("runs", pbd_claim, runs, &word),
+    TEXT("sql", pbd_claim, sql), MAYBE_TEXT("notes", pbd_claim, notes), CYAML_FIELD_END};
+static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
+
+#define RUNS CYAML_FIELD_SEQUENCE("runs", CYAML_FLAG_POINTER, pbd_figure_file, runs, &group_schema, 1, CYAML_UNLIMITED)
+
+static const cyaml_schema_field_t figure_fields[] = {
+    TEXT("figure", pbd_figure_file, figure),
+    TEXT("paper", pbd_figure_file, paper),
+    TEXT("title", pbd_figure_file, title),
+    MAYBE_TEXT("caption", pbd_figure_file, caption),
+    CYAML_FIELD_FLOAT("seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, seconds),
+    CYAML_FIELD_FLOAT("memory_mib", CYAML_FLAG_OPTIONAL, pbd_figure_file, memory_mib),
+    RUNS,
+    MAYBE_LIST("data", pbd_figure_file, data, &data_schema),
+    MAYBE_LIST("plots", pbd_figure_file, plots, &word),
+    MAYBE_LIST("claims", pbd_figure_file, claims, &claim_schema),
+    MAYBE_TEXT("notes", pbd_figure_file, notes),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t figure_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, figure_fields)};
+
+/* A sweep is a figure that only runs. Its struct is a pbd_figure_file, so that figure_schema frees both. */
+static const cyaml_schema_field_t sweep_fields[] = {MAYBE_TEXT("title", pbd_figure_file, title), RUNS,
+                                                    MAYBE_TEXT("notes", pbd_figure_file, notes), CYAML_FIELD_END};
+static const cyaml_schema_value_t sweep_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, sweep_fields)};
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+/* A group's name is a table in SQL, beside `paper` and the tables of the store. */
+static bool is_identifier(const char *name) {
+    if (!islower((unsigned char)name[0])) return false;
+    for (const char *p = name; *p; p++)
+        if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_') return false;
+    return strlen(name) <= 40;
+}
+
+static bool is_file_stem(const char *name) {
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p)) return false;
+    return name[0] != '.' && name[0] != '-' && strlen(name) <= 100;
+}
+
+static bool ends_with(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* As `run` has it; left out is 0. */
+static pbd_status check_range(const pbd_figure_file *file, unsigned group, const char *key, unsigned value,
+                              unsigned most) {
+    if (value <= most) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] '%s': %s: %u is out of range; it must lie in [1, %u]", file->shown_as,
+                     group, file->runs[group].name, key, value, most);
+}
+
+static pbd_status check_groups(const pbd_figure_file *file) {
+    static const char *const taken[] = {"paper",        "build",      "env",         "invocation",      "method",
+                                        "case",         "cell",       "run",         "env_sample",      "metric",
+                                        "series",       "phase",      "warning",     "citation",        "reference",
+                                        "claim_result", "claim_run",  "comparison",  "comparison_pair", "run_view",
+                                        "bench_view",   "limit_view", "metric_view", "series_point"};
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        const pbd_group *g = &file->runs[i];
+        if (!is_identifier(g->name))
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: runs[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a "
+                             "table in SQL",
+                             file->shown_as, i, g->name);
+        if (sqlite3_keyword_check(g->name, (int)strlen(g->name)) || strncmp(g->name, "sqlite_", 7) == 0)
+            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is a word of SQL itself; choose another",
+                             file->shown_as, i, g->name);
+        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+            if (strcmp(g->name, taken[k]) == 0 || ends_with(g->name, "_series"))
+                return pbd_error(PBD_BAD_INPUT,
+                                 "%s: runs[%u]: the name '%s' is taken by a table of pbdbench; choose another",
+                                 file->shown_as, i, g->name);
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(g->name, file->runs[k].name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] and runs[%u] have the same name '%s'", file->shown_as, k,
+                                 i, g->name);
+        PBD_TRY(check_range(file, i, "threads", g->threads, 4096));
+        PBD_TRY(check_range(file, i, "repeats", g->repeats, 100000));
+        PBD_TRY(check_range(file, i, "warmups", g->warmups, 1000));
+    }
+    return pbd_ok();
+}
+
+static pbd_status check_data_and_plots(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->data_count; i++) {
+        if (!is_file_stem(file->data[i].name))
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: data[%u]: name '%.60s': expected letters, digits, '_', '-': it becomes a file",
+                             file->shown_as, i, file->data[i].name);
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(file->data[i].name, file->data[k].name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "%s: data[%u] and data[%u] have the same name '%s'", file->shown_as, k,
+                                 i, file->data[i].name);
+    }
+    for (unsigned i = 0; i < file->plots_count; i++) {
+        const char *name = file->plots[i];
+        if (!is_file_stem(name) || !(ends_with(name, ".png") || ends_with(name, ".svg") || ends_with(name, ".pdf")))
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s: plots[%u]: '%.60s': expected a file name that ends in .png, .svg or .pdf",
+                             file->shown_as, i, name);
+    }
+    return pbd_ok();
+}
+
+static pbd_status check_claims(const pbd_figure_file *file) {
+    const char **names = calloc(file->runs_count, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    for (unsigned i = 0; i < file->runs_count; i++) names[i] = file->runs[i].name;
+    pbd_status status = pbd_ok();
+    for (unsigned i = 0; i < file->claims_count && status.code == PBD_OK; i++) {
+        const pbd_claim *claim = &file->claims[i];
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(claim->id, file->claims[k].id) == 0)
+                status = pbd_error(PBD_BAD_INPUT, "%s: claims[%u] and claims[%u] have the same id '%.80s'",
+                                   file->shown_as, k, i, claim->id);
+        for (unsigned r = 0; r < claim->runs_count && status.code == PBD_OK; r++) {
+            unsigned k = 0;
+            while (k < file->runs_count && strcmp(names[k], claim->runs[r]) != 0) k++;
+            if (k < file->runs_count) continue;
+            const char *nearest = pbd_nearest(claim->runs[r], names, file->runs_count);
+            status = pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' rests on '%.60s', which is no entry of `runs`%s%s%s",
+                               file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
+                               nearest ? nearest : "", nearest ? "'?" : "");
+        }
+    }
+    free(names);
+    return status;
+}
+
+static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
+    if (strcmp(file->figure, id) != 0)
+        return pbd_error(PBD_BAD_INPUT, "%s: figure: '%.80s' lies in the folder of '%s'; they must agree",
+                         file->shown_as, file->figure, id);
+    if (!(file->seconds >= 0 && isfinite(file->seconds)) || !(file->memory_mib >= 0 && isfinite(file->memory_mib)))
+        return pbd_error(PBD_BAD_INPUT, "%s: seconds and memory_mib must not be negative", file->shown_as);
+    PBD_TRY(check_data_and_plots(file));
+    return check_claims(file);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status load(const char *path, const char *shown_as, const cyaml_schema_value_t *schema, const char *id,
+                       pbd_figure_file **out) {
+    *out = NULL;
+    void *data;
+    PBD_TRY(pbd_yaml_load(path, shown_as, schema, &data));
+    pbd_figure_file *file = data;
+    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0; /* no member of the schema */
+    file->shown_as = strdup(shown_as);
+    pbd_status status = file->shown_as ? check_groups(file) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && id) status = check_figure(file, id);
+    if (status.code == PBD_OK)
+        *out = file;
+    else
+        pbd_figure_file_free(file);
+    return status;
+}
+
+pbd_status pbd_figure_load(const char *id, pbd_figure_file **out) {
+    char *relative = NULL, *path = NULL;
+    *out = NULL;
+    if (asprintf(&relative, "plots/%s/figure.yaml", id) < 0) return pbd_error(PBD_FAILED, "out of memory");
+    path = pbd_root_path(relative);
+    pbd_status status = path ? load(path, relative, &figure_schema, id, out) : pbd_error(PBD_FAILED, "out of memory");
+    free(path);
+    free(relative);
+    return status;
+}
+
+pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out) {
+    return load(path, path, &sweep_schema, NULL, out);
+}
+
+void pbd_figure_file_free(pbd_figure_file *file) {
+    if (!file) return;
+    free(file->shown_as);
+    pbd_yaml_free(&figure_schema, file);
+}

@@ -1,0 +1,65 @@
+/* figure.yaml and sweep files: what they hold, and reading them.
+ *
+ * The keys of the files are the members here, but for `case`. Settings and axes are spelt as on the command line
+ * ("nu=0:0.49:0.01"), so that a file needs no syntax of its own. Optional members are NULL or 0 when left out.
+ */
+#ifndef PBD_FIGURE_FILE_H
+#define PBD_FIGURE_FILE_H
+
+#include "harness/plan/plan.h"
+#include "harness/store/store.h"
+
+/* One entry of `runs`: a request; in SQL its runs are the table `name`. */
+typedef struct pbd_group {
+    char *name, *case_name, *method;
+    char *backend, *precision; /* default: cpu, f64 */
+    unsigned threads, repeats, warmups;
+    uint64_t seed;
+    char **set; /* "key=value" */
+    unsigned set_count;
+    char **axes; /* "key=lo:hi:step" or "key=a,b" */
+    unsigned axes_count;
+    char **quick; /* the same; under --quick in place of the setting or axis of the same key */
+    unsigned quick_count;
+    size_t left_out; /* not of the file: runs that pbd_figure_leave_out found out of reach */
+} pbd_group;
+
+/* A query whose rows gnuplot draws: written as NAME.tsv. */
+typedef struct pbd_data_query {
+    char *name, *sql;
+} pbd_data_query;
+
+/* One checkable sentence of a paper. */
+typedef struct pbd_claim {
+    char *id, *says;
+    char *sql;   /* one row: verdict, and if wanted value and note */
+    char *notes; /* why it came out so */
+    char **runs; /* names of the groups it rests on; none: all groups */
+    unsigned runs_count;
+} pbd_claim;
+
+typedef struct pbd_figure_file {
+    char *figure, *paper, *title, *caption, *notes;
+    double seconds, memory_mib; /* of a full reproduction on two cores */
+    pbd_group *runs;
+    unsigned runs_count;
+    pbd_data_query *data;
+    unsigned data_count;
+    char **plots; /* file names that plot.gp writes */
+    unsigned plots_count;
+    pbd_claim *claims;
+    unsigned claims_count;
+    char *shown_as; /* the file's name for messages */
+} pbd_figure_file;
+
+/* Reads ROOT/plots/ID/figure.yaml, or a sweep file (title, notes and runs only). PBD_BAD_INPUT names the file and what
+ * is wrong. Runs are not checked against cases and methods here: pbd_figure_plan does. The caller frees *out. */
+pbd_status pbd_figure_load(const char *id, pbd_figure_file **out);
+pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out);
+void pbd_figure_file_free(pbd_figure_file *file); /* NULL-safe */
+
+/* Adds the runs of all groups to the plan; items of entry i of `runs` get group first_group + i. PBD_BAD_INPUT names
+ * the file and the entry. A backend that is not available here is no error in a figure: the store may have its runs. */
+pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan);
+
+#endif

@@ -1,0 +1,247 @@
+/* From the groups of a file to a plan, and the plan of many figures to runs without doing one twice. */
+#include "harness/figure/figure_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/run/run_plan.h"
+
+enum {
+    MOST_RUNS = 100000
+}; /* of one group: more is a slip in an axis, and would fill the memory before the first run */
+
+/* ---- A group as a request ---------------------------------------------------------------------------------------- */
+
+/* The words of a group once --quick has had its say, and their parsed forms. Words belong to the file. */
+typedef struct group_words {
+    const char **set, **axis;
+    size_t sets, axes;
+    pbd_setting *setting;
+    pbd_axis *parsed;
+} group_words;
+
+static bool same_key(const char *a, const char *b) {
+    size_t n = strcspn(a, "=");
+    return n == strcspn(b, "=") && strncmp(a, b, n) == 0;
+}
+
+static void remove_word(const char **words, size_t *count, size_t i) {
+    memmove(&words[i], &words[i + 1], (*count - i - 1) * sizeof *words);
+    (*count)--;
+}
+
+/* A quick word takes the place of the axis or setting of its key. One value of a key that was no axis is a setting. */
+static void replace_word(group_words *w, const char *quick) {
+    for (size_t i = 0; i < w->axes; i++)
+        if (same_key(w->axis[i], quick)) {
+            w->axis[i] = quick;
+            return;
+        }
+    for (size_t i = 0; i < w->sets; i++)
+        if (same_key(w->set[i], quick)) remove_word(w->set, &w->sets, i--);
+    if (strpbrk(quick, ":,"))
+        w->axis[w->axes++] = quick;
+    else
+        w->set[w->sets++] = quick;
+}
+
+static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
+    size_t extra = quick ? g->quick_count : 0;
+    w->set = calloc(g->set_count + extra + 1, sizeof *w->set);
+    w->axis = calloc(g->axes_count + extra + 1, sizeof *w->axis);
+    w->setting = calloc(g->set_count + extra + 1, sizeof *w->setting);
+    w->parsed = calloc(g->axes_count + extra + 1, sizeof *w->parsed);
+    if (!w->set || !w->axis || !w->setting || !w->parsed) return pbd_error(PBD_FAILED, "out of memory");
+    for (unsigned i = 0; i < g->set_count; i++) w->set[w->sets++] = g->set[i];
+    for (unsigned i = 0; i < g->axes_count; i++) w->axis[w->axes++] = g->axes[i];
+    for (size_t i = 0; i < extra; i++) replace_word(w, g->quick[i]);
+    return pbd_ok();
+}
+
+static pbd_status parse_words(group_words *w) {
+    for (size_t i = 0; i < w->sets; i++) {
+        PBD_TRY(pbd_setting_parse(w->set[i], &w->setting[i]));
+    }
+    for (size_t i = 0; i < w->axes; i++) PBD_TRY(pbd_axis_parse(w->axis[i], &w->parsed[i]));
+    return pbd_ok();
+}
+
+static pbd_status check_axes(const pbd_group *g, const group_words *w) {
+    double runs = g->repeats ? g->repeats : 1;
+    for (size_t i = 0; i < w->axes; i++) {
+        runs *= (double)w->parsed[i].count;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(w->parsed[i].key, w->parsed[k].key) == 0)
+                return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is given twice", w->parsed[i].key);
+    }
+    if (runs <= MOST_RUNS) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "axes and repeats make %.10g runs; at most %d are allowed", runs, MOST_RUNS);
+}
+
+static void free_words(group_words *w) {
+    for (size_t i = 0; w->setting && i < w->sets; i++) pbd_setting_free(&w->setting[i]);
+    for (size_t i = 0; w->parsed && i < w->axes; i++) pbd_axis_free(&w->parsed[i]);
+    free(w->set);
+    free(w->axis);
+    free(w->setting);
+    free(w->parsed);
+}
+
+static pbd_status plan_group(const pbd_group *g, bool quick, bool elsewhere, size_t group, pbd_plan *plan) {
+    group_words w = {0};
+    pbd_status status = choose_words(g, quick, &w);
+    if (status.code == PBD_OK) status = parse_words(&w);
+    if (status.code == PBD_OK) status = check_axes(g, &w);
+    if (status.code == PBD_OK) {
+        const pbd_request request = {.case_name = g->case_name,
+                                     .method_name = g->method,
+                                     .backend = g->backend,
+                                     .elsewhere = elsewhere,
+                                     .precision = g->precision,
+                                     .threads = (int)g->threads,
+                                     .repeats = (int)g->repeats,
+                                     .warmups = (int)g->warmups,
+                                     .seed = g->seed ? g->seed : 1, /* as `run` without --seed */
+                                     .setting = w.setting,
+                                     .settings = w.sets,
+                                     .axis = w.parsed,
+                                     .axes = w.axes};
+        status = pbd_plan_add(plan, &request, group);
+    }
+    free_words(&w);
+    return status;
+}
+
+pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
+        pbd_status status = plan_group(&file->runs[i], quick, is_figure, first_group + i, plan);
+        if (status.code != PBD_OK)
+            return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
+    }
+    return pbd_ok();
+}
+
+/* ---- Items that ask for the same run ----------------------------------------------------------------------------- */
+
+static int by_identity(const void *left, const void *right) {
+    const pbd_plan_item *a = *(pbd_plan_item *const *)left, *b = *(pbd_plan_item *const *)right;
+    int order = strcmp(a->cell_id, b->cell_id);
+    if (order == 0) order = (a->seed > b->seed) - (a->seed < b->seed);
+    if (order == 0) order = (a->repeat > b->repeat) - (a->repeat < b->repeat);
+    return order;
+}
+
+static int by_identity_then_place(const void *left, const void *right) {
+    const pbd_plan_item *a = *(pbd_plan_item *const *)left, *b = *(pbd_plan_item *const *)right;
+    int order = by_identity(left, right);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* first[i] is the index of the first item, in [0, i], that asks for the same run as item i. */
+static size_t *first_alike(const pbd_plan *plan) {
+    size_t *first = calloc(plan->count + 1, sizeof *first);
+    const pbd_plan_item **sorted = calloc(plan->count + 1, sizeof *sorted);
+    if (first && sorted) {
+        for (size_t i = 0; i < plan->count; i++) sorted[i] = &plan->item[i];
+        qsort(sorted, plan->count, sizeof *sorted, by_identity_then_place);
+        for (size_t i = 0, head = 0; i < plan->count; i++) {
+            if (by_identity(&sorted[head], &sorted[i]) != 0) head = i;
+            first[sorted[i] - plan->item] = (size_t)(sorted[head] - plan->item);
+        }
+    } else {
+        free(first);
+        first = NULL;
+    }
+    free(sorted);
+    return first;
+}
+
+pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
+                                 void *context) {
+    size_t *first = first_alike(plan);
+    /* Shallow copies: the plan goes on owning what the items hold. */
+    pbd_plan once = {.item = calloc(plan->count + 1, sizeof *once.item), .capacity = plan->count + 1};
+    pbd_status status = pbd_error(PBD_FAILED, "out of memory");
+    if (first && once.item) {
+        for (size_t i = 0; i < plan->count; i++)
+            if (first[i] == i) once.item[once.count++] = plan->item[i];
+        status = pbd_plan_execute(&once, store, again, observer, context);
+        for (size_t i = 0, k = 0; i < plan->count; i++) {
+            if (first[i] == i)
+                plan->item[i] = once.item[k++];
+            else
+                memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
+        }
+    }
+    free(once.item);
+    free(first);
+    return status;
+}
+
+pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store) {
+    for (size_t i = 0; store && i < plan->count; i++) {
+        pbd_plan_item *item = &plan->item[i];
+        bool found = false;
+        const char *method = pbd_cell_method(&item->cell)->name;
+        PBD_TRY(pbd_store_find(store, method, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        if (!found) item->run_id[0] = '\0';
+    }
+    return pbd_ok();
+}
+
+static bool in_groups(const pbd_plan_item *item, size_t first, size_t last) {
+    return item->group >= first && item->group < last;
+}
+
+bool pbd_out_of_reach(const pbd_plan_item *item) {
+    return !item->run_id[0] && !pbd_backend_at(item->cell.backend).available;
+}
+
+void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t first_group) {
+    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        if (in_groups(&plan->item[i], first_group, first_group + file->runs_count) && pbd_out_of_reach(&plan->item[i]))
+            file->runs[plan->item[i].group - first_group].left_out++;
+}
+
+void pbd_left_out_text(const pbd_group *group, char out[500]) {
+    pbd_backend backend;
+    out[0] = '\0';
+    if (group->left_out == 0 || pbd_name_backend(group->backend, &backend).code != PBD_OK) return;
+    snprintf(out, 500, "group '%s' is left out (%zu run%s): %s", group->name, group->left_out,
+             group->left_out == 1 ? "" : "s", pbd_check_backend(backend).text);
+}
+
+pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out) {
+    *out = (pbd_plan_tally){0};
+    pbd_plan part = {.item = calloc(plan->count + 1, sizeof *part.item)};
+    if (!part.item) return pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i < plan->count; i++)
+        if (in_groups(&plan->item[i], first, last)) part.item[part.count++] = plan->item[i];
+    size_t *alike = first_alike(&part);
+    for (size_t i = 0; alike && i < part.count; i++) {
+        if (alike[i] != i) continue;
+        out->runs++;
+        if (!part.item[i].run_id[0]) out->missing++;
+        if (pbd_out_of_reach(&part.item[i])) out->left_out++;
+    }
+    pbd_status status = alike ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+    free(alike);
+    free(part.item);
+    return status;
+}
+
+void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, size_t most) {
+    size_t shown = 0, more = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const pbd_plan_item *item = &plan->item[i];
+        if (!in_groups(item, first, last) || item->run_id[0] || pbd_out_of_reach(item)) continue;
+        if (shown++ < most)
+            printf("    %s\n", item->label);
+        else
+            more++;
+    }
+    if (more) printf("    ... and %zu more\n", more);
+}

@@ -1,0 +1,276 @@
+/* Printing: claims with their numbers, pictures, differences from what was accepted; and forecasts. */
+#include "harness/figure/figure_report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/process/exit_codes.h"
+#include "harness/process/progress.h"
+
+enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them all */
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+/* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'.
+ */
+static json_t *json_text(const char *text) {
+    json_t *string = json_string(text);
+    char *copy = string ? NULL : strdup(text);
+    if (!copy) return string ? string : json_null();
+    for (char *p = copy; *p; p++)
+        if (*p & 0x80) *p = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+static json_t *text_or_null(const char *text) { return text && *text ? json_text(text) : json_null(); }
+
+static void print_json(json_t *object) {
+    char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    puts(line ? line : "{}");
+    fflush(stdout);
+    free(line);
+    json_decref(object);
+}
+
+static json_t *claim_json(const pbd_claim_result *r, bool quick) {
+    json_t *ids = json_array();
+    for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
+                     number(r->value), "verdict", r->verdict, "accepted",
+                     quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "run_ids", ids);
+}
+
+static void add_text(json_t *array, const char *text) { json_array_append_new(array, json_text(text)); }
+
+static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
+    json_t *warnings = json_array();
+    char line[300];
+    if (report->drawing->warning) add_text(warnings, report->drawing->warning);
+    if (!quick && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
+        add_text(warnings, "no accepted verdicts yet; --accept writes them");
+    for (unsigned i = 0; i < report->file->runs_count; i++) {
+        char left_out[500];
+        pbd_left_out_text(&report->file->runs[i], left_out);
+        if (*left_out) add_text(warnings, left_out);
+    }
+    for (size_t i = 0; i < report->claims->stales; i++) {
+        snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not",
+                 report->claims->stale[i]);
+        add_text(warnings, line);
+    }
+    return warnings;
+}
+
+static void report_json(const pbd_figure_report *report, const pbd_report_style *style) {
+    json_t *claims = json_array(), *plots = json_array(), *errors = json_array();
+    for (size_t i = 0; i < report->claims->count; i++)
+        json_array_append_new(claims, claim_json(&report->claims->item[i], style->quick));
+    for (size_t i = 0; i < report->drawing->plots; i++) add_text(plots, report->drawing->plot[i]);
+    if (report->trouble.code != PBD_OK) add_text(errors, report->trouble.text);
+    if (report->trouble.code != PBD_OK && report->drawing->output && *report->drawing->output)
+        add_text(errors, report->drawing->output);
+    print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick,
+                         "claims", claims, "plots", plots, "warnings", warnings_json(report, style->quick), "errors",
+                         errors));
+}
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static const char *colour_of(const char *verdict) {
+    if (strcmp(verdict, "reproduced") == 0) return "\033[32m";
+    if (strcmp(verdict, "partly") == 0) return "\033[33m";
+    if (strcmp(verdict, "not_reproduced") == 0) return "\033[31m";
+    return "\033[2m";
+}
+
+static const char *plain_verdict(const char *verdict) {
+    if (strcmp(verdict, "not_reproduced") == 0) return "not reproduced";
+    return strcmp(verdict, "not_run") == 0 ? "not run" : verdict;
+}
+
+/* Indented under the verdict, without the line break that a folded YAML text ends with. */
+static void print_below(const char *text) {
+    int length = (int)strlen(text);
+    while (length > 0 && text[length - 1] == '\n') length--;
+    if (length) printf("%18s%.*s\n", "", length, text);
+}
+
+static void print_claim(const pbd_claim_result *r, const char *mark) {
+    bool colour = pbd_is_terminal(stdout);
+    const char *verdict = r->left_out ? "not judged" : plain_verdict(r->verdict);
+    printf("  %s%-14s%s  %s%s", colour ? colour_of(r->verdict) : "", verdict, colour ? "\033[0m" : "", r->claim->id,
+           mark);
+    if (isfinite(r->value)) printf("  = %.6g", r->value);
+    putchar('\n');
+    print_below(r->claim->says);
+    if (r->note) print_below(r->note);
+    if (r->claim->notes) print_below(r->claim->notes);
+}
+
+static size_t count_judged(const pbd_claim_results *c) {
+    size_t judged = 0;
+    for (size_t i = 0; i < c->count; i++) judged += !c->item[i].left_out;
+    return judged;
+}
+
+static void print_differences(const pbd_figure_report *report) {
+    const pbd_claim_results *c = report->claims;
+    const char *id = report->file->figure;
+    if (report->trouble.code != PBD_OK && !c->any_accepted) return; /* it came before they were looked for */
+    if (report->accepted_now) {
+        printf("  accepted: plots/%s/verdicts.csv now holds these verdicts\n", id);
+    } else if (!c->any_accepted) {
+        if (c->count)
+            printf("  no accepted verdicts yet: `pbdbench reproduce %s --accept` writes plots/%s/verdicts.csv\n", id,
+                   id);
+    } else if (c->differing == 0) {
+        const size_t judged = count_judged(c);
+        printf("  all %zu verdicts%s are as accepted\n", judged, judged < c->count ? " that could be judged" : "");
+    }
+    if (report->accepted_now || !c->any_accepted) return;
+    for (size_t i = 0; i < c->count; i++)
+        if (pbd_claim_differs(&c->item[i]))
+            printf("  DIFFERS: %s is %s; accepted: %s\n", c->item[i].claim->id, plain_verdict(c->item[i].verdict),
+                   c->item[i].accepted[0] ? plain_verdict(c->item[i].accepted) : "nothing");
+    for (size_t i = 0; i < c->stales; i++)
+        printf("  DIFFERS: verdicts.csv holds the claim %s, which the figure has not\n", c->stale[i]);
+}
+
+static void print_counts(const pbd_figure_report *report) {
+    static const char *const words[] = {"reproduced", "partly", "not_reproduced", "not_run"};
+    const char *comma = "";
+    for (size_t w = 0; w < 4; w++) {
+        size_t count = 0;
+        for (size_t i = 0; i < report->claims->count; i++)
+            count += !report->claims->item[i].left_out && strcmp(report->claims->item[i].verdict, words[w]) == 0;
+        if (count) printf("%s%zu %s", comma, count, plain_verdict(words[w]));
+        if (count) comma = ", ";
+    }
+    const size_t left_out = report->claims->count - count_judged(report->claims);
+    if (left_out) printf("%s%zu not judged", comma, left_out);
+    if (left_out) comma = ", ";
+    puts(*comma ? "" : report->file->claims_count ? "claims not judged" : "no claims");
+}
+
+static void print_left_out(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        char left_out[500];
+        pbd_left_out_text(&file->runs[i], left_out);
+        if (*left_out) printf("  %s\n", left_out);
+    }
+}
+
+static void report_text(const pbd_figure_report *report, const pbd_report_style *style) {
+    const char *mark = style->quick ? " (quick)" : "";
+    if (style->quiet) {
+        printf("%s%s: ", report->file->figure, mark);
+        print_counts(report);
+    } else {
+        printf("%s%s: %s\n", report->file->figure, mark, report->file->title);
+        for (size_t i = 0; i < report->claims->count; i++) print_claim(&report->claims->item[i], mark);
+        for (size_t i = 0; i < report->drawing->plots; i++) printf("  drawn%s: %s\n", mark, report->drawing->plot[i]);
+        print_left_out(report->file);
+    }
+    if (report->drawing->warning) printf("  warning: %s\n", report->drawing->warning);
+    if (!style->quick && !(style->quiet && report->claims->differing == 0)) print_differences(report);
+}
+
+void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style) {
+    if (style->json)
+        report_json(report, style);
+    else
+        report_text(report, style);
+    fflush(stdout);
+    /* A person who sends the JSON into a file or a pipe is told of trouble all the same. */
+    if (style->json && report->drawing->warning) fprintf(stderr, "pbdbench: warning: %s\n", report->drawing->warning);
+    if (report->trouble.code == PBD_OK) return;
+    if (report->drawing->output) fputs(report->drawing->output, stderr);
+    pbd_complain(report->trouble);
+}
+
+/* ---- Forecasts --------------------------------------------------------------------------------------------------- */
+
+/* Mean seconds of stored runs of a case and method, or NAN. The mean over all parameters is a guess, and said to be. */
+static double stored_seconds(pbd_store *store, const pbd_group *group) {
+    static const char query[] =
+        "SELECT avg(seconds) FROM (SELECT sum(wall_s) AS seconds FROM phase JOIN run_view USING (run_id) "
+        "WHERE case_name = ?1 AND method = ?2 AND name NOT LIKE '%/%' GROUP BY run_id)";
+    sqlite3_stmt *mean;
+    double seconds = NAN;
+    if (!store || sqlite3_prepare_v2(pbd_store_sql(store), query, -1, &mean, NULL) != SQLITE_OK) return NAN;
+    sqlite3_bind_text(mean, 1, group->case_name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(mean, 2, group->method, -1, SQLITE_STATIC);
+    if (sqlite3_step(mean) == SQLITE_ROW && sqlite3_column_type(mean, 0) != SQLITE_NULL)
+        seconds = sqlite3_column_double(mean, 0);
+    sqlite3_finalize(mean);
+    return seconds;
+}
+
+pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
+                               pbd_forecast *out) {
+    *out = (pbd_forecast){.memory_mib = file->memory_mib, .measured = true};
+    PBD_TRY(pbd_plan_count(plan, first_group, first_group + file->runs_count, &out->runs));
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        pbd_plan_tally tally;
+        PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
+        const size_t to_make = tally.missing - tally.left_out;
+        if (to_make == 0) continue;
+        double each = stored_seconds(store, &file->runs[i]);
+        if (isnan(each)) {
+            /* The file's seconds are for the whole figure: this group's share by its number of runs. */
+            each = file->seconds > 0 && out->runs.runs ? file->seconds / (double)out->runs.runs : NAN;
+            out->measured = false;
+        }
+        out->seconds += each * (double)to_make;
+    }
+    return pbd_ok();
+}
+
+static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                          const pbd_forecast *forecast, bool quick) {
+    json_t *labels = json_array();
+    for (size_t i = 0; i < plan->count; i++) {
+        const pbd_plan_item *item = &plan->item[i];
+        if (item->group >= first_group && item->group < first_group + file->runs_count && !item->run_id[0] &&
+            !pbd_out_of_reach(item))
+            add_text(labels, item->label);
+    }
+    const char *name = file->figure ? file->figure : file->shown_as;
+    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick",
+                         quick, "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
+                         (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
+                         (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
+                         (json_int_t)forecast->runs.left_out, "labels", labels, "seconds", number(forecast->seconds),
+                         "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
+}
+
+void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                         const pbd_forecast *forecast, const pbd_report_style *style) {
+    if (style->json) {
+        forecast_json(file, plan, first_group, forecast, style->quick);
+        return;
+    }
+    const size_t to_make = forecast->runs.missing - forecast->runs.left_out;
+    printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as,
+           style->quick ? " (quick)" : "", forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, to_make);
+    if (to_make && isfinite(forecast->seconds))
+        printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
+    else if (to_make)
+        printf("; time unknown: nothing like it is stored");
+    if (forecast->memory_mib > 0) printf("; about %.3g MiB", forecast->memory_mib);
+    putchar('\n');
+    for (unsigned i = 0; i < file->runs_count && !style->quiet; i++) {
+        pbd_plan_tally tally;
+        if (pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally).code != PBD_OK) return;
+        printf("  %s: %zu runs, %zu to make\n", file->runs[i].name, tally.runs, tally.missing - tally.left_out);
+        pbd_plan_print_missing(plan, first_group + i, first_group + i + 1, LABELS_SHOWN);
+    }
+    if (!style->quiet) print_left_out(file);
+}

@@ -1,0 +1,209 @@
+/* CSV by libcsv. Lines of comment are left out before the parser sees the text: CSV itself knows none. */
+#include "harness/files/csv_file.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; nobody digitises more */
+
+/* What the callbacks fill in. `fields` counts those of the row under way. */
+typedef struct reader {
+    const char *shown_as;
+    pbd_csv *csv;
+    size_t line, fields, capacity;
+    bool in_header;
+    bool ended; /* a row, on this line */
+    pbd_status status;
+} reader;
+
+static void complain(reader *r, pbd_status status) {
+    if (r->status.code == PBD_OK) r->status = status;
+}
+
+static bool append(char ***list, size_t used, size_t *capacity, const char *text, size_t bytes) {
+    if (used == *capacity) {
+        size_t wanted = *capacity ? 2 * *capacity : 64;
+        char **grown = realloc(*list, wanted * sizeof *grown);
+        if (!grown) return false;
+        *list = grown;
+        *capacity = wanted;
+    }
+    char *copy = malloc(bytes + 1); /* libcsv ends its fields with no NUL */
+    if (!copy) return false;
+    if (bytes) memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    (*list)[used] = copy;
+    return true;
+}
+
+static void on_field(void *text, size_t bytes, void *context) {
+    reader *r = context;
+    pbd_csv *csv = r->csv;
+    if (r->status.code != PBD_OK) return;
+    bool kept;
+    if (r->in_header) {
+        kept = append(&csv->header, csv->columns, &r->capacity, text, bytes);
+        if (kept) csv->columns++;
+    } else if (r->fields >= csv->columns) {
+        r->fields++; /* on_row complains */
+        return;
+    } else {
+        kept = append(&csv->field, csv->rows * csv->columns + r->fields, &r->capacity, text, bytes);
+        if (kept) r->fields++;
+    }
+    if (!kept) complain(r, pbd_error(PBD_FAILED, "%s: out of memory", r->shown_as));
+}
+
+static void end_header(reader *r) {
+    pbd_csv *csv = r->csv;
+    r->in_header = false;
+    r->capacity = 0; /* from here on of `field` */
+    if (csv->columns > MOST_COLUMNS) {
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu columns; at most %d are allowed", r->shown_as, r->line,
+                              csv->columns, MOST_COLUMNS));
+        return;
+    }
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (!csv->header[i][0])
+            complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: column %zu has no name", r->shown_as, r->line, i + 1));
+        for (size_t k = 0; k < i; k++)
+            if (strcasecmp(csv->header[i], csv->header[k]) == 0)
+                complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: two columns are named '%.60s'", r->shown_as,
+                                      r->line, csv->header[i]));
+    }
+}
+
+static void on_row(int terminator, void *context) {
+    reader *r = context;
+    (void)terminator;
+    r->ended = true;
+    if (r->status.code != PBD_OK) return;
+    if (r->in_header) {
+        end_header(r);
+        return;
+    }
+    if (r->fields != r->csv->columns) {
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu fields; the header has %zu", r->shown_as, r->line,
+                              r->fields, r->csv->columns));
+        return;
+    }
+    r->csv->rows++;
+    r->fields = 0;
+}
+
+/* The fields of a row that was not finished are freed with the rest. */
+static void free_partial(reader *r) {
+    size_t whole = r->csv->rows * r->csv->columns;
+    size_t kept = r->fields < r->csv->columns ? r->fields : r->csv->columns;
+    for (size_t i = 0; r->csv->field && i < kept; i++) free(r->csv->field[whole + i]);
+}
+
+static pbd_status parse_error(const reader *r, int code) {
+    if (code == CSV_EPARSE)
+        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote stands inside a field; double it and quote the field",
+                         r->shown_as, r->line);
+    return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
+}
+
+/* What getline gave can be handed on. A text editor may have put a mark of UTF-8 before everything else. */
+static bool check_line(reader *r, char *line, size_t *bytes) {
+    if (r->line == 1 && *bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) memmove(line, line + 3, *bytes -= 3);
+    if (memchr(line, '\0', *bytes))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a NUL character; expected text", r->shown_as, r->line));
+    return r->status.code == PBD_OK && *bytes > 0 && line[0] != '#';
+}
+
+static bool is_blank(const char *line, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (!strchr(" \t\r\n", line[i])) return false;
+    return true;
+}
+
+/* A quote that stays open would swallow the lines that follow, comments left out: it must close on its own. */
+static void parse_line(struct csv_parser *parser, reader *r, const char *line, size_t bytes) {
+    r->ended = false;
+    if (csv_parse(parser, line, bytes, on_field, on_row, r) != bytes) {
+        complain(r, parse_error(r, csv_error(parser)));
+        return;
+    }
+    if (!r->ended && line[bytes - 1] == '\n' && !is_blank(line, bytes))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote is not closed", r->shown_as, r->line));
+}
+
+static void parse(FILE *file, reader *r) {
+    struct csv_parser parser;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+        complain(r, pbd_error(PBD_FAILED, "%s: out of memory", r->shown_as));
+        return;
+    }
+    char *line = NULL;
+    size_t capacity = 0;
+    for (ssize_t got; r->status.code == PBD_OK && (got = getline(&line, &capacity, file)) >= 0;) {
+        size_t bytes = (size_t)got;
+        r->line++;
+        if (check_line(r, line, &bytes)) parse_line(&parser, r, line, bytes);
+    }
+    if (r->status.code == PBD_OK && ferror(file))
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", r->shown_as, strerror(errno)));
+    if (r->status.code == PBD_OK && csv_fini(&parser, on_field, on_row, r) != 0)
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote is not closed", r->shown_as, r->line));
+    if (r->status.code == PBD_OK && r->in_header)
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: has no header line", r->shown_as));
+    free(line);
+    csv_free(&parser);
+}
+
+/* A line of a device has no end, and one of a folder no beginning. */
+static pbd_status check_file(FILE *file, const char *shown_as) {
+    struct stat about;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+        return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: it is no plain file", shown_as);
+    if (about.st_size > LARGEST_FILE)
+        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no table to compare with", shown_as,
+                         LARGEST_FILE >> 20);
+    return pbd_ok();
+}
+
+/* Closes the file. */
+static pbd_status read_table(FILE *file, const char *shown_as, pbd_status allowed, pbd_csv *out) {
+    reader r = {.shown_as = shown_as, .csv = out, .in_header = true, .status = allowed};
+    if (r.status.code == PBD_OK) parse(file, &r);
+    fclose(file);
+    if (r.status.code != PBD_OK) {
+        free_partial(&r);
+        pbd_csv_free(out);
+    }
+    return r.status;
+}
+
+pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
+    *out = (pbd_csv){0};
+    FILE *file = fopen(path, "r");
+    if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
+    return read_table(file, shown_as, check_file(file, shown_as), out);
+}
+
+pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out) {
+    *out = (pbd_csv){0};
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r"); /* "r": it writes nothing */
+    if (!file) return pbd_error(PBD_FAILED, "%s: cannot be read: %s", shown_as, strerror(errno));
+    return read_table(file, shown_as, pbd_ok(), out);
+}
+
+void pbd_csv_free(pbd_csv *csv) {
+    for (size_t i = 0; i < csv->columns; i++) free(csv->header[i]);
+    for (size_t i = 0; i < csv->rows * csv->columns; i++) free(csv->field[i]);
+    free(csv->header);
+    free(csv->field);
+    *csv = (pbd_csv){0};
+}
+
+size_t pbd_csv_column(const pbd_csv *csv, const char *name) {
+    size_t i = 0;
+    while (i < csv->columns && strcmp(csv->header[i], name) != 0) i++;
+    return i;
+}

@@ -1,0 +1,47 @@
+#include "harness/files/nearest.h"
+
+#include <string.h>
+
+enum { LONGEST_WORD = 64 };
+
+/* Levenshtein's distance; words longer than LONGEST_WORD are nobody's slip. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b), row[LONGEST_WORD + 1];
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *pbd_nearest(const char *word, const char *const *names, size_t count) {
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 2 + 2; /* farther than half the word is another word */
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, names[i]);
+        /* A name of which the word is a part (`torsion` for cube_torsion) is nearer than letters tell. */
+        if (strlen(word) >= 3 && strstr(names[i], word)) distance = 1;
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+pbd_status pbd_unknown(const char *kind, const char *word, const char *const *names, size_t count, const char *hint) {
+    const char *nearest = pbd_nearest(word, names, count);
+    if (nearest)
+        return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; did you mean '%s'? `%s` shows them all", kind, word,
+                         nearest, hint);
+    return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; `%s` shows them all", kind, word, hint);
+}

@@ -1,0 +1,463 @@
+#include "harness/picture/snapshots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cases/geometry/surface.h"
+#include "harness/files/gnuplot.h"
+#include "harness/files/paths.h"
+#include "harness/picture/collider_lines.h"
+#include "harness/picture/deformation.h"
+#include "harness/picture/render.h"
+#include "harness/picture/sample_strain.h"
+#include "harness/picture/vtk.h"
+
+enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
+
+typedef struct kept_state {
+    long step;
+    double time;
+    double *position, *velocity; /* particles x 3; velocity NULL where the method tells none */
+} kept_state;
+
+struct pbd_snapshots {
+    pbd_snapshot_plan plan;
+    const pbd_scene *scene;
+    const pbd_method *method;
+    pbd_body body;
+    kept_state *state;
+    size_t states;
+    long stride; /* of steps, when their number is not known */
+    long step;   /* seen last, and its time */
+    double time;
+};
+
+static pbd_status no_memory(const pbd_snapshots *s) {
+    return pbd_error(PBD_FAILED, "out of memory for states of %zu particles", s->scene->particles);
+}
+
+static void free_state(kept_state *state) {
+    free(state->position);
+    free(state->velocity);
+    *state = (kept_state){0};
+}
+
+void pbd_snapshots_close(pbd_snapshots *s) {
+    if (!s) return;
+    for (size_t i = 0; i < s->states; i++) free_state(&s->state[i]);
+    free(s->state);
+    free(s);
+}
+
+static pbd_status make_folder(const char *folder) {
+    PBD_TRY(pbd_make_folders(folder));
+    if (access(folder, W_OK | X_OK) == 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "cannot write to the folder '%.200s': %s; choose another with --out", folder,
+                     strerror(errno));
+}
+
+pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *scene, const pbd_method *method,
+                              pbd_snapshots **out) {
+    *out = NULL;
+    PBD_TRY(make_folder(plan->folder));
+    pbd_snapshots *s = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for snapshots");
+    *s = (pbd_snapshots){.plan = *plan, .scene = scene, .method = method, .stride = 1};
+    if (s->plan.width == 0) s->plan.width = PICTURE_WIDTH;
+    s->body = pbd_body_of(scene, method);
+    s->state = calloc(2 * (size_t)plan->count + 3, sizeof *s->state);
+    if (s->state) {
+        *out = s;
+        return pbd_ok();
+    }
+    free(s);
+    return pbd_error(PBD_FAILED, "out of memory for %d snapshots", plan->count);
+}
+
+/* ---- Keeping states ---------------------------------------------------------------------------------------------- */
+
+/* Of `count` places spread evenly over 0 .. end: is this one of them? One place is the end. */
+static bool is_place(long step, long end, int count) {
+    if (count == 1) return step == end;
+    const long place = lround((double)step * (count - 1) / (double)end);
+    return lround((double)place * (double)end / (count - 1)) == step;
+}
+
+static bool is_wanted(const pbd_snapshots *s, long step, long steps) {
+    return steps > 0 ? is_place(step, steps, s->plan.count) : step % s->stride == 0;
+}
+
+/* Room for one more, by half as many states as before where there is none. */
+static void thin_out(pbd_snapshots *s) {
+    size_t kept = 0;
+    s->stride *= 2;
+    for (size_t i = 0; i < s->states; i++)
+        if (s->state[i].step % s->stride == 0)
+            s->state[kept++] = s->state[i];
+        else
+            free_state(&s->state[i]);
+    s->states = kept;
+}
+
+static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *out) {
+    const size_t numbers = 3 * s->scene->particles + 1;
+    out->position = malloc(numbers * sizeof *out->position);
+    out->velocity = malloc(numbers * sizeof *out->velocity);
+    if (!out->position || !out->velocity) return no_memory(s);
+    PBD_TRY(s->method->read(state, PBD_POSITIONS, out->position));
+    const pbd_status status = s->method->read(state, PBD_VELOCITIES, out->velocity);
+    if (status.code != PBD_NOT_SUPPORTED) return status;
+    free(out->velocity);
+    out->velocity = NULL;
+    return pbd_ok();
+}
+
+bool pbd_snapshots_want(pbd_snapshots *s, double time, long step, long steps) {
+    s->step = step;
+    s->time = time;
+    if (!is_wanted(s, step, steps)) return false;
+    if (steps <= 0 && s->states >= 2 * (size_t)s->plan.count + 1) thin_out(s);
+    return is_wanted(s, step, steps);
+}
+
+pbd_status pbd_snapshots_keep(pbd_snapshots *s, const void *state) {
+    kept_state kept = {.step = s->step, .time = s->time};
+    const pbd_status status = read_state(s, state, &kept);
+    if (status.code == PBD_OK)
+        s->state[s->states++] = kept;
+    else
+        free_state(&kept);
+    return status;
+}
+
+/* The last step may have been kept already: it is read again, since a solver may do something at its end. */
+pbd_status pbd_snapshots_end(pbd_snapshots *s, const void *state) {
+    if (s->step == 0) s->step = 1; /* a solve without steps */
+    if (s->states > 0 && s->state[s->states - 1].step == s->step) free_state(&s->state[--s->states]);
+    return pbd_snapshots_keep(s, state);
+}
+
+/* Leaves as many as were asked for, spread evenly over the steps, the last among them. */
+static void choose(pbd_snapshots *s) {
+    const size_t wanted = (size_t)s->plan.count;
+    if (s->states <= wanted) return;
+    const double end = (double)s->state[s->states - 1].step;
+    size_t from = 0;
+    for (size_t place = 0; place < wanted; place++) {
+        const double at = wanted == 1 ? end : end * (double)place / (double)(wanted - 1);
+        const size_t left = wanted - place; /* as many must remain to choose from */
+        size_t best = from;
+        for (size_t i = from; i + left <= s->states; i++)
+            if (fabs((double)s->state[i].step - at) <= fabs((double)s->state[best].step - at)) best = i;
+        for (size_t i = from; i < best; i++) free_state(&s->state[i]);
+        kept_state chosen = s->state[best];
+        s->state[best] = (kept_state){0};
+        s->state[place] = chosen;
+        from = best + 1;
+    }
+    for (size_t i = from; i < s->states; i++) free_state(&s->state[i]);
+    s->states = wanted;
+}
+
+/* ---- The view: by the scene alone, so that every method is seen from the same place ------------------------------ */
+
+/* Where a body may come to lie: around its place at rest and at the start, and below it where it can fall. */
+static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
+    const double *places[] = {scene->positions, scene->start};
+    for (int d = 0; d < 3; d++) {
+        low[d] = INFINITY;
+        high[d] = -INFINITY;
+        for (int p = 0; p < 2; p++)
+            for (size_t i = 0; places[p] && i < scene->particles; i++) {
+                low[d] = fmin(low[d], places[p][3 * i + (size_t)d]);
+                high[d] = fmax(high[d], places[p][3 * i + (size_t)d]);
+            }
+    }
+    /* Does it stand on what holds it? */
+    bool stands = scene->fixed > 0;
+    double sideways = 0.12 * scene->extent, down = sideways, load = 0;
+    for (size_t i = 0; i < scene->fixed; i++)
+        stands = stands && scene->positions[3 * scene->fixed_particle[i] + 2] <= low[2] + 1e-6 * scene->extent;
+    for (size_t i = 0; i < 3 * scene->particles; i++) load += fabs(scene->forces[i]);
+    if (scene->gravity[2] < 0 && scene->fixed > 0) down = 0.6 * scene->extent;
+    if (scene->gravity[2] < 0 && scene->fixed == 0 && scene->duration > 0)
+        down = fmin(-0.5 * scene->gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
+    if (load > 0) sideways = 0.2 * scene->extent;
+    if (scene->gravity[2] < 0 && scene->fixed > 0 && scene->bodies > 0) sideways = 0.35 * scene->extent; /* it swings */
+    if (pbd_ground_of(scene)) stands = true;
+    for (int d = 0; d < 3; d++) {
+        low[d] -= d < 2 ? sideways : stands ? 0 : fmax(down, sideways);
+        high[d] += sideways;
+    }
+    pbd_grow_by_colliders(scene, low, high);
+}
+
+/* ---- What is written --------------------------------------------------------------------------------------------- */
+
+/* Numbers for all states, and the colours they lead to. */
+typedef struct album {
+    double *strain;      /* elements, of one state */
+    double *at_particle; /* particles, of one state */
+    float *value;        /* particles: the renderer's */
+    uint32_t *number;    /* particles: which body */
+    surface outside;
+    unsigned char *edges;   /* of the outside's triangles */
+    double scale;           /* strain of the darkest colour */
+    double radius;          /* m: of bare particles */
+    double low[3], high[3]; /* m: what is in the picture */
+    render_camera camera;
+    int height;
+} album;
+
+static void free_album(album *a) {
+    free(a->strain);
+    free(a->at_particle);
+    free(a->value);
+    free(a->number);
+    free(a->edges);
+    surface_free(&a->outside);
+}
+
+/* Half the distance of particles that fill the body. */
+static double radius_of(const pbd_scene *scene) {
+    double volume = 1, mass = 0;
+    if (scene->spacing > 0) return 0.5 * scene->spacing;
+    if (scene->material.density > 0) {
+        for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
+        volume = mass / scene->material.density;
+    } else {
+        for (size_t d = 0; d < 3; d++) {
+            double low = INFINITY, high = -INFINITY;
+            for (size_t i = 0; i < scene->particles; i++) {
+                low = fmin(low, scene->positions[3 * i + d]);
+                high = fmax(high, scene->positions[3 * i + d]);
+            }
+            volume *= fmax(high - low, 1e-3 * scene->extent);
+        }
+    }
+    return 0.5 * cbrt(volume / (double)scene->particles);
+}
+
+/* Of a square face, which is two triangles, the diagonal is no edge of the body. */
+static void find_edges(const pbd_snapshots *s, album *a) {
+    for (size_t t = 0; t < a->outside.triangles; t++)
+        a->edges[t] = s->body.corners == 8 ? (t % 2 ? 6 /* 1-2, 2-0 */ : 3 /* 0-1, 1-2 */) : 7;
+}
+
+static pbd_status open_album(const pbd_snapshots *s, album *a) {
+    const size_t particles = s->scene->particles;
+    const pbd_scene only = pbd_body_scene(s->scene, &s->body);
+    double aspect;
+    a->strain = malloc((s->body.elements + 1) * sizeof *a->strain);
+    a->at_particle = malloc((particles + 1) * sizeof *a->at_particle);
+    a->value = malloc((particles + 1) * sizeof *a->value);
+    a->number = malloc((particles + 1) * sizeof *a->number);
+    if (!a->strain || !a->at_particle || !a->value || !a->number) return no_memory(s);
+    PBD_TRY(pbd_number_bodies(&s->body, a->number));
+    if (s->body.node)
+        PBD_TRY(surface_of(&only, &a->outside));
+    else
+        a->radius = radius_of(s->scene);
+    if (!(a->edges = malloc(a->outside.triangles + 1))) return no_memory(s);
+    find_edges(s, a);
+    reach_of(s->scene, a->low, a->high);
+    a->camera = render_look_at(a->low, a->high, &aspect);
+    a->height = (int)lround(s->plan.width * aspect);
+    return pbd_ok();
+}
+
+/* Particles that fill a body: their places tell how much it is strained. */
+static bool is_sampled(const pbd_snapshots *s) { return !s->body.node && s->scene->spacing > 0; }
+
+static bool shows_bodies(const pbd_snapshots *s) {
+    return strcmp(s->plan.colour, "body") == 0 || (!s->body.node && !is_sampled(s));
+}
+
+static pbd_status strain_at_particles(const pbd_snapshots *s, const kept_state *state, album *a) {
+    if (is_sampled(s))
+        PBD_TRY(pbd_sample_strain(s->scene, state->position, a->strain));
+    else
+        pbd_strain(&s->body, s->scene->positions, state->position, a->strain);
+    return pbd_to_particles(&s->body, a->strain, a->at_particle);
+}
+
+/* 1, 2 or 5 times a power of ten, not below x: states that differ little have one scale. */
+static double round_up(double x) {
+    const double ten = pow(10, floor(log10(x)));
+    const double first = x / ten;
+    return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
+}
+
+static int compare_strains(const void *a, const void *b) {
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* Of one state: the largest at a particle; of bare particles that of the first 99 in a hundred, since the strain about
+ * one that has come loose knows no bounds. Numbers that are none are left out. Reorders at_particle. */
+static double high_strain(const pbd_snapshots *s, album *a) {
+    size_t count = 0;
+    for (size_t p = 0; p < s->scene->particles; p++)
+        if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
+    if (count == 0) return 0;
+    qsort(a->at_particle, count, sizeof *a->at_particle, compare_strains);
+    return a->at_particle[is_sampled(s) ? (count - 1) - (count - 1) / 100 : count - 1];
+}
+
+/* The darkest colour: the largest of any state. */
+static pbd_status find_scale(const pbd_snapshots *s, album *a) {
+    double largest = 0;
+    for (size_t i = 0; i < s->states; i++) {
+        PBD_TRY(strain_at_particles(s, &s->state[i], a));
+        largest = fmax(largest, high_strain(s, a));
+    }
+    a->scale = s->plan.strain_scale > 0 ? s->plan.strain_scale : largest > 1e-12 ? round_up(largest) : 1;
+    return pbd_ok();
+}
+
+static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
+    const kept_state *state = &s->state[index];
+    char path[4096];
+    PBD_TRY(strain_at_particles(s, state, a));
+    const vtk_state vtk = {state->position, state->velocity, s->scene->positions, a->strain, a->number};
+    snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
+    PBD_TRY(vtk_write(path, &s->body, &vtk));
+    const bool bodies = shows_bodies(s);
+    for (size_t p = 0; p < s->scene->particles; p++)
+        a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);
+    pbd_lines lines;
+    pbd_status status = pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines);
+    const render_body body = {.points = s->scene->particles,
+                              .position = state->position,
+                              .value = a->value,
+                              .triangles = a->outside.triangles,
+                              .triangle = a->outside.triangle,
+                              .edges = a->edges,
+                              .radius = a->radius,
+                              .lines = lines.count,
+                              .line = lines.end,
+                              .palette = bodies ? RENDER_BODIES : RENDER_SCALE};
+    pbd_image image;
+    if (status.code == PBD_OK) status = render_draw(&body, &a->camera, s->plan.width, a->height, &image);
+    free(lines.end);
+    PBD_TRY(status);
+    snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, index);
+    status = pbd_png_write(path, &image);
+    pbd_image_free(&image);
+    return status;
+}
+
+/* ---- The sheet --------------------------------------------------------------------------------------------------- */
+
+/* How a state is called under its picture. */
+static void caption(const pbd_snapshots *s, size_t index, char out[60]) {
+    const double end = s->state[s->states - 1].time;
+    if (end > 0)
+        snprintf(out, 60, "t = %.4g s", s->state[index].time);
+    else
+        snprintf(out, 60, "%s", s->state[index].step == 0 ? "at the start" : "at the end");
+}
+
+/* Rows of a picture's file and its caption: all of them, or as many as a sheet holds, evenly spread. */
+static pbd_status list_panels(const pbd_snapshots *s, const char *path, size_t *panels) {
+    FILE *file = fopen(path, "w");
+    if (!file) return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
+    *panels = s->states < SHEET_PANELS ? s->states : SHEET_PANELS;
+    for (size_t i = 0; i < *panels; i++) {
+        const size_t index =
+            *panels < 2 ? 0 : (size_t)lround((double)i * (double)(s->states - 1) / (double)(*panels - 1));
+        char text[60];
+        caption(s, index, text);
+        fprintf(file, "state_%03zu.png\t%s\n", index, text);
+    }
+    const bool bad = ferror(file) != 0;
+    if (fclose(file) == 0 && !bad) return pbd_ok();
+    return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
+}
+
+/* The scale's colours for gnuplot: "0 '#rrggbb', 0.125 '#rrggbb', ...". */
+static void spell_palette(char *out, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i <= 8; i++) {
+        float rgb[3];
+        render_colour(i / 8.0, rgb);
+        used += (size_t)snprintf(out + used, size - used, "%s%g '#%02lx%02lx%02lx'", i ? ", " : "", i / 8.0,
+                                 lrintf(255 * rgb[0]), lrintf(255 * rgb[1]), lrintf(255 * rgb[2]));
+    }
+}
+
+static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
+    char list[4096], target[4096], palette[400], width[20], height[20], scale[40], grid[40], count[20];
+    char *style = pbd_root_path("plots/style.gp"), *script = pbd_root_path("plots/snapshots.gp"), *output = NULL;
+    size_t panels = 0;
+    snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
+    snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
+    pbd_status status = style && script ? list_panels(s, list, &panels) : no_memory(s);
+    const bool bodies = shows_bodies(s);
+    spell_palette(palette, sizeof palette);
+    snprintf(count, sizeof count, "%zu", panels);
+    snprintf(width, sizeof width, "%d", s->plan.width);
+    snprintf(height, sizeof height, "%d", a->height);
+    snprintf(scale, sizeof scale, "%.6g", bodies ? 0 : a->scale);
+    snprintf(grid, sizeof grid, "%g", a->camera.grid);
+    const pbd_gnuplot_variable variable[] = {{"style", style ? style : ""},
+                                             {"folder", s->plan.folder},
+                                             {"list", list},
+                                             {"count", count},
+                                             {"width", width},
+                                             {"height", height},
+                                             {"scale", scale},
+                                             {"grid", grid},
+                                             {"colours", palette},
+                                             {"target", target}};
+    if (status.code == PBD_OK) {
+        remove(target);
+        status = pbd_gnuplot(script, variable, sizeof variable / sizeof *variable, &output);
+        if (status.code == PBD_BAD_INPUT)
+            status = pbd_error(PBD_FAILED, "%.150s: %.200s", status.text, output ? output : "");
+    }
+    remove(list);
+    free(output);
+    free(style);
+    free(script);
+    return status;
+}
+
+static pbd_status write_all(const pbd_snapshots *s, album *a) {
+    char path[4096];
+    double times[PBD_MOST_SNAPSHOTS + 1];
+    PBD_TRY(open_album(s, a));
+    PBD_TRY(find_scale(s, a));
+    for (size_t i = 0; i < s->states; i++) {
+        times[i] = s->state[s->states - 1].time > 0 ? s->state[i].time : (double)i;
+        PBD_TRY(write_state(s, i, a));
+    }
+    snprintf(path, sizeof path, "%s/states.pvd", s->plan.folder);
+    PBD_TRY(vtk_write_series(path, times, s->states));
+    return draw_sheet(s, a);
+}
+
+/* Files of an earlier run in the same folder would look like this one's. */
+static void remove_old(const pbd_snapshots *s) {
+    char path[4096];
+    for (size_t i = s->states; i < PBD_MOST_SNAPSHOTS; i++) {
+        snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, i);
+        if (remove(path) != 0) break;
+        snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, i);
+        remove(path);
+    }
+}
+
+pbd_status pbd_snapshots_write(pbd_snapshots *s) {
+    album a = {0};
+    if (s->states == 0) return pbd_ok();
+    choose(s);
+    remove_old(s);
+    const pbd_status status = write_all(s, &a);
+    free_album(&a);
+    return status;
+}

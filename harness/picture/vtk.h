@@ -1,0 +1,24 @@
+/* States as VTK XML files, which ParaView and VisIt open:
+ * https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html
+ *
+ * One .vtu a state, as text: points, elements, displacement and velocity of the points, strain and body of the
+ * elements. A .pvd lists them with their times. */
+#ifndef PBD_VTK_H
+#define PBD_VTK_H
+
+#include "harness/picture/deformation.h"
+
+typedef struct vtk_state {
+    const double *position, *velocity; /* particles x 3; velocity NULL: unknown */
+    const double *rest;                /* particles x 3 */
+    const double *strain;              /* elements */
+    const uint32_t *body;              /* particles: which body */
+} vtk_state;
+
+/* PBD_FAILED with the path and why when the file cannot be written. */
+pbd_status vtk_write(const char *path, const pbd_body *body, const vtk_state *state);
+
+/* The list of state_000.vtu, state_001.vtu ... beside it. */
+pbd_status vtk_write_series(const char *path, const double *time, size_t count);
+
+#endif

@@ -1,0 +1,256 @@
+#include "harness/plan/plan.h"
+
+#include <jansson.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+static int compare_values(const void *a, const void *b) {
+    return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
+}
+
+/* The canonical spelling of a number is JSON as it stands, so that 0.3 is 0.3. */
+static void write_json_value(FILE *out, const pbd_value *value) {
+    if (value->param->kind == PBD_REAL || value->param->kind == PBD_INTEGER) {
+        fputs(value->text, out);
+        return;
+    }
+    json_t *word = json_string(pbd_value_text(value));
+    json_dumpf(word, out, JSON_ENCODE_ANY);
+    json_decref(word);
+}
+
+/* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
+ * each value's canonical spelling. */
+static char *params_json(const pbd_cell *cell) {
+    size_t count = 0, size = 0;
+    const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
+    char *text = NULL;
+    FILE *out = sorted ? open_memstream(&text, &size) : NULL;
+    if (out) {
+        for (size_t i = 0; i < cell->case_values.count; i++) sorted[count++] = &cell->case_values.item[i];
+        for (size_t i = 0; i < cell->method_values.count; i++) sorted[count++] = &cell->method_values.item[i];
+        qsort(sorted, count, sizeof *sorted, compare_values);
+        fputc('{', out);
+        for (size_t i = 0; i < count; i++) {
+            /* A key that both know has one value in both. */
+            if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
+            fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
+            write_json_value(out, sorted[i]);
+        }
+        fputc('}', out);
+        if (fclose(out) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    free(sorted);
+    return text;
+}
+
+/* Hash of everything that decides the answer and its cost. */
+static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
+    char *params = params_json(cell), *text = NULL;
+    int length = params
+                     ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, pbd_cell_method(cell)->name, params,
+                                pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
+                     : -1;
+    free(params);
+    if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
+    XXH128_hash_t hash = XXH3_128bits(text, (size_t)length);
+    free(text);
+    snprintf(cell_id, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    return pbd_ok();
+}
+
+static pbd_status check_cell(const pbd_cell *cell) {
+    const pbd_method *m = pbd_cell_method(cell);
+    static const char *const needed[] = {
+        "particles", "hexahedra", "tetrahedra", "triangles", "tetrahedra or triangles", "particles that sample a body"};
+    const unsigned missing = pbd_missing_needs(m, cell->c);
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (missing & 1u << i)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, which case %s does not have", m->name, needed[i],
+                             cell->c->name);
+    if (!(m->precisions & 1u << cell->precision))
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not run in %s; use -p %s", m->name,
+                         pbd_precision_name(cell->precision), pbd_precision_name((pbd_precision)!cell->precision));
+    if (!(m->backends & 1u << cell->backend))
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "method %s does not run on backend %s, only on %s%s (its README.md says why)", m->name,
+                         pbd_backend_at(cell->backend).name, m->backends & PBD_CPU ? "cpu" : "emu",
+                         m->backends & PBD_CPU && m->backends & PBD_EMU ? " and emu" : "");
+    return pbd_ok();
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+static void free_item(pbd_plan_item *item) {
+    pbd_values_free(&item->cell.case_values);
+    pbd_values_free(&item->cell.method_values);
+    free(item->snapshot_folder);
+    free(item->label);
+}
+
+void pbd_plan_free(pbd_plan *plan) {
+    for (size_t i = 0; i < plan->count; i++) free_item(&plan->item[i]);
+    free(plan->item);
+    *plan = (pbd_plan){0};
+}
+
+static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
+    if (plan->count == plan->capacity) {
+        size_t capacity = plan->capacity ? 2 * plan->capacity : 32;
+        pbd_plan_item *grown = realloc(plan->item, capacity * sizeof *grown);
+        if (!grown) return pbd_error(PBD_FAILED, "out of memory for a plan of %zu runs", capacity);
+        plan->item = grown;
+        plan->capacity = capacity;
+    }
+    plan->item[plan->count++] = *item;
+    return pbd_ok();
+}
+
+/* «cube_shear pbd_distance nu=0.2 solver=jacobi»: the axes tell runs of one request apart. */
+static char *label_of(const pbd_request *request, const size_t *index) {
+    char text[400];
+    int used = snprintf(text, sizeof text, "%s %s", request->case_name, request->method_name);
+    for (size_t a = 0; a < request->axes && used > 0 && (size_t)used < sizeof text; a++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", request->axis[a].key,
+                         request->axis[a].values[index[a]]);
+    return strdup(text);
+}
+
+/* Builds the item of one point of the axes (repeat 0). */
+static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
+                            pbd_plan_item *item) {
+    pbd_cell *cell = &item->cell;
+    PBD_TRY(pbd_find_case(request->case_name, &cell->c));
+    PBD_TRY(pbd_find_method(request->method_name, &cell->method));
+    PBD_TRY(pbd_find_precision(request->precision ? request->precision : "f64", &cell->precision));
+    PBD_TRY(pbd_name_backend(request->backend ? request->backend : "cpu", &cell->backend));
+    if (!request->elsewhere) PBD_TRY(pbd_check_backend(cell->backend));
+    cell->threads = request->threads > 0 ? request->threads : omp_get_num_procs();
+    PBD_TRY(check_cell(cell));
+    if ((request->warmups > 0 || request->seconds > 0) &&
+        (!pbd_cell_method(cell)->save || !pbd_cell_method(cell)->load))
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state: no warm-ups and no --time with it",
+                         pbd_cell_method(cell)->name);
+    for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
+    for (size_t a = 0; a < request->axes; a++)
+        settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
+    PBD_TRY(pbd_resolve(cell->c, pbd_cell_method(cell), settings, request->settings + request->axes, &cell->case_values,
+                        &cell->method_values));
+    item->seed = request->seed;
+    item->warmups = request->warmups;
+    item->seconds = request->seconds;
+    item->turns = request->turns;
+    item->snapshots = request->snapshots;
+    item->label = label_of(request, index);
+    if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
+    return identify_cell(cell, item->cell_id);
+}
+
+/* FOLDER/cantilever-xpbd-1f2e3d4c: by the cell, so that a run made again finds its own folder. */
+static pbd_status name_snapshots(pbd_plan_item *item) {
+    if (item->repeat > 0) item->snapshots.count = 0;
+    if (item->snapshots.count == 0) return pbd_ok();
+    if (asprintf(&item->snapshot_folder, "%s/%s-%s-%.8s", item->snapshots.folder, item->cell.c->name,
+                 pbd_cell_method(&item->cell)->name, item->cell_id) < 0)
+        item->snapshot_folder = NULL;
+    item->snapshots.folder = item->snapshot_folder;
+    return item->snapshot_folder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a plan");
+}
+
+/* Repeats of one cell have values of their own. */
+static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int repeat) {
+    pbd_plan_item item = *first;
+    item.cell.case_values = item.cell.method_values = (pbd_values){0};
+    item.label = strdup(first->label);
+    item.repeat = repeat;
+    item.snapshot_folder = NULL;
+    pbd_status status = item.label ? pbd_values_copy(&first->cell.case_values, &item.cell.case_values)
+                                   : pbd_error(PBD_FAILED, "out of memory for a plan");
+    if (status.code == PBD_OK) status = pbd_values_copy(&first->cell.method_values, &item.cell.method_values);
+    if (status.code == PBD_OK) status = name_snapshots(&item);
+    if (status.code == PBD_OK) status = append_item(plan, &item);
+    if (status.code != PBD_OK) free_item(&item);
+    return status;
+}
+
+/* More runs than this in one request is a slip, and would fill the memory before the first is made. */
+enum { LARGEST_PLAN = 1000000 };
+
+static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index,
+                             pbd_setting *settings) {
+    size_t points = request->repeats > 0 ? (size_t)request->repeats : 1;
+    for (size_t a = 0; a < request->axes; a++) {
+        points *= request->axis[a].count; /* no overflow: at most 10^6 times 10^5 */
+        if (points > LARGEST_PLAN)
+            return pbd_error(PBD_BAD_INPUT,
+                             "the axes of %s ask for more than %d runs: make them coarser, or several sweeps",
+                             request->case_name, LARGEST_PLAN);
+    }
+    points /= request->repeats > 0 ? (size_t)request->repeats : 1;
+    for (size_t point = 0; point < points; point++) {
+        size_t rest = point; /* the last axis runs fastest */
+        for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
+            index[a] = rest % request->axis[a].count;
+        pbd_plan_item item = {.group = group};
+        pbd_status status = make_item(request, index, settings, &item);
+        for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1) && status.code == PBD_OK; repeat++)
+            status = add_repeat(plan, &item, repeat);
+        free_item(&item);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group) {
+    size_t before = plan->count;
+    size_t *index = calloc(request->axes + 1, sizeof *index);
+    pbd_setting *settings = calloc(request->settings + request->axes + 1, sizeof *settings);
+    pbd_status status = index && settings ? add_points(plan, request, group, index, settings)
+                                          : pbd_error(PBD_FAILED, "out of memory for a plan");
+    free(index);
+    free(settings);
+    if (status.code != PBD_OK)
+        while (plan->count > before) free_item(&plan->item[--plan->count]);
+    return status;
+}
+
+/* ---- The record of a run ----------------------------------------------------------------------------------------- */
+
+static void now_text(char out[32]) {
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t used = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + used, 32 - used, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out) {
+    const pbd_cell *cell = &item->cell;
+    *out = (pbd_result){.threads = cell->threads, .repeat = item->repeat, .warmups = item->warmups, .seed = item->seed};
+    memcpy(out->cell_id, item->cell_id, sizeof out->cell_id);
+    now_text(out->started_at);
+    out->case_name = strdup(cell->c->name);
+    out->method_name = strdup(pbd_cell_method(cell)->name);
+    out->params = params_json(cell);
+    out->backend = strdup(pbd_backend_at(cell->backend).name);
+    out->precision = strdup(pbd_precision_name(cell->precision));
+    if (out->case_name && out->method_name && out->params && out->backend && out->precision) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a run");
+}
+
+void pbd_tell_refusal(const pbd_progress *progress, const pbd_plan_item *item, size_t total) {
+    fflush(stdout);
+    if (progress->on) fputs("\r\033[K", stderr);
+    if (total > 1) fprintf(stderr, "pbdbench: run refused: %s: %s\n", item->label, item->refusal.text);
+    if (total <= 1) fprintf(stderr, "pbdbench: %s\n", item->refusal.text);
+}

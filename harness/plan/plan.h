@@ -1,0 +1,65 @@
+/* What runs to make: a request in words, expanded over its axes and repeats into a list in which every cell is checked.
+ */
+#ifndef PBD_PLAN_H
+#define PBD_PLAN_H
+
+#include "harness/catalog/values.h"
+#include "harness/picture/snapshots.h"
+#include "harness/plan/result.h"
+#include "harness/process/progress.h"
+
+/* A run as asked for, in words: what -s, -a, -b, -p, -t and a YAML file say. Strings are not owned. */
+typedef struct pbd_request {
+    const char *case_name, *method_name;
+    const char *backend, *precision; /* NULL: cpu, f64 */
+    bool elsewhere;                  /* the backend need not be available: the store may have the runs of a machine
+                                        where it is, and the others are refused when they are to be begun */
+    int threads;                     /* 0: all cores */
+    int repeats;                     /* 0: 1 */
+    int warmups;
+    double seconds; /* of samples of the time of a solve, after the run proper; 0: none. Such a run is made anew */
+    bool turns;     /* another process says when to take one (solve_times.h) */
+    uint64_t seed;
+    pbd_snapshot_plan snapshots; /* folder: where each run makes one of its own */
+    const pbd_setting *setting;
+    size_t settings;
+    const pbd_axis *axis;
+    size_t axes;
+} pbd_request;
+
+/* The warning of a run whose snapshots could not be written. */
+#define PBD_SNAPSHOTS_MISSING "snapshots_missing"
+
+/* A list of runs to make, in order, all checked. */
+typedef struct pbd_plan_item {
+    pbd_cell cell;
+    char cell_id[33];
+    char *label; /* "cube_shear pbd_distance nu=0.2": case, method and what varies */
+    int repeat, warmups;
+    double seconds; /* see pbd_request; likewise turns */
+    bool turns;
+    pbd_snapshot_plan snapshots; /* of the first repeat; such a run is made anew */
+    char *snapshot_folder;       /* snapshots.folder */
+    uint64_t seed;
+    size_t group;       /* which request it came from */
+    char run_id[33];    /* "" until there is a run */
+    pbd_status refusal; /* what the case or the method said against it when it was to be begun; else PBD_OK */
+} pbd_plan_item;
+
+typedef struct pbd_plan {
+    pbd_plan_item *item;
+    size_t count, capacity;
+} pbd_plan;
+
+/* Expands a request over its axes and repeats and checks every cell; adds to the plan or returns PBD_BAD_INPUT with
+ * nothing added. `group` is kept with each item. */
+pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
+void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
+
+/* Begins the record of a run: cell, parameters and time of day, nothing yet of what comes of it. */
+pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);
+
+/* Says on standard error which run was refused and why; its name only where there are several. */
+void pbd_tell_refusal(const pbd_progress *progress, const pbd_plan_item *item, size_t total);
+
+#endif

@@ -1,0 +1,24 @@
+/* The harness's side of the recorder that methods and cases report to (methods/method.h). */
+#ifndef PBD_RECORD_H
+#define PBD_RECORD_H
+
+#include "harness/plan/result.h"
+#include "harness/process/clock.h"
+
+/* A recorder writes into `result`, which must outlive it; `stop` is polled for Ctrl-C and may be NULL. While `muted`
+ * nothing is kept (warm-ups). */
+pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void));
+void pbd_recorder_destroy(pbd_recorder *recorder); /* NULL-safe */
+void pbd_recorder_mute(pbd_recorder *recorder, bool muted);
+/* Phases wait for `exec` where they begin and end, so that on a GPU each has the time of its own kernels; launches then
+ * no longer overlap with the host's work. NULL: they do not, which is how it begins. */
+void pbd_recorder_wait_at_phases(pbd_recorder *recorder, pbd_exec *exec);
+/* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */
+void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
+void pbd_recorder_leave(pbd_recorder *recorder);
+/* What was recorded so far. */
+const pbd_result *pbd_recorder_result(const pbd_recorder *recorder);
+/* True when memory ran out while recording: the run is then failed, not silently incomplete. */
+bool pbd_recorder_failed(const pbd_recorder *recorder);
+
+#endif

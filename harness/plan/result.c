@@ -1,0 +1,92 @@
+/* A run's record: releasing it, and as JSON. */
+#include "harness/plan/result.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pbd_result_free(pbd_result *result) {
+    if (result == NULL) return;
+    for (size_t i = 0; i < result->metrics; i++) {
+        free(result->metric[i].name);
+        free(result->metric[i].unit);
+    }
+    for (size_t i = 0; i < result->series_count; i++) {
+        free(result->series[i].name);
+        free(result->series[i].component);
+        free(result->series[i].unit);
+        free(result->series[i].values);
+    }
+    for (size_t i = 0; i < result->warnings; i++) {
+        free(result->warning[i].name);
+        free(result->warning[i].says);
+    }
+    for (size_t i = 0; i < result->phases; i++) free(result->phase[i].name);
+    free(result->metric);
+    free(result->series);
+    free(result->warning);
+    free(result->phase);
+    free(result->kind);
+    free(result->case_name);
+    free(result->method_name);
+    free(result->params);
+    free(result->backend);
+    free(result->precision);
+    free(result->state);
+    free(result->says);
+    memset(result, 0, sizeof *result);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+/* JSON has no NaN or infinity: they are null there, and the state tells why. */
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static const char *const directions[] = {
+    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
+
+static json_t *metrics_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->metrics; i++) {
+        const pbd_metric_item *m = &r->metric[i];
+        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
+        json_object_set_new(
+            object, m->name,
+            json_pack("{s:o, s:s, s:s}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
+    }
+    return object;
+}
+
+static json_t *timing_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->phases; i++) {
+        const pbd_phase_item *p = &r->phase[i];
+        json_object_set_new(
+            object, p->name,
+            json_pack("{s:f, s:f, s:I}", "wall_s", p->wall_s, "cpu_s", p->cpu_s, "calls", (json_int_t)p->calls));
+    }
+    return object;
+}
+
+static json_t *warnings_json(const pbd_result *r) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < r->warnings; i++)
+        json_object_set_new(
+            object, r->warning[i].name,
+            json_pack("{s:I, s:s}", "count", (json_int_t)r->warning[i].count, "says", r->warning[i].says));
+    return object;
+}
+
+char *pbd_result_json(const pbd_result *r) {
+    json_t *params = json_loads(r->params, 0, NULL);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}",
+                               "run_id", r->run_id, "cell_id", r->cell_id, "case", r->case_name, "method",
+                               r->method_name, "params", params ? params : json_object(), "backend", r->backend,
+                               "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
+                               (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
+                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    return text;
+}

@@ -1,0 +1,8 @@
+/* Clocks for progress and phases. Times of solves are the exec's own (harness/exec/exec.h). */
+#ifndef PBD_CLOCK_H
+#define PBD_CLOCK_H
+
+double pbd_wall_seconds(void); /* monotonic */
+double pbd_cpu_seconds(void);  /* of the process, all threads */
+
+#endif

@@ -1,0 +1,12 @@
+/* Ctrl-C and SIGTERM: asked for once, they stop work between two steps; the second time they end the program. */
+#ifndef PBD_INTERRUPT_H
+#define PBD_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Installs the handler. */
+void pbd_catch_interrupts(void);
+/* Whether a signal came. */
+bool pbd_interrupted(void);
+
+#endif

@@ -1,0 +1,435 @@
+/* Tables of what is stored. Runs of any kind become a temporary table (run_table.h), and every table here is the answer
+ * to one query, so that columns are chosen, sorted and counted by SQL. */
+#include "harness/query/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "harness/files/nearest.h"
+#include "harness/files/text_table.h"
+#include "harness/query/run_table.h"
+
+enum { MOST_COLUMNS = 200 };
+
+static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for an export"};
+
+/* ---- What can be exported ---------------------------------------------------------------------------------------- */
+
+static const char *const formats[] = {"csv", "json", "markdown", "latex", "jsonl"}; /* as pbd_table_format counts */
+enum { FORMATS = sizeof formats / sizeof *formats, JSONL = FORMATS - 1 };
+
+typedef struct subject {
+    const char *name;
+    const char *kind;  /* of runs; NULL: no runs */
+    const char *query; /* of what is no run */
+} subject;
+
+static const subject subjects[] = {
+    {"runs", "run", NULL},
+    {"benches", "bench", NULL},
+    {"externals", "external", NULL},
+    {"comparisons", NULL,
+     "SELECT c.decided_at, c.purpose, cell.case_name AS \"case\", c.name_a, c.name_b, c.verdict, c.pairs,"
+     " exp(c.log_ratio) AS ratio, exp(c.low) AS low, exp(c.high) AS high, c.margin, c.clock, c.says, c.comparison_id,"
+     " c.cell_a, c.cell_b, a.git_sha AS git_sha_a, b.git_sha AS git_sha_b, env.fingerprint AS machine, env.cpu"
+     " FROM comparison AS c JOIN cell ON cell.cell_id = c.cell_b JOIN build AS a ON a.build_id = c.build_a"
+     " JOIN build AS b ON b.build_id = c.build_b JOIN env USING (env_id) ORDER BY c.decided_at, c.comparison_id"},
+    {"claims", NULL,
+     "SELECT figure, claim, verdict, value, says, max(decided_at) AS decided_at FROM claim_result"
+     " GROUP BY figure, claim ORDER BY figure, claim"},
+    {"limits", NULL,
+     "SELECT name, backend, precision, threads, best, median, unit, started_at, machine, cpu, gpu, git_sha, run_id"
+     " FROM limit_view ORDER BY machine, name, backend, precision, threads, started_at, run_id"},
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static pbd_status find_word(const char *kind, const char *word, const char *const *words, size_t count, size_t *at) {
+    for (*at = 0; *at < count; ++*at)
+        if (strcmp(word, words[*at]) == 0) return pbd_ok();
+    return pbd_unknown(kind, word, words, count, "pbdbench db --help");
+}
+
+static pbd_status find_format(const pbd_export *x, size_t *at) {
+    return find_word("format", x->format ? x->format : "jsonl", formats, FORMATS, at);
+}
+
+static pbd_status find_subject(const pbd_export *x, const subject **out) {
+    const char *names[SUBJECTS];
+    size_t at;
+    for (size_t i = 0; i < SUBJECTS; i++) names[i] = subjects[i].name;
+    PBD_TRY(find_word("kind of export", x->what ? x->what : "runs", names, SUBJECTS, &at));
+    *out = &subjects[at];
+    return pbd_ok();
+}
+
+static bool is_narrowed(const pbd_run_query *q) { return q->case_name || q->method || q->state || q->settings > 0; }
+
+pbd_status pbd_export_check(const pbd_export *x) {
+    size_t format;
+    const subject *about;
+    PBD_TRY(find_format(x, &format));
+    PBD_TRY(find_subject(x, &about));
+    if (x->digits != 0 && (x->digits < 1 || x->digits > 17))
+        return pbd_error(PBD_BAD_INPUT, "--precision=%d must be in [1, 17]", x->digits);
+    if (!about->kind && format == JSONL)
+        return pbd_error(PBD_BAD_INPUT,
+                         "jsonl holds runs, as `db merge` takes them: export %s as json, csv, markdown "
+                         "or latex",
+                         about->name);
+    if (!about->kind && is_narrowed(&x->select))
+        return pbd_error(PBD_BAD_INPUT, "--case, -m and -s choose runs: they do not go with --what %s", about->name);
+    if (format == JSONL && (x->columns || x->digits))
+        return pbd_error(PBD_BAD_INPUT,
+                         "jsonl holds whole runs: --columns and --precision go with json, csv, markdown "
+                         "and latex");
+    return pbd_ok();
+}
+
+/* ---- Chosen columns ---------------------------------------------------------------------------------------------- */
+
+typedef struct chosen {
+    char *name[MOST_COLUMNS]; /* as a person names them */
+    size_t count;
+} chosen;
+
+static void free_chosen(chosen *c) {
+    for (size_t i = 0; i < c->count; i++) free(c->name[i]);
+    c->count = 0;
+}
+
+static bool is_chosen(const chosen *c, const char *name) {
+    for (size_t i = 0; i < c->count; i++)
+        if (strcasecmp(c->name[i], name) == 0) return true;
+    return false;
+}
+
+static pbd_status choose(chosen *c, const char *name) {
+    if (c->count == MOST_COLUMNS) return pbd_error(PBD_BAD_INPUT, "a table has at most %d columns", MOST_COLUMNS);
+    char *copy = strdup(name);
+    if (!copy) return out_of_memory;
+    c->name[c->count++] = copy;
+    return pbd_ok();
+}
+
+/* "a,b,c" as a person gave it. */
+static pbd_status choose_listed(const char *list, chosen *out) {
+    char *copy = strdup(list);
+    pbd_status status = copy ? pbd_ok() : out_of_memory;
+    for (char *rest = copy, *name; status.code == PBD_OK && (name = strsep(&rest, ",")) != NULL;) {
+        if (*name == '\0')
+            status = pbd_error(PBD_BAD_INPUT, "--columns='%.80s' has an empty name", list);
+        else if (is_chosen(out, name))
+            status = pbd_error(PBD_BAD_INPUT, "--columns names '%.60s' twice", name);
+        else
+            status = choose(out, name);
+    }
+    free(copy);
+    return status;
+}
+
+/* Adds every name that a query of one text column gives. */
+static pbd_status choose_queried(sqlite3 *sql, const char *query, chosen *out) {
+    sqlite3_stmt *stmt = NULL;
+    pbd_status status = pbd_ok();
+    int code = sqlite3_prepare_v2(sql, query, -1, &stmt, NULL);
+    while (code == SQLITE_OK || code == SQLITE_ROW) {
+        code = sqlite3_step(stmt);
+        if (code != SQLITE_ROW) break;
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        if (name && !is_chosen(out, name)) status = choose(out, name);
+        if (status.code != PBD_OK) break;
+    }
+    if (status.code == PBD_OK && code != SQLITE_DONE)
+        status = pbd_error(PBD_BAD_INPUT, "the store refuses while choosing columns: %s", sqlite3_errmsg(sql));
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+/* What the table of runs does not hold itself, beside it. */
+static const char all_columns[] =
+    "CREATE TEMP TABLE export_about AS SELECT t.run_id AS about_id, cell.case_name AS \"case\", run.kind, "
+    "run.started_at,"
+    " run.says, run.warmups, build.git_sha, build.dirty, build.version, build.compiler, build.flags,"
+    " env.fingerprint AS machine, env.cpu, env.os, env.gpu"
+    " FROM temp.export_runs AS t JOIN run USING (run_id) JOIN cell USING (cell_id) JOIN build USING (build_id)"
+    " JOIN env USING (env_id)";
+
+/* Where both have a column of one name, SQLite takes the first to be meant: the run's own. */
+static const char from_runs[] =
+    " FROM (SELECT t.*, u.* FROM temp.export_runs AS t JOIN temp.export_about AS u ON u.about_id = t.run_id)";
+
+/* The names of all columns, each once. */
+static const char table_columns[] =
+    "SELECT name FROM pragma_table_info('export_runs') UNION ALL"
+    " SELECT name FROM pragma_table_info('export_about') WHERE name <> 'about_id'"
+    " AND name NOT IN (SELECT name FROM pragma_table_info('export_runs'))";
+
+/* Parameters that have more than one value, under the names of their columns; unlike what is the same in all runs and
+ * what one method alone has. */
+static const char varying_parameters[] =
+    "SELECT coalesce((SELECT name FROM pragma_table_info('export_runs') WHERE name = 'param_' || p.key), p.key)"
+    " FROM (SELECT DISTINCT cell_id FROM temp.export_runs JOIN run USING (run_id)) JOIN cell USING (cell_id),"
+    " json_each(cell.params) AS p GROUP BY p.key HAVING count(DISTINCT p.value) > 1 ORDER BY p.key";
+
+/* What is better lower, in the order in which it was reported: errors, and times of benches. */
+static const char error_metrics[] =
+    "SELECT m.name FROM temp.export_runs AS t JOIN metric AS m USING (run_id) WHERE m.direction = 'lower'"
+    " GROUP BY m.name ORDER BY min(m.position), m.name";
+
+static pbd_status choose_if_varying(sqlite3 *sql, const char *name, chosen *out) {
+    char query[300];
+    snprintf(query, sizeof query, "SELECT '%s' FROM (SELECT count(DISTINCT \"%s\") AS n%s) WHERE n > 1", name, name,
+             from_runs);
+    return choose_queried(sql, query, out);
+}
+
+static pbd_status choose_usual(sqlite3 *sql, bool for_machines, bool runs, chosen *out) {
+    if (for_machines) {
+        PBD_TRY(choose(out, "run_id"));
+        PBD_TRY(choose(out, "case"));
+    } else {
+        PBD_TRY(choose_if_varying(sql, "case", out));
+    }
+    PBD_TRY(choose(out, "method"));
+    static const char *const where[] = {"backend", "precision", "threads"};
+    for (size_t i = 0; i < 3; i++) PBD_TRY(choose_if_varying(sql, where[i], out));
+    PBD_TRY(choose_queried(sql, varying_parameters, out));
+    PBD_TRY(choose_if_varying(sql, "repeat", out));
+    PBD_TRY(choose(out, "state"));
+    PBD_TRY(choose_queried(sql, error_metrics, out));
+    return runs ? choose_queried(sql, "SELECT name FROM pragma_table_info('export_runs') WHERE name = 'solve_wall_s'",
+                                 out)
+                : pbd_ok();
+}
+
+static pbd_status check_columns(const chosen *wanted, const chosen *known) {
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!is_chosen(known, wanted->name[i]))
+            return pbd_unknown("column", wanted->name[i], (const char *const *)known->name, known->count,
+                               "pbdbench show RUN");
+    return pbd_ok();
+}
+
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
+
+static const char *unit_in(const pbd_param *params, const char *name) {
+    for (; params && params->name; params++)
+        if (strcasecmp(params->name, name) == 0) return params->unit;
+    return NULL;
+}
+
+/* Of a parameter, by whatever method or case of this program has it: names mean the same everywhere. */
+static const char *parameter_unit(const char *name) {
+    const char *unit = NULL;
+    if (strncmp(name, "param_", 6) == 0) name += 6;
+    for (size_t i = 0; i < pbd_case_count() && !unit; i++) unit = unit_in(pbd_case_at(i)->params, name);
+    for (size_t i = 0; i < pbd_method_count() && !unit; i++)
+        unit = unit_in(pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params, name);
+    return unit ? unit : "";
+}
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+/* The unit in a column's header: none where runs differ in it. The name is the metric's, with or without prefix. */
+static pbd_status add_titled(sqlite3 *sql, const char *name, pbd_text_table *table) {
+    static const char query[] =
+        "SELECT m.unit FROM temp.export_runs AS t JOIN metric AS m USING (run_id) WHERE m.name = ?1 GROUP BY m.unit";
+    const char *bare = strncmp(name, "metric_", 7) == 0 ? name + 7 : name;
+    sqlite3_stmt *stmt = NULL;
+    char unit[80] = "";
+    int found = 0;
+    if (sqlite3_prepare_v2(sql, query, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, bare, -1, SQLITE_STATIC) == SQLITE_OK) {
+        for (; found < 2 && sqlite3_step(stmt) == SQLITE_ROW; found++)
+            snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+    if (found == 0)
+        snprintf(unit, sizeof unit, "%s",
+                 ends_with(name, "_wall_s") || ends_with(name, "_cpu_s") ? "s" : parameter_unit(name));
+    return pbd_text_table_column(table, name, found < 2 ? unit : "");
+}
+
+/* ---- From a query to a table ------------------------------------------------------------------------------------- */
+
+static pbd_status add_entry(pbd_text_table *table, sqlite3_stmt *stmt, int at) {
+    switch (sqlite3_column_type(stmt, at)) {
+        case SQLITE_INTEGER:
+            return pbd_text_table_integer(table, sqlite3_column_int64(stmt, at));
+        case SQLITE_FLOAT:
+            return pbd_text_table_real(table, sqlite3_column_double(stmt, at));
+        case SQLITE_NULL:
+            return pbd_text_table_none(table);
+        default:
+            return pbd_text_table_text(table, (const char *)sqlite3_column_text(stmt, at));
+    }
+}
+
+/* Appends all rows; the table has its columns already. */
+static pbd_status fill(sqlite3 *sql, const char *query, pbd_text_table *table, size_t *rows) {
+    sqlite3_stmt *stmt = NULL;
+    PBD_TRY(pbd_query_begin(sql, query, "export", &stmt));
+    bool row = false;
+    pbd_status status = pbd_query_next(sql, stmt, "export", &row);
+    for (*rows = 0; status.code == PBD_OK && row; ++*rows) {
+        for (int c = 0; c < (int)table->columns && status.code == PBD_OK; c++) status = add_entry(table, stmt, c);
+        if (status.code == PBD_OK) status = pbd_query_next(sql, stmt, "export", &row);
+    }
+    pbd_query_end(sql, stmt);
+    return status;
+}
+
+static void select_columns(sqlite3_str *query, const chosen *columns) {
+    sqlite3_str_appendall(query, "SELECT ");
+    for (size_t i = 0; i < columns->count; i++) sqlite3_str_appendf(query, "%s\"%w\"", i ? ", " : "", columns->name[i]);
+}
+
+static pbd_status fill_runs(sqlite3 *sql, const chosen *columns, const chosen *order, pbd_text_table *table,
+                            size_t *rows) {
+    sqlite3_str *text = sqlite3_str_new(sql);
+    select_columns(text, columns);
+    sqlite3_str_appendf(text, "%s ORDER BY \"case\", method", from_runs);
+    for (size_t i = 0; i < order->count; i++) sqlite3_str_appendf(text, ", \"%w\"", order->name[i]);
+    sqlite3_str_appendall(text, ", backend, precision, threads, repeat, started_at, run_id");
+    char *query = sqlite3_str_finish(text);
+    pbd_status status = query ? pbd_ok() : out_of_memory;
+    for (size_t i = 0; i < columns->count && status.code == PBD_OK; i++)
+        status = add_titled(sql, columns->name[i], table);
+    if (status.code == PBD_OK) status = fill(sql, query, table, rows);
+    sqlite3_free(query);
+    return status;
+}
+
+static pbd_status tabulate_chosen(sqlite3 *sql, const pbd_export *x, bool for_machines, const subject *about,
+                                  pbd_text_table *table, size_t *rows) {
+    chosen columns = {.count = 0}, known = {.count = 0}, order = {.count = 0};
+    pbd_status status = choose_queried(sql, table_columns, &known);
+    if (status.code == PBD_OK)
+        status = x->columns ? choose_listed(x->columns, &columns)
+                            : choose_usual(sql, for_machines, strcmp(about->name, "runs") == 0, &columns);
+    if (status.code == PBD_OK) status = check_columns(&columns, &known);
+    if (status.code == PBD_OK) status = choose_queried(sql, varying_parameters, &order);
+    if (status.code == PBD_OK) status = fill_runs(sql, &columns, &order, table, rows);
+    free_chosen(&columns);
+    free_chosen(&known);
+    free_chosen(&order);
+    return status;
+}
+
+static pbd_status execute(sqlite3 *sql, const char *text) {
+    if (sqlite3_exec(sql, text, NULL, NULL, NULL) == SQLITE_OK) return pbd_ok();
+    return pbd_error(PBD_FAILED, "cannot make the table to export: %s", sqlite3_errmsg(sql));
+}
+
+static pbd_status select_runs(pbd_store *store, const pbd_export *x, const subject *about, pbd_run_ids *ids) {
+    pbd_run_query query = x->select;
+    query.kind = x->format && strcmp(x->format, "jsonl") != 0 ? about->kind : x->what ? about->kind : NULL;
+    return pbd_run_ids_select(store, &query, ids);
+}
+
+/* A table without runs has no columns to check names against: those that were asked for make its header. */
+static pbd_status tabulate_nothing(sqlite3 *sql, const pbd_export *x, bool for_machines, const subject *about,
+                                   pbd_text_table *table) {
+    chosen columns = {.count = 0};
+    pbd_status status = x->columns ? choose_listed(x->columns, &columns)
+                                   : choose_usual(sql, for_machines, strcmp(about->name, "runs") == 0, &columns);
+    for (size_t i = 0; i < columns.count && status.code == PBD_OK; i++)
+        status = add_titled(sql, columns.name[i], table);
+    free_chosen(&columns);
+    return status;
+}
+
+static pbd_status tabulate_runs(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
+                                pbd_text_table *table, size_t *rows) {
+    sqlite3 *sql = pbd_store_sql(store);
+    pbd_run_ids ids;
+    PBD_TRY(select_runs(store, x, about, &ids));
+    const bool none = ids.count == 0;
+    pbd_status status = pbd_run_table(store, "export_runs", ids.id, ids.count, false);
+    pbd_run_ids_free(&ids);
+    PBD_TRY(status);
+    PBD_TRY(execute(sql, "DROP TABLE IF EXISTS temp.export_about"));
+    PBD_TRY(execute(sql, all_columns));
+    if (none) return tabulate_nothing(sql, x, for_machines, about, table);
+    return tabulate_chosen(sql, x, for_machines, about, table, rows);
+}
+
+/* ---- What is no run ---------------------------------------------------------------------------------------------- */
+
+static pbd_status names_of_query(sqlite3 *sql, const char *query, chosen *out) {
+    sqlite3_stmt *stmt = NULL;
+    PBD_TRY(pbd_query_begin(sql, query, "export", &stmt));
+    pbd_status status = pbd_ok();
+    for (int i = 0; i < sqlite3_column_count(stmt) && status.code == PBD_OK; i++)
+        status = choose(out, sqlite3_column_name(stmt, i));
+    pbd_query_end(sql, stmt);
+    return status;
+}
+
+static pbd_status tabulate_query(sqlite3 *sql, const char *query, const chosen *columns, pbd_text_table *table,
+                                 size_t *rows) {
+    sqlite3_str *text = sqlite3_str_new(sql);
+    select_columns(text, columns);
+    sqlite3_str_appendf(text, " FROM (%s)", query);
+    char *outer = sqlite3_str_finish(text);
+    pbd_status status = outer ? pbd_ok() : out_of_memory;
+    for (size_t i = 0; i < columns->count && status.code == PBD_OK; i++)
+        status = pbd_text_table_column(table, columns->name[i], "");
+    if (status.code == PBD_OK) status = fill(sql, outer, table, rows);
+    sqlite3_free(outer);
+    return status;
+}
+
+static pbd_status tabulate_other(sqlite3 *sql, const pbd_export *x, const subject *about, pbd_text_table *table,
+                                 size_t *rows) {
+    chosen columns = {.count = 0}, known = {.count = 0};
+    pbd_status status = names_of_query(sql, about->query, &known);
+    if (status.code == PBD_OK && x->columns) {
+        status = choose_listed(x->columns, &columns);
+        if (status.code == PBD_OK) status = check_columns(&columns, &known);
+    }
+    if (status.code == PBD_OK) status = tabulate_query(sql, about->query, x->columns ? &columns : &known, table, rows);
+    free_chosen(&columns);
+    free_chosen(&known);
+    return status;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static pbd_status write_records(pbd_store *store, const pbd_export *x, const subject *about, FILE *out, size_t *rows) {
+    if (!x->what && !is_narrowed(&x->select)) return pbd_store_export(store, out, rows);
+    pbd_run_ids ids;
+    PBD_TRY(select_runs(store, x, about, &ids));
+    qsort((void *)(uintptr_t)ids.id, ids.count, sizeof *ids.id, compare_ids); /* text that diffs */
+    const pbd_status status = pbd_store_export_runs(store, ids.id, ids.count, out);
+    *rows = ids.count;
+    pbd_run_ids_free(&ids);
+    return status;
+}
+
+pbd_status pbd_export_write(pbd_store *store, const pbd_export *x, FILE *out, size_t *rows) {
+    size_t format;
+    const subject *about;
+    *rows = 0;
+    PBD_TRY(pbd_export_check(x));
+    PBD_TRY(find_format(x, &format));
+    PBD_TRY(find_subject(x, &about));
+    if (format == JSONL) return write_records(store, x, about, out, rows);
+    const bool for_machines = format == PBD_CSV || format == PBD_JSON;
+    pbd_text_table table = {0};
+    pbd_status status = about->kind ? tabulate_runs(store, x, for_machines, about, &table, rows)
+                                    : tabulate_other(pbd_store_sql(store), x, about, &table, rows);
+    if (status.code == PBD_OK) status = pbd_text_table_write(&table, (pbd_table_format)format, x->digits, out);
+    pbd_text_table_free(&table);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* `list runs`: the newest stored runs, one line each. */
+#ifndef PBD_LIST_RUNS_H
+#define PBD_LIST_RUNS_H
+
+#include <stdio.h>
+
+#include "harness/query/run_query.h"
+
+/* Writes the runs that the query finds. `json`: one array of {run_id, kind, started_at, state, says, case, method,
+ * params (those that differ), errors, time_s}; time_s is of one solve. */
+pbd_status pbd_list_runs(pbd_store *store, const pbd_run_query *query, bool json, FILE *out);
+
+#endif

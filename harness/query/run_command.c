@@ -1,0 +1,115 @@
+/* A stored run as a command line. */
+#include "harness/query/run_command.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pbd_write_word(FILE *out, const char *word) {
+    bool plain = *word != '\0';
+    for (const char *c = word; *c != '\0'; c++) plain = plain && (isalnum((unsigned char)*c) || strchr("_-+=.,:/", *c));
+    if (plain) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+/* A number in the fewest digits that give it back. */
+static void spell_number(double value, char text[40]) {
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+const char *pbd_spell_param(const json_t *value, char number[40]) {
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(number, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        spell_number(json_number_value(value), number);
+    return number;
+}
+
+void pbd_write_argv(FILE *out, const char *argv) {
+    json_t *words = json_loads(argv, 0, NULL), *word;
+    size_t i;
+    fputs("pbdbench", out);
+    json_array_foreach(words, i, word) {
+        fputc(' ', out);
+        pbd_write_word(out, json_is_string(word) ? json_string_value(word) : "");
+    }
+    json_decref(words);
+}
+
+/* Of a run that another tool made, the command that took it in. */
+static char *import_command(const char *argv) {
+    char *command = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&command, &bytes);
+    if (out == NULL) return NULL;
+    pbd_write_argv(out, argv);
+    if (fclose(out) == 0) return command;
+    free(command);
+    return NULL;
+}
+
+/* A method out of tree is found by the libraries that were named when the run was made: "--plugin FILE" or
+ * "--plugin=FILE". */
+static void write_plugins(FILE *out, const char *argv) {
+    json_t *words = json_loads(argv ? argv : "[]", 0, NULL), *item;
+    size_t i;
+    json_array_foreach(words, i, item) {
+        const char *word = json_string_value(item), *file = NULL;
+        if (word == NULL) continue;
+        if (strcmp(word, "--plugin") == 0) file = json_string_value(json_array_get(words, i + 1));
+        if (strncmp(word, "--plugin=", 9) == 0) file = word + 9;
+        if (file == NULL) continue;
+        fputs(" --plugin ", out);
+        pbd_write_word(out, file);
+    }
+    json_decref(words);
+}
+
+char *pbd_run_command(const pbd_result *r, const char *argv) {
+    if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
+    if (strcmp(r->kind, "external") == 0) return import_command(argv);
+    char *command = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&command, &bytes);
+    if (out == NULL) return NULL;
+    const bool bench = strcmp(r->kind, "bench") == 0;
+    if (bench)
+        fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
+    else
+        fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);
+    json_t *params = json_loads(r->params, 0, NULL), *value;
+    const char *key;
+    json_object_foreach(params, key, value) {
+        char number[40], *word = NULL;
+        if (asprintf(&word, "%s=%s", key, pbd_spell_param(value, number)) < 0) word = NULL;
+        fputs(" -s ", out);
+        pbd_write_word(out, word ? word : key);
+        free(word);
+    }
+    json_decref(params);
+    fprintf(out, " -b %s -p %s -t %d", r->backend, r->precision, r->threads);
+    if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
+    if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
+    if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
+    write_plugins(out, argv);
+    if (!bench) fputs(" --again", out);
+    if (fclose(out) == 0) return command;
+    free(command);
+    return NULL;
+}

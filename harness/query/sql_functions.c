@@ -1,0 +1,204 @@
+/* median, polyfit and polyval for SQLite. */
+#include "harness/query/sql_functions.h"
+
+#include <jansson.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HIGHEST_DEGREE = 12 }; /* beyond this a power basis in doubles says nothing */
+
+/* The points of one aggregate call; SQLite keeps this block and gives it back at each step. */
+typedef struct points {
+    double *x, *y;
+    size_t count, capacity;
+    int degree;
+} points;
+
+static bool add_point(points *p, double x, double y) {
+    if (p->count == p->capacity) {
+        size_t wanted = p->capacity ? 2 * p->capacity : 64;
+        double *more_x = realloc(p->x, wanted * sizeof *more_x);
+        if (more_x) p->x = more_x;
+        double *more_y = realloc(p->y, wanted * sizeof *more_y);
+        if (more_y) p->y = more_y;
+        if (!more_x || !more_y) return false;
+        p->capacity = wanted;
+    }
+    p->x[p->count] = x;
+    p->y[p->count++] = y;
+    return true;
+}
+
+static void free_points(points *p) {
+    free(p->x);
+    free(p->y);
+    *p = (points){0};
+}
+
+/* Text that reads as no number would count as 0 in a result that nobody looks at twice: an error. NULL: left out. */
+static bool take_number(sqlite3_context *context, sqlite3_value *value, double *out) {
+    switch (sqlite3_value_numeric_type(value)) {
+        case SQLITE_INTEGER:
+        case SQLITE_FLOAT:
+            *out = sqlite3_value_double(value);
+            return true;
+        case SQLITE_NULL:
+            return false;
+        default:
+            sqlite3_result_error(context, "median and polyfit take numbers; a value is text", -1);
+            return false;
+    }
+}
+
+/* ---- median ------------------------------------------------------------------------------------------------------ */
+
+static void median_step(sqlite3_context *context, int count, sqlite3_value **argument) {
+    points *p = sqlite3_aggregate_context(context, sizeof *p);
+    (void)count;
+    double x;
+    if (!take_number(context, argument[0], &x)) return;
+    if (!p || !add_point(p, x, 0)) sqlite3_result_error_nomem(context);
+}
+
+static int ascending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void median_final(sqlite3_context *context) {
+    points *p = sqlite3_aggregate_context(context, 0);
+    if (!p || p->count == 0) {
+        sqlite3_result_null(context);
+        return;
+    }
+    qsort(p->x, p->count, sizeof *p->x, ascending);
+    size_t half = p->count / 2;
+    sqlite3_result_double(context, p->count % 2 ? p->x[half] : 0.5 * (p->x[half - 1] + p->x[half]));
+    free_points(p);
+}
+
+/* ---- polyfit ----------------------------------------------------------------------------------------------------- */
+
+static void polyfit_step(sqlite3_context *context, int count, sqlite3_value **argument) {
+    points *p = sqlite3_aggregate_context(context, sizeof *p);
+    (void)count;
+    if (!p) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    /* NULL and 1.5 would be taken for 0 and 1: no degree, which polyfit_final refuses. */
+    p->degree = sqlite3_value_type(argument[2]) == SQLITE_INTEGER ? sqlite3_value_int(argument[2]) : -1;
+    double x, y;
+    if (!take_number(context, argument[0], &x) || !take_number(context, argument[1], &y)) return;
+    if (!add_point(p, x, y)) sqlite3_result_error_nomem(context);
+}
+
+static bool all_finite(const points *p) {
+    for (size_t i = 0; i < p->count; i++)
+        if (!isfinite(p->x[i]) || !isfinite(p->y[i])) return false;
+    return true;
+}
+
+/* The power of two next above the largest |x|: in its units the columns of V are all of size one, whatever x's unit, so
+ * that a lack of rank shows; and dividing by it rounds nothing. */
+static double scale_of(const points *p) {
+    double largest = 0;
+    int exponent;
+    for (size_t i = 0; i < p->count; i++) largest = fmax(largest, fabs(p->x[i]));
+    frexp(largest, &exponent);
+    return largest > 0 ? ldexp(1, exponent) : 1;
+}
+
+/* Whether column k of R, from V = Q R, has next to nothing on the diagonal: it depends on the columns before it. dgels
+ * only sees an exact 0 there; rounding leaves crumbs. */
+static bool is_dependent(const double *r, lapack_int columns, lapack_int k) {
+    double sum = 0;
+    for (lapack_int i = 0; i <= k; i++) sum += r[i * columns + k] * r[i * columns + k];
+    return fabs(r[k * columns + k]) <= 1e-13 * sqrt(sum);
+}
+
+/* Solves min |V c - y| by QR, V the Vandermonde matrix, highest power first. False when memory ran out or the points
+ * are too few or too alike to fix the coefficients. c has degree + 1 places. */
+static bool least_squares(const points *p, double *c) {
+    lapack_int rows = (lapack_int)p->count, columns = p->degree + 1;
+    if (rows < columns) return false;
+    const double scale = scale_of(p);
+    double *v = malloc((size_t)rows * (size_t)columns * sizeof *v), *y = malloc((size_t)rows * sizeof *y);
+    bool solved = false;
+    if (v && y) {
+        for (lapack_int i = 0; i < rows; i++) {
+            double power = 1;
+            for (lapack_int k = columns; k-- > 0; power *= p->x[i] / scale) v[i * columns + k] = power;
+            y[i] = p->y[i];
+        }
+        solved = LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', rows, columns, 1, v, columns, y, 1) == 0;
+        for (lapack_int k = 0; k < columns && solved; k++) {
+            c[k] = y[k] / pow(scale, p->degree - k);
+            solved = isfinite(c[k]) && !is_dependent(v, columns, k);
+        }
+    }
+    free(v);
+    free(y);
+    return solved;
+}
+
+static void polyfit_final(sqlite3_context *context) {
+    points *p = sqlite3_aggregate_context(context, 0);
+    if (!p || p->count == 0) {
+        sqlite3_result_null(context);
+        return;
+    }
+    double c[HIGHEST_DEGREE + 1];
+    if (p->degree < 0 || p->degree > HIGHEST_DEGREE) {
+        sqlite3_result_error(context, "polyfit: the degree must lie in 0 to 12", -1);
+    } else if (!all_finite(p)) {
+        sqlite3_result_error(context, "polyfit: a point is infinite; leave such rows out with WHERE", -1);
+    } else if (!least_squares(p, c)) {
+        sqlite3_result_error(context, "polyfit: too few different x for this degree", -1);
+    } else {
+        json_t *array = json_array();
+        for (int k = 0; k <= p->degree; k++) json_array_append_new(array, json_real(c[k]));
+        char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        json_decref(array);
+        if (text)
+            sqlite3_result_text(context, text, -1, free);
+        else
+            sqlite3_result_error_nomem(context);
+    }
+    free_points(p);
+}
+
+/* ---- polyval ----------------------------------------------------------------------------------------------------- */
+
+static void polyval(sqlite3_context *context, int count, sqlite3_value **argument) {
+    (void)count;
+    const char *text = (const char *)sqlite3_value_text(argument[0]);
+    if (!text || sqlite3_value_type(argument[1]) == SQLITE_NULL) {
+        sqlite3_result_null(context);
+        return;
+    }
+    json_t *array = json_loads(text, 0, NULL);
+    double x = sqlite3_value_double(argument[1]), sum = 0;
+    bool good = json_is_array(array);
+    for (size_t k = 0; good && k < json_array_size(array); k++) {
+        const json_t *c = json_array_get(array, k);
+        good = json_is_number(c);
+        sum = sum * x + json_number_value(c);
+    }
+    if (good)
+        sqlite3_result_double(context, sum);
+    else
+        sqlite3_result_error(context, "polyval: the first argument is no JSON array of numbers", -1);
+    json_decref(array);
+}
+
+pbd_status pbd_sql_functions(sqlite3 *sql) {
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (sqlite3_create_function(sql, "median", 1, flags, NULL, NULL, median_step, median_final) != SQLITE_OK ||
+        sqlite3_create_function(sql, "polyfit", 3, flags, NULL, NULL, polyfit_step, polyfit_final) != SQLITE_OK ||
+        sqlite3_create_function(sql, "polyval", 2, flags, NULL, polyval, NULL, NULL) != SQLITE_OK)
+        return pbd_error(PBD_FAILED, "cannot register SQL functions: %s", sqlite3_errmsg(sql));
+    return pbd_ok();
+}

@@ -1,0 +1,310 @@
+#include "harness/run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/scene_check.h"
+#include "harness/exec/backend.h"
+#include "harness/machine/gpu_state.h"
+#include "harness/plan/record.h"
+#include "harness/process/interrupt.h"
+#include "harness/run/settle.h"
+#include "harness/run/solve_times.h"
+
+/* ---- One run ----------------------------------------------------------------------------------------------------- */
+
+/* A solve as a thing to be done, and done again. */
+typedef struct drive_context {
+    const pbd_scene *scene;
+    const pbd_method *method;
+    void *state;
+    const pbd_values *values;
+    pbd_precision precision;
+    const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
+    pbd_recorder *recorder;
+    pbd_snapshots *snapshots; /* likewise */
+    double reached;           /* s: of a scene that moves, when its last step ended */
+} drive_context;
+
+/* The time step that the method reports to have chosen, else its parameter. */
+static pbd_status time_step(const drive_context *c, double *dt) {
+    const pbd_result *reported = pbd_recorder_result(c->recorder);
+    *dt = 0;
+    for (size_t i = 0; i < c->values->count; i++)
+        if (strcmp(c->values->item[i].param->name, "dt") == 0) *dt = c->values->item[i].number;
+    for (size_t i = 0; i < reported->metrics; i++)
+        if (strcmp(reported->metric[i].name, "dt") == 0) *dt = reported->metric[i].value;
+    if (*dt > 0) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step, and this case moves: set dt", c->method->name);
+}
+
+/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: nobody knows. */
+static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
+    if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "snapshots");
+    const pbd_status status = pbd_snapshots_keep(c->snapshots, c->state);
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "solve");
+    return status;
+}
+
+/* What moves is somewhere: said here, so that no metric's NaN has to say it. */
+static pbd_status check_positions(const drive_context *c) {
+    const size_t n = 3 * c->scene->particles;
+    double *x = malloc((n + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles);
+    pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        if (!isfinite(x[i]))
+            status = pbd_error(PBD_DIVERGED, "particle %zu is nowhere after %g of %g s: its position is not finite",
+                               i / 3, c->reached, c->scene->duration);
+    free(x);
+    return status;
+}
+
+/* What is nowhere will not come back: there is nothing left to look at, nor to wait for. */
+static pbd_status look(const drive_context *c, double time) {
+    if (c->scene->duration > 0) PBD_TRY(check_positions(c));
+    return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
+}
+
+/* Lets the case look after `step` steps, when it is time; on a clock of its own. Snapshots are taken here, too. */
+static pbd_status observe(const void *context, long step, double dt) {
+    const drive_context *c = context;
+    const double every = c->scene->observe_every, time = (double)step * dt;
+    PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
+    if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
+    /* Rounding must not lose the step at which a multiple of `every` is reached. */
+    const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
+    if (now <= before) return pbd_ok();
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "observe");
+    const pbd_status status = look(c, time);
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "solve");
+    return status;
+}
+
+/* Advances a dynamic scene to its end. */
+static pbd_status move(drive_context *c, double dt) {
+    const long steps = lround(c->scene->duration / dt);
+    c->reached = 0;
+    PBD_TRY(observe(c, 0, dt));
+    for (long i = 0; i < steps; i++) {
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
+        PBD_TRY(c->method->step(c->state, dt));
+        c->reached = i + 1 < steps ? (double)(i + 1) * dt : c->scene->duration;
+        PBD_TRY(observe(c, i + 1, dt));
+    }
+    return pbd_ok();
+}
+
+/* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
+static pbd_status drive(drive_context *c) {
+    const pbd_method *m = c->method;
+    double dt;
+    if (c->scene->duration == 0 && c->scene->settle.window == 0) {
+        PBD_TRY(keep_snapshot(c, 0, 0, 0));
+        return m->solve(c->state);
+    }
+    PBD_TRY(time_step(c, &dt));
+    if (c->scene->duration > 0) return move(c, dt);
+    const pbd_settling body = {c->scene, m, c->state, dt, c->precision, observe, c};
+    return pbd_settle_body(&body, c->recorder);
+}
+
+static pbd_status drive_again(void *context) {
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped while it was timed");
+    return drive(context);
+}
+
+/* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
+static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int times, pbd_recorder *recorder) {
+    pbd_status status = pbd_ok();
+    pbd_recorder_mute(recorder, true);
+    for (int i = 0; i < times && status.code == PBD_OK; i++) {
+        status = drive(c);
+        if (status.code == PBD_OK) status = c->method->load(c->state, start->blob, start->bytes);
+    }
+    pbd_recorder_mute(recorder, false);
+    return status;
+}
+
+/* After the run proper, which stays as it was recorded: times only. */
+static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, pbd_sampling_plan plan,
+                               pbd_recorder *recorder) {
+    pbd_solve_times times;
+    pbd_recorder_mute(recorder, true);
+    pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, plan, &times);
+    pbd_recorder_mute(recorder, false);
+    if (status.code == PBD_OK) {
+        pbd_metric(recorder, "solve_wall", "s", PBD_LOWER_IS_BETTER, times.wall_median);
+        pbd_metric(recorder, "solve_cpu", "s", PBD_LOWER_IS_BETTER, times.cpu_median);
+        pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
+        pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
+    }
+    pbd_solve_times_free(&times);
+    return status;
+}
+
+static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
+    pbd_exec_totals totals = pbd_exec_read_totals(exec);
+    pbd_count(recorder, "kernel_launches", totals.launches);
+    pbd_count(recorder, "device_bytes_peak", totals.peak);
+    pbd_count(recorder, "device_allocations", totals.allocations);
+    pbd_count(recorder, "host_waits", totals.waits);
+    pbd_metric(recorder, "bytes_moved", "B", PBD_NEUTRAL, totals.bytes);
+    pbd_metric(recorder, "flops", "1", PBD_NEUTRAL, totals.flops);
+}
+
+/* No metric of a run that is `ok` may be NaN: it would be a number nobody can judge. */
+static pbd_status check_metrics(const pbd_result *r) {
+    for (size_t i = 0; i < r->metrics; i++)
+        if (!isfinite(r->metric[i].value)) return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);
+    return pbd_ok();
+}
+
+/* The run stands as it is, whatever becomes of its pictures. */
+static void write_snapshots(drive_context *c) {
+    pbd_recorder_enter(c->recorder, "snapshots");
+    pbd_status status = pbd_snapshots_end(c->snapshots, c->state);
+    if (status.code == PBD_OK) status = pbd_snapshots_write(c->snapshots);
+    pbd_recorder_leave(c->recorder);
+    if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
+}
+
+static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
+                                    pbd_recorder *recorder) {
+    pbd_exec_reset_totals(exec);
+    pbd_recorder_enter(recorder, "solve");
+    c->observer = item->cell.c;
+    pbd_status status = drive(c);
+    c->observer = NULL;
+    pbd_status waited = pbd_exec_wait(exec);
+    pbd_recorder_leave(recorder);
+    if (status.code == PBD_OK) status = waited;
+    if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
+    record_totals(exec, recorder);
+    if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->reached);
+    /* A run that diverged or did not settle is measured too, as far as it came. */
+    if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
+    if (c->snapshots) write_snapshots(c);
+    if (status.code == PBD_NO_EQUILIBRIUM) return status;
+    pbd_recorder_enter(recorder, "measure");
+    pbd_status measured = item->cell.c->measure(c->scene, c->method, c->state, recorder);
+    pbd_recorder_leave(recorder);
+    return status.code != PBD_OK ? status : measured;
+}
+
+/* Solves, looks and measures; then, where times were asked for, solves again and again. */
+static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_snapshots *snapshots, pbd_exec *exec) {
+    pbd_saved_state start = {0};
+    if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(c->method, c->state, &start));
+    pbd_status status = warm_up(c, &start, item->warmups, c->recorder);
+    c->snapshots = snapshots;
+    if (status.code == PBD_OK) status = solve_and_measure(item, c, exec, c->recorder);
+    c->snapshots = NULL;
+    if (status.code == PBD_OK && item->seconds > 0)
+        status = sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);
+    free(start.blob);
+    return status;
+}
+
+/* Rest found by the method itself, or motion: only what it can do is begun. */
+static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
+    const pbd_method *m = pbd_cell_method(cell);
+    const bool rests = scene->duration == 0 && scene->settle.window == 0;
+    if (rests ? m->solve != NULL : m->step != NULL) return pbd_ok();
+    const char *cannot = rests ? "finds no equilibrium by itself" : "finds equilibrium only";
+    for (const pbd_param *p = cell->c->params; p->name; p++)
+        if (strcmp(p->name, "mode") == 0)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s %s: set mode=%s", m->name, cannot,
+                             rests ? "dynamic" : "static");
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s %s, and case %s %s: choose another method", m->name, cannot,
+                     cell->c->name, rests ? "asks for nothing else" : "moves");
+}
+
+static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+                             pbd_recorder *recorder) {
+    const pbd_cell *cell = &item->cell;
+    const pbd_method *m = pbd_cell_method(cell);
+    pbd_snapshots *snapshots = NULL;
+    pbd_recorder_enter(recorder, "build");
+    pbd_status status = cell->c->build(&cell->case_values, scene);
+    pbd_recorder_leave(recorder);
+    PBD_TRY(status);
+    PBD_TRY(pbd_check_scene(scene, m));
+    PBD_TRY(check_mode(cell, scene));
+    if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
+    pbd_recorder_enter(recorder, "create");
+    status = m->create(scene, &cell->method_values, exec, recorder, state);
+    pbd_recorder_leave(recorder);
+    drive_context context = {.scene = scene,
+                             .method = m,
+                             .state = *state,
+                             .values = &cell->method_values,
+                             .precision = cell->precision,
+                             .recorder = recorder};
+    if (status.code == PBD_OK) status = run_solver(item, &context, snapshots, exec);
+    pbd_snapshots_close(snapshots);
+    return status;
+}
+
+/* PBDBENCH_PHASES=wait: for where the time goes on a GPU, not for how long a run takes. */
+static bool phases_wait(void) {
+    const char *text = getenv("PBDBENCH_PHASES");
+    return text && strcmp(text, "wait") == 0;
+}
+
+/* On a GPU: what it does before and after goes into the run, too. */
+static pbd_status run_watched(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+                              pbd_recorder *recorder) {
+    pbd_gpu_sample before, after;
+    const bool on_gpu = item->cell.backend == PBD_BACKEND_CUDA;
+    if (on_gpu) pbd_sample_gpu(pbd_cuda_bus(), &before);
+    const pbd_status status = run_phases(item, scene, exec, state, recorder);
+    if (!on_gpu) return status;
+    pbd_sample_gpu(pbd_cuda_bus(), &after);
+    pbd_record_gpu(recorder, &before, &after);
+    return status;
+}
+
+/* What was asked for cannot be begun: no run, and nothing to store. */
+static bool is_refused(const pbd_status *ended, const void *state) {
+    return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
+}
+
+pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
+    pbd_status status = pbd_describe_run(item, out);
+    pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
+    if (!recorder) {
+        pbd_result_free(out);
+        return status.code == PBD_OK ? pbd_error(PBD_FAILED, "out of memory for a run") : status;
+    }
+    pbd_scene scene = {0};
+    pbd_exec *exec = NULL;
+    void *state = NULL;
+    pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
+    if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
+    if (ended.code == PBD_OK) ended = run_watched(item, &scene, exec, &state, recorder);
+    if (ended.code == PBD_OK) ended = check_metrics(out);
+    if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
+        ended = pbd_error(PBD_FAILED, "out of memory while recording");
+    const bool refused = is_refused(&ended, state);
+    pbd_cell_method(&item->cell)->destroy(state);
+    item->cell.c->free_scene(&scene);
+    pbd_exec_destroy(exec);
+    pbd_recorder_destroy(recorder);
+    if (refused) {
+        pbd_result_free(out);
+        return ended;
+    }
+    out->state = strdup(pbd_state_name(ended.code));
+    out->says = strdup(ended.text);
+    if (out->state && out->says) return pbd_ok();
+    pbd_result_free(out);
+    return pbd_error(PBD_FAILED, "out of memory for a run");
+}

@@ -1,0 +1,12 @@
+/* Running one cell. */
+#ifndef PBD_RUN_H
+#define PBD_RUN_H
+
+#include "harness/plan/plan.h"
+#include "harness/plan/result.h"
+
+/* Runs one cell. A run that diverges or fails is a result, not an error: *out holds what there was. PBD_BAD_INPUT or
+ * PBD_NOT_SUPPORTED when the case or the method refuses what it was given. */
+pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out);
+
+#endif

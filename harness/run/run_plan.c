@@ -1,0 +1,66 @@
+#include "harness/run/run_plan.h"
+
+#include <string.h>
+
+#include "harness/process/interrupt.h"
+#include "harness/run/run.h"
+#include "harness/run/run_apart.h"
+
+/* Runs an item and stores it. `once`: not if another process stored the same run meanwhile, which then counts. */
+static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
+    pbd_machine_sample before, after;
+    pbd_sample_machine(&before);
+    const pbd_status ran = pbd_runs_apart(item) ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result);
+    if (ran.code == PBD_BAD_INPUT || ran.code == PBD_NOT_SUPPORTED) {
+        item->refusal = ran;
+        return pbd_ok();
+    }
+    PBD_TRY(ran);
+    *made = true;
+    pbd_sample_machine(&after);
+    if (!store) return pbd_ok();
+    bool known = false;
+    PBD_TRY(once ? pbd_store_put_once(store, result, &before, &after, &known)
+                 : pbd_store_put(store, result, &before, &after));
+    memcpy(item->run_id, result->run_id, sizeof item->run_id);
+    if (!known) return pbd_ok();
+    pbd_result_free(result);
+    *made = false;
+    return pbd_ok();
+}
+
+static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
+    const pbd_status here = pbd_check_backend(item->cell.backend);
+    /* The store's run may have no times and no pictures: they were asked for now. What cannot be made again is kept. */
+    const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0;
+    *made = false;
+    item->refusal = pbd_ok();
+    if (once && store) {
+        bool found = false;
+        PBD_TRY(pbd_store_find(store, pbd_cell_method(&item->cell)->name, item->cell_id, item->seed, item->repeat,
+                               &found, item->run_id));
+        if (found) return pbd_ok();
+    }
+    if (here.code != PBD_OK) {
+        item->refusal = here;
+        return pbd_ok();
+    }
+    return make_run(item, store, once, result, made);
+}
+
+pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {
+    for (size_t i = 0; i < plan->count; i++) {
+        if (pbd_interrupted())
+            return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command does the rest", i,
+                             plan->count);
+        pbd_result result = {0};
+        bool made;
+        pbd_status status = execute_item(&plan->item[i], store, again, &result, &made);
+        if (status.code == PBD_OK && observer)
+            observer(context, &plan->item[i], made ? &result : NULL, i + 1, plan->count);
+        if (made) pbd_result_free(&result);
+        PBD_TRY(status);
+    }
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; the same command does the rest");
+    return pbd_ok();
+}

@@ -1,0 +1,64 @@
+/* How numbers changed from build to build: one history per cell, metric, machine and build preset, with
+ * the steps in it. */
+#ifndef PBD_HISTORY_H
+#define PBD_HISTORY_H
+
+#include <stdio.h>
+
+#include "harness/catalog/values.h"
+#include "harness/store/store.h"
+#include "harness/trend/steps.h"
+
+/* A build on one machine: equal sources are one build, whatever the commit says. */
+typedef struct pbd_history_point {
+    char git_sha[41], source[33], started_at[32]; /* started_at: of its first run */
+    bool dirty;
+    double value; /* median over its runs */
+    size_t runs;
+} pbd_history_point;
+
+typedef struct pbd_history {
+    char cell_id[33], machine[33]; /* machine: its fingerprint */
+    char *case_name, *method, *params, *backend, *precision, *cpu, *preset, *metric, *unit;
+    char *varies; /* «nu=0.3 solver=jacobi»: what tells its cell from the others of its case and method */
+    int threads;
+    pbd_direction direction;
+    pbd_history_point *point; /* by their first run; the newest PBD_LONGEST_HISTORY */
+    size_t points;
+    pbd_steps steps;
+} pbd_history;
+
+typedef struct pbd_histories {
+    pbd_history *item;
+    size_t count;
+    size_t cells;  /* looked at */
+    bool narrowed; /* there are more cells than were looked at: only the newest were */
+} pbd_histories;
+
+typedef struct pbd_history_query {
+    const char *case_name, *method, *metric; /* NULL: any; metric: errors and the time of a solve */
+    const pbd_setting *setting;              /* only cells with these values */
+    size_t settings;
+    const char *machine; /* first digits of its fingerprint, 4 at least; NULL: any */
+    size_t most_cells;   /* the most recently run; 0: all */
+    uint64_t seed;       /* of the permutation tests */
+} pbd_history_query;
+
+/* Histories of runs that ended `ok`, in the order of cell, machine and metric; times are metrics solve_cpu and
+ * solve_wall of `run --time`, else the phase `solve` under the same names. Errors that methods predict for themselves
+ * are left out unless named. A step of an error (unit 1) is none where both levels are below 100 units of rounding of
+ * the cell's precision. PBD_BAD_INPUT when nothing fits, with the nearest metric or machine. Free with
+ * pbd_histories_free (safe on a zeroed one). */
+pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, pbd_histories *out);
+void pbd_histories_free(pbd_histories *histories);
+
+/* Worse, by the metric's direction; false for a neutral one. */
+bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
+
+/* «error», «time» and so on: what there is to say. As text: with steps first; `points` lists every point. */
+void pbd_histories_print(const pbd_histories *histories, bool points, FILE *out);
+void pbd_histories_json(const pbd_histories *histories, FILE *out);
+/* Draws one history into a .png, .svg or .pdf, with the commits at its steps. */
+pbd_status pbd_history_draw(const pbd_history *history, const char *path);
+
+#endif

@@ -1,0 +1,174 @@
+/* Histories as text, JSON and a chart. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "harness/files/gnuplot.h"
+#include "harness/files/paths.h"
+#include "harness/trend/history.h"
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static const char *unit_of(const pbd_history *h) { return strcmp(h->unit, "1") == 0 ? "" : h->unit; }
+
+static void print_name(const pbd_history *h, FILE *out) {
+    const bool release = strcmp(h->preset, "release") == 0;
+    fprintf(out, "%s %s%s%s, %s %s, %d thread%s%s%s: %s", h->case_name, h->method, *h->varies ? " " : "", h->varies,
+            h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s", release ? "" : ", preset ",
+            release ? "" : h->preset, h->metric);
+}
+
+static void print_step(const pbd_history *h, const pbd_step *step, FILE *out) {
+    const pbd_history_point *p = &h->point[step->at];
+    const double change = step->before != 0 ? 100 * (step->after / step->before - 1) : (double)NAN;
+    fprintf(out, "    %.10s %.10s%s  %.5g -> %.5g %s", p->started_at, p->git_sha, p->dirty ? "+" : "", step->before,
+            step->after, unit_of(h));
+    if (isfinite(change)) fprintf(out, " (%+.2g %%)", change);
+    fprintf(out, "  %s\n", h->direction == PBD_NEUTRAL ? "changed" : pbd_step_is_worse(h, step) ? "worse" : "better");
+}
+
+static void print_points(const pbd_history *h, FILE *out) {
+    fprintf(out, "    %-10s %-11s %5s %14s %14s\n", "day", "commit", "runs", h->metric, "level");
+    for (size_t i = 0; i < h->points; i++) {
+        const pbd_history_point *p = &h->point[i];
+        fprintf(out, "    %.10s %.10s%s %5zu %14.6g %14.6g\n", p->started_at, p->git_sha, p->dirty ? "+" : " ", p->runs,
+                p->value, h->steps.level ? h->steps.level[i] : (double)NAN);
+    }
+}
+
+static void print_history(const pbd_history *h, bool points, FILE *out) {
+    const pbd_history_point *last = &h->point[h->points - 1];
+    fputs("  ", out);
+    print_name(h, out);
+    fprintf(out, " %.5g %s, %zu build%s, %s %.8s\n", last->value, unit_of(h), h->points, h->points == 1 ? "" : "s",
+            h->cpu, h->machine);
+    for (size_t s = 0; s < h->steps.count; s++) print_step(h, &h->steps.step[s], out);
+    if (points) print_points(h, out);
+}
+
+static const char *newest_change(const pbd_history *h) {
+    return h->steps.count ? h->point[h->steps.step[h->steps.count - 1].at].started_at : "";
+}
+
+/* The newest change first, then the newest build. */
+static int by_change(const void *left, const void *right) {
+    const pbd_history *a = *(const pbd_history *const *)left, *b = *(const pbd_history *const *)right;
+    int order = strcmp(newest_change(b), newest_change(a));
+    if (order == 0) order = strcmp(b->point[b->points - 1].started_at, a->point[a->points - 1].started_at);
+    return order ? order : (a > b) - (a < b);
+}
+
+static void print_sorted(const pbd_history *const *sorted, const pbd_histories *all, size_t with, bool points,
+                         FILE *out) {
+    size_t single = 0;
+    for (size_t i = 0; i < all->count; i++) single += all->item[i].points == 1;
+    fprintf(out, "%zu histories of %zu cells%s: %zu with a step, %zu of one build only\n", all->count, all->cells,
+            all->narrowed ? " (those run last; --all looks at every one)" : "", with, single);
+    if (with > 0) fputs("\nwith a step, the newest first\n", out);
+    for (size_t i = 0; i < with; i++) print_history(sorted[i], points, out);
+    if (all->count - with > single || points) fputs("\nwithout\n", out);
+    for (size_t i = with; i < all->count; i++)
+        if (sorted[i]->points > 1 || points) print_history(sorted[i], points, out);
+}
+
+void pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
+    const pbd_history **sorted = calloc(all->count + 1, sizeof *sorted);
+    size_t with = 0;
+    for (size_t i = 0; i < all->count && sorted; i++) {
+        sorted[i] = &all->item[i];
+        with += all->item[i].steps.count > 0;
+    }
+    if (sorted) {
+        qsort((void *)(uintptr_t)sorted, all->count, sizeof *sorted, by_change);
+        print_sorted(sorted, all, with, points, out);
+    }
+    free((void *)(uintptr_t)sorted);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *history_json(const pbd_history *h) {
+    json_t *points = json_array(), *steps = json_array(), *params = json_loads(h->params, 0, NULL);
+    for (size_t i = 0; i < h->points; i++) {
+        const pbd_history_point *p = &h->point[i];
+        json_array_append_new(
+            points, json_pack("{s:s, s:b, s:s, s:s, s:o, s:I, s:o}", "git_sha", p->git_sha, "dirty", p->dirty, "source",
+                              p->source, "started_at", p->started_at, "value", real(p->value), "runs",
+                              (json_int_t)p->runs, "level", h->steps.level ? real(h->steps.level[i]) : json_null()));
+    }
+    for (size_t s = 0; s < h->steps.count; s++) {
+        const pbd_step *step = &h->steps.step[s];
+        json_array_append_new(
+            steps, json_pack("{s:I, s:s, s:o, s:o, s:o, s:b}", "at", (json_int_t)step->at, "git_sha",
+                             h->point[step->at].git_sha, "before", real(step->before), "after", real(step->after), "p",
+                             real(step->p), "worse", pbd_step_is_worse(h, step)));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_id", h->cell_id,
+                     "case", h->case_name, "method", h->method, "params", params ? params : json_object(), "backend",
+                     h->backend, "precision", h->precision, "threads", h->threads, "machine", h->machine, "cpu", h->cpu,
+                     "preset", h->preset, "metric", h->metric, "unit", h->unit, "points", points, "steps", steps);
+}
+
+void pbd_histories_json(const pbd_histories *all, FILE *out) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < all->count; i++) json_array_append_new(array, history_json(&all->item[i]));
+    char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    fprintf(out, "%s\n", text ? text : "[]");
+    free(text);
+    json_decref(array);
+}
+
+/* ---- A chart ----------------------------------------------------------------------------------------------------- */
+
+static const char *terminal_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,700 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,700 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,10cm font 'DejaVu Sans,10'";
+    return NULL;
+}
+
+/* Rows: number, value, level, commit where a step is. */
+static pbd_status write_rows(const pbd_history *h, const char *path) {
+    FILE *out = fopen(path, "w");
+    if (!out) return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);
+    fputs("build\tvalue\tlevel\tstep\n", out);
+    for (size_t i = 0; i < h->points; i++) {
+        const char *commit = "";
+        for (size_t s = 0; s < h->steps.count; s++)
+            if (h->steps.step[s].at == i) commit = h->point[i].git_sha;
+        fprintf(out, "%zu\t%.17g\t%.17g\t%.8s\n", i + 1, h->point[i].value, h->steps.level[i], commit);
+    }
+    const bool bad = ferror(out) != 0;
+    if (fclose(out) == 0 && !bad) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);
+}
+
+pbd_status pbd_history_draw(const pbd_history *h, const char *path) {
+    const char *terminal = terminal_of(path);
+    if (!terminal) return pbd_error(PBD_BAD_INPUT, "'%.200s' must end in .png, .svg or .pdf", path);
+    if (!h->steps.level) return pbd_error(PBD_BAD_INPUT, "this history has values that are not finite");
+    char *rows = NULL, *style = pbd_root_path("plots/style.gp"), *script = pbd_root_path("plots/history.gp"),
+         *said = NULL;
+    char heading[400], yname[160];
+    pbd_status status = asprintf(&rows, "%s.tsv", path) >= 0 && style && script
+                            ? write_rows(h, rows)
+                            : pbd_error(PBD_FAILED, "out of memory for a chart");
+    snprintf(heading, sizeof heading, "%s, %s%s%s, %s %s, %d thread%s on %s", h->case_name, h->method,
+             *h->varies ? ", " : "", h->varies, h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s",
+             h->cpu);
+    snprintf(yname, sizeof yname, "%s%s%s%s", h->metric, *unit_of(h) ? " (" : "", unit_of(h), *unit_of(h) ? ")" : "");
+    const pbd_gnuplot_variable variables[] = {{"file", rows},         {"style", style}, {"heading", heading},
+                                              {"terminal", terminal}, {"yname", yname}, {"target", path}};
+    if (status.code == PBD_OK) status = pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &said);
+    if (status.code == PBD_BAD_INPUT && said && *said) fputs(said, stderr);
+    free(rows);
+    free(style);
+    free(script);
+    free(said);
+    return status;
+}

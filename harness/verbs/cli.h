@@ -1,0 +1,43 @@
+/* What the verbs share: their table and common options. */
+#ifndef PBD_CLI_H
+#define PBD_CLI_H
+
+#include <stdio.h>
+
+#include "harness/files/nearest.h"
+#include "harness/files/paths.h"
+#include "harness/process/exit_codes.h"
+#include "harness/process/interrupt.h"
+#include "harness/process/progress.h"
+#include "harness/run/run_plan.h"
+#include "harness/verbs/options.h"
+
+/* A verb: its file defines a `const pbd_verb pbd_verb_NAME`, and main.c lists it. --help and shell completion come from
+ * this and from its table of options. */
+typedef struct pbd_verb {
+    const char *name, *summary;
+    const char *usage;                  /* its lines, without «usage: pbdbench» */
+    const char *about;                  /* of --help, above the options */
+    const char *more;                   /* below them; NULL: nothing */
+    const pbd_option *options;          /* ends with a NULL name; --help is everybody's and not in it */
+    pbd_words words;                    /* what its words are completed from */
+    const char *choices;                /* words == PBD_WORDS_CHOICES: "check|export|merge" */
+    int (*main)(int argc, char **argv); /* argv[0] is the verb */
+} pbd_verb;
+
+/* Prints --help of a verb; returns PBD_EXIT_OK. */
+int pbd_verb_help(const pbd_verb *verb);
+
+/* Options that many verbs share, said once; STRUCT is the verb's struct of options. */
+#define PBD_OPTION_DB(STRUCT) \
+    PBD_OPT_TEXT(STRUCT, db, "db", 0, "FILE", PBD_WORDS_FILES, "the store; default results/pbdbench.db")
+#define PBD_OPTION_JSON(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, json, "json", 0, DOC)
+#define PBD_OPTION_QUIET(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, quiet, "quiet", 'q', DOC)
+
+#define VERB(name) extern const pbd_verb pbd_verb_##name;
+#include "harness/verbs/verbs.def"
+#undef VERB
+/* All of them, in the order of --help; NULL ends the list. */
+extern const pbd_verb *const pbd_verbs[];
+
+#endif

@@ -1,0 +1,83 @@
+/* eval stress: the elastic laws on rows of F, or of stretches of a bar. */
+#include <math.h>
+#include <string.h>
+
+#include "harness/verbs/evaluate.h"
+
+#define REAL double
+#include "methods/physics/matter/uniaxial.h"
+
+static const char *const laws[] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky", NULL};
+static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
+_Static_assert(PBD_LAW_HENCKY == 4 && PBD_JOIN_CLAMP == 4, "laws and joins are named in the order of their enums");
+
+enum { KEY_E, KEY_NU, KEY_JOIN, KEY_THRESHOLD, KEYS };
+static const pbd_param params[KEYS + 1] = {
+    [KEY_E] = {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"},
+    [KEY_NU] = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
+    [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what joins the law under compression and inversion"},
+    [KEY_THRESHOLD] = {"threshold", "", PBD_REAL, "0.57735026918962576", 0, 1, PBD_OPEN_MAX, NULL,
+                       "singular value under which the join acts"},
+};
+
+static pbd_status find_law(const char *name, pbd_law *out) {
+    if (!name)
+        return pbd_error(PBD_BAD_INPUT,
+                         "eval stress needs a law: --material corotated, stvk, neo_hookean, "
+                         "stable_neo_hookean or hencky");
+    int law = 0;
+    while (strcmp(laws[law], name) != 0) law++; /* the table of options has checked it */
+    *out = (pbd_law)law;
+    return pbd_ok();
+}
+
+static pbd_status make_material(const pbd_eval_options *o, hyperelastic *out) {
+    double value[KEYS];
+    bool given[KEYS];
+    pbd_law law = PBD_LAW_COROTATED;
+    PBD_TRY(find_law(o->material, &law));
+    PBD_TRY(pbd_eval_settings(params, &o->sets, "eval stress", value, given));
+
+    const pbd_join join = (pbd_join)(int)value[KEY_JOIN];
+    if (join != PBD_JOIN_NONE && join != PBD_JOIN_CLAMP &&
+        (law == PBD_LAW_COROTATED || law == PBD_LAW_STABLE_NEO_HOOKEAN))
+        return pbd_error(PBD_BAD_INPUT, "%s is defined for every F and needs no join; leave join=%s out", laws[law],
+                         joins[join]);
+    if (join == PBD_JOIN_NONE && given[KEY_THRESHOLD])
+        return pbd_error(PBD_BAD_INPUT, "threshold goes with a join: -s join=printed, continuous, shifted or clamp");
+    const double threshold = given[KEY_THRESHOLD] ? value[KEY_THRESHOLD] : hyperelastic_threshold(law, join);
+    if (threshold <= 0 && join != PBD_JOIN_NONE && join != PBD_JOIN_PRINTED &&
+        (law == PBD_LAW_NEO_HOOKEAN || law == PBD_LAW_HENCKY))
+        return pbd_error(PBD_BAD_INPUT,
+                         "%s has no stress at a singular value of 0: join=%s needs a threshold in (0, 1)", laws[law],
+                         joins[join]);
+    *out = hyperelastic_make(law, join, value[KEY_E], value[KEY_NU], threshold);
+    if (!isfinite(out->lambda) || !isfinite(out->mu))
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "E=%g Pa with nu=%g gives Lame's moduli beyond the largest double: take a smaller unit of stress",
+            value[KEY_E], value[KEY_NU]);
+    return pbd_ok();
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+static void print_stress(const void *material, const double *f) {
+    const hyperelastic m = *(const hyperelastic *)material;
+    const stressed s =
+        stress(m, mat3_make(vec3_make(f[0], f[3], f[6]), vec3_make(f[1], f[4], f[7]), vec3_make(f[2], f[5], f[8])));
+    const double row[10] = {s.p.x.x, s.p.y.x, s.p.z.x, s.p.x.y, s.p.y.y, s.p.z.y, s.p.x.z, s.p.y.z, s.p.z.z, s.psi};
+    pbd_eval_print_row(row, 10);
+}
+
+static void print_uniaxial(const void *material, const double *stretch) {
+    const uniaxial u = uniaxial_solve(*(const hyperelastic *)material, *stretch);
+    const double row[3] = {*stretch, u.lateral, u.nominal};
+    pbd_eval_print_row(row, 3);
+}
+
+pbd_status pbd_eval_stress(const pbd_eval_options *o) {
+    hyperelastic m;
+    PBD_TRY(make_material(o, &m));
+    return pbd_eval_rows(o->uniaxial ? 1 : 9, o->uniaxial ? print_uniaxial : print_stress, &m);
+}

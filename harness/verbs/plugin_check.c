@@ -1,0 +1,654 @@
+#include "harness/verbs/plugin_check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/scene_check.h"
+#include "harness/catalog/watch.h"
+#include "harness/exec/exec.h"
+#include "harness/plan/record.h"
+#include "harness/process/interrupt.h"
+#include "harness/run/run.h"
+
+enum { STEPS = 5 };
+static const char CELLS[] = "2";       /* of a case that has `cells`: small, and not one alone */
+static const char PARTICLES[] = "300"; /* of a case that has `particles` instead */
+
+/* A method on a case; in the child, watched. */
+typedef struct subject {
+    const pbd_method_entry *entry;
+    const pbd_case *c;
+} subject;
+
+/* ---- A solver on a case ------------------------------------------------------------------------------------------ */
+
+typedef struct solver {
+    const pbd_method *method;
+    const pbd_case *c;
+    pbd_precision precision;
+    pbd_values case_values, values;
+    pbd_scene scene;
+    pbd_exec *exec;
+    pbd_result reported;
+    pbd_recorder *recorder;
+    void *state;
+    size_t numbers; /* 3 x particles */
+} solver;
+
+/* What is changed of a scene before the method sees it. */
+typedef void (*scene_change)(pbd_scene *scene);
+
+static void close_solver(solver *s) {
+    if (s->method) s->method->destroy(s->state);
+    if (s->c) s->c->free_scene(&s->scene);
+    pbd_exec_destroy(s->exec);
+    pbd_recorder_destroy(s->recorder);
+    pbd_result_free(&s->reported);
+    pbd_values_free(&s->case_values);
+    pbd_values_free(&s->values);
+    *s = (solver){0};
+}
+
+static bool has_param(const pbd_param *params, const char *name) {
+    for (; params && params->name; params++)
+        if (strcmp(params->name, name) == 0) return true;
+    return false;
+}
+
+static size_t settings_of(const pbd_case *c, pbd_setting setting[1]) {
+    const bool by_cells = has_param(c->params, "cells");
+    setting[0] = by_cells ? (pbd_setting){"cells", CELLS} : (pbd_setting){"particles", PARTICLES};
+    return by_cells || has_param(c->params, "particles") ? 1 : 0;
+}
+
+/* Close it also after an error. */
+static pbd_status prepare(const subject *of, pbd_precision precision, scene_change change, solver *s) {
+    pbd_setting setting[1];
+    *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
+    PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
+    PBD_TRY(of->c->build(&s->case_values, &s->scene));
+    if (change) change(&s->scene);
+    s->numbers = 3 * s->scene.particles;
+    s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
+    return s->recorder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a check");
+}
+
+static pbd_status create(solver *s, int backend, int threads) {
+    PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
+    pbd_status status = s->method->create(&s->scene, &s->values, s->exec, s->recorder, &s->state);
+    if (status.code == PBD_BAD_INPUT) return pbd_error(PBD_FAILED, "refuses its own defaults: %.300s", status.text);
+    if (status.code == PBD_OK && !s->state) return pbd_error(PBD_FAILED, "create returns OK and no state");
+    return status;
+}
+
+static pbd_status open_solver(const subject *of, pbd_precision precision, int backend, int threads, scene_change change,
+                              solver *s) {
+    PBD_TRY(prepare(of, precision, change, s));
+    return create(s, backend, threads);
+}
+
+/* The method's own time step: the one it reports to have chosen, else its parameter; 0: it names none. */
+static double time_step(const solver *s) {
+    for (size_t i = 0; i < s->reported.metrics; i++)
+        if (strcmp(s->reported.metric[i].name, "dt") == 0) return s->reported.metric[i].value;
+    for (size_t i = 0; i < s->values.count; i++)
+        if (strcmp(s->values.item[i].param->name, "dt") == 0) return s->values.item[i].number;
+    return 0;
+}
+
+static bool steps(const solver *s) { return s->method->step && time_step(s) > 0; }
+
+/* A few steps, or the solve of a method that has no steps. */
+static pbd_status advance(const solver *s) {
+    if (!steps(s) && !s->method->solve)
+        return pbd_error(PBD_NOT_SUPPORTED, "names no time step: neither a metric nor a parameter dt above 0");
+    if (!steps(s)) return s->method->solve(s->state);
+    for (int i = 0; i < STEPS; i++) PBD_TRY(s->method->step(s->state, time_step(s)));
+    return pbd_ok();
+}
+
+static double *numbers_of(const solver *s) { return calloc(s->numbers + 1, sizeof(double)); }
+
+/* Positions as an array of the caller's, all finite. */
+static pbd_status read_positions(const solver *s, double **out) {
+    *out = numbers_of(s);
+    if (!*out) return pbd_error(PBD_FAILED, "out of memory for a check");
+    for (size_t i = 0; i < s->numbers; i++) (*out)[i] = (double)NAN; /* what is not written shows */
+    PBD_TRY(s->method->read(s->state, PBD_POSITIONS, *out));
+    for (size_t i = 0; i < s->numbers; i++)
+        if (!isfinite((*out)[i]))
+            return pbd_error(PBD_DIVERGED, "%s: the position of particle %zu is %g", pbd_precision_name(s->precision),
+                             i / 3, (*out)[i]);
+    return pbd_ok();
+}
+
+/* From start to a few steps on: what most checks compare. *x is the caller's also after an error. */
+static pbd_status walk(const subject *of, pbd_precision precision, int backend, int threads, scene_change change,
+                       double **x, double *extent) {
+    solver s;
+    *x = NULL;
+    pbd_status status = open_solver(of, precision, backend, threads, change, &s);
+    if (status.code == PBD_OK) status = advance(&s);
+    if (status.code == PBD_OK) status = read_positions(&s, x);
+    *extent = s.scene.extent;
+    close_solver(&s);
+    return status;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static double largest_difference(const double *a, const double *b, size_t n) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(a[i] - b[i]));
+    return largest;
+}
+
+static double epsilon_of(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON; }
+
+/* Which precisions the method has, the better last. */
+static int precisions_of(const subject *of, pbd_precision out[2]) {
+    int count = 0;
+    const unsigned mask = of->entry->by_precision[PBD_PRECISION_F64]->precisions;
+    if (mask & PBD_F32) out[count++] = PBD_PRECISION_F32;
+    if (mask & PBD_F64) out[count++] = PBD_PRECISION_F64;
+    return count;
+}
+
+static pbd_precision best_precision(const subject *of) {
+    pbd_precision p[2];
+    return p[precisions_of(of, p) - 1];
+}
+
+static int any_backend(const subject *of) {
+    return of->entry->by_precision[PBD_PRECISION_F64]->backends & PBD_CPU ? PBD_CPU : PBD_EMU;
+}
+
+static bool has_backend(const subject *of, unsigned backend) {
+    return of->entry->by_precision[PBD_PRECISION_F64]->backends & backend;
+}
+
+/* ---- Checks: OK with what was found, NOT_SUPPORTED with why it does not apply, else what is wrong ---------------- */
+
+#define FOUND(...) return pbd_error(PBD_OK, __VA_ARGS__)
+#define WRONG(...) return pbd_error(PBD_FAILED, __VA_ARGS__)
+
+static const double *start_of(const pbd_scene *scene) { return scene->start ? scene->start : scene->positions; }
+
+static pbd_status begins_where_asked(const solver *s) {
+    double *x;
+    pbd_status status = read_positions(s, &x);
+    if (status.code == PBD_OK) {
+        const double off = largest_difference(x, start_of(&s->scene), s->numbers);
+        if (off > 64 * epsilon_of(s->precision) * s->scene.extent)
+            status = pbd_error(PBD_FAILED, "%s: right after create a particle is %.3g m from where the case puts it",
+                               pbd_precision_name(s->precision), off);
+    }
+    free(x);
+    return status;
+}
+
+static pbd_status check_life(const subject *of) {
+    pbd_precision p[2];
+    const int count = precisions_of(of, p);
+    for (int i = 0; i < count; i++) {
+        solver s;
+        pbd_status status = open_solver(of, p[i], any_backend(of), 1, NULL, &s);
+        if (status.code == PBD_OK) status = begins_where_asked(&s);
+        if (s.method) s.method->destroy(NULL);
+        close_solver(&s);
+        PBD_TRY(status);
+    }
+    FOUND("create, read, destroy, destroy(NULL); it starts where the case puts it");
+}
+
+/* The arrays of a scene, copied and compared byte by byte. */
+enum { SCENE_ARRAYS = 9 };
+typedef struct scene_copy {
+    void *array[SCENE_ARRAYS];
+    pbd_scene scene;
+} scene_copy;
+
+static void list_arrays(const pbd_scene *s, const void *array[SCENE_ARRAYS], size_t bytes[SCENE_ARRAYS]) {
+    const struct {
+        const void *at;
+        size_t bytes;
+    } all[SCENE_ARRAYS] = {{s->positions, 3 * s->particles * sizeof *s->positions},
+                           {s->velocities, 3 * s->particles * sizeof *s->velocities},
+                           {s->masses, s->particles * sizeof *s->masses},
+                           {s->forces, 3 * s->particles * sizeof *s->forces},
+                           {s->start, 3 * s->particles * sizeof *s->start},
+                           {s->hex, 8 * s->hexes * sizeof *s->hex},
+                           {s->tet, 4 * s->tets * sizeof *s->tet},
+                           {s->triangle, 3 * s->triangles * sizeof *s->triangle},
+                           {s->fixed_particle, s->fixed * sizeof *s->fixed_particle}};
+    for (int i = 0; i < SCENE_ARRAYS; i++) {
+        array[i] = all[i].at;
+        bytes[i] = all[i].at ? all[i].bytes : 0;
+    }
+}
+
+static bool copy_scene(const pbd_scene *scene, scene_copy *copy) {
+    const void *array[SCENE_ARRAYS];
+    size_t bytes[SCENE_ARRAYS];
+    bool fine = true;
+    copy->scene = *scene;
+    list_arrays(scene, array, bytes);
+    for (int i = 0; i < SCENE_ARRAYS; i++) {
+        copy->array[i] = malloc(bytes[i] + 1);
+        if (!copy->array[i])
+            fine = false;
+        else if (bytes[i])
+            memcpy(copy->array[i], array[i], bytes[i]);
+    }
+    return fine;
+}
+
+static const char *changed_part(const pbd_scene *scene, const scene_copy *copy) {
+    static const char *const names[SCENE_ARRAYS] = {"positions", "velocities", "masses",   "forces",        "start",
+                                                    "hex",       "tet",        "triangle", "fixed_particle"};
+    const void *array[SCENE_ARRAYS];
+    size_t bytes[SCENE_ARRAYS];
+    if (memcmp(scene, &copy->scene, sizeof *scene) != 0) return "fields";
+    list_arrays(scene, array, bytes);
+    for (int i = 0; i < SCENE_ARRAYS; i++)
+        if (bytes[i] && memcmp(array[i], copy->array[i], bytes[i]) != 0) return names[i];
+    return NULL;
+}
+
+static pbd_status check_scene(const subject *of) {
+    solver s;
+    scene_copy copy = {0};
+    const char *changed = NULL;
+    pbd_status status = prepare(of, best_precision(of), NULL, &s);
+    if (status.code == PBD_OK && !copy_scene(&s.scene, &copy)) status = pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK) status = create(&s, any_backend(of), 1);
+    if (status.code == PBD_OK) status = advance(&s);
+    if (status.code == PBD_OK) changed = changed_part(&s.scene, &copy);
+    for (int i = 0; i < SCENE_ARRAYS; i++) free(copy.array[i]);
+    close_solver(&s);
+    PBD_TRY(status);
+    if (changed) WRONG("the scene belongs to the case, but its %s changed", changed);
+    FOUND("left as the case made it");
+}
+
+/* A case may load nothing (hex_fit): then nothing need move. */
+static bool is_loaded(const pbd_scene *s) {
+    for (size_t i = 0; i < 3 * s->particles; i++)
+        if (s->forces[i] != 0 || (s->velocities && s->velocities[i] != 0) ||
+            (s->start && s->start[i] != s->positions[i]))
+            return true;
+    return s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0;
+}
+
+static pbd_status check_moves(const subject *of) {
+    pbd_precision p[2];
+    const int count = precisions_of(of, p);
+    double moved = 0;
+    for (int i = 0; i < count; i++) {
+        solver s;
+        double *x = NULL;
+        pbd_status status = open_solver(of, p[i], any_backend(of), 1, NULL, &s);
+        if (status.code == PBD_OK) status = advance(&s);
+        if (status.code == PBD_OK) status = read_positions(&s, &x);
+        const bool loaded = status.code == PBD_OK && is_loaded(&s.scene);
+        moved = x ? largest_difference(x, start_of(&s.scene), s.numbers) : 0;
+        free(x);
+        close_solver(&s);
+        PBD_TRY(status);
+        if (moved == 0 && loaded) WRONG("%s: nothing moves under the case's load", pbd_precision_name(p[i]));
+    }
+    FOUND("moves up to %.3g m, all positions finite", moved);
+}
+
+/* Saves, advances, puts back and advances again. `a` and `b` are what came of it both times. */
+static pbd_status twice(const solver *s, void *blob, size_t bytes, double **a, double **b) {
+    PBD_TRY(s->method->save(s->state, blob, &bytes));
+    PBD_TRY(advance(s));
+    PBD_TRY(read_positions(s, a));
+    PBD_TRY(s->method->load(s->state, blob, bytes));
+    PBD_TRY(advance(s));
+    return read_positions(s, b);
+}
+
+static pbd_status repeat_once(const subject *of, pbd_precision precision) {
+    solver s;
+    double *a = NULL, *b = NULL;
+    void *blob = NULL;
+    size_t bytes = 0;
+    pbd_status status = open_solver(of, precision, any_backend(of), 1, NULL, &s);
+    if (status.code == PBD_OK && !s.method->save)
+        status = pbd_error(PBD_NOT_SUPPORTED, "it cannot save its state, so no warm-ups, no --time and no bench");
+    if (status.code == PBD_OK) status = s.method->save(s.state, NULL, &bytes);
+    if (status.code == PBD_OK && !(blob = malloc(bytes + 1))) status = pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK) status = twice(&s, blob, bytes, &a, &b);
+    if (status.code == PBD_OK && memcmp(a, b, s.numbers * sizeof *a) != 0)
+        status = pbd_error(PBD_FAILED,
+                           "%s: from one saved state two answers, %.3g m apart: save leaves out something, or "
+                           "something is not set",
+                           pbd_precision_name(precision), largest_difference(a, b, s.numbers));
+    if (status.code == PBD_OK && s.method->load(s.state, blob, bytes + 1).code == PBD_OK)
+        status = pbd_error(PBD_FAILED, "load takes a state of %zu bytes, its own has %zu", bytes + 1, bytes);
+    free(a);
+    free(b);
+    free(blob);
+    close_solver(&s);
+    return status;
+}
+
+static pbd_status check_repeatable(const subject *of) {
+    pbd_precision p[2];
+    const int count = precisions_of(of, p);
+    for (int i = 0; i < count; i++) PBD_TRY(repeat_once(of, p[i]));
+    FOUND("twice from one saved state: bitwise equal; a state of another size is refused");
+}
+
+static size_t numbers_in(const subject *of) {
+    solver s;
+    const size_t n = prepare(of, best_precision(of), NULL, &s).code == PBD_OK ? s.numbers : 0;
+    s.method = NULL; /* nothing was created */
+    close_solver(&s);
+    return n;
+}
+
+static pbd_status check_held(const subject *of) {
+    solver s;
+    double *x = NULL, off = 0;
+    const pbd_precision p = best_precision(of);
+    pbd_status status = open_solver(of, p, any_backend(of), 1, NULL, &s);
+    if (status.code == PBD_OK && s.scene.fixed == 0)
+        status = pbd_error(PBD_NOT_SUPPORTED, "the case holds no particle");
+    if (status.code == PBD_OK) status = advance(&s);
+    if (status.code == PBD_OK) status = read_positions(&s, &x);
+    for (size_t i = 0; status.code == PBD_OK && i < 3 * s.scene.fixed; i++) {
+        const size_t at = 3 * (size_t)s.scene.fixed_particle[i / 3] + i % 3;
+        off = fmax(off, fabs(x[at] - start_of(&s.scene)[at]));
+    }
+    const double limit = 64 * epsilon_of(p) * s.scene.extent;
+    free(x);
+    close_solver(&s);
+    PBD_TRY(status);
+    if (off > limit) WRONG("a particle that is held moves %.3g m", off);
+    FOUND("particles that are held stay where they are");
+}
+
+static pbd_status check_threads(const subject *of) {
+    double *one, *three, extent, off = 0;
+    if (!has_backend(of, PBD_CPU)) return pbd_error(PBD_NOT_SUPPORTED, "it does not run on cpu");
+    pbd_status status = walk(of, best_precision(of), PBD_CPU, 1, NULL, &one, &extent);
+    if (status.code == PBD_OK) {
+        status = walk(of, best_precision(of), PBD_CPU, 3, NULL, &three, &extent);
+        if (status.code == PBD_OK) off = largest_difference(one, three, numbers_in(of));
+        free(three);
+    }
+    free(one);
+    PBD_TRY(status);
+    if (off > 0) WRONG("1 and 3 threads differ by %.3g m: results on the cpu are bitwise equal for any number", off);
+    FOUND("1 and 3 threads: bitwise equal");
+}
+
+/* Two walks that should agree; *off, *moved in m. */
+static pbd_status compare_walks(const subject *of, pbd_precision pa, int ba, pbd_precision pb, int bb, double *off,
+                                double *moved, double *extent) {
+    double *a, *b = NULL;
+    solver s;
+    pbd_status status = walk(of, pa, ba, 1, NULL, &a, extent);
+    if (status.code == PBD_OK) status = walk(of, pb, bb, 1, NULL, &b, extent);
+    if (status.code == PBD_OK) {
+        status = prepare(of, pb, NULL, &s);
+        if (status.code == PBD_OK) {
+            *off = largest_difference(a, b, s.numbers);
+            *moved = largest_difference(b, start_of(&s.scene), s.numbers);
+        }
+        s.method = NULL; /* nothing was created */
+        close_solver(&s);
+    }
+    free(a);
+    free(b);
+    return status;
+}
+
+static pbd_status check_precisions(const subject *of) {
+    pbd_precision p[2];
+    double off = 0, moved = 0, extent = 0;
+    if (precisions_of(of, p) < 2)
+        return pbd_error(PBD_NOT_SUPPORTED, "it runs in %s alone", pbd_precision_name(best_precision(of)));
+    PBD_TRY(compare_walks(of, PBD_PRECISION_F32, any_backend(of), PBD_PRECISION_F64, any_backend(of), &off, &moved,
+                          &extent));
+    if (off > 0.01 * moved + 100 * FLT_EPSILON * extent)
+        WRONG("f32 and f64 differ by %.3g m where the body moves %.3g m", off, moved);
+    FOUND("differ by %.2g m where the body moves %.2g m", off, moved);
+}
+
+static pbd_status check_emu(const subject *of) {
+    pbd_precision p[2];
+    double off = 0, moved = 0, extent = 0;
+    if (!has_backend(of, PBD_EMU) || !has_backend(of, PBD_CPU))
+        return pbd_error(PBD_NOT_SUPPORTED, "it runs on %s alone", has_backend(of, PBD_CPU) ? "cpu" : "emu");
+    if (!of->entry->by_precision[PBD_PRECISION_F64]->step) return pbd_error(PBD_NOT_SUPPORTED, "it has no steps");
+    for (int i = 0; i < precisions_of(of, p); i++) {
+        PBD_TRY(compare_walks(of, p[i], PBD_CPU, p[i], PBD_EMU, &off, &moved, &extent));
+        if (off > 1000 * epsilon_of(p[i]) * extent)
+            WRONG("%s: cpu and emu differ by %.3g m where the body moves %.3g m", pbd_precision_name(p[i]), off, moved);
+    }
+    FOUND("differ by %.2g m; no race was seen", off);
+}
+
+/* ---- Physics that every solid obeys ------------------------------------------------------------------------------ */
+
+static void unload(pbd_scene *s) {
+    memset(s->forces, 0, 3 * s->particles * sizeof *s->forces);
+    memset(s->gravity, 0, sizeof s->gravity);
+    if (s->velocities) memset(s->velocities, 0, 3 * s->particles * sizeof *s->velocities);
+    if (s->start) memcpy(s->start, s->positions, 3 * s->particles * sizeof *s->start);
+}
+
+static pbd_status check_rest(const subject *of) {
+    solver s;
+    double *x = NULL, off = 0;
+    pbd_status status = open_solver(of, best_precision(of), any_backend(of), 1, unload, &s);
+    if (status.code == PBD_OK) status = advance(&s);
+    if (status.code == PBD_OK) status = read_positions(&s, &x);
+    if (status.code == PBD_OK) off = largest_difference(x, s.scene.positions, s.numbers);
+    const double limit = 1000 * epsilon_of(best_precision(of)) * s.scene.extent;
+    free(x);
+    close_solver(&s);
+    PBD_TRY(status);
+    if (off > limit) WRONG("without load a body at rest moves %.3g m", off);
+    FOUND("without load a body at rest stays there, to %.2g m", off);
+}
+
+/* By 0.7 rad about (1, 2, 3), Rodrigues. */
+static void rotation(double R[9]) {
+    const double c = cos(0.7), s = sin(0.7), n = sqrt(14), k[3] = {1 / n, 2 / n, 3 / n};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) R[3 * i + j] = (i == j ? c : 0) + (1 - c) * k[i] * k[j];
+    R[1] -= s * k[2], R[2] += s * k[1], R[3] += s * k[2], R[5] -= s * k[0], R[6] -= s * k[1], R[7] += s * k[0];
+}
+
+static void turn_rows(double *rows, size_t count) {
+    double R[9];
+    rotation(R);
+    for (size_t p = 0; rows && p < count; p++) {
+        double *v = rows + 3 * p;
+        const double old[3] = {v[0], v[1], v[2]};
+        for (int i = 0; i < 3; i++) v[i] = R[3 * i] * old[0] + R[3 * i + 1] * old[1] + R[3 * i + 2] * old[2];
+    }
+}
+
+static void turn(pbd_scene *s) {
+    double *const rows[] = {s->positions, s->velocities, s->forces, s->start};
+    for (int i = 0; i < 4; i++) turn_rows(rows[i], s->particles);
+    turn_rows(s->gravity, 1);
+}
+
+static void shift_rows(double *rows, size_t count, double by) {
+    for (size_t p = 0; rows && p < count; p++) {
+        rows[3 * p] += 3 * by;
+        rows[3 * p + 1] -= 2 * by;
+        rows[3 * p + 2] += by;
+    }
+}
+
+static void shift(pbd_scene *s) {
+    shift_rows(s->positions, s->particles, s->extent);
+    shift_rows(s->start, s->particles, s->extent);
+}
+
+/* The answer to a moved scene against the moved answer; *rounding is what moving it costs. */
+static pbd_status moved_alike(const subject *of, scene_change change, double *off, double *motion, double *rounding) {
+    double *plain, *changed = NULL, extent;
+    const pbd_precision p = best_precision(of);
+    solver s;
+    pbd_status status = walk(of, p, any_backend(of), 1, NULL, &plain, &extent);
+    if (status.code == PBD_OK) status = walk(of, p, any_backend(of), 1, change, &changed, &extent);
+    if (status.code == PBD_OK) status = prepare(of, p, NULL, &s);
+    if (status.code == PBD_OK) {
+        *motion = largest_difference(plain, start_of(&s.scene), s.numbers);
+        memcpy(s.scene.positions, plain, s.numbers * sizeof *plain);
+        change(&s.scene);
+        *off = largest_difference(changed, s.scene.positions, s.numbers);
+        *rounding = 1e5 * epsilon_of(p) * extent;
+        s.method = NULL; /* nothing was created */
+        close_solver(&s);
+    }
+    free(plain);
+    free(changed);
+    return status;
+}
+
+static pbd_status check_translation(const subject *of) {
+    double off = 0, motion = 0, rounding = 0;
+    PBD_TRY(moved_alike(of, shift, &off, &motion, &rounding));
+    if (off > rounding) WRONG("elsewhere in space the answer is another: %.3g m apart, of %.3g m", off, motion);
+    FOUND("elsewhere in space: the same, to %.2g m", off);
+}
+
+/* Rounding, the order of constraints (a few thousandths), and what really depends on the axes. */
+static pbd_status check_rotation(const subject *of) {
+    double off = 0, motion = 0, rounding = 0;
+    PBD_TRY(moved_alike(of, turn, &off, &motion, &rounding));
+    if (off <= rounding) FOUND("turned in space: the same, to %.2g m", off);
+    if (off <= 0.01 * motion)
+        FOUND("turned in space: %.2g of the motion apart, as when an order of constraints turns", off / motion);
+    WRONG("turned in space the answer is another: %.3g m apart, where the body moves %.3g m", off, motion);
+}
+
+static pbd_status check_run(const subject *of) {
+    pbd_setting setting[1];
+    pbd_plan_item item = {.seed = 1};
+    item.cell = (pbd_cell){.c = of->c, .method = of->entry, .precision = best_precision(of), .threads = 1};
+    item.cell.backend = any_backend(of) == PBD_CPU ? PBD_BACKEND_CPU : PBD_BACKEND_EMU;
+    PBD_TRY(pbd_resolve(of->c, of->entry->by_precision[item.cell.precision], setting, settings_of(of->c, setting),
+                        &item.cell.case_values, &item.cell.method_values));
+    pbd_result result = {0};
+    pbd_status status = pbd_run_cell(&item, &result);
+    if (status.code == PBD_OK && strcmp(result.state, "ok") != 0)
+        status = pbd_error(PBD_FAILED, "%s: %.300s", result.state, result.says);
+    else if (status.code == PBD_OK)
+        status = pbd_error(PBD_OK, "a whole run, with %zu metrics", result.metrics);
+    pbd_result_free(&result);
+    pbd_values_free(&item.cell.case_values);
+    pbd_values_free(&item.cell.method_values);
+    return status;
+}
+
+/* ---- Climbing ---------------------------------------------------------------------------------------------------- */
+
+static const struct rung {
+    const char *name;
+    pbd_status (*check)(const subject *);
+} rungs[] = {{"life", check_life},
+             {"scene", check_scene},
+             {"moves", check_moves},
+             {"held", check_held},
+             {"repeatable", check_repeatable},
+             {"threads", check_threads},
+             {"f32 and f64", check_precisions},
+             {"cpu and emu", check_emu},
+             {"rest", check_rest},
+             {"translation", check_translation},
+             {"rotation", check_rotation},
+             {"run", check_run}};
+
+typedef struct errand {
+    subject of;
+    const struct rung *rung;
+} errand;
+
+static void check_here(void *context, pbd_place *place, FILE *answer) {
+    errand e = *(const errand *)context;
+    pbd_watched watched;
+    pbd_watch(e.of.entry, place, &watched);
+    e.of.entry = &watched.entry;
+    const pbd_status status = e.rung->check(&e.of);
+    fprintf(answer, "%d %s", (int)status.code, status.text);
+}
+
+static pbd_status climb(errand *e, pbd_check *out) {
+    pbd_apart apart;
+    out->name = e->rung->name;
+    pbd_status status = pbd_apart_run(check_here, e, PBD_STDOUT_TO_STDERR, &apart);
+    if (status.code == PBD_OK && apart.answered) {
+        char *text;
+        const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
+        out->verdict = code == PBD_OK ? PBD_CHECK_PASS : code == PBD_NOT_SUPPORTED ? PBD_CHECK_SKIPPED : PBD_CHECK_FAIL;
+        snprintf(out->says, sizeof out->says, "%s", *text == ' ' ? text + 1 : text);
+    } else if (status.code == PBD_OK) {
+        out->verdict = PBD_CHECK_FAIL;
+        snprintf(out->says, sizeof out->says, "%s", pbd_apart_status(&apart, "it").text);
+    }
+    pbd_apart_free(&apart);
+    return status;
+}
+
+static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pbd_check_observer observer,
+                            void *context, size_t *failed) {
+    pbd_check check = {.method = entry->by_precision[PBD_PRECISION_F64]->name, .case_name = c->name};
+    for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++) {
+        errand e = {{entry, c}, &rungs[i]};
+        PBD_TRY(climb(&e, &check));
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
+        if (check.verdict == PBD_CHECK_FAIL) (*failed)++;
+        observer(context, &check);
+    }
+    return pbd_ok();
+}
+
+/* Cases larger than this would take longer than they tell. */
+enum { MOST_PARTICLES = 4000 };
+
+/* Whether the case, as it is by default, asks for nothing that the method does not take, and is small. */
+static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
+    const subject of = {entry, c};
+    solver s;
+    pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
+    if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
+    const bool small = s.scene.particles <= MOST_PARTICLES;
+    s.method = NULL; /* nothing was created */
+    close_solver(&s);
+    return small && status.code != PBD_NOT_SUPPORTED;
+}
+
+pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {
+    *failed = 0;
+    for (size_t m = 0; m < pbd_plugin_methods(plugin); m++) {
+        const pbd_method_entry *entry = pbd_plugin_method_at(plugin, m);
+        const pbd_method *method = entry->by_precision[PBD_PRECISION_F64];
+        size_t cases = 0;
+        pbd_check check = {method->name, "", "table", PBD_CHECK_PASS,
+                           "slots, masks and parameters are as they must be"};
+        observer(context, &check);
+        for (size_t c = 0; c < pbd_case_count(); c++) {
+            if (pbd_missing_needs(method, pbd_case_at(c))) continue;
+            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which only a person has */
+            if (!takes_scene_of(entry, pbd_case_at(c))) continue;
+            cases++;
+            PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));
+        }
+        check = (pbd_check){method->name, "", "cases", PBD_CHECK_SKIPPED, "no case has what it needs"};
+        if (cases == 0) observer(context, &check);
+    }
+    return pbd_ok();
+}

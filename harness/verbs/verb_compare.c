@@ -1,0 +1,527 @@
+/* compare: two variants, builds or revisions on one case: errors first, then paired times. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/compare/pairing.h"
+#include "harness/compare/revisions.h"
+#include "harness/verbs/cli.h"
+
+typedef struct compare_options {
+    const char *case_name, *backend, *precision, *clock, *db, *max_pairs;
+    const char *build[2], *revision[2]; /* A, B */
+    pbd_texts sets, tolerances, plugins;
+    long long threads, seed;
+    double margin, seconds;
+    bool json, quiet, no_store;
+} compare_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(compare_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "see `pbdbench list cases`"),
+    PBD_OPT_MANY(compare_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS, "a parameter, for both arms"),
+    PBD_OPT_TEXT(compare_options, backend, "backend", 'b', "BACKEND", PBD_WORDS_BACKENDS, "default cpu"),
+    PBD_OPT_TEXT(compare_options, precision, "precision", 'p', "PRECISION", PBD_WORDS_PRECISIONS, "default f64"),
+    PBD_OPT_INTEGER(compare_options, threads, "threads", 't', 1, 4096, "default 1: pinned, and judged by CPU time"),
+    PBD_OPT_TEXT(compare_options, build[0], "build-a", 0, "PATH", PBD_WORDS_FILES,
+                 "program or build folder of arm A; default: this program"),
+    PBD_OPT_TEXT(compare_options, build[1], "build-b", 0, "PATH", PBD_WORDS_FILES, "the same for B"),
+    PBD_OPT_TEXT(compare_options, revision[0], "rev-a", 0, "REV", PBD_WORDS_NONE,
+                 "git revision of arm A: built under build/revisions, once"),
+    PBD_OPT_TEXT(compare_options, revision[1], "rev-b", 0, "REV", PBD_WORDS_NONE, "the same for B"),
+    PBD_OPT_PERCENT(compare_options, margin, "margin", 0, 1e-6, 0.5,
+                    "differences up to this are called the same; default 2%"),
+    PBD_OPT_CHOICE(compare_options, max_pairs, "max-pairs", 0, "N", "8|12|20|40",
+                   "pairs of processes at most; default 40. It stops as soon as\nthey decide, at 8, 12, 20 or 40"),
+    PBD_OPT_REAL(compare_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
+                 "of samples in each process, 3 samples at least; default 0.03"),
+    PBD_OPT_CHOICE(compare_options, clock, "clock", 0, "CLOCK", "auto|cpu|wall",
+                   "auto: CPU time on one thread, else wall time"),
+    PBD_OPT_MANY(compare_options, tolerances, "tolerance", 0, "METRIC=VALUE", PBD_WORDS_NONE,
+                 "an arm whose METRIC is off by more makes no claim: exit 3; off\nits reference in the store, or, for "
+                 "an error, off 0"),
+    PBD_OPT_INTEGER(compare_options, seed, "seed", 0, 0, 9e15, "of the order and the bootstrap; default: by the clock"),
+    PBD_OPT_MANY(compare_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
+                 "a method in a shared library, for both arms"),
+    PBD_OPTION_DB(compare_options),
+    PBD_OPT_FLAG(compare_options, no_store, "no-store", 0, "print only"),
+    PBD_OPTION_JSON(compare_options, "one object: errors, pairs, intervals, verdict, run ids and the seed"),
+    PBD_OPTION_QUIET(compare_options, "no progress"),
+    {0}};
+
+/* What one arm is made of; owns its texts. */
+typedef struct arm_text {
+    char *variant; /* "method:key=value,key=value", cut into words in place */
+    char *name;
+    char program[PATH_MAX];
+    const char **word; /* after `run`; points into the variant and the options */
+} arm_text;
+
+typedef struct comparing {
+    compare_options o;
+    arm_text arm[2];
+    pbd_tolerance *tolerance;
+    char **tolerance_text;
+    size_t tolerances;
+    pbd_pairing_request request;
+    pbd_pairing out;
+    pbd_progress progress;
+    char threads[24];
+} comparing;
+
+static void free_all(comparing *c) {
+    for (int i = 0; i < 2; i++) {
+        free(c->arm[i].variant);
+        free(c->arm[i].name);
+        free(c->arm[i].word);
+    }
+    for (size_t i = 0; i < c->tolerances; i++) free(c->tolerance_text[i]);
+    free(c->tolerance_text);
+    free(c->tolerance);
+    free((char *)(uintptr_t)c->request.db);
+    pbd_texts_free(&c->o.sets);
+    pbd_texts_free(&c->o.plugins);
+    pbd_texts_free(&c->o.tolerances);
+    pbd_pairing_free(&c->out);
+}
+
+static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
+
+/* ---- Arms -------------------------------------------------------------------------------------------------------- */
+
+/* «xpbi:solver=jacobi,iterations=4»: cut where it says so. */
+static pbd_status split_variant(const compare_options *o, const char *text, arm_text *arm) {
+    size_t parts = 1;
+    for (const char *p = text; *p; p++) parts += *p == ':' || *p == ',';
+    arm->variant = strdup(text);
+    arm->word = calloc(2 * (parts + o->sets.count + o->plugins.count) + 16, sizeof *arm->word);
+    if (!arm->variant || !arm->word) return no_memory();
+    size_t n = 0;
+    char *rest = NULL, *settings = strchr(arm->variant, ':');
+    if (settings) *settings++ = '\0';
+    if (!*arm->variant) return pbd_error(PBD_BAD_INPUT, "'%.60s' names no method: METHOD:key=value,...", text);
+    arm->word[n++] = o->case_name;
+    arm->word[n++] = "-m";
+    arm->word[n++] = arm->variant;
+    for (size_t i = 0; i < o->plugins.count; i++) {
+        arm->word[n++] = "--plugin";
+        arm->word[n++] = o->plugins.item[i];
+    }
+    for (size_t i = 0; i < o->sets.count; i++) {
+        arm->word[n++] = "-s";
+        arm->word[n++] = o->sets.item[i];
+    }
+    for (char *s = settings ? strtok_r(settings, ",", &rest) : NULL; s; s = strtok_r(NULL, ",", &rest)) {
+        arm->word[n++] = "-s";
+        arm->word[n++] = s;
+    }
+    return pbd_ok();
+}
+
+static void add_common_words(const comparing *c, arm_text *arm) {
+    size_t n = 0;
+    while (arm->word[n]) n++;
+    const char *const common[] = {"-t", c->threads, "-b", c->o.backend, "-p", c->o.precision};
+    for (size_t i = 0; i < sizeof common / sizeof *common; i += 2) {
+        if (!common[i + 1]) continue;
+        arm->word[n++] = common[i];
+        arm->word[n++] = common[i + 1];
+    }
+}
+
+/* A folder stands for the pbdbench in it. */
+static pbd_status use_build(const char *path, char program[PATH_MAX]) {
+    struct stat found;
+    const bool folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    const int length =
+        snprintf(program, PATH_MAX, "%s%s%s", strchr(path, '/') ? "" : "./", path, folder ? "/pbdbench" : "");
+    if (length >= PATH_MAX) return pbd_error(PBD_BAD_INPUT, "the path is too long: '%.200s...'", path);
+    if (access(program, X_OK) == 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "'%.200s' is no program: name a pbdbench, or the build folder it is in", program);
+}
+
+static pbd_status use_this_program(char program[PATH_MAX]) {
+    const ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);
+    if (length <= 0) return pbd_error(PBD_FAILED, "this program's own path cannot be read from /proc/self/exe");
+    program[length] = '\0';
+    return pbd_ok();
+}
+
+static pbd_status use_revision(const comparing *c, const char *name, char program[PATH_MAX]) {
+    pbd_revision revision;
+    PBD_TRY(pbd_revision_find(pbd_root(), name, &revision));
+    if (!revision.built && !c->o.quiet)
+        fprintf(stderr, "building %s (%.12s) under build/revisions\n", name, revision.sha);
+    const bool cuda = c->o.backend && strcmp(c->o.backend, "cuda") == 0;
+    const pbd_status status = pbd_revision_build(pbd_root(), cuda, &revision);
+    snprintf(program, PATH_MAX, "%s", revision.program);
+    pbd_revision_free(&revision);
+    return status;
+}
+
+static bool is_of_builds(const compare_options *o) {
+    return o->build[0] || o->build[1] || o->revision[0] || o->revision[1];
+}
+
+/* Arms are called by what sets them apart: variants, or builds, or both. */
+static pbd_status name_arm(const comparing *c, int i, const char *variant, bool same_variant, arm_text *arm) {
+    const char *build = c->o.build[i] ? c->o.build[i] : c->o.revision[i] ? c->o.revision[i] : "this build";
+    int length;
+    if (!is_of_builds(&c->o))
+        length = asprintf(&arm->name, "%s", variant);
+    else if (same_variant)
+        length = asprintf(&arm->name, "%s", build);
+    else
+        length = asprintf(&arm->name, "%s of %s", variant, build);
+    if (length >= 0) return pbd_ok();
+    arm->name = NULL;
+    return no_memory();
+}
+
+static pbd_status make_arm(comparing *c, int i, const char *variant, bool same_variant) {
+    const compare_options *o = &c->o;
+    arm_text *arm = &c->arm[i];
+    if (o->build[i] && o->revision[i])
+        return pbd_error(PBD_BAD_INPUT, "--build-%c and --rev-%c both name arm %c: give one", 'a' + i, 'a' + i,
+                         'A' + i);
+    PBD_TRY(split_variant(o, variant, arm));
+    add_common_words(c, arm);
+    PBD_TRY(name_arm(c, i, variant, same_variant, arm));
+    if (o->build[i]) return use_build(o->build[i], arm->program);
+    if (o->revision[i]) return use_revision(c, o->revision[i], arm->program);
+    return use_this_program(arm->program);
+}
+
+static pbd_status make_arms(comparing *c, const pbd_texts *words) {
+    if (!c->o.case_name)
+        return pbd_error(PBD_BAD_INPUT, "compare needs a case: --case NAME; see `pbdbench list cases`");
+    if (words->count > 2)
+        return pbd_error(PBD_BAD_INPUT, "compare takes two variants; '%.60s' is one word too many", words->item[2]);
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "compare needs two variants: METHOD:key=value,... twice");
+    if (words->count == 1 && !is_of_builds(&c->o))
+        return pbd_error(PBD_BAD_INPUT,
+                         "compare needs a second variant beside '%.60s', or two builds: --build-a, --build-b, --rev-a, "
+                         "--rev-b",
+                         words->item[0]);
+    const char *a = words->item[0], *b = words->item[words->count - 1];
+    snprintf(c->threads, sizeof c->threads, "%lld", c->o.threads ? c->o.threads : 1);
+    PBD_TRY(make_arm(c, 0, a, strcmp(a, b) == 0));
+    return make_arm(c, 1, b, strcmp(a, b) == 0);
+}
+
+/* ---- The request ------------------------------------------------------------------------------------------------- */
+
+static pbd_status take_tolerance(comparing *c, const char *text) {
+    char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL, *end = NULL;
+    if (!copy) return no_memory();
+    c->tolerance_text[c->tolerances] = copy;
+    pbd_tolerance *t = &c->tolerance[c->tolerances++];
+    *t = (pbd_tolerance){copy, equals ? strtod(equals + 1, &end) : (double)NAN};
+    if (!equals || equals == copy || end == equals + 1 || *end || !(t->value >= 0))
+        return pbd_error(PBD_BAD_INPUT, "--tolerance '%.60s' must be METRIC=VALUE, with a value from 0 on", text);
+    *equals = '\0';
+    return pbd_ok();
+}
+
+static uint64_t seed_by_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)(now.tv_nsec + now.tv_sec * 1000) % 1000000000;
+}
+
+static pbd_status make_request(comparing *c, int argc, char **argv) {
+    const compare_options *o = &c->o;
+    const size_t n = o->tolerances.count;
+    c->tolerance = calloc(n + 1, sizeof *c->tolerance);
+    c->tolerance_text = calloc(n + 1, sizeof *c->tolerance_text);
+    char *db = o->no_store ? NULL : pbd_db_path(o->db);
+    pbd_pairing_request *r = &c->request;
+    *r = (pbd_pairing_request){.db = db,
+                               .margin = o->margin > 0 ? o->margin : 0.02,
+                               .seconds = o->seconds > 0 ? o->seconds : 0.03,
+                               .most_pairs = o->max_pairs ? (size_t)atoi(o->max_pairs) : 40,
+                               .seed = o->seed >= 0 ? (uint64_t)o->seed : seed_by_clock(),
+                               .purpose = "compare",
+                               .tolerance = c->tolerance,
+                               .argc = argc,
+                               .argv = argv};
+    if (!c->tolerance || !c->tolerance_text || (!db && !o->no_store)) return no_memory();
+    for (size_t i = 0; i < n; i++) PBD_TRY(take_tolerance(c, o->tolerances.item[i]));
+    r->tolerances = n;
+    if (o->clock && strcmp(o->clock, "cpu") == 0) r->clock = PBD_CLOCK_CPU;
+    if (o->clock && strcmp(o->clock, "wall") == 0) r->clock = PBD_CLOCK_WALL;
+    r->a = (pbd_arm){c->arm[0].name, c->arm[0].program, c->arm[0].word};
+    r->b = (pbd_arm){c->arm[1].name, c->arm[1].program, c->arm[1].word};
+    return pbd_ok();
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------------- */
+
+static const char *clock_name(pbd_clock clock) { return clock == PBD_CLOCK_CPU ? "cpu" : "wall"; }
+static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
+
+/* Errors, metrics with a tolerance, and counts that are no costs: what is looked at before any time. */
+static bool is_shown(const comparing *c, const pbd_metric_item *m) {
+    for (size_t i = 0; i < c->tolerances; i++)
+        if (strcmp(c->tolerance[i].metric, m->name) == 0) return true;
+    return pbd_is_error(m) || (m->is_count && !pbd_is_cost(m->name));
+}
+
+static void print_value(const pbd_metric_item *m) {
+    if (!m)
+        printf("  %18s", "-");
+    else if (m->is_count)
+        printf("  %18" PRIu64, m->count);
+    else
+        printf("  %18.8g", m->value);
+}
+
+static void print_errors(const comparing *c) {
+    const pbd_arm_run *a = &c->out.a, *b = &c->out.b;
+    printf("%-30s  %18s  %18s\n", "errors and counts", "A", "B");
+    for (size_t i = 0; i < a->metrics; i++) {
+        if (!is_shown(c, &a->metric[i])) continue;
+        printf("  %-28s", a->metric[i].name);
+        print_value(&a->metric[i]);
+        print_value(pbd_arm_metric(b, a->metric[i].name));
+        printf(" %s\n", unit_text(a->metric[i].unit));
+    }
+    for (size_t i = 0; i < b->metrics; i++) {
+        if (!is_shown(c, &b->metric[i]) || pbd_arm_metric(a, b->metric[i].name)) continue;
+        printf("  %-28s", b->metric[i].name);
+        print_value(NULL);
+        print_value(&b->metric[i]);
+        printf(" %s\n", unit_text(b->metric[i].unit));
+    }
+    putchar('\n');
+}
+
+static int ascending(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(const double *x, size_t n) {
+    double sorted[PBD_MOST_PAIRS];
+    memcpy(sorted, x, n * sizeof *x);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+/* A log-ratio as percent of A's time that B takes more. */
+static double percent(double log_ratio) { return 100 * expm1(log_ratio); }
+
+/* As many digits as anyone reads in percent; the text is the buffer. */
+typedef struct spelt {
+    char text[32];
+} spelt;
+static spelt spell(double value) {
+    spelt s;
+    snprintf(s.text, sizeof s.text, "%.*f", fabs(value) >= 9.95 ? 0 : fabs(value) >= 0.995 ? 1 : 2, value);
+    return s;
+}
+
+/* «98 % interval 4.1 to 5.6 %, 12 pairs» */
+static void print_interval(double low, double high, size_t pairs) {
+    printf(", %g %% interval %s to %s %%, %zu pairs\n", 100 * (1 - PBD_ERROR_RATE), spell(low).text, spell(high).text,
+           pairs);
+}
+
+static void print_verdict(const pbd_judgement *j, double margin) {
+    const double by = percent(j->log_ratio.estimate), low = percent(j->log_ratio.low),
+                 high = percent(j->log_ratio.high);
+    switch (j->verdict) {
+        case PBD_FASTER:
+            printf("B is %s %% faster than A", spell(-by).text);
+            print_interval(-high, -low, j->pairs);
+            break;
+        case PBD_SLOWER:
+            printf("B is %s %% slower than A", spell(by).text);
+            print_interval(low, high, j->pairs);
+            break;
+        case PBD_SAME:
+            printf("B is the same as A within %g %%: the difference is %s %%", 100 * margin, spell(by).text);
+            print_interval(low, high, j->pairs);
+            break;
+        case PBD_INCONCLUSIVE:
+            printf("inconclusive: the difference of B to A is %s %%", spell(by).text);
+            print_interval(low, high, j->pairs);
+            break;
+    }
+}
+
+static void print_times(const comparing *c) {
+    const pbd_pairing *p = &c->out;
+    const pbd_judgement *j = &p->judgement;
+    printf("%s time of a solve, %zu pairs from %s on, seed %" PRIu64 ": A %.6g s, B %.6g s (medians)\n",
+           p->clock == PBD_CLOCK_CPU ? "CPU" : "wall", p->pairs, p->b_first[0] ? "B A" : "A B", c->request.seed,
+           median(p->a_s, p->pairs), median(p->b_s, p->pairs));
+    print_verdict(j, c->request.margin);
+    printf("  bootstrap, as a cross-check: %s to %s %% of A's time\n", spell(percent(j->bootstrap.low)).text,
+           spell(percent(j->bootstrap.high)).text);
+    printf("  smallest difference that %zu such pairs would have shown: %s %%\n", j->pairs,
+           spell(percent(j->detectable)).text);
+    if (j->verdict != PBD_INCONCLUSIVE) return;
+    if (j->more_pairs == SIZE_MAX)
+        puts("  more pairs would not decide: the difference lies too near the margin");
+    else
+        printf("  about %zu more pairs would decide\n", j->more_pairs);
+}
+
+/* Times of builds with other compilers or flags compare those, too. */
+static void print_builds(const comparing *c) {
+    pbd_store *store;
+    sqlite3_stmt *stmt = NULL;
+    if (!*c->out.comparison_id || pbd_store_open(c->request.db, PBD_STORE_READ, &store).code != PBD_OK) return;
+    if (sqlite3_prepare_v2(pbd_store_sql(store),
+                           "SELECT a.compiler, a.flags, b.compiler, b.flags FROM comparison"
+                           " JOIN build AS a ON a.build_id = build_a JOIN build AS b ON b.build_id = build_b"
+                           " WHERE comparison_id = ?1 AND (a.compiler, a.flags) IS NOT (b.compiler, b.flags)",
+                           -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, c->out.comparison_id, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        printf("  note: other compilers or flags: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
+               sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
+    sqlite3_finalize(stmt);
+    pbd_store_close(store);
+}
+
+static void print_text(const comparing *c) {
+    const pbd_pairing *p = &c->out;
+    printf("A  %s\nB  %s\non %s, %s %s, %s thread%s\n\n", c->request.a.name, c->request.b.name, c->o.case_name,
+           p->a.backend, p->a.precision, c->threads, strcmp(c->threads, "1") == 0 ? "" : "s");
+    print_errors(c);
+    if (p->differs.code == PBD_OK)
+        print_times(c);
+    else
+        printf("no time is claimed: %s\n", p->differs.text);
+    print_builds(c);
+    if (*p->comparison_id) printf("  stored as comparison %s\n", p->comparison_id);
+}
+
+/* ---- For machines ------------------------------------------------------------------------------------------------ */
+
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *arm_json(const pbd_arm *arm, const pbd_arm_run *run) {
+    static const char *const directions[] = {
+        [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
+    json_t *metrics = json_object();
+    for (size_t i = 0; i < run->metrics; i++) {
+        const pbd_metric_item *m = &run->metric[i];
+        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
+        json_object_set_new(
+            metrics, m->name,
+            json_pack("{so ss ss}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
+    }
+    json_t *name = json_string(arm->name);
+    return json_pack("{so ss ss ss ss so}", "name", name ? name : json_string("?"), "run_id", run->run_id, "cell_id",
+                     run->cell_id, "state", run->state, "says", run->says, "metrics", metrics);
+}
+
+/* Without a claim there are run ids, and no times. */
+static json_t *pairs_json(const pbd_pairing *p) {
+    const bool claimed = p->differs.code == PBD_OK;
+    json_t *pairs = json_array();
+    for (size_t i = 0; i < p->pairs; i++)
+        json_array_append_new(
+            pairs, json_pack("{ss ss ss so so so sI}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i],
+                             "run_b", p->run_b[i], "a_s", claimed ? number(p->a_s[i]) : json_null(), "b_s",
+                             claimed ? number(p->b_s[i]) : json_null(), "log_ratio",
+                             claimed ? number(p->log_ratio[i]) : json_null(), "rounds", (json_int_t)p->rounds[i]));
+    return pairs;
+}
+
+static json_t *interval_json(const pbd_interval *i) {
+    return json_pack("{so so so}", "estimate", number(i->estimate), "low", number(i->low), "high", number(i->high));
+}
+
+static json_t *judgement_json(const pbd_judgement *j) {
+    const bool unknown = j->more_pairs == SIZE_MAX;
+    return json_pack("{sf sf so so sf so}", "confidence", 1 - PBD_ERROR_RATE, "alpha", j->alpha, "log_ratio",
+                     interval_json(&j->log_ratio), "bootstrap", interval_json(&j->bootstrap), "detectable",
+                     j->detectable, "more_pairs", unknown ? json_null() : json_integer((json_int_t)j->more_pairs));
+}
+
+static pbd_status print_json(const comparing *c) {
+    const pbd_pairing *p = &c->out;
+    const bool claimed = p->differs.code == PBD_OK;
+    json_t *object = json_pack(
+        "{ss ss ss so so ss sf sI ss ss so so}", "comparison_id", p->comparison_id, "purpose", c->request.purpose,
+        "case", c->o.case_name, "a", arm_json(&c->request.a, &p->a), "b", arm_json(&c->request.b, &p->b), "clock",
+        clock_name(p->clock), "margin", c->request.margin, "seed", (json_int_t)c->request.seed, "verdict",
+        claimed ? pbd_verdict_name(p->judgement.verdict) : "errors_differ", "says", p->differs.text, "times",
+        claimed ? judgement_json(&p->judgement) : json_null(), "pairs", pairs_json(p));
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    if (!text) return no_memory();
+    puts(text);
+    free(text);
+    return pbd_ok();
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+static void observe(void *context, size_t pairs, size_t most_pairs) {
+    comparing *c = context;
+    pbd_progress_show(&c->progress, pairs, most_pairs, true, "pairs at most");
+}
+
+static pbd_status compare(comparing *c, const pbd_texts *words, int argc, char **argv) {
+    PBD_TRY(make_arms(c, words));
+    PBD_TRY(make_request(c, argc, argv));
+    pbd_progress_begin(&c->progress, c->o.quiet);
+    const pbd_status status = pbd_pair(&c->request, observe, c, &c->out);
+    pbd_progress_end(&c->progress);
+    PBD_TRY(status);
+    if (c->o.json) return print_json(c);
+    print_text(c);
+    return pbd_ok();
+}
+
+static int exit_code(const pbd_pairing *p) {
+    if (p->differs.code != PBD_OK) return p->unwell ? PBD_EXIT_RUN_FAILED : PBD_EXIT_VALIDATION;
+    return p->judgement.verdict == PBD_INCONCLUSIVE ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
+}
+
+static int verb_main(int argc, char **argv) {
+    comparing c = {.o = {.seed = -1}};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("compare", table, argc, argv, &c.o, &words, &help);
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK && !help) status = compare(&c, &words, argc, argv);
+    int code = status.code != PBD_OK ? pbd_complain(status)
+               : help                ? pbd_verb_help(&pbd_verb_compare)
+                                     : exit_code(&c.out);
+    pbd_texts_free(&words);
+    free_all(&c);
+    return code;
+}
+
+const pbd_verb pbd_verb_compare = {
+    .name = "compare",
+    .summary = "two variants, builds or commits: errors, then time",
+    .usage =
+        "compare A B --case CASE [-s key=value]... [options]\n"
+        "compare A --case CASE --build-a PATH --build-b PATH [options]\n"
+        "compare A --case CASE --rev-a REV --rev-b REV [options]",
+    .about =
+        "A and B are variants: METHOD or METHOD:key=value,key=value; or one variant of two builds or git revisions.\n"
+        "Errors come first: if an arm diverged or is outside its tolerance, no time is claimed. One variant of two\n"
+        "builds must do the same: equal counts, and errors of B no larger than A's (by more than 1e-9 of them in f64,\n"
+        "1e-4 in f32). Then processes of the two are timed in turns (ABBA), and the verdict on B is `faster`, "
+        "`slower`,\n"
+        "`same` (the whole interval within the margin) or `inconclusive`.",
+    .more =
+        "Exit 0 for faster, slower and same, 4 when inconclusive, 3 when errors differ, 5 when an arm diverged or\n"
+        "failed, 2 for bad input, 130 after Ctrl-C.",
+    .options = table,
+    .words = PBD_WORDS_METHODS,
+    .main = verb_main,
+};

@@ -1,0 +1,309 @@
+/* db: looks after the store: check, export, merge, import. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "harness/query/export.h"
+#include "harness/query/import.h"
+#include "harness/verbs/cli.h"
+
+typedef struct db_options {
+    const char *db, *out, *format, *what, *case_name, *method, *state, *columns, *tool;
+    pbd_texts set;
+    long long digits;
+    bool json, quiet;
+    const char *action;
+    const char **from; /* the words behind the action */
+    size_t froms;
+} db_options;
+
+static const pbd_option table[] = {
+    PBD_OPTION_DB(db_options),
+    PBD_OPT_CHOICE(db_options, format, "format", 0, "FORMAT", "jsonl|json|csv|markdown|latex",
+                   "of an export: jsonl (default), json, csv, markdown or latex"),
+    PBD_OPT_CHOICE(db_options, what, "what", 0, "WHAT", "runs|benches|externals|comparisons|claims|limits",
+                   "what to export: runs, benches, externals, comparisons, claims or\n"
+                   "limits; default runs, in jsonl runs of every kind and comparisons"),
+    PBD_OPT_TEXT(db_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "only runs of this case"),
+    PBD_OPT_TEXT(db_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
+    PBD_OPT_MANY(db_options, set, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "only runs with this value; several narrow further"),
+    PBD_OPT_CHOICE(db_options, state, "state", 0, "STATE", "ok|diverged|no_equilibrium|not_settled|failed|interrupted",
+                   "only runs that ended so"),
+    PBD_OPT_TEXT(db_options, columns, "columns", 0, "A,B,C", PBD_WORDS_NONE,
+                 "columns of the table; default: what varies, the state, errors and times"),
+    PBD_OPT_INTEGER(db_options, digits, "precision", 0, 1, 17,
+                    "significant digits; default 17 in csv and json, 6 in markdown, 4 in latex"),
+    PBD_OPT_TEXT(db_options, out, "out", 'o', "FILE", PBD_WORDS_FILES, "where to export to; default standard output"),
+    PBD_OPT_TEXT(db_options, tool, "tool", 0, "NAME", PBD_WORDS_NONE,
+                 "the method under which an import is stored; default: the executable\nit names"),
+    PBD_OPTION_JSON(db_options, "one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"...}"),
+    PBD_OPTION_QUIET(db_options, "only what was asked for: no summary"),
+    {0}};
+
+/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+
+static const char *const actions[] = {"check", "export", "merge", "import"};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static bool is_action(const db_options *o, const char *name) { return strcmp(o->action, name) == 0; }
+
+static pbd_status check_words(const db_options *o) {
+    if (is_action(o, "merge") && o->froms == 0)
+        return pbd_error(PBD_BAD_INPUT, "merge needs a store or an export to take runs from");
+    if (is_action(o, "import") && o->froms == 0)
+        return pbd_error(PBD_BAD_INPUT, "import needs a file of Google Benchmark's JSON");
+    if (!is_action(o, "merge") && !is_action(o, "import") && o->froms > 0)
+        return pbd_error(PBD_BAD_INPUT, "'%.60s' is one word too many: name the store with --db", o->from[0]);
+    return pbd_ok();
+}
+
+/* An option that would be passed over in silence is a mistake. */
+static pbd_status check_places(const db_options *o) {
+    const struct {
+        const char *option, *action;
+        bool given;
+    } places[] = {{"out", "export", o->out != NULL},       {"format", "export", o->format != NULL},
+                  {"what", "export", o->what != NULL},     {"case", "export", o->case_name != NULL},
+                  {"method", "export", o->method != NULL}, {"set", "export", o->set.count > 0},
+                  {"state", "export", o->state != NULL},   {"columns", "export", o->columns != NULL},
+                  {"precision", "export", o->digits != 0}, {"tool", "import", o->tool != NULL}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].given && !is_action(o, places[i].action))
+            return pbd_error(PBD_BAD_INPUT, "--%s goes with %s only", places[i].option, places[i].action);
+    return pbd_ok();
+}
+
+static pbd_status take_words(const pbd_texts *words, db_options *o) {
+    if (words->count == 0)
+        return pbd_error(PBD_BAD_INPUT, "db needs one of check, export, merge, import: see `pbdbench db --help`");
+    o->action = words->item[0];
+    o->from = words->item + 1;
+    o->froms = words->count - 1;
+    bool known = false;
+    for (size_t i = 0; i < ACTIONS; i++) known = known || is_action(o, actions[i]);
+    if (!known) return pbd_unknown("action", o->action, actions, ACTIONS, "pbdbench db --help");
+    PBD_TRY(check_words(o));
+    return check_places(o);
+}
+
+static void print_object(json_t *object) {
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    puts(text != NULL ? text : "{}");
+    free(text);
+    json_decref(object);
+}
+
+/* ---- check ------------------------------------------------------------------------------------------------------- */
+
+static size_t count_runs(pbd_store *store) {
+    sqlite3_stmt *stmt = NULL;
+    size_t runs = 0;
+    if (sqlite3_prepare_v2(pbd_store_sql(store), "SELECT count(*) FROM run", -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        runs = (size_t)sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return runs;
+}
+
+/* The problems' lines as an array of strings. */
+static json_t *lines_json(char *text) {
+    json_t *lines = json_array();
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        if (*line != '\0') json_array_append_new(lines, json_string(line));
+    }
+    return lines;
+}
+
+static pbd_status check(pbd_store *store, const db_options *o, int *exit_code) {
+    char *says = NULL;
+    size_t bytes = 0, problems = 0;
+    FILE *out = open_memstream(&says, &bytes);
+    if (out == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    const pbd_status status = pbd_store_check(store, out, &problems);
+    fclose(out);
+    if (status.code == PBD_OK) {
+        const size_t runs = count_runs(store);
+        if (o->json) {
+            print_object(json_pack("{sI sI so}", "runs", (json_int_t)runs, "problems", (json_int_t)problems, "says",
+                                   lines_json(says)));
+        } else {
+            fputs(says, stdout);
+            if (!o->quiet)
+                printf("%s: %zu run%s, %zu problem%s\n", pbd_store_path(store), runs, runs == 1 ? "" : "s", problems,
+                       problems == 1 ? "" : "s");
+        }
+        if (problems > 0) *exit_code = PBD_EXIT_VALIDATION;
+    }
+    free(says);
+    return status;
+}
+
+/* ---- export ------------------------------------------------------------------------------------------------------ */
+
+/* Opening the store itself to write the export to would empty it. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+static pbd_status write_export(pbd_store *store, const db_options *o, const pbd_export *request) {
+    if (o->out != NULL && is_same_file(o->out, pbd_store_path(store)))
+        return pbd_error(PBD_BAD_INPUT, "'%s' is the store itself: export to another file", o->out);
+    FILE *out = o->out != NULL ? fopen(o->out, "w") : stdout;
+    if (out == NULL) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be written: %s", o->out, strerror(errno));
+    size_t rows;
+    pbd_status status = pbd_export_write(store, request, out, &rows);
+    if (o->out != NULL && fclose(out) != 0 && status.code == PBD_OK)
+        status = pbd_error(PBD_BAD_INPUT, "'%s' cannot be written: %s", o->out, strerror(errno));
+    const bool of_runs = request->what == NULL || request->select.kind != NULL;
+    if (status.code == PBD_OK && o->out != NULL && !o->quiet)
+        fprintf(stderr, "pbdbench: %zu %s%s%s%s to '%s'\n", rows, of_runs ? "run" : "row", rows == 1 ? "" : "s",
+                of_runs ? "" : " of ", of_runs ? "" : request->what, o->out);
+    return status;
+}
+
+/* The request, of which `setting` is owned: free_settings. */
+static pbd_status compose_export(const db_options *o, pbd_setting *setting, pbd_export *out) {
+    *out =
+        (pbd_export){.format = o->format,
+                     .what = o->what,
+                     .columns = o->columns,
+                     .digits = (int)o->digits,
+                     .select = {.case_name = o->case_name, .method = o->method, .state = o->state, .setting = setting}};
+    for (; out->select.settings < o->set.count; out->select.settings++)
+        PBD_TRY(pbd_setting_parse(o->set.item[out->select.settings], &setting[out->select.settings]));
+    return pbd_export_check(out);
+}
+
+static pbd_status export_runs(pbd_store *store, const db_options *o) {
+    pbd_setting *setting = calloc(o->set.count + 1, sizeof *setting);
+    if (setting == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_export request;
+    pbd_status status = compose_export(o, setting, &request);
+    if (status.code == PBD_OK) status = write_export(store, o, &request);
+    for (size_t i = 0; i < request.select.settings; i++) pbd_setting_free(&setting[i]);
+    free(setting);
+    return status;
+}
+
+/* ---- merge ------------------------------------------------------------------------------------------------------- */
+
+static pbd_status merge(pbd_store *store, const db_options *o) {
+    size_t added = 0, known = 0;
+    for (size_t i = 0; i < o->froms; i++) {
+        size_t a, k;
+        PBD_TRY(pbd_store_merge(store, o->from[i], &a, &k));
+        added += a;
+        known += k;
+    }
+    if (o->json) {
+        print_object(json_pack("{sI sI}", "added", (json_int_t)added, "known", (json_int_t)known));
+    } else if (!o->quiet) {
+        printf("%s: %zu run%s added, %zu already there\n", pbd_store_path(store), added, added == 1 ? "" : "s", known);
+    }
+    return pbd_ok();
+}
+
+/* ---- import ------------------------------------------------------------------------------------------------------ */
+
+static void print_import(const db_options *o, const char *store, const pbd_imported *n) {
+    if (o->json) {
+        print_object(json_pack("{sI sI sI sI}", "added", (json_int_t)n->added, "known", (json_int_t)n->known,
+                               "aggregates", (json_int_t)n->aggregates, "skipped", (json_int_t)n->skipped));
+    } else if (!o->quiet) {
+        printf("%s: %zu run%s added, %zu already there; left out %zu aggregate%s and %zu skipped\n", store, n->added,
+               n->added == 1 ? "" : "s", n->known, n->aggregates, n->aggregates == 1 ? "" : "s", n->skipped);
+    }
+}
+
+static pbd_status put_imports(const db_options *o, const char *path, pbd_import *const *import) {
+    pbd_store *store;
+    pbd_imported sum = {0};
+    PBD_TRY(pbd_store_open(path, PBD_STORE_WRITE, &store));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++) {
+        pbd_imported one;
+        status = pbd_import_put(store, import[i], &one);
+        sum.added += one.added;
+        sum.known += one.known;
+        sum.aggregates += one.aggregates;
+        sum.skipped += one.skipped;
+    }
+    pbd_store_close(store);
+    if (status.code == PBD_OK) print_import(o, path, &sum);
+    return status;
+}
+
+/* All files are read before the store is opened: a bad one makes no store. */
+static pbd_status import_files(const db_options *o, const char *path) {
+    pbd_import **import = calloc(o->froms, sizeof *import);
+    if (import == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++)
+        status = pbd_import_load(o->from[i], o->tool, &import[i]);
+    if (status.code == PBD_OK) status = put_imports(o, path, import);
+    for (size_t i = 0; i < o->froms; i++) pbd_import_free(import[i]);
+    free(import);
+    return status;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status act_on_store(const db_options *o, const char *path, int *exit_code) {
+    pbd_store *store;
+    const bool writes = is_action(o, "merge");
+    PBD_TRY(pbd_store_open(path, writes ? PBD_STORE_WRITE : PBD_STORE_READ, &store));
+    const pbd_status status = writes                   ? merge(store, o)
+                              : is_action(o, "export") ? export_runs(store, o)
+                                                       : check(store, o, exit_code);
+    pbd_store_close(store);
+    return status;
+}
+
+static pbd_status act(const db_options *o, int *exit_code) {
+    char *path = pbd_db_path(o->db);
+    if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    const pbd_status status = is_action(o, "import") ? import_files(o, path) : act_on_store(o, path, exit_code);
+    free(path);
+    return status;
+}
+
+static int verb_main(int argc, char **argv) {
+    db_options o = {0};
+    pbd_texts words;
+    bool help;
+    int exit_code = PBD_EXIT_OK;
+    pbd_status status = pbd_options_parse("db", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
+    if (status.code == PBD_OK && !help) status = act(&o, &exit_code);
+    pbd_texts_free(&words);
+    pbd_texts_free(&o.set);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_db) : exit_code;
+}
+
+const pbd_verb pbd_verb_db = {
+    .name = "db",
+    .summary = "look after the store",
+    .usage =
+        "db check  [--db FILE] [--json]\n"
+        "db export [--db FILE] [--format F] [--what W] [--case C] [-m METHOD] [-s key=value]...\n"
+        "          [--columns A,B,C] [--precision DIGITS] [-o FILE]\n"
+        "db merge  FROM... [--db FILE] [--json]\n"
+        "db import FILE.json... [--tool NAME] [--db FILE] [--json]",
+    .about =
+        "check   is the file sound, is its layout ours, and does every run still have the hash it was stored under?\n"
+        "        One line for each problem; exit 3 when there is one.\n"
+        "export  jsonl: one JSON object a line and run with all that belongs to it, ordered by id: text that diffs,\n"
+        "        and what merge takes. The other formats are tables, one row a run: latex is a booktabs table.\n"
+        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n"
+        "import  takes Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; all of a file or\n"
+        "        nothing, and nothing twice. `db export --what externals` and `show` have them.",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "check|export|merge|import",
+    .main = verb_main,
+};

@@ -1,0 +1,256 @@
+/* `env`: this build, this machine and its limits, where kernels can run, what the program is linked with, and its
+ * licence.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/bench/limits/limits.h"
+#include "harness/bench/limits/table.h"
+#include "harness/exec/backend.h"
+#include "harness/machine/environment.h"
+#include "harness/machine/gpu_state.h"
+#include "harness/machine/libraries.h"
+#include "harness/verbs/cli.h"
+
+/* ---- As JSON ----------------------------------------------------------------------------------------------------- */
+
+static json_t *build_json(const pbd_build *b) {
+    return json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "version", b->version, "git_sha", b->git_sha, "dirty",
+                     b->dirty, "source", b->source, "compiler", b->compiler, "flags", b->flags, "preset", b->preset);
+}
+
+static json_t *machine_json(const pbd_machine *m) {
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:s}", "fingerprint", m->fingerprint,
+                     "cpu", m->cpu, "os", m->os, "isa", m->isa, "packages", m->packages, "cores", m->cores, "threads",
+                     m->threads, "l1d_kib", (json_int_t)m->l1d_kib, "l2_kib", (json_int_t)m->l2_kib, "l3_kib",
+                     (json_int_t)m->l3_kib, "memory_mib", (json_int_t)m->memory_mib, "gpu", m->gpu);
+}
+
+/* Only what is known now: it is no part of the fingerprint. */
+static json_t *gpu_json(void) {
+    pbd_gpu_sample now;
+    char why[200];
+    pbd_sample_gpu(pbd_cuda_bus(), &now);
+    pbd_gpu_held_back(&now, why, sizeof why);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:s}", "missing", now.missing, "clock_mhz", now.clock_mhz,
+                     "memory_clock_mhz", now.memory_clock_mhz, "power_w", now.power_w, "temperature_c",
+                     now.temperature_c, "held_back", why);
+}
+
+static json_t *backends_json(void) {
+    json_t *array = json_array();
+    for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        json_array_append_new(array, json_pack("{s:s, s:s, s:b, s:s}", "name", b.name, "summary", b.summary,
+                                               "available", b.available, "reason", b.reason));
+    }
+    return array;
+}
+
+static json_t *libraries_json(void) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < PBD_LIBRARIES; i++) {
+        char version[PBD_VERSION_SIZE];
+        pbd_libraries[i].version(version, sizeof version);
+        json_array_append_new(
+            array, json_pack("{s:s, s:s, s:s, s:s}", "name", pbd_libraries[i].name, "version", version, "licence",
+                             pbd_libraries[i].licence, "use", pbd_libraries[i].use));
+    }
+    return array;
+}
+
+static json_t *limits_json(const pbd_limits *limits) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < limits->count; i++) {
+        const pbd_limit *l = &limits->item[i];
+        json_array_append_new(
+            array, json_pack("{s:s, s:s, s:s, s:i, s:s, s:f, s:f, s:s}", "name", l->name, "backend", l->backend,
+                             "precision", l->precision, "threads", l->threads, "unit", l->unit, "best", l->best,
+                             "median", l->median, "measured_at", l->measured_at));
+    }
+    return array;
+}
+
+static void print_json(const pbd_build *build, const pbd_machine *machine, const pbd_limits *limits) {
+    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
+                            machine_json(machine), "gpu", gpu_json(), "limits", limits_json(limits), "backends",
+                            backends_json(), "libraries", libraries_json(), "licence", build->licence);
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------------- */
+
+static void print_build(const pbd_build *b) {
+    printf("build\n");
+    printf("  version      %s, commit %.12s%s\n", b->version, b->git_sha, b->dirty ? " with changes" : "");
+    printf("  sources      %s\n", b->source);
+    printf("  compiler     %s\n", b->compiler);
+    printf("  flags        %s (preset %s)\n", b->flags, b->preset);
+}
+
+static void print_machine(const pbd_machine *m) {
+    pbd_machine_sample now;
+    pbd_sample_machine(&now);
+    printf("machine\n");
+    printf("  fingerprint  %s\n", m->fingerprint);
+    printf("  processor    %s: packages %d, cores %d, threads %d, %s\n", m->cpu, m->packages, m->cores, m->threads,
+           m->isa);
+    printf("  caches       L1d %ld KiB, L2 %ld KiB, L3 %ld KiB (0: unknown)\n", m->l1d_kib, m->l2_kib, m->l3_kib);
+    printf("  memory       %ld GiB, %.1f GiB free now\n", m->memory_mib / 1024, (double)now.memory_free_mib / 1024);
+    pbd_gpu_sample gpu;
+    char state[400];
+    pbd_sample_gpu(pbd_cuda_bus(), &gpu);
+    pbd_gpu_spell(&gpu, state, sizeof state);
+    printf("  GPU          %s\n", m->gpu[0] ? m->gpu : "none that an NVIDIA driver shows");
+    printf("  GPU now      %s\n", state);
+    printf("  system       %s\n", m->os);
+    printf("  load         %.2f over the last minute\n", now.load_1min);
+}
+
+static void print_backends(void) {
+    printf("backends\n");
+    for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        printf("  %-12s %s%s%s\n", b.name, b.summary, b.available ? "" : "; not available: ", b.reason);
+    }
+}
+
+static void print_libraries(void) {
+    printf("libraries\n");
+    for (size_t i = 0; i < PBD_LIBRARIES; i++) {
+        char version[PBD_VERSION_SIZE];
+        pbd_libraries[i].version(version, sizeof version);
+        printf("  %-12s %s (%s): %s\n", pbd_libraries[i].name, version, pbd_libraries[i].licence, pbd_libraries[i].use);
+    }
+}
+
+static void print_limit(void *context, const pbd_limit *l) {
+    (void)context;
+    char where[40], best[32], median[32];
+    pbd_limit_spell(l, l->best, best, sizeof best);
+    pbd_limit_spell(l, l->median, median, sizeof median);
+    snprintf(where, sizeof where, "%s, %d thread%s", l->backend, l->threads, l->threads == 1 ? "" : "s");
+    if (strcmp(l->backend, "cpu") != 0) snprintf(where, sizeof where, "%s", l->backend);
+    printf("  %-16s %-15s %s  %18s  (median %s)\n", where, l->name, l->precision, best, median);
+    fflush(stdout);
+}
+
+static void print_limits(const pbd_limits *limits) {
+    if (limits->count == 0) {
+        printf("limits\n  not measured on this machine; do so with: pbdbench env --measure\n");
+        return;
+    }
+    printf("limits (best of many samples, measured %.10s)\n", limits->item[0].measured_at);
+    for (size_t i = 0; i < limits->count; i++) print_limit(NULL, &limits->item[i]);
+}
+
+typedef struct env_options {
+    const char *db;
+    bool json, markdown, measure, quick;
+} env_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(env_options, measure, "measure", 0,
+                 "measures the limits, on one core and on all, and on a GPU if there is\n"
+                 "one, and stores them: memory bandwidth (triad; copy on a GPU),\n"
+                 "multiply-adds, and passes over neighbours (gather a velocity gradient,\n"
+                 "scatter an impulse). Takes under a minute; let nothing else run"),
+    PBD_OPT_FLAG(env_options, quick, "quick", 0,
+                 "with --measure: tries it on small sizes and stores nothing; the\n"
+                 "numbers are no limits"),
+    PBD_OPT_FLAG(env_options, markdown, "markdown", 0,
+                 "only two tables: the limits, and what the newest `pbdbench bench`\nreached of them"),
+    PBD_OPTION_JSON(env_options,
+                    "one JSON object: build, machine, gpu (what it does now; -1: not told),\n"
+                    "limits, backends, libraries, licence"),
+    PBD_OPTION_DB(env_options),
+    {0}};
+
+/* Limits are printed as they come, but where one object or table is asked for. */
+static pbd_status measure(const env_options *o, int argc, char **argv) {
+    char *path = pbd_db_path(o->db);
+    pbd_store *store = NULL;
+    pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && !o->quick) status = pbd_store_open(path, PBD_STORE_WRITE, &store);
+    if (status.code == PBD_OK && store) status = pbd_store_begin(store, argc, argv);
+    const bool talks = !o->json && !o->markdown;
+    if (status.code == PBD_OK && talks) puts(o->quick ? "measuring, quickly: these are no limits" : "measuring");
+    if (status.code == PBD_OK) status = pbd_limits_measure(store, o->quick, talks ? print_limit : NULL, NULL);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+/* Without a store nothing has been measured, which is no error unless that store was asked for. */
+static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *tables) {
+    char *path = pbd_db_path(o->db);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    pbd_status status = pbd_ok();
+    if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK && store) status = pbd_limits_load(store, machine->fingerprint, limits);
+    if (status.code == PBD_OK && tables) status = pbd_limits_table(store, machine, limits, tables);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+static int print_everything(const env_options *o) {
+    pbd_machine machine;
+    pbd_limits limits = {0};
+    pbd_status status = pbd_this_machine(&machine);
+    if (status.code == PBD_OK) status = look_up(o, &machine, &limits, o->markdown ? stdout : NULL);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    const pbd_build *build = pbd_this_build();
+    if (o->json) print_json(build, &machine, &limits);
+    if (!o->json && !o->markdown) {
+        print_build(build);
+        print_machine(&machine);
+        print_limits(&limits);
+        print_backends();
+        print_libraries();
+        printf("licence\n  %s\n", build->licence);
+    }
+    pbd_limits_free(&limits);
+    return PBD_EXIT_OK;
+}
+
+static pbd_status check_options(const env_options *o, const pbd_texts *words) {
+    if (words->count > 0) return pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%.60s'", words->item[0]);
+    if (o->quick && !o->measure) return pbd_error(PBD_BAD_INPUT, "--quick goes with --measure");
+    if (o->json && o->markdown) return pbd_error(PBD_BAD_INPUT, "--json or --markdown, not both");
+    return pbd_ok();
+}
+
+static int verb_main(int argc, char **argv) {
+    env_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("env", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = check_options(&o, &words);
+    pbd_texts_free(&words);
+    if (status.code == PBD_OK && help) return pbd_verb_help(&pbd_verb_env);
+    if (status.code == PBD_OK && o.measure) {
+        pbd_catch_interrupts();
+        status = measure(&o, argc, argv);
+    }
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return !o.measure || o.json || o.markdown ? print_everything(&o) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_env = {
+    .name = "env",
+    .summary = "this machine and its limits, this build and its licence",
+    .usage = "env [--measure] [--json | --markdown] [--db FILE]",
+    .about =
+        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits, "
+        "the\n"
+        "backends with the reason where one is not available, the libraries with versions and licences, and the\n"
+        "licence of the whole.",
+    .options = table,
+    .main = verb_main,
+};

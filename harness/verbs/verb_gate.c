@@ -1,0 +1,190 @@
+/* gate: this program against a baseline, for CI. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/compare/gate.h"
+#include "harness/compare/revisions.h"
+#include "harness/verbs/cli.h"
+
+typedef struct gate_options {
+    const char *baseline, *current, *suite, *db, *markdown;
+    double max_regression, seconds;
+    long long most_pairs, seed;
+    bool dry_run, no_store, json, quiet;
+} gate_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(gate_options, baseline, "baseline", 0, "REF", PBD_WORDS_FILES,
+                 "what to hold this program against: a git revision, which is built in a\nwork tree of its own, or the "
+                 "path of a pbdbench"),
+    PBD_OPT_PERCENT(gate_options, max_regression, "max-regression", 0, 0.0001, 1,
+                    "the largest slowdown that passes; default 2%"),
+    PBD_OPT_TEXT(gate_options, suite, "suite", 0, "FILE", PBD_WORDS_FILES, "the cells; default gate.yaml"),
+    PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES,
+                 "the program on trial; default this one"),
+    PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
+    PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
+    PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order and the control; default: by the clock"),
+    PBD_OPT_TEXT(gate_options, markdown, "markdown", 0, "FILE", PBD_WORDS_FILES,
+                 "also a table for a pull request; - is standard output, in place of the\nother"),
+    PBD_OPT_FLAG(gate_options, dry_run, "dry-run", 0, "only says what it would run"),
+    PBD_OPT_FLAG(gate_options, no_store, "no-store", 0, "stores nothing"),
+    PBD_OPTION_DB(gate_options),
+    PBD_OPTION_JSON(gate_options, "one object"),
+    PBD_OPTION_QUIET(gate_options, "no progress"),
+    {0}};
+
+static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
+    if (words->count > 0)
+        return pbd_error(PBD_BAD_INPUT, "gate takes no word; '%.60s' is one too many: --baseline names the baseline",
+                         words->item[0]);
+    if (!o->baseline)
+        return pbd_error(PBD_BAD_INPUT, "gate needs --baseline: a git revision or the path of a pbdbench");
+    for (size_t i = 0; i < PBD_LOOKS; i++)
+        if ((size_t)o->most_pairs == pbd_looks[i].pairs) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "--max-pairs=%lld must be 8, 12, 20 or 40", o->most_pairs);
+}
+
+/* A path that can be run, else a revision; that of a file is told by its slash. */
+static pbd_status find_baseline(const gate_options *o, char **program) {
+    *program = NULL;
+    if (strchr(o->baseline, '/') && access(o->baseline, X_OK) == 0) {
+        *program = realpath(o->baseline, NULL);
+        return *program ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->baseline, strerror(errno));
+    }
+    pbd_revision revision = {0};
+    PBD_TRY(pbd_revision_find(pbd_root(), o->baseline, &revision));
+    if (!revision.built && !o->quiet)
+        fprintf(stderr, "pbdbench: building %.12s of %s (a minute or two)\n", revision.sha, o->baseline);
+    pbd_status status = pbd_revision_build(pbd_root(), false, &revision);
+    if (status.code == PBD_OK) *program = strdup(revision.program);
+    if (status.code == PBD_OK && !*program) status = pbd_error(PBD_FAILED, "out of memory");
+    pbd_revision_free(&revision);
+    return status;
+}
+
+static void show(void *context, const char *what, size_t done, size_t total) {
+    pbd_progress_show(context, done, total, true, what);
+}
+
+static void print_plan(const pbd_gate_suite *suite, const gate_options *o) {
+    printf("%u cells, each in 12 to %lld pairs of processes, and a control; first each once in both programs:\n",
+           suite->cells_count, o->most_pairs);
+    for (unsigned i = 0; i < suite->cells_count; i++) {
+        const pbd_gate_cell *c = &suite->cells[i];
+        printf("  %-24s %s %s, %s, %u thread%s", c->name, c->case_name, c->method, c->precision ? c->precision : "f64",
+               c->threads ? c->threads : 1, c->threads > 1 ? "s" : "");
+        for (unsigned k = 0; k < c->set_count; k++) printf(" %s", c->set[k]);
+        putchar('\n');
+    }
+    for (unsigned i = 0; i < suite->figures_count; i++) printf("  claims of %s\n", suite->figures[i]);
+    printf("about %.0f s or more\n", (2 * o->seconds + 0.03) * 24 * (suite->cells_count + 1));
+}
+
+static pbd_status print_markdown(const pbd_gate *gate, const pbd_gate_request *r, const char *path) {
+    if (strcmp(path, "-") == 0) {
+        pbd_gate_markdown(gate, r, stdout);
+        return pbd_ok();
+    }
+    FILE *out = fopen(path, "w");
+    if (!out) return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written: %s", path, strerror(errno));
+    pbd_gate_markdown(gate, r, out);
+    const bool bad = ferror(out) != 0;
+    if (fclose(out) == 0 && !bad) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written: %s", path, strerror(errno));
+}
+
+static pbd_status print_gate(const pbd_gate *gate, const pbd_gate_request *r, const gate_options *o) {
+    const bool instead = o->markdown && strcmp(o->markdown, "-") == 0;
+    if (o->json)
+        pbd_gate_json(gate, r, stdout);
+    else if (!instead)
+        pbd_gate_print(gate, r, stdout);
+    return o->markdown ? print_markdown(gate, r, o->markdown) : pbd_ok();
+}
+
+static pbd_status run_gate(const gate_options *o, pbd_gate_request *r, int *code) {
+    pbd_progress progress;
+    pbd_gate gate;
+    pbd_progress_begin(&progress, o->quiet);
+    r->observe = show;
+    r->context = &progress;
+    pbd_status status = pbd_gate_run(r, &gate);
+    pbd_progress_end(&progress);
+    if (status.code == PBD_OK) status = print_gate(&gate, r, o);
+    *code = pbd_gate_code(&gate);
+    pbd_gate_free(&gate);
+    return status;
+}
+
+static pbd_status act(const gate_options *o, const pbd_gate_suite *suite, int argc, char **argv, int *code) {
+    char *baseline = NULL, *current = o->current ? realpath(o->current, NULL) : realpath("/proc/self/exe", NULL);
+    char *db = o->no_store ? NULL : pbd_db_path(o->db);
+    pbd_status status = current ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->current, strerror(errno));
+    if (status.code == PBD_OK) status = find_baseline(o, &baseline);
+    if (status.code == PBD_OK) {
+        pbd_gate_request request = {.suite = suite,
+                                    .baseline = baseline,
+                                    .current = current,
+                                    .baseline_name = o->baseline,
+                                    .other_program = o->current != NULL,
+                                    .db = db,
+                                    .max_regression = o->max_regression,
+                                    .seconds = o->seconds,
+                                    .most_pairs = (size_t)o->most_pairs,
+                                    .seed = (uint64_t)o->seed,
+                                    .argc = argc,
+                                    .argv = argv};
+        status = run_gate(o, &request, code);
+    }
+    free(baseline);
+    free(current);
+    free(db);
+    return status;
+}
+
+static pbd_status load_and_act(const gate_options *o, int argc, char **argv, int *code) {
+    char *path = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
+    pbd_gate_suite *suite = NULL;
+    pbd_status status = path ? pbd_gate_suite_load(path, &suite) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && o->dry_run)
+        print_plan(suite, o);
+    else if (status.code == PBD_OK)
+        status = act(o, suite, argc, argv, code);
+    pbd_gate_suite_free(suite);
+    free(path);
+    return status;
+}
+
+static int verb_main(int argc, char **argv) {
+    gate_options o = {.max_regression = 0.02, .seconds = 0.05, .most_pairs = 40, .seed = -1};
+    pbd_texts words;
+    bool help;
+    int code = PBD_EXIT_OK;
+    pbd_status status = pbd_options_parse("gate", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = check_options(&o, &words);
+    pbd_texts_free(&words);
+    if (o.seed < 0) o.seed = (long long)time(NULL);
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK && !help) status = load_and_act(&o, argc, argv, &code);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_gate) : code;
+}
+
+const pbd_verb pbd_verb_gate = {
+    .name = "gate",
+    .summary = "exits 1 on a regression: for CI",
+    .usage = "gate --baseline REF [--max-regression 2%] [--suite FILE] [options]",
+    .about =
+        "Holds this program against a baseline over the cells of a suite: errors, counts and claims first, and\n"
+        "only when they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
+    .more =
+        "Exit 3 when an answer is worse, a count differs or a claim's verdict is not the accepted one; 4 when the\n"
+        "control alarms, a cell or a figure stays undecided, or the baseline has nothing to compare; 1 when a cell is\n"
+        "slower than allowed in two separate blocks; else 0.",
+    .options = table,
+    .main = verb_main,
+};

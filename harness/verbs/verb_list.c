@@ -1,0 +1,214 @@
+/* list: what there is, one line each; with --json an array of {name, summary, source, available, reason}. And `list
+ * runs`: the newest stored runs. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/plugin.h"
+#include "harness/figure/figures.h"
+#include "harness/query/list_runs.h"
+#include "harness/verbs/cli.h"
+
+typedef struct listing {
+    json_t *array; /* NULL: print lines */
+    bool first;
+} listing;
+
+/* Prints or collects one entry; `extra` (owned) may be NULL. */
+static void emit(listing *l, const char *name, const char *summary, const char *source, bool available,
+                 const char *reason, json_t *extra) {
+    if (!l->array) {
+        printf("  %-20s %s%s%s%s\n", name, summary, available ? "" : "  [", available ? "" : reason,
+               available ? "" : "]");
+        json_decref(extra);
+        return;
+    }
+    json_t *entry = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", name, "summary", summary, "source", source,
+                              "available", available, "reason", reason);
+    if (extra) json_object_update(entry, extra);
+    json_decref(extra);
+    json_array_append_new(l->array, entry);
+}
+
+static void heading(listing *l, const char *title) {
+    if (l->array) return;
+    printf("%s%s\n", l->first ? "" : "\n", title);
+    l->first = false;
+}
+
+static json_t *names_of_mask(unsigned mask, const char *const *names, int count) {
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        if (mask & 1u << i) json_array_append_new(array, json_string(names[i]));
+    return array;
+}
+
+static json_t *params_json(const pbd_param *params) {
+    static const char *const kinds[] = {"real", "integer", "choice", "text", "file"};
+    json_t *array = json_array();
+    for (; params && params->name; params++) /* without a default: it must be given */
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?, s:s}", "name", params->name, "unit", params->unit,
+                                               "kind", kinds[params->kind], "default",
+                                               pbd_param_is_asked(params) ? NULL : params->preset, "doc", params->doc));
+    return array;
+}
+
+/* Where a method does not run is said in its line; its README says why. */
+static void emit_method(listing *l, const pbd_method *m, json_t *extra) {
+    char summary[400];
+    const char *only = m->backends & PBD_CUDA ? "" : m->backends & PBD_EMU ? "  [cpu and emu only]" : "  [cpu only]";
+    snprintf(summary, sizeof summary, "%s%s", m->summary, l->array ? "" : only);
+    emit(l, m->name, summary, m->source, true, "", extra);
+}
+
+static void list_methods(listing *l) {
+    static const char *const backends[] = {"cpu", "emu", "cuda"}, *const precisions[] = {"f32", "f64"};
+    heading(l, "methods");
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
+        const pbd_plugin *plugin = pbd_method_at(i)->plugin;
+        json_t *extra = json_pack("{s:o, s:o, s:o, s:s?}", "backends", names_of_mask(m->backends, backends, 3),
+                                  "precisions", names_of_mask(m->precisions, precisions, 2), "params",
+                                  params_json(m->params), "plugin", plugin ? pbd_plugin_path(plugin) : NULL);
+        emit_method(l, m, extra);
+    }
+}
+
+static void list_cases(listing *l) {
+    heading(l, "cases");
+    for (size_t i = 0; i < pbd_case_count(); i++) {
+        const pbd_case *c = pbd_case_at(i);
+        emit(l, c->name, c->summary, c->source, true, "", json_pack("{s:o}", "params", params_json(c->params)));
+    }
+}
+
+static void list_backends(listing *l) {
+    heading(l, "backends");
+    for (int i = 0; i < PBD_BACKEND_COUNT; i++) {
+        const pbd_backend_entry b = pbd_backend_at((pbd_backend)i);
+        emit(l, b.name, b.summary, "", b.available, b.reason, NULL);
+    }
+}
+
+static pbd_status list_figures(listing *l) {
+    pbd_figure_list figures = {0};
+    PBD_TRY(pbd_list_figures(&figures));
+    heading(l, "figures");
+    for (size_t i = 0; i < figures.count; i++) {
+        const pbd_figure_entry *f = &figures.item[i];
+        emit(l, f->id, f->shows, f->paper, f->available, f->reason, NULL);
+    }
+    pbd_figure_list_free(&figures);
+    return pbd_ok();
+}
+
+static pbd_status list_parts(bool json, const bool wanted[4]) {
+    listing l = {.first = true, .array = json ? json_array() : NULL};
+    pbd_status status = pbd_ok();
+    if (wanted[0]) list_methods(&l);
+    if (wanted[1]) list_cases(&l);
+    if (wanted[2]) status = list_figures(&l);
+    if (status.code == PBD_OK && wanted[3]) list_backends(&l);
+    if (l.array && status.code == PBD_OK) {
+        json_dumpf(l.array, stdout, JSON_INDENT(1));
+        putchar('\n');
+    }
+    json_decref(l.array);
+    return status;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+typedef struct list_options {
+    const char *db, *case_name, *method, *state;
+    long long last;
+    bool json;
+    pbd_texts plugins;
+} list_options;
+
+enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
+
+static const pbd_option table[] = {
+    PBD_OPTION_JSON(list_options,
+                    "one array of objects {name, summary, source, available, reason}; methods\n"
+                    "also have backends, precisions, params and plugin (its file, or null),\n"
+                    "cases params; runs are\n"
+                    "{run_id, kind, started_at, state, says, case, method, params, errors, time_s}"),
+    PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
+    PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
+    PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE",
+                   "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those that ended so"),
+    PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: so many, the newest first; default 20"),
+    PBD_OPTION_PLUGIN(list_options),
+    PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
+    {0}};
+
+static pbd_status list_runs(const list_options *o) {
+    char *path = pbd_db_path(o->db);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    const pbd_run_query query = {.case_name = o->case_name,
+                                 .method = o->method,
+                                 .state = o->state,
+                                 .last = o->last ? (size_t)o->last : DEFAULT_LAST};
+    pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK) status = pbd_list_runs(store, &query, o->json, stdout);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+/* Which kinds were named; `runs` goes alone, since it is another kind of table. */
+static pbd_status take_kinds(const pbd_texts *words, bool wanted[4], bool *runs) {
+    static const char *const kinds[] = {"methods", "cases", "figures", "backends", "runs"};
+    for (size_t i = 0; i < words->count; i++) {
+        size_t k = 0;
+        while (k < 5 && strcmp(words->item[i], kinds[k]) != 0) k++;
+        if (k == 5) return pbd_unknown("kind of thing", words->item[i], kinds, 5, "pbdbench list --help");
+        if (k == 4)
+            *runs = true;
+        else
+            wanted[k] = true;
+    }
+    if (*runs && words->count > 1) return pbd_error(PBD_BAD_INPUT, "list runs goes alone: ask for the rest once more");
+    for (size_t k = 0; k < 4; k++) wanted[k] = wanted[k] || words->count == 0;
+    return pbd_ok();
+}
+
+static pbd_status list(const list_options *o, const pbd_texts *words) {
+    bool wanted[4] = {false}, runs = false;
+    PBD_TRY(take_kinds(words, wanted, &runs));
+    if (runs) return list_runs(o);
+    if (o->case_name || o->method || o->state || o->last || o->db)
+        return pbd_error(PBD_BAD_INPUT, "--case, -m, --state, --last and --db go with `pbdbench list runs` only");
+    return list_parts(o->json, wanted);
+}
+
+static int verb_main(int argc, char **argv) {
+    list_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("list", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = pbd_plugins_load(&o.plugins);
+    if (status.code == PBD_OK && !help) status = list(&o, &words);
+    pbd_texts_free(&o.plugins);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_list) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_list = {
+    .name = "list",
+    .summary = "what there is, one line each",
+    .usage =
+        "list [methods|cases|figures|backends]... [--json]\n"
+        "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
+    .about =
+        "What there is, one line each; what is not available says why. Without a word: the first four.\n"
+        "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
+        "among those shown. `pbdbench show RUN` says all of one.",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "methods|cases|figures|backends|runs",
+    .main = verb_main,
+};

@@ -1,0 +1,500 @@
+/* plot: draws from stored runs only. A figure is redrawn with what the store has; a case gives one chart. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "harness/figure/figure_data.h"
+#include "harness/figure/figure_draw.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/figure/figures.h"
+#include "harness/files/gnuplot.h"
+#include "harness/query/run_table.h"
+#include "harness/trend/work_precision.h"
+#include "harness/verbs/cli.h"
+
+enum { MOST_FILTERS = 32 };
+
+typedef struct plot_options {
+    const char *subject, *db, *out, *x, *y, *by, *method, *logs;
+    pbd_setting only[MOST_FILTERS]; /* -s: only runs with these values */
+    size_t filters;
+    pbd_texts sets;
+    const char *case_name; /* this and the rest: of work-precision */
+    double within;
+    bool memory, json;
+} plot_options;
+
+static const char work_precision[] = "work-precision";
+
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(plot_options, x, "x", 'x', "NAME", PBD_WORDS_NONE, "what to draw along x"),
+    PBD_OPT_TEXT(plot_options, y, "y", 'y', "NAME", PBD_WORDS_NONE, "what to draw along y"),
+    PBD_OPT_TEXT(plot_options, by, "by", 0, "NAME", PBD_WORDS_NONE,
+                 "one line for each value of this parameter (or of: method, precision,\nbackend, threads)"),
+    PBD_OPT_TEXT(plot_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
+    PBD_OPT_MANY(plot_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "only runs with this value; several narrow further"),
+    PBD_OPT_CHOICE(plot_options, logs, "log", 0, "AXES", "x|y|xy", "logarithmic axes: x, y or xy"),
+    PBD_OPT_TEXT(plot_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
+                 "a figure's folder; a chart's file, .png, .svg or .pdf (default\nresults/plots/CASE-Y-X.png)"),
+    PBD_OPT_TEXT(plot_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "work-precision: of this case"),
+    PBD_OPT_FLAG(plot_options, memory, "memory", 0, "work-precision: error against memory, not time"),
+    PBD_OPT_REAL(plot_options, within, "within", 0, "MS", 1e-9, 1e12,
+                 "work-precision: says the best error within so many ms a frame (or a\n"
+                 "solve, of cases that do not move), and the command that makes it;\n"
+                 "draws only with -o"),
+    PBD_OPT_FLAG(plot_options, json, "json", 0,
+                 "work-precision: one object {case, error, unit, machine, cpu, frames,\n"
+                 "against, plot, points, not_drawn, within}; draws only with -o"),
+    PBD_OPTION_DB(plot_options),
+    {0}};
+
+static pbd_status take_words(const pbd_texts *words, plot_options *o) {
+    if (o->sets.count > MOST_FILTERS) return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
+    for (; o->filters < o->sets.count; o->filters++)
+        PBD_TRY(pbd_setting_parse(o->sets.item[o->filters], &o->only[o->filters]));
+    if (words->count == 0)
+        return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
+    if (words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", words->item[1]);
+    o->subject = words->item[0];
+    const bool work = strcmp(o->subject, work_precision) == 0;
+    if (work && !o->case_name)
+        return pbd_error(PBD_BAD_INPUT, "plot work-precision needs --case CASE: `pbdbench list cases` shows them");
+    if (work && (o->x || o->by || *o->logs))
+        return pbd_error(PBD_BAD_INPUT, "-x, --by and --log do not go with plot work-precision");
+    if (!work && (o->case_name || o->memory || o->within > 0 || o->json))
+        return pbd_error(PBD_BAD_INPUT, "--case, --memory, --within and --json go with plot work-precision only");
+    return pbd_ok();
+}
+
+/* ---- A figure ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd_figure_file *file,
+                              const pbd_plan *plan, pbd_drawing *drawing) {
+    pbd_plan_tally tally;
+    PBD_TRY(pbd_plan_count(plan, 0, file->runs_count, &tally));
+    if (tally.missing == tally.runs)
+        return pbd_error(PBD_BAD_INPUT, "the store has none of the %zu runs of %s: `pbdbench reproduce %s` makes them",
+                         tally.runs, file->figure, file->figure);
+    if (tally.missing)
+        printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs,
+               file->figure);
+    PBD_TRY(pbd_figure_tables(file, plan, 0, store));
+    char *folder = pbd_plots_folder(o->out, false);
+    pbd_status status =
+        folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_error(PBD_FAILED, "out of memory");
+    free(folder);
+    return status;
+}
+
+static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
+    pbd_figure_file *file = NULL;
+    pbd_plan plan = {0};
+    pbd_drawing drawing = {0};
+    PBD_TRY(pbd_figure_load(o->subject, &file));
+    pbd_status status = pbd_figure_plan(file, false, 0, &plan);
+    if (status.code == PBD_OK) status = pbd_plan_look_up(&plan, store);
+    pbd_figure_leave_out(file, &plan, 0);
+    if (status.code == PBD_OK) status = draw_figure(o, store, file, &plan, &drawing);
+    for (size_t i = 0; i < drawing.plots && status.code == PBD_OK; i++) puts(drawing.plot[i]);
+    /* `reproduce` without gnuplot has done its work; `plot` has not. */
+    if (status.code == PBD_OK && drawing.warning) status = pbd_error(PBD_NOT_SUPPORTED, "%s", drawing.warning);
+    if (status.code != PBD_OK && drawing.output && *drawing.output) fputs(drawing.output, stderr);
+    pbd_drawing_free(&drawing);
+    pbd_plan_free(&plan);
+    pbd_figure_file_free(file);
+    return status;
+}
+
+/* ---- A chart ----------------------------------------------------------------------------------------------------- */
+
+/* Ids of the stored runs of a case, of this method where one is named. */
+static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33], size_t *count) {
+    sqlite3_stmt *statement = NULL;
+    pbd_status status = pbd_ok();
+    *ids = NULL;
+    *count = 0;
+    if (sqlite3_prepare_v2(
+            sql, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", -1,
+            &statement, NULL) != SQLITE_OK)
+        return pbd_error(PBD_BAD_INPUT, "%s", sqlite3_errmsg(sql));
+    sqlite3_bind_text(statement, 1, o->subject, -1, SQLITE_STATIC);
+    if (o->method) sqlite3_bind_text(statement, 2, o->method, -1, SQLITE_STATIC);
+    while (status.code == PBD_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        char(*grown)[33] = realloc(*ids, (*count + 1) * sizeof **ids);
+        if (!grown)
+            status = pbd_error(PBD_FAILED, "out of memory");
+        else {
+            *ids = grown;
+            snprintf(grown[(*count)++], sizeof *grown, "%s", (const char *)sqlite3_column_text(statement, 0));
+        }
+    }
+    sqlite3_finalize(statement);
+    if (status.code == PBD_OK && *count == 0)
+        status = pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one",
+                           o->subject, o->method ? " with " : "", o->method ? o->method : "", o->subject);
+    return status;
+}
+
+/* A name on the command line must be a column of the table; the nearest one is told otherwise. */
+static pbd_status check_column(sqlite3 *sql, const char *name) {
+    sqlite3_stmt *all = NULL;
+    if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK)
+        return pbd_error(PBD_FAILED, "%s", sqlite3_errmsg(sql));
+    int count = sqlite3_column_count(all);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    bool found = false;
+    for (int i = 0; i < count && names; i++) {
+        names[i] = sqlite3_column_name(all, i);
+        found = found || strcmp(names[i], name) == 0;
+    }
+    pbd_status status = !names  ? pbd_error(PBD_FAILED, "out of memory")
+                        : found ? pbd_ok()
+                                : pbd_unknown("parameter or metric", name, names, (size_t)count, "pbdbench show RUN");
+    free(names);
+    sqlite3_finalize(all);
+    return status;
+}
+
+/* The parameter of that name of the case or of any method; NULL when there is none. */
+static const pbd_param *declared(const plot_options *o, const char *name) {
+    const pbd_case *c;
+    const pbd_param *lists[64];
+    size_t count = 0;
+    if (pbd_find_case(o->subject, &c).code == PBD_OK) lists[count++] = c->params;
+    for (size_t i = 0; i < pbd_method_count() && count < 64; i++)
+        lists[count++] = pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->params;
+    for (size_t i = 0; i < count; i++)
+        for (const pbd_param *p = lists[i]; p && p->name; p++)
+            if (strcmp(p->name, name) == 0) return p;
+    return NULL;
+}
+
+/* «displacement_error», «dt (s)»: with the unit that runs stored it under, or that the parameter declares. */
+static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char *out, size_t size) {
+    char unit[64] = "";
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(sql, "SELECT unit FROM metric WHERE name = ?1 LIMIT 1", -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    const pbd_param *param = *unit ? NULL : declared(o, name);
+    if (param) snprintf(unit, sizeof unit, "%s", param->unit);
+    size_t length = strlen(name);
+    if (!*unit && length > 2 && strcmp(name + length - 2, "_s") == 0)
+        snprintf(unit, sizeof unit, "s"); /* times of phases */
+    if (!*unit || strcmp(unit, "1") == 0)
+        snprintf(out, size, "%s", name);
+    else
+        snprintf(out, size, "%s (%s)", name, unit);
+}
+
+/* « WHERE "nu" = '0.3' AND ...», or "". Freed with sqlite3_free. */
+static char *filter_text(const plot_options *o) {
+    char *text = sqlite3_mprintf("");
+    for (size_t i = 0; i < o->filters; i++)
+        text = sqlite3_mprintf("%z %s \"%w\" = %Q", text, i ? "AND" : "WHERE", o->only[i].key, o->only[i].value);
+    return text;
+}
+
+/* A query with one column of y for each value of --by (a single one without). The caller frees it with sqlite3_free. */
+static char *chart_query(const plot_options *o, sqlite3 *sql, int *columns) {
+    char *where = filter_text(o), *query = sqlite3_mprintf("SELECT \"%w\"", o->x);
+    *columns = 0;
+    if (!o->by) {
+        *columns = 1;
+        return sqlite3_mprintf("%z, \"%w\" FROM chart%z ORDER BY 1", query, o->y, where);
+    }
+    char *values = sqlite3_mprintf("SELECT DISTINCT \"%w\" FROM chart%s ORDER BY 1", o->by, where);
+    sqlite3_stmt *statement = NULL;
+    if (values && sqlite3_prepare_v2(sql, values, -1, &statement, NULL) == SQLITE_OK)
+        while (query && sqlite3_step(statement) == SQLITE_ROW) {
+            const char *value = (const char *)sqlite3_column_text(statement, 0);
+            if (!value) continue;
+            query = sqlite3_mprintf("%z, CASE WHEN \"%w\" = %Q THEN \"%w\" END AS \"%w=%w\"", query, o->by, value, o->y,
+                                    o->by, value);
+            ++*columns;
+        }
+    sqlite3_finalize(statement);
+    sqlite3_free(values);
+    return sqlite3_mprintf("%z FROM chart%z ORDER BY 1", query, where);
+}
+
+static bool is_drawn(const plot_options *o, const char *name) {
+    return strcmp(name, o->x) == 0 || strcmp(name, o->y) == 0 || (o->by && strcmp(name, o->by) == 0);
+}
+
+static bool has_column(sqlite3_stmt *all, const char *prefix, const char *name) {
+    size_t length = strlen(prefix);
+    for (int i = 0; i < sqlite3_column_count(all); i++) {
+        const char *column = sqlite3_column_name(all, i);
+        if (strncmp(column, prefix, length) == 0 && strcmp(column + length, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a column of the table is something that was chosen for the runs, not measured. */
+static bool is_chosen(const plot_options *o, sqlite3_stmt *all, const char *name) {
+    static const char *const beside_params[] = {"method", "precision", "backend", "threads"};
+    for (size_t k = 0; k < sizeof beside_params / sizeof *beside_params; k++)
+        if (strcmp(name, beside_params[k]) == 0) return true;
+    if (strncmp(name, "param_", 6) == 0) return true;
+    return declared(o, name) && !has_column(all, "param_", name); /* else it is the metric of that name */
+}
+
+static int distinct_values(sqlite3 *sql, const char *name, const char *where) {
+    char *query = sqlite3_mprintf("SELECT count(DISTINCT \"%w\") FROM chart%s", name, where);
+    sqlite3_stmt *count = NULL;
+    int values = 0;
+    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+        values = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_free(query);
+    return values;
+}
+
+/* A line through runs that also differ in something else jumps about: names what. Only a note, so errors are let go. */
+static void note_other_differences(const plot_options *o, sqlite3 *sql) {
+    sqlite3_stmt *all = NULL;
+    char *where = filter_text(o), names[300] = "";
+    if (where && sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) == SQLITE_OK)
+        for (int i = 0; i < sqlite3_column_count(all); i++) {
+            const char *name = sqlite3_column_name(all, i);
+            if (is_drawn(o, name) || !is_chosen(o, all, name) || distinct_values(sql, name, where) < 2) continue;
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", name);
+        }
+    sqlite3_finalize(all);
+    sqlite3_free(where);
+    if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; -s or --by tells them apart\n", names);
+}
+
+static const char *terminal_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
+    if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,11cm font 'DejaVu Sans,10'";
+    return NULL;
+}
+
+/* A chart needs one run at least with a number for both; choices and runs that lack a metric draw nothing. */
+static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
+    char *where = filter_text(o), *query = NULL;
+    if (where)
+        query = sqlite3_mprintf(
+            "SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y FROM chart%s) "
+            "WHERE typeof(x) IN ('real', 'integer') AND typeof(y) IN ('real', 'integer')",
+            o->x, o->y, where);
+    sqlite3_stmt *count = NULL;
+    int points = 0;
+    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+        points = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_free(query);
+    sqlite3_free(where);
+    if (points > 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "no stored run of %s%s has a number for both %s and %s: nothing to draw",
+                     o->subject, o->filters ? " with these -s" : "", o->x, o->y);
+}
+
+static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
+    int columns;
+    char *query = chart_query(o, sql, &columns), xname[200], yname[200], count[16], heading[300];
+    if (!query) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = pbd_write_tsv(sql, query, "plot", data);
+    sqlite3_free(query);
+    PBD_TRY(status);
+    label_of(sql, o, o->x, xname, sizeof xname);
+    label_of(sql, o, o->y, yname, sizeof yname);
+    snprintf(count, sizeof count, "%d", columns);
+    snprintf(heading, sizeof heading, "%s%s%s", o->subject, o->method ? ", " : "", o->method ? o->method : "");
+    char *script = pbd_root_path("plots/chart.gp"), *style = pbd_root_path("plots/style.gp"), *output = NULL;
+    const pbd_gnuplot_variable variables[] = {
+        {"file", data},    {"columns", count},   {"xname", xname},
+        {"yname", yname},  {"heading", heading}, {"terminal", terminal_of(target)},
+        {"logs", o->logs}, {"target", target},   {"style", style}};
+    status = script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output)
+                             : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code != PBD_OK && output && *output) fputs(output, stderr);
+    free(output);
+    free(script);
+    free(style);
+    return status;
+}
+
+/* Where the picture goes, and its data beside it. */
+static pbd_status chart_paths(const plot_options *o, char **target, char **data) {
+    char *folder = pbd_plots_folder(NULL, false);
+    *data = NULL;
+    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
+    int made =
+        o->out ? asprintf(target, "%s", o->out) : asprintf(target, "%s/%s-%s-%s.png", folder, o->subject, o->y, o->x);
+    pbd_status status = made < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
+    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
+    free(folder);
+    if (status.code != PBD_OK) return status;
+    if (!terminal_of(*target)) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", *target);
+    return asprintf(data, "%s.tsv", *target) < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
+}
+
+static pbd_status plot_case(const plot_options *o, pbd_store *store) {
+    if (!o->x || !o->y) return pbd_error(PBD_BAD_INPUT, "plot %s needs -x NAME and -y NAME", o->subject);
+    sqlite3 *sql = pbd_store_sql(store);
+    char(*ids)[33] = NULL, *target = NULL, *data = NULL;
+    size_t count = 0;
+    pbd_status status = find_runs(o, sql, &ids, &count);
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; i < count && names; i++) names[i] = ids[i];
+    if (status.code == PBD_OK)
+        status = names ? pbd_run_table(store, "chart", names, count, false) : pbd_error(PBD_FAILED, "out of memory");
+    const char *const columns[] = {o->x, o->y, o->by};
+    for (int i = 0; i < 3 && status.code == PBD_OK; i++)
+        if (columns[i]) status = check_column(sql, columns[i]);
+    for (size_t i = 0; i < o->filters && status.code == PBD_OK; i++) status = check_column(sql, o->only[i].key);
+    if (status.code == PBD_OK) status = check_points(o, sql);
+    if (status.code == PBD_OK) status = chart_paths(o, &target, &data);
+    if (status.code == PBD_OK) status = draw_chart(o, sql, target, data);
+    if (status.code == PBD_OK) {
+        puts(target);
+        note_other_differences(o, sql);
+    }
+    free(names);
+    free(ids);
+    free(target);
+    free(data);
+    return status;
+}
+
+/* ---- Work-precision ---------------------------------------------------------------------------------------------- */
+
+static pbd_status draw_work(const plot_options *o, const pbd_work *work, char **target) {
+    char *folder = pbd_plots_folder(NULL, false);
+    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
+    const int made =
+        o->out ? asprintf(target, "%s", o->out)
+               : asprintf(target, "%s/%s-work-precision%s.png", folder, o->case_name, o->memory ? "-memory" : "");
+    if (made < 0) *target = NULL;
+    pbd_status status = *target ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
+    if (status.code == PBD_OK) status = pbd_work_draw(work, *target);
+    free(folder);
+    return status;
+}
+
+/* A question is answered in words; a picture comes with it where one was asked for. */
+static pbd_status tell_work(const plot_options *o, pbd_store *store, const pbd_work *work) {
+    char *target = NULL;
+    pbd_status status = o->out || !(o->json || o->within > 0) ? draw_work(o, work, &target) : pbd_ok();
+    if (status.code == PBD_OK && o->json)
+        status = pbd_work_json(store, work, o->within, target, stdout);
+    else if (status.code == PBD_OK && o->within > 0)
+        status = pbd_work_answer(store, work, o->within, stdout);
+    else if (status.code == PBD_OK)
+        pbd_work_print(work, stdout);
+    if (status.code == PBD_OK && target && !o->json) puts(target);
+    free(target);
+    return status;
+}
+
+static pbd_status plot_work(const plot_options *o, pbd_store *store) {
+    const pbd_work_query query = {.case_name = o->case_name,
+                                  .method = o->method,
+                                  .setting = o->only,
+                                  .settings = o->filters,
+                                  .error = o->y,
+                                  .memory = o->memory};
+    pbd_work work;
+    pbd_status status = pbd_work_load(store, &query, &work);
+    if (status.code == PBD_OK) status = tell_work(o, store, &work);
+    pbd_work_free(&work);
+    return status;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+/* A word is a figure, a case, or a slip of either. */
+static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {
+    const char **names = calloc(list->count + pbd_case_count() + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
+    for (size_t i = 0; i < pbd_case_count(); i++) names[count++] = pbd_case_at(i)->name;
+    pbd_status status = pbd_unknown("figure or case", word, names, count, "pbdbench list figures cases");
+    free(names);
+    return status;
+}
+
+static pbd_status is_figure(const char *word, bool *figure) {
+    pbd_figure_list list;
+    const pbd_case *c;
+    *figure = false;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < list.count; i++)
+        if (strcmp(list.item[i].id, word) == 0) {
+            *figure = true;
+            if (!list.item[i].available)
+                status = pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
+        }
+    if (!*figure && pbd_find_case(word, &c).code != PBD_OK) status = unknown_subject(&list, word);
+    pbd_figure_list_free(&list);
+    return status;
+}
+
+/* Names are checked here, where the store is not needed. */
+static pbd_status check_work(const plot_options *o) {
+    const pbd_case *c;
+    const pbd_method_entry *m;
+    PBD_TRY(pbd_find_case(o->case_name, &c));
+    return o->method ? pbd_find_method(o->method, &m) : pbd_ok();
+}
+
+static pbd_status act(const plot_options *o) {
+    const bool work = strcmp(o->subject, work_precision) == 0;
+    bool figure = false;
+    PBD_TRY(work ? check_work(o) : is_figure(o->subject, &figure));
+    char *path = pbd_db_path(o->db);
+    pbd_store *store = NULL;
+    pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK)
+        status = work ? plot_work(o, store) : figure ? plot_figure(o, store) : plot_case(o, store);
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+static int verb_main(int argc, char **argv) {
+    plot_options o = {.logs = ""};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("plot", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
+    if (status.code == PBD_OK && !help) status = act(&o);
+    for (size_t i = 0; i < o.filters; i++) pbd_setting_free(&o.only[i]);
+    pbd_texts_free(&o.sets);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_plot) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_plot = {
+    .name = "plot",
+    .summary = "draw from stored runs only",
+    .usage =
+        "plot FIGURE [--out DIR] [--db FILE]\n"
+        "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n"
+        "plot work-precision --case CASE [-y ERROR] [-m METHOD] [-s key=value]... [--memory]\n"
+        "     [--within MS] [-o FILE]",
+    .about =
+        "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
+        "them).\n"
+        "work-precision: error against time for every method, solver, precision and backend, one point a cell (the\n"
+        "median of its newest build's runs on this machine), with the Pareto front named. Time is the wall time of a\n"
+        "frame of 1/60 s, of cases that do not move, of a solve; `pbdbench run --time` measures it best.",
+    .options = table,
+    .words = PBD_WORDS_FIGURES,
+    .main = verb_main,
+};

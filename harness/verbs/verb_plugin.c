@@ -1,0 +1,112 @@
+/* plugin: what a shared library with methods must do, tried on it. */
+#include <jansson.h>
+#include <string.h>
+
+#include "harness/verbs/cli.h"
+#include "harness/verbs/plugin_check.h"
+
+typedef struct plugin_options {
+    bool json, quiet;
+} plugin_options;
+
+static const pbd_option table[] = {
+    PBD_OPTION_JSON(plugin_options, "one object {file, name, failed, checks: [{method, case, check, verdict, says}]}"),
+    PBD_OPTION_QUIET(plugin_options, "only what fails"),
+    {0}};
+
+static const char *const verdicts[] = {
+    [PBD_CHECK_PASS] = "pass", [PBD_CHECK_FAIL] = "fail", [PBD_CHECK_SKIPPED] = "skipped"};
+
+typedef struct report {
+    const plugin_options *options;
+    json_t *checks; /* NULL: lines */
+    size_t count[3];
+} report;
+
+static void observe(void *context, const pbd_check *c) {
+    report *r = context;
+    r->count[c->verdict]++;
+    if (r->checks) {
+        json_array_append_new(r->checks,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "method", c->method, "case", c->case_name, "check",
+                                        c->name, "verdict", verdicts[c->verdict], "says", c->says));
+        return;
+    }
+    if (r->options->quiet && c->verdict != PBD_CHECK_FAIL) return;
+    printf("%-8s %s %-14s %-12s %s\n", verdicts[c->verdict], c->method, c->case_name, c->name, c->says);
+    fflush(stdout);
+}
+
+static pbd_status check(const char *path, report *r, size_t *failed) {
+    const pbd_plugin *plugin;
+    PBD_TRY(pbd_plugin_load(path, &plugin));
+    if (!r->checks && !r->options->quiet) printf("%s: %s\n", pbd_plugin_path(plugin), pbd_plugin_label(plugin));
+    PBD_TRY(pbd_check_plugin(plugin, observe, r, failed));
+    if (!r->checks) {
+        printf("%zu passed, %zu failed, %zu skipped\n", r->count[PBD_CHECK_PASS], r->count[PBD_CHECK_FAIL],
+               r->count[PBD_CHECK_SKIPPED]);
+        return pbd_ok();
+    }
+    json_t *all = json_pack("{s:s, s:s, s:I, s:O}", "file", pbd_plugin_path(plugin), "name", pbd_plugin_label(plugin),
+                            "failed", (json_int_t)*failed, "checks", r->checks);
+    if (!all) return pbd_error(PBD_FAILED, "out of memory for what was found");
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+    return pbd_ok();
+}
+
+static pbd_status take_words(const pbd_texts *words) {
+    static const char *const verbs[] = {"check"};
+    if (words->count == 0 || strcmp(words->item[0], "check") != 0)
+        return words->count == 0
+                   ? pbd_error(PBD_BAD_INPUT, "plugin what? `pbdbench plugin check FILE`")
+                   : pbd_unknown("thing to do with a plug-in", words->item[0], verbs, 1, "pbdbench plugin --help");
+    if (words->count == 1) return pbd_error(PBD_BAD_INPUT, "plugin check needs a file: the shared library");
+    if (words->count > 2)
+        return pbd_error(PBD_BAD_INPUT, "plugin check takes one file; '%.60s' is one word too many", words->item[2]);
+    return pbd_ok();
+}
+
+static int verb_main(int argc, char **argv) {
+    plugin_options o = {0};
+    report r = {.options = &o};
+    pbd_texts words;
+    bool help;
+    size_t failed = 0;
+    pbd_status status = pbd_options_parse("plugin", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words);
+    pbd_catch_interrupts();
+    r.checks = o.json ? json_array() : NULL;
+    if (status.code == PBD_OK && !help) status = check(words.item[1], &r, &failed);
+    json_decref(r.checks);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    if (help) return pbd_verb_help(&pbd_verb_plugin);
+    return failed ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_plugin = {
+    .name = "plugin",
+    .summary = "try a method of your own, from a shared library",
+    .usage = "plugin check FILE [--json] [-q]",
+    .about =
+        "Loads a shared library with methods and tries whatever can be tried without knowing them, each in a process\n"
+        "of its own: that its tables are whole; on each case with what it needs, that it can be made and destroyed,\n"
+        "leaves the scene alone, moves, gives one answer from one saved state and for any number of threads, agrees\n"
+        "between f32 and f64 and between cpu and emu, stays at rest without load, does not depend on where and how it\n"
+        "lies in space, and comes to the end of a run.",
+    .more =
+        "Such a library is written in C against an installed or built pbdbench; examples/plugin is a whole one:\n\n"
+        "  find_package(pbdbench REQUIRED)\n"
+        "  pbdbench_add_plugin(mine mine.c)\n\n"
+        "`run`, `sweep`, `list`, `bench` and `compare` take it with --plugin FILE, or by the variable "
+        "PBDBENCH_PLUGINS\n"
+        "(files, separated by ':'). Runs are then made in a process each: one that crashes is stored as failed, with\n"
+        "where and how.\n\n"
+        "Exit 3 when a check fails, 2 when the library cannot be used at all.",
+    .options = table,
+    .words = PBD_WORDS_CHOICES,
+    .choices = "check",
+    .main = verb_main,
+};

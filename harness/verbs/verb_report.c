@@ -1,0 +1,150 @@
+/* report: everything about the papers and this store as one HTML file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/report/report.h"
+#include "harness/verbs/cli.h"
+
+typedef struct report_options {
+    const char *out, *db, *figures;
+    bool quiet;
+} report_options;
+
+static const pbd_option table[] = {
+    PBD_OPT_TEXT(report_options, out, "out", 'o', "FILE", PBD_WORDS_FILES,
+                 "where the page goes; - is standard output; default\nresults/report.html"),
+    PBD_OPTION_DB(report_options),
+    PBD_OPT_CHOICE(report_options, figures, "figures", 0, "WHICH", "all|drawn|none",
+                   "pictures: all (those that are missing or older than their runs are\n"
+                   "drawn from stored runs; the default), drawn (only those that lie in\n"
+                   "results/plots), none"),
+    PBD_OPTION_QUIET(report_options, "prints nothing"),
+    {0}};
+
+/* ---- Where it goes ----------------------------------------------------------------------------------------------- */
+
+/* The page is written beside its place and moved there when it is whole, so that a reader never sees half of one. What
+ * is no plain file (standard output, a device) is written to directly. */
+typedef struct target {
+    FILE *file;
+    char *path, *fresh; /* fresh NULL: no moving */
+} target;
+
+static pbd_status cannot_write(const char *path, const char *why) {
+    return pbd_error(PBD_BAD_INPUT, "the report '%s' cannot be written: %s; choose another file with -o", path, why);
+}
+
+static bool is_plain(const char *path) {
+    struct stat about;
+    return stat(path, &about) != 0 || S_ISREG(about.st_mode);
+}
+
+/* A file that may not be written to is not replaced either, though its folder would allow it. */
+static pbd_status open_fresh(target *t) {
+    struct stat about;
+    if (stat(t->path, &about) == 0 && access(t->path, W_OK) != 0) return cannot_write(t->path, strerror(errno));
+    if (asprintf(&t->fresh, "%s.new", t->path) < 0) {
+        t->fresh = NULL;
+        return pbd_error(PBD_FAILED, "out of memory");
+    }
+    t->file = fopen(t->fresh, "w");
+    return t->file ? pbd_ok() : cannot_write(t->path, strerror(errno));
+}
+
+static pbd_status open_target(const report_options *o, target *t) {
+    t->path = o->out ? strdup(o->out) : pbd_root_path("results/report.html");
+    if (!t->path) return pbd_error(PBD_FAILED, "out of memory");
+    if (strcmp(t->path, "-") == 0) {
+        t->file = stdout;
+        return pbd_ok();
+    }
+    if (!o->out) { /* results/ may not be there yet */
+        char *folder = pbd_root_path("results");
+        if (folder) mkdir(folder, 0777);
+        free(folder);
+    }
+    if (is_plain(t->path)) return open_fresh(t);
+    t->file = fopen(t->path, "w");
+    return t->file ? pbd_ok() : cannot_write(t->path, strerror(errno));
+}
+
+static pbd_status close_target(target *t, pbd_status status) {
+    if (t->file && t->file != stdout && fclose(t->file) != 0 && status.code == PBD_OK)
+        status = cannot_write(t->path, strerror(errno));
+    if (t->fresh && status.code == PBD_OK && rename(t->fresh, t->path) != 0)
+        status = cannot_write(t->path, strerror(errno));
+    if (t->fresh && status.code != PBD_OK && t->file) unlink(t->fresh);
+    free(t->fresh);
+    free(t->path);
+    return status;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------------- */
+
+static report_pictures pictures_of(const char *word) {
+    if (word && strcmp(word, "drawn") == 0) return REPORT_PICTURES_DRAWN;
+    return word && strcmp(word, "none") == 0 ? REPORT_PICTURES_NONE : REPORT_PICTURES_ALL;
+}
+
+static void print_outcome(const report *r, const target *t) {
+    const report_tally n = report_count(r, NULL);
+    printf("%zu claims: %zu reproduced, %zu partly, %zu not reproduced, %zu not run\n%s\n",
+           n.reproduced + n.partly + n.not_reproduced + n.not_run, n.reproduced, n.partly, n.not_reproduced, n.not_run,
+           t->path);
+}
+
+static pbd_status write_page(const report_options *o, pbd_store *store, target *t) {
+    report r;
+    pbd_status status = report_load(&r, store, pictures_of(o->figures));
+    if (status.code == PBD_OK) status = open_target(o, t);
+    if (status.code == PBD_OK) {
+        status = report_write(&r, t->file);
+        if (status.code == PBD_BAD_INPUT && ferror(t->file)) status = cannot_write(t->path, status.text);
+    }
+    if (status.code == PBD_OK && !o->quiet && t->file != stdout) print_outcome(&r, t);
+    report_free(&r);
+    return status;
+}
+
+/* Without a store the page says what is not run yet, which is no error unless that store was asked for. */
+static pbd_status open_and_write(const report_options *o) {
+    char *path = pbd_db_path(o->db);
+    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_store *store = NULL;
+    target t = {0};
+    pbd_status status = pbd_ok();
+    if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
+    if (status.code == PBD_OK) status = close_target(&t, write_page(o, store, &t));
+    pbd_store_close(store);
+    free(path);
+    return status;
+}
+
+static int verb_main(int argc, char **argv) {
+    report_options o = {0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("report", table, argc, argv, &o, &words, &help);
+    if (status.code == PBD_OK && !help && words.count > 0)
+        status = pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o names the file", words.item[0]);
+    pbd_texts_free(&words);
+    if (status.code == PBD_OK && !help) status = open_and_write(&o);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_report) : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_report = {
+    .name = "report",
+    .summary = "everything as one HTML page",
+    .usage = "report [-o FILE.html] [--figures all|drawn|none] [--db FILE] [-q]",
+    .about =
+        "Writes one HTML file that needs nothing else: every claim with its verdict, every figure beside the paper's\n"
+        "data, timings by machine with their errors, comparisons, builds and machines, and each run behind a number\n"
+        "with the command that makes it again. It makes no runs: `pbdbench reproduce all` does.",
+    .more = "Exit 2 when the store cannot be read or the page cannot be written.",
+    .options = table,
+    .main = verb_main,
+};

@@ -1,0 +1,277 @@
+/* reproduce: makes the runs figures need, draws them and judges their claims.
+ *
+ * All figures asked for become one plan, checked as a whole before the first run, so that a slip in the last figure is
+ * found at once and figures that share runs make them once. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/figure/claims.h"
+#include "harness/figure/figure_data.h"
+#include "harness/figure/figure_draw.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/figure/figure_report.h"
+#include "harness/figure/figures.h"
+#include "harness/verbs/cli.h"
+
+typedef struct reproduce_options {
+    const char *db, *out;
+    bool quick, dry_run, again, accept, json, quiet;
+    pbd_report_style style;
+} reproduce_options;
+
+/* One figure asked for; its groups are first_group .. first_group + file->runs_count - 1 of the plan. */
+typedef struct job {
+    pbd_figure_file *file;
+    size_t first_group;
+} job;
+
+typedef struct session {
+    reproduce_options options;
+    job *job;
+    size_t jobs;
+    pbd_plan plan;
+    pbd_store *store;
+    pbd_progress progress;
+    size_t failed;    /* runs */
+    size_t differing; /* verdicts */
+    int trouble;      /* exit code of what went wrong with a figure's files or a run it asks for, the disk or memory; 0:
+                         nothing */
+} session;
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(reproduce_options, quick, "quick", 0,
+                 "few and small runs; marked (quick), never compared with accepted verdicts"),
+    PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
+                 "only says which runs it would make, with estimated time and memory"),
+    PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
+    PBD_OPT_FLAG(reproduce_options, again, "again", 0, "makes every run anew"),
+    PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
+                 "pictures and their data; default results/plots"),
+    PBD_OPTION_DB(reproduce_options),
+    PBD_OPTION_JSON(reproduce_options, "one object a line and figure"),
+    PBD_OPTION_QUIET(reproduce_options, "no progress, one line a figure"),
+    {0}};
+
+static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
+    o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .quick = o->quick};
+    if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
+    if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: leave out --dry-run");
+    if (words->count > 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
+}
+
+/* ---- Which figures ----------------------------------------------------------------------------------------------- */
+
+static pbd_status add_job(session *s, const char *id) {
+    for (size_t i = 0; i < s->jobs; i++)
+        if (strcmp(s->job[i].file->figure, id) == 0) return pbd_ok(); /* named twice */
+    job *grown = realloc(s->job, (s->jobs + 1) * sizeof *grown);
+    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
+    s->job = grown;
+    size_t first = s->jobs ? grown[s->jobs - 1].first_group + grown[s->jobs - 1].file->runs_count : 0;
+    grown[s->jobs] = (job){.first_group = first};
+    PBD_TRY(pbd_figure_load(id, &grown[s->jobs].file));
+    s->jobs++;
+    return pbd_ok();
+}
+
+/* All figures there are (paper NULL), or those of a paper. *known is false when no figure names the paper. */
+static pbd_status add_many(session *s, const pbd_figure_list *list, const char *paper, bool *known) {
+    size_t before = s->jobs, available = 0;
+    *known = paper == NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        if (paper && strcmp(list->item[i].paper, paper) != 0) continue;
+        *known = true;
+        if (!list->item[i].available) continue;
+        available++;
+        PBD_TRY(add_job(s, list->item[i].id));
+    }
+    if (*known && available == 0 && s->jobs == before)
+        return pbd_error(PBD_BAD_INPUT,
+                         "no figure of %s can be reproduced yet; `pbdbench list figures` shows which can",
+                         paper ? paper : "any paper");
+    return pbd_ok();
+}
+
+static pbd_status unknown_figure(const pbd_figure_list *list, const char *word) {
+    const char **names = calloc(2 * list->count + 1, sizeof *names);
+    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
+    for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].paper;
+    names[count++] = "all";
+    pbd_status status = pbd_unknown("figure", word, names, count, "pbdbench list figures");
+    free(names);
+    return status;
+}
+
+static pbd_status add_word(session *s, const pbd_figure_list *list, const char *word) {
+    bool known;
+    if (strcmp(word, "all") == 0) return add_many(s, list, NULL, &known);
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->item[i].id, word) != 0) continue;
+        if (list->item[i].available) return add_job(s, word);
+        return pbd_error(PBD_BAD_INPUT, "%s cannot be reproduced yet: %s (%s)", word, list->item[i].reason,
+                         list->item[i].shows);
+    }
+    PBD_TRY(add_many(s, list, word, &known));
+    return known ? pbd_ok() : unknown_figure(list, word);
+}
+
+static pbd_status choose(session *s, const pbd_texts *words) {
+    pbd_figure_list list;
+    PBD_TRY(pbd_list_figures(&list));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < words->count && status.code == PBD_OK; i++) status = add_word(s, &list, words->item[i]);
+    pbd_figure_list_free(&list);
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
+        status = pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan);
+    return status;
+}
+
+/* ---- Dry run ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status forecast_all(session *s, const char *db) {
+    /* A dry run makes no database. */
+    if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->store));
+    if (!s->options.again) PBD_TRY(pbd_plan_look_up(&s->plan, s->store));
+    for (size_t i = 0; i < s->jobs; i++) {
+        pbd_forecast forecast;
+        pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
+        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->store, &forecast));
+        pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
+    }
+    pbd_plan_tally together; /* figures share runs, which are made once */
+    if (s->jobs > 1 && !s->options.style.json) {
+        PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &together));
+        printf("together: %zu different runs, %zu to make\n", together.runs, together.missing - together.left_out);
+    }
+    return pbd_ok();
+}
+
+/* ---- Runs and figures -------------------------------------------------------------------------------------------- */
+
+static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
+    session *s = context;
+    if (item->refusal.code != PBD_OK && !pbd_out_of_reach(item)) { /* the figure tells of what is left out */
+        s->trouble = PBD_EXIT_USAGE;
+        pbd_tell_refusal(&s->progress, item, total);
+    }
+    if (made && strcmp(made->state, "failed") == 0) {
+        s->failed++;
+        if (s->progress.on) fputs("\r\033[K", stderr);
+        fprintf(stderr, "pbdbench: run failed: %s: %s\n", item->label, made->says);
+    }
+    pbd_progress_show(&s->progress, done, total, made != NULL, item->label);
+}
+
+static pbd_status interrupted(void) {
+    return pbd_error(PBD_INTERRUPTED, "interrupted; every run is stored, the same command does the rest");
+}
+
+/* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
+static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims,
+                                 pbd_drawing *drawing) {
+    const bool quick = s->options.style.quick;
+    pbd_figure_leave_out(j->file, &s->plan, j->first_group);
+    PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
+    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
+    if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
+    if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
+    pbd_status status = pbd_figure_draw(j->file, s->store, out, quick, drawing);
+    /* Ctrl-C reaches gnuplot too: its end is no fault of the script. */
+    return pbd_interrupted() ? interrupted() : status;
+}
+
+static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_results *claims) {
+    PBD_TRY(pbd_claims_accept(j->file, claims));
+    report->accepted_now = true;
+    return pbd_claims_compare(j->file, claims);
+}
+
+/* Trouble with one figure's files is told and the next figure follows; only Ctrl-C ends everything. */
+static pbd_status finish_figure(session *s, const job *j, const char *out) {
+    pbd_claim_results claims = {0};
+    pbd_drawing drawing = {0};
+    pbd_figure_report report = {.file = j->file, .claims = &claims, .drawing = &drawing};
+    report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
+    if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(j, &report, &claims);
+    if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
+    if (report.trouble.code != PBD_OK)
+        s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
+    if (!report.accepted_now) s->differing += claims.differing;
+    pbd_figure_tables_drop(j->file, s->store);
+    pbd_claims_free(&claims);
+    pbd_drawing_free(&drawing);
+    return report.trouble.code == PBD_INTERRUPTED ? report.trouble : pbd_ok();
+}
+
+static pbd_status reproduce_all(session *s, const char *db, int argc, char **argv) {
+    PBD_TRY(pbd_store_open(db, PBD_STORE_WRITE, &s->store));
+    PBD_TRY(pbd_store_begin(s->store, argc, argv));
+    pbd_progress_begin(&s->progress, s->options.style.quiet);
+    pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
+    pbd_progress_end(&s->progress);
+    PBD_TRY(status);
+    char *out = pbd_plots_folder(s->options.out, s->options.style.quick);
+    if (!out) return pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
+        status = pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out);
+    free(out);
+    return status;
+}
+
+static pbd_status act(session *s, const pbd_texts *words, int argc, char **argv) {
+    char *db = pbd_db_path(s->options.db);
+    if (!db) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_status status = choose(s, words);
+    if (status.code == PBD_OK) status = s->options.dry_run ? forecast_all(s, db) : reproduce_all(s, db, argc, argv);
+    free(db);
+    return status;
+}
+
+static void end_session(session *s) {
+    pbd_store_close(s->store);
+    pbd_plan_free(&s->plan);
+    for (size_t i = 0; i < s->jobs; i++) pbd_figure_file_free(s->job[i].file);
+    free(s->job);
+}
+
+static int verb_main(int argc, char **argv) {
+    session s = {.jobs = 0};
+    pbd_texts words;
+    bool help;
+    pbd_status status = pbd_options_parse("reproduce", table, argc, argv, &s.options, &words, &help);
+    if (status.code == PBD_OK && !help) status = check_options(&words, &s.options);
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK && !help) status = act(&s, &words, argc, argv);
+    end_session(&s);
+    pbd_texts_free(&words);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    if (help) return pbd_verb_help(&pbd_verb_reproduce);
+    if (s.trouble) return s.trouble;
+    if (s.failed) return PBD_EXIT_RUN_FAILED;
+    return s.differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+}
+
+const pbd_verb pbd_verb_reproduce = {
+    .name = "reproduce",
+    .summary = "make a figure's runs, draw it, check its claims",
+    .usage = "reproduce FIGURE... | PAPER | all [options]",
+    .about =
+        "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
+        "measured number and a verdict: reproduced, partly, not reproduced, or not run.",
+    .more =
+        "`pbdbench list figures` shows what can be reproduced. Runs on a backend that this build or machine lacks\n"
+        "(`pbdbench list backends`) and that the store has not are left out, with a sentence; claims that rest on\n"
+        "them are not judged, and what was accepted of them stands.\n"
+        "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
+        "the same command then does the rest.",
+    .options = table,
+    .words = PBD_WORDS_FIGURES,
+    .main = verb_main,
+};

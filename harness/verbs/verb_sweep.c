@@ -1,0 +1,268 @@
+/* sweep: the runs of a YAML file, all checked before the first is made. Started again, it makes only what is missing.
+ * Or in parts: planned, run shard by shard by Slurm or here, and merged (sweep/parts.h).
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/catalog/plugin.h"
+#include "harness/figure/figure_plan.h"
+#include "harness/figure/figure_report.h"
+#include "harness/sweep/making.h"
+#include "harness/sweep/parts.h"
+#include "harness/verbs/cli.h"
+
+typedef struct sweep {
+    const char *action; /* "plan", "submit"...; NULL: the whole sweep, here and now */
+    const char *path, *db, *dir, *engine;
+    bool dry_run, again, packed, json, quiet;
+    long long shard_cells, throttle, shard;
+    pbd_texts plugins, sbatch_args;
+    pbd_report_style style;
+    pbd_figure_file *file;
+    pbd_plan plan;
+    pbd_making making;
+} sweep;
+
+static const pbd_option table[] = {
+    PBD_OPT_FLAG(sweep, dry_run, "dry-run", 0, "only says which runs it would make"),
+    PBD_OPT_FLAG(sweep, again, "again", 0, "makes every run anew"),
+    PBD_OPT_TEXT(sweep, dir, "dir", 0, "DIR", PBD_WORDS_FOLDERS,
+                 "the folder of a sweep made in parts; default results/sweep"),
+    PBD_OPT_INTEGER(sweep, shard_cells, "shard-cells", 0, 1, 1000000,
+                    "plan, submit: cells of a shard; default what takes 10 minutes as\nstored runs went"),
+    PBD_OPT_CHOICE(sweep, engine, "engine", 0, "ENGINE", "slurm|local",
+                   "submit, resume: who runs the shards: slurm, or local, one after\nanother"),
+    PBD_OPT_INTEGER(sweep, throttle, "throttle", 0, 1, 1000000, "submit, resume: the most tasks at one time"),
+    PBD_OPT_FLAG(sweep, packed, "packed", 0,
+                 "submit, resume: tasks may share a node: for validation only, since\ntheir times mean nothing; else "
+                 "--exclusive"),
+    PBD_OPT_MANY(sweep, sbatch_args, "sbatch-args", 0, "WORDS", PBD_WORDS_NONE,
+                 "submit, resume: further words for sbatch, for shards and merge:\n\"--account=a --gres=gpu:1\""),
+    PBD_OPTION_PLUGIN(sweep),
+    PBD_OPTION_DB(sweep),
+    PBD_OPTION_JSON(sweep, "one object a line and run, or one that says what was done"),
+    PBD_OPTION_QUIET(sweep, "no progress, no line a run"),
+    {0}};
+
+/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+
+typedef struct action {
+    const char *name;
+    pbd_status (*act)(const pbd_parts *parts, int *exit_code);
+    const char *word; /* what it takes; NULL: nothing */
+} action;
+
+static const action actions[] = {{"plan", pbd_parts_plan, "a file: `pbdbench sweep plan FILE.yaml`"},
+                                 {"submit", pbd_parts_submit, NULL},
+                                 {"run-shard", pbd_parts_run_shard, "a shard's number: `pbdbench sweep run-shard 7`"},
+                                 {"status", pbd_parts_status, NULL},
+                                 {"merge", pbd_parts_merge, NULL},
+                                 {"resume", pbd_parts_resume, NULL}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static const action *find_action(const char *name) {
+    for (size_t i = 0; name && i < ACTIONS; i++)
+        if (strcmp(actions[i].name, name) == 0) return &actions[i];
+    return NULL;
+}
+
+static pbd_status take_number(const char *word, long long *out) {
+    char *end;
+    *out = strtoll(word, &end, 10);
+    if (end != word && !*end) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "'%.60s' is no shard: they have numbers, from 0", word);
+}
+
+static pbd_status too_many(const pbd_texts *words) {
+    const char *names[ACTIONS];
+    for (size_t i = 0; i < ACTIONS; i++) names[i] = actions[i].name;
+    const char *nearest = pbd_nearest(words->item[0], names, ACTIONS);
+    if (nearest)
+        return pbd_error(PBD_BAD_INPUT, "sweep has no action '%.60s'; did you mean '%s'?", words->item[0], nearest);
+    return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", words->item[1]);
+}
+
+/* Words behind an action. */
+static pbd_status take_rest(const pbd_texts *words, const action *a, sweep *s) {
+    s->action = a->name;
+    if (words->count > (a->word ? 2u : 1u))
+        return pbd_error(PBD_BAD_INPUT, "sweep %s: '%.60s' is one word too many%s", a->name,
+                         words->item[words->count - 1], a->word ? "" : "; --dir names its folder");
+    if (a->word && words->count < 2) return pbd_error(PBD_BAD_INPUT, "sweep %s needs %s", a->name, a->word);
+    if (a->act == pbd_parts_run_shard) return take_number(words->item[1], &s->shard);
+    if (a->word) s->path = words->item[1];
+    return pbd_ok();
+}
+
+/* An option that would be passed over in silence is a mistake. */
+static pbd_status check_places(const sweep *s) {
+    const struct {
+        const char *option;
+        bool given;
+        const char *goes_with; /* actions; "" is the sweep without one */
+    } places[] = {{"dry-run", s->dry_run, "||"},
+                  {"again", s->again, "||"},
+                  {"dir", s->dir != NULL, "|plan|submit|run-shard|status|merge|resume|"},
+                  {"shard-cells", s->shard_cells > 0, "|plan|submit|"},
+                  {"engine", s->engine != NULL, "|submit|resume|"},
+                  {"throttle", s->throttle > 0, "|submit|resume|"},
+                  {"packed", s->packed, "|submit|resume|run-shard|"},
+                  {"sbatch-args", s->sbatch_args.count > 0, "|submit|resume|"},
+                  {"plugin", s->plugins.count > 0, "||plan|"},
+                  {"db", s->db != NULL, "||plan|submit|merge|resume|"}};
+    char mine[20];
+    snprintf(mine, sizeof mine, "|%s|", s->action ? s->action : "");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].given && !strstr(places[i].goes_with, mine))
+            return pbd_error(PBD_BAD_INPUT, "--%s does not go with sweep %s: see `pbdbench sweep --help`",
+                             places[i].option, s->action ? s->action : "FILE.yaml");
+    return pbd_ok();
+}
+
+static pbd_status take_words(const pbd_texts *words, sweep *s) {
+    s->style.json = s->json;
+    s->style.quiet = s->quiet;
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "sweep needs a file: `pbdbench sweep --help` shows one");
+    const action *a = find_action(words->item[0]);
+    if (!a && words->count > 1) return too_many(words);
+    if (a)
+        PBD_TRY(take_rest(words, a, s));
+    else
+        s->path = words->item[0];
+    return check_places(s);
+}
+
+/* ---- In parts ---------------------------------------------------------------------------------------------------- */
+
+/* The merge may run elsewhere: a path that holds from any folder. */
+static char *whole_path(const char *path) {
+    char *whole = NULL, *here = *path == '/' ? NULL : getcwd(NULL, 0);
+    if (!here) return strdup(path);
+    if (asprintf(&whole, "%s/%s", here, path) < 0) whole = NULL;
+    free(here);
+    return whole;
+}
+
+static pbd_status act_in_parts(const sweep *s, int argc, char **argv, int *exit_code) {
+    char *db = pbd_db_path(s->db), *whole_db = db ? whole_path(db) : NULL;
+    char *dir = s->dir ? strdup(s->dir) : pbd_root_path("results/sweep");
+    const pbd_parts parts = {.path = s->path,
+                             .dir = dir,
+                             .db = whole_db,
+                             .db_given = s->db != NULL,
+                             .shard = s->shard,
+                             .shard_cells = s->shard_cells,
+                             .submission = {.engine = s->engine,
+                                            .throttle = s->throttle,
+                                            .packed = s->packed,
+                                            .args = s->sbatch_args,
+                                            .db = whole_db,
+                                            .json = s->json,
+                                            .quiet = s->quiet},
+                             .style = s->style,
+                             .argc = argc,
+                             .argv = argv};
+    const pbd_status status =
+        dir && whole_db ? find_action(s->action)->act(&parts, exit_code) : pbd_error(PBD_FAILED, "out of memory");
+    free(dir);
+    free(whole_db);
+    free(db);
+    return status;
+}
+
+/* ---- The whole of it --------------------------------------------------------------------------------------------- */
+
+static pbd_status forecast(sweep *s, const char *db) {
+    pbd_forecast forecast;
+    if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->making.store));
+    if (!s->again) PBD_TRY(pbd_plan_look_up(&s->plan, s->making.store));
+    PBD_TRY(pbd_forecast_figure(s->file, &s->plan, 0, s->making.store, &forecast));
+    pbd_report_forecast(s->file, &s->plan, 0, &forecast, &s->style);
+    return pbd_ok();
+}
+
+static pbd_status execute(sweep *s, const char *db, int argc, char **argv) {
+    PBD_TRY(pbd_store_open(db, PBD_STORE_WRITE, &s->making.store));
+    PBD_TRY(pbd_store_begin(s->making.store, argc, argv));
+    s->making.style = s->style;
+    const pbd_status status = pbd_make_runs(&s->making, &s->plan, s->again);
+    pbd_print_made(&s->making, s->path);
+    return status;
+}
+
+static pbd_status act(sweep *s, int argc, char **argv, int *exit_code) {
+    PBD_TRY(pbd_plugins_load(&s->plugins));
+    if (s->action) return act_in_parts(s, argc, argv, exit_code);
+    PBD_TRY(pbd_sweep_load(s->path, &s->file));
+    PBD_TRY(pbd_figure_plan(s->file, false, 0, &s->plan));
+    char *db = pbd_db_path(s->db);
+    if (!db) return pbd_error(PBD_FAILED, "out of memory");
+    const pbd_status status = s->dry_run ? forecast(s, db) : execute(s, db, argc, argv);
+    *exit_code = pbd_made_exit(&s->making);
+    free(db);
+    return status;
+}
+
+static int verb_main(int argc, char **argv) {
+    sweep s = {0};
+    pbd_texts words;
+    bool help;
+    int exit_code = PBD_EXIT_OK;
+    pbd_status status = pbd_options_parse("sweep", table, argc, argv, &s, &words, &help);
+    if (status.code == PBD_OK && !help) status = take_words(&words, &s);
+    pbd_catch_interrupts();
+    if (status.code == PBD_OK && !help) status = act(&s, argc, argv, &exit_code);
+    pbd_texts_free(&s.plugins);
+    pbd_texts_free(&s.sbatch_args);
+    pbd_texts_free(&words);
+    pbd_store_close(s.making.store);
+    free(s.making.refusals);
+    pbd_plan_free(&s.plan);
+    pbd_figure_file_free(s.file);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return help ? pbd_verb_help(&pbd_verb_sweep) : exit_code;
+}
+
+const pbd_verb pbd_verb_sweep = {
+    .name = "sweep",
+    .summary = "many runs over axes; resumable; in parts on a cluster",
+    .usage =
+        "sweep FILE.yaml [options]\n"
+        "sweep plan FILE.yaml [--dir DIR] [--shard-cells N] [--db FILE]\n"
+        "sweep submit --engine slurm|local [--dir DIR] [--shard-cells N] [--throttle M] [--packed]\n"
+        "             [--sbatch-args WORDS] [--db FILE]\n"
+        "sweep run-shard I [--dir DIR]\n"
+        "sweep status [--dir DIR]\n"
+        "sweep merge [--dir DIR] [--db FILE]\n"
+        "sweep resume [--dir DIR] [options of submit]",
+    .about =
+        "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
+        "  runs:\n"
+        "    - name: stiffness\n"
+        "      case: cube_shear\n"
+        "      method: pbd_distance\n"
+        "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
+        "      set: [\"cells=5\"]\n"
+        "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]\n\n"
+        "On a cluster the same file is made in parts:\n\n"
+        "  plan       freezes every cell, in the order of their ids and cut into shards, into DIR/manifest.jsonl\n"
+        "  submit     has Slurm run the shards, as an array of jobs, and merge them when all have ended\n"
+        "  run-shard  what each job runs: makes one shard on the node's own disk and publishes it in DIR/shards\n"
+        "  status     which shards are published; exit 4 while some are missing\n"
+        "  merge      takes the published shards into the store; done again it adds what is new\n"
+        "  resume     submits the shards that are missing, when no job is left in the queue; options that are not\n"
+        "             given are those of the last submission\n\n"
+        "What is published is all that counts: jobs may be killed, or run twice. DIR must be seen by every node, as\n"
+        "must the program. Shards are made by the build that planned; any build merges.",
+    .more =
+        "Exit 5 when a run failed or diverged, 130 after Ctrl-C, 2 for bad input: of the file (nothing is run then),\n"
+        "or of a run that its case or method refuses. Such a run is named with the reason, and the rest is made.\n"
+        "merge: 2 when files that are no whole shards of this sweep were set aside (DIR/aside), 4 when shards are\n"
+        "missing; the rest is merged.",
+    .options = table,
+    .words = PBD_WORDS_FILES,
+    .choices = "plan|submit|run-shard|status|merge|resume",
+    .main = verb_main,
+};

@@ -1,0 +1,77 @@
+/* What a body written for reals and for batches (twice.h) may use of a number beyond + - * / and comparisons. */
+#ifndef PBD_BODY
+#ifndef PBD_SCALAR_H
+#define PBD_SCALAR_H
+
+#include "harness/exec/batch.h"
+
+/* A number as its bits. Unsigned, so that every shift is defined. */
+typedef uint32_t pbd_bits_float;
+typedef uint64_t pbd_bits_double;
+typedef PBD_NAME(pbd_bits) real_bits;
+typedef int mask; /* what a comparison of reals gives; vmask is that of batches */
+
+#define REAL_IS_FLOAT (sizeof(real) == sizeof(float))
+#define REAL_MANTISSA (REAL_IS_FLOAT ? 23 : 52)                      /* bits */
+#define REAL_BIAS (REAL_IS_FLOAT ? 127 : 1023)                       /* of the exponent */
+#define REAL_MIN ((real)(REAL_IS_FLOAT ? (double)FLT_MIN : DBL_MIN)) /* the smallest normal one */
+
+PBD_FN real real_where(mask m, real a, real b) { return m ? a : b; }
+PBD_FN real real_set(real x) { return x; }
+
+/* Whether any asks for it: the one thing that a body may branch on, to leave out what nobody needs. */
+PBD_FN int mask_any(mask m) { return m != 0; }
+PBD_FN int vmask_any(vmask m) { return batch_bits(m) != 0; }
+
+PBD_FN real_bits real_to_bits(real x) {
+    real_bits bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+PBD_FN real real_from_bits(real_bits bits) {
+    real x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#if PBD_BATCH == 1
+typedef real_bits vreal_bits;
+PBD_FN vreal_bits vreal_to_bits(vreal x) { return real_to_bits(x); }
+PBD_FN vreal vreal_from_bits(vreal_bits bits) { return real_from_bits(bits); }
+#else
+typedef real_bits vreal_bits __attribute__((vector_size(PBD_BATCH * sizeof(real))));
+PBD_FN vreal_bits vreal_to_bits(vreal x) { return (vreal_bits)x; }
+PBD_FN vreal vreal_from_bits(vreal_bits bits) { return (vreal)bits; }
+#endif
+
+#define PBD_BODY "methods/physics/math/scalar.h"
+#include "methods/physics/math/twice.h"
+#endif
+#else
+
+#define SIGN ((real_bits)1 << (8 * sizeof(real) - 1))
+
+PBD_FN V(real) V(real_abs)(V(real) x) { return V(real_from_bits)(V(real_to_bits)(x) & ~SIGN); }
+
+/* a with the sign of b. */
+PBD_FN V(real) V(real_copysign)(V(real) a, V(real) b) {
+    return V(real_from_bits)((V(real_to_bits)(a) & ~SIGN) | (V(real_to_bits)(b) & SIGN));
+}
+
+/* With NaN for one of them, the second. */
+PBD_FN V(real) V(real_max)(V(real) a, V(real) b) { return V(real_where)(a > b, a, b); }
+PBD_FN V(real) V(real_min)(V(real) a, V(real) b) { return V(real_where)(a < b, a, b); }
+
+/* The power of two in x >= 0 (x itself without its digits), kept where it and its reciprocal are normal: for scaling
+ * without rounding. *inverse is the reciprocal. */
+PBD_FN V(real) V(real_power_of_two)(V(real) x, V(real) * inverse) {
+    const real least = REAL_MIN, most = 1 / (4 * REAL_MIN);
+    x = V(real_max)(V(real_min)(x, V(real_set)(most)), V(real_set)(least));
+    V(real_bits) exponent = V(real_to_bits)(x) >> REAL_MANTISSA;
+    *inverse = V(real_from_bits)((2 * REAL_BIAS - exponent) << REAL_MANTISSA);
+    return V(real_from_bits)(exponent << REAL_MANTISSA);
+}
+
+#undef SIGN
+#endif

@@ -1,0 +1,180 @@
+#include "methods/physics/math/sparse.h"
+
+#include <limits.h>
+#include <math.h>
+#include <slu_ddefs.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pbd_sparse_free(pbd_sparse *s) {
+    free(s->unknown);
+    free(s->column);
+    free(s->row);
+    free(s->value);
+    *s = (pbd_sparse){0};
+}
+
+_Static_assert(sizeof(int_t) == sizeof(int), "SuperLU was built with 64-bit indices: make pbd_sparse's int_t too");
+
+/* ---- Pattern ----------------------------------------------------------------------------------------------------- */
+
+static int compare_nodes(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which elements hold a node: element[first[p] .. first[p + 1]) of node p. */
+typedef struct incidence {
+    size_t *first;
+    uint32_t *element;
+} incidence;
+
+static pbd_status find_incidence(size_t nodes, const uint32_t *node, size_t elements, int corners, incidence *out) {
+    const size_t total = elements * (size_t)corners;
+    out->first = calloc(nodes + 2, sizeof *out->first);
+    out->element = malloc((total + 1) * sizeof *out->element);
+    if (!out->first || !out->element) return pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", nodes);
+    for (size_t i = 0; i < total; i++) out->first[node[i] + 2]++;
+    for (size_t p = 0; p < nodes; p++) out->first[p + 2] += out->first[p + 1];
+    for (size_t i = 0; i < total; i++) out->element[out->first[node[i] + 1]++] = (uint32_t)(i / (size_t)corners);
+    return pbd_ok();
+}
+
+/* The nodes that share an element with node p, ascending, into `mine`; returns how many. */
+static size_t neighbours_of(size_t p, const incidence *at, const uint32_t *node, int corners, uint32_t *mine) {
+    size_t count = 0, unique = 0;
+    for (size_t k = at->first[p]; k < at->first[p + 1]; k++)
+        for (int c = 0; c < corners; c++) mine[count++] = node[(size_t)corners * at->element[k] + (size_t)c];
+    qsort(mine, count, sizeof *mine, compare_nodes);
+    for (size_t k = 0; k < count; k++)
+        if (unique == 0 || mine[k] != mine[unique - 1]) mine[unique++] = mine[k];
+    return unique;
+}
+
+/* Writes, or with s->row == NULL only counts, the columns. */
+static size_t walk_columns(pbd_sparse *s, const incidence *at, const uint32_t *node, int corners, uint32_t *mine) {
+    size_t entries = 0;
+    for (size_t p = 0; p < s->nodes; p++) {
+        const size_t count = neighbours_of(p, at, node, corners, mine);
+        for (int d = 0; d < 3; d++) {
+            if (s->unknown[3 * p + d] < 0) continue;
+            s->column[s->unknown[3 * p + d]] = (int)entries;
+            for (size_t k = 0; k < 3 * count; k++) {
+                const int row = s->unknown[3 * mine[k / 3] + k % 3];
+                if (row < 0) continue;
+                if (s->row) s->row[entries] = row;
+                entries++;
+            }
+        }
+    }
+    s->column[s->n] = (int)entries;
+    return entries;
+}
+
+static pbd_status number_unknowns(pbd_sparse *s, const bool *held) {
+    s->unknown = malloc((3 * s->nodes + 1) * sizeof *s->unknown);
+    if (!s->unknown) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", 3 * s->nodes);
+    for (size_t i = 0; i < 3 * s->nodes; i++) s->unknown[i] = held && held[i] ? -1 : s->n++;
+    s->column = malloc(((size_t)s->n + 1) * sizeof *s->column);
+    return s->column ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
+}
+
+static pbd_status find_pattern(pbd_sparse *s, const incidence *at, const uint32_t *node, int corners) {
+    size_t widest = 0;
+    for (size_t p = 0; p < s->nodes; p++)
+        if (at->first[p + 1] - at->first[p] > widest) widest = at->first[p + 1] - at->first[p];
+    uint32_t *mine = malloc((widest * (size_t)corners + 1) * sizeof *mine);
+    if (!mine) return pbd_error(PBD_FAILED, "out of memory for the matrix of %zu nodes", s->nodes);
+    const size_t entries = walk_columns(s, at, node, corners, mine);
+    if (entries > INT_MAX) {
+        free(mine);
+        return pbd_error(PBD_NOT_SUPPORTED, "a matrix of %zu entries is too large for SuperLU: use a coarser mesh",
+                         entries);
+    }
+    s->row = malloc((entries + 1) * sizeof *s->row);
+    s->value = calloc(entries + 1, sizeof *s->value);
+    if (s->row) walk_columns(s, at, node, corners, mine);
+    free(mine);
+    if (s->row && s->value) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a matrix of %zu entries", entries);
+}
+
+pbd_status pbd_sparse_create(size_t nodes, const uint32_t *element, size_t elements, int corners, const bool *held,
+                             pbd_sparse *out) {
+    incidence at = {0};
+    *out = (pbd_sparse){.nodes = nodes};
+    pbd_status status = number_unknowns(out, held);
+    if (status.code == PBD_OK) status = find_incidence(nodes, element, elements, corners, &at);
+    if (status.code == PBD_OK) status = find_pattern(out, &at, element, corners);
+    free(at.first);
+    free(at.element);
+    if (status.code != PBD_OK) pbd_sparse_free(out);
+    return status;
+}
+
+void pbd_sparse_clear(pbd_sparse *s) { memset(s->value, 0, (size_t)s->column[s->n] * sizeof *s->value); }
+
+double *pbd_sparse_at(const pbd_sparse *s, int row, int column) {
+    int lo = s->column[column], hi = s->column[column + 1] - 1;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (s->row[middle] < row)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return &s->value[lo];
+}
+
+/* ---- Solving ----------------------------------------------------------------------------------------------------- */
+
+pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
+    const size_t n = (size_t)s->n;
+    if (n == 0) return pbd_ok();
+    superlu_options_t options;
+    set_default_options(&options);
+    options.SymmetricMode = YES; /* order for a symmetric matrix, and keep the diagonal as pivots */
+    options.ColPerm = MMD_AT_PLUS_A;
+    options.DiagPivotThresh = 0;
+    options.Equil = NO;
+    options.IterRefine = careful ? SLU_DOUBLE : NOREFINE;
+    options.ConditionNumber = careful ? YES : NO;
+    int *index = malloc(3 * (n + 1) * sizeof *index);      /* perm_c, perm_r, etree */
+    double *answer = malloc(3 * (n + 1) * sizeof *answer); /* x, R, C */
+    if (!index || !answer) {
+        free(index);
+        free(answer);
+        return pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
+    }
+    SuperMatrix A, B, X, L, U;
+    SuperLUStat_t statistics;
+    GlobalLU_t global;
+    mem_usage_t memory;
+    char equed[1] = {'N'};
+    double growth, rcond = 1, forward, backward;
+    int info = 0;
+    StatInit(&statistics);
+    dCreate_CompCol_Matrix(&A, s->n, s->n, s->column[s->n], s->value, s->row, s->column, SLU_NC, SLU_D, SLU_GE);
+    dCreate_Dense_Matrix(&B, s->n, 1, right, s->n, SLU_DN, SLU_D, SLU_GE);
+    dCreate_Dense_Matrix(&X, s->n, 1, answer, s->n, SLU_DN, SLU_D, SLU_GE);
+    memset(&L, 0, sizeof L);
+    memset(&U, 0, sizeof U);
+    dgssvx(&options, &A, index, index + n, index + 2 * n, equed, answer + n, answer + 2 * n, &L, &U, NULL, 0, &B, &X,
+           &growth, &rcond, &forward, &backward, &global, &memory, &statistics, &info);
+    StatFree(&statistics);
+    Destroy_SuperMatrix_Store(&A);
+    Destroy_SuperMatrix_Store(&B);
+    Destroy_SuperMatrix_Store(&X);
+    if (L.Store) Destroy_SuperNode_Matrix(&L);
+    if (U.Store) Destroy_CompCol_Matrix(&U);
+    bool finite = info == 0 && (!careful || rcond > 1e-15);
+    for (size_t i = 0; i < n && finite; i++) finite = isfinite(answer[i]);
+    if (finite) memcpy(right, answer, n * sizeof *answer);
+    free(index);
+    free(answer);
+    if (info > s->n + 1) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
+    if (!finite)
+        return pbd_error(PBD_NO_EQUILIBRIUM,
+                         "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
+    return pbd_ok();
+}

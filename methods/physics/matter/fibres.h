@@ -1,0 +1,22 @@
+/* The fibres of a scene's material as kernels take them (add_fibres of hyperelastic.h). Host code. */
+#ifndef PBD_FIBRES_H
+#define PBD_FIBRES_H
+
+#include "methods/physics/matter/hyperelastic.h"
+
+/* Those that have a stiffness, in their order, of length 1; stiffnesses in units of `unit`, Pa. */
+static inline __attribute__((unused)) pbd_status fibres_make(const pbd_material *material, double unit,
+                                                             fibre_set *out) {
+    out->count = 0;
+    for (int k = 0; k < PBD_MOST_FIBRES; k++) {
+        const double *b = material->fibre[k], length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+        if (!(material->fibre_stiffness[k] > 0)) continue;
+        if (!(length > 0 && isfinite(length)))
+            return pbd_error(PBD_BAD_INPUT, "the fibre (%g, %g, %g) has no direction", b[0], b[1], b[2]);
+        out->direction[out->count] = vec3_make((real)(b[0] / length), (real)(b[1] / length), (real)(b[2] / length));
+        out->stiffness[out->count++] = (real)(material->fibre_stiffness[k] / unit);
+    }
+    return pbd_ok();
+}
+
+#endif

@@ -1,0 +1,202 @@
+#include "methods/physics/parts/cloth_contact.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "methods/physics/parts/cloth_contact_kernels.h"
+#include "methods/physics/surface/mesh_tree.h"
+
+/* RELAXATION: sweeps of all contacts converge below 2; with 1 what all do together is right at once. REACH: how far
+ * beyond touching they are looked for, of d, for what iterations do to velocities. REBUILT: steps after which the tree
+ * is made anew. */
+static const double RELAXATION = 1, REACH = 0.25;
+enum { REBUILT = 64 };
+
+struct cloth_contact {
+    pbd_exec *exec;
+    pbd_recorder *recorder;
+    const cloth *cloth;
+    cloth_contact_settings set;
+    mesh_tree tree;
+    double dt, deepest, most;
+    uint64_t steps;
+    size_t meetings, room; /* those of this step; those that fit */
+    /* Device: cloth_contact_kernels.h says what they hold. */
+    uint32_t *first, *first_side, *particle, *vertex, *key, *side;
+    real *foot, *normal, *state, *impulse, *crowd, *block;
+};
+
+/* What is by contact. */
+static void free_meetings(cloth_contact *c) {
+    void **of[] = {(void **)&c->particle, (void **)&c->vertex,  (void **)&c->key,
+                   (void **)&c->side,     (void **)&c->foot,    (void **)&c->normal,
+                   (void **)&c->state,    (void **)&c->impulse, (void **)&c->block};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        pbd_free(c->exec, *of[i]);
+        *of[i] = NULL;
+    }
+    c->room = 0;
+}
+
+void cloth_contact_free(cloth_contact *c) {
+    if (!c) return;
+    free_meetings(c);
+    pbd_free(c->exec, c->first);
+    pbd_free(c->exec, c->first_side);
+    pbd_free(c->exec, c->crowd);
+    mesh_tree_free(&c->tree);
+    free(c);
+}
+
+static pbd_status allocate(cloth_contact *c, size_t count, size_t size, void *out) {
+    return pbd_alloc(c->exec, count * size, (void **)out);
+}
+
+pbd_status cloth_contact_create(const cloth *of, const cloth_contact_settings *settings, pbd_exec *exec,
+                                pbd_recorder *recorder, cloth_contact **out) {
+    const cloth_rows rows = cloth_rows_of(of);
+    *out = NULL;
+    if (!(settings->distance > 0 && isfinite(settings->distance)))
+        return pbd_error(PBD_BAD_INPUT, "particles meet the cloth at a distance of %g m: above 0, please",
+                         settings->distance);
+    if (!(settings->friction >= 0 && isfinite(settings->friction)))
+        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: at least 0, please", settings->friction);
+    cloth_contact *c = calloc(1, sizeof *c);
+    if (!c) return pbd_error(PBD_FAILED, "out of memory for contact with a cloth");
+    *c = (cloth_contact){.exec = exec, .recorder = recorder, .cloth = of, .set = *settings};
+    pbd_status status = mesh_tree_create(&c->tree, exec, rows.triangles);
+    if (status.code == PBD_OK) status = allocate(c, settings->particles + 1, sizeof *c->first, &c->first);
+    if (status.code == PBD_OK) status = allocate(c, rows.particles + 1, sizeof *c->first_side, &c->first_side);
+    if (status.code == PBD_OK) status = allocate(c, rows.particles, sizeof *c->crowd, &c->crowd);
+    if (status.code != PBD_OK)
+        cloth_contact_free(c);
+    else
+        *out = c;
+    return status;
+}
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status make_room(cloth_contact *c, size_t meetings) {
+    if (meetings <= c->room) return pbd_ok();
+    const size_t n = meetings + meetings / 4 + 64;
+    if (n > UINT32_MAX / 4) return pbd_error(PBD_FAILED, "%zu contacts with the cloth: are lengths right?", meetings);
+    free_meetings(c);
+    uint32_t **words[] = {&c->particle, &c->vertex, &c->key, &c->side};
+    real **rows[] = {&c->foot, &c->normal, &c->state, &c->impulse};
+    for (size_t i = 0; i < 4; i++) PBD_TRY(allocate(c, (i == 0 ? 1 : 3) * n, sizeof(uint32_t), words[i]));
+    for (size_t i = 0; i < 4; i++) PBD_TRY(allocate(c, 4 * n, sizeof(real), rows[i]));
+    PBD_TRY(allocate(c, MEETING_SUMS * (n / MEETING_BLOCK + 1), sizeof(real), &c->block));
+    c->room = n;
+    return pbd_ok();
+}
+
+static meeting_args meeting_args_of(const cloth_contact *c, real *v) {
+    const cloth_rows rows = cloth_rows_of(c->cloth);
+    return (meeting_args){.particle = c->particle,
+                          .vertex = c->vertex,
+                          .first = c->first,
+                          .side = c->side,
+                          .first_side = c->first_side,
+                          .foot = c->foot,
+                          .normal = c->normal,
+                          .state = c->state,
+                          .impulse = c->impulse,
+                          .crowd = c->crowd,
+                          .start = rows.x,
+                          .p = rows.p,
+                          .v = v,
+                          .dt = (real)c->dt,
+                          .inverse_dt = (real)(1 / c->dt),
+                          .friction = (real)c->set.friction,
+                          .relaxation = (real)RELAXATION};
+}
+
+static int bits_of(size_t most) {
+    int bits = 1;
+    while (most >> bits) bits++;
+    return bits;
+}
+
+/* For each vertex of the cloth its sides of contacts, in their order. */
+static pbd_status sort_sides(cloth_contact *c) {
+    const cloth_rows rows = cloth_rows_of(c->cloth);
+    const size_t sides = 3 * c->meetings;
+    const meeting_sides_args list = {c->vertex, c->key, c->side};
+    const meeting_first_args first = {c->key, c->first_side, sides, (uint32_t)rows.particles};
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(list_sides), sides, &list));
+    PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->side, sides, bits_of(rows.particles)));
+    return pbd_run(c->exec, &PBD_KERNEL(note_first_sides), sides, &first);
+}
+
+static pbd_status watch(cloth_contact *c) {
+    const size_t blocks = (c->meetings + MEETING_BLOCK - 1) / MEETING_BLOCK, count = MEETING_SUMS * blocks;
+    const meeting_watch_args args = {c->normal, c->meetings, (real)c->set.distance, c->block};
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(watch_meetings), blocks, &args));
+    real *block = malloc((count + 1) * sizeof *block);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu contacts", c->meetings);
+    const pbd_status status = pbd_download(c->exec, block, c->block, count * sizeof *block);
+    double near = 0;
+    for (size_t i = 0; i < count && status.code == PBD_OK; i += MEETING_SUMS) {
+        c->deepest = fmax(c->deepest, (double)block[i]);
+        near += (double)block[i + 1];
+    }
+    c->most = fmax(c->most, near);
+    pbd_metric(c->recorder, "cloth_contacts", "1", PBD_NEUTRAL, near);
+    free(block);
+    return status;
+}
+
+static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
+    const cloth_rows rows = cloth_rows_of(c->cloth);
+    const mesh_rows mesh = {.vertex = rows.x, .later = rows.p, .corner = rows.corner};
+    PBD_TRY(c->steps++ % REBUILT == 0 ? mesh_tree_build(&c->tree, &mesh) : mesh_tree_refit(&c->tree, &mesh));
+    meeting_find_args find = {.mesh = mesh_tree_view(&c->tree, &mesh),
+                              .later = rows.p,
+                              .x = x,
+                              .v = v,
+                              .dt = (real)c->dt,
+                              .distance = (real)c->set.distance,
+                              .reach = (real)(REACH * c->set.distance),
+                              .floor = (real)(c->set.time > c->dt ? 1 - c->dt / c->set.time : 0),
+                              .first = c->first};
+    uint64_t meetings = 0;
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_meetings), c->set.particles, &find));
+    PBD_TRY(pbd_scan(c->exec, c->first, c->set.particles, &meetings));
+    c->meetings = 0;
+    PBD_TRY(make_room(c, (size_t)meetings));
+    c->meetings = (size_t)meetings;
+    if (c->meetings == 0) return pbd_ok();
+    find.particle = c->particle;
+    find.vertex = c->vertex;
+    find.foot = c->foot;
+    find.normal = c->normal;
+    return pbd_run(c->exec, &PBD_KERNEL(fill_meetings), c->set.particles, &find);
+}
+
+pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {
+    c->dt = dt;
+    PBD_TRY(look_for(c, x, v));
+    if (c->meetings == 0) return pbd_ok();
+    PBD_TRY(watch(c));
+    PBD_TRY(sort_sides(c));
+    meeting_args args = meeting_args_of(c, NULL);
+    args.v = (real *)(uintptr_t)v; /* weigh_meetings only reads it */
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(sum_crowds), cloth_rows_of(c->cloth).particles, &args));
+    return pbd_run(c->exec, &PBD_KERNEL(weigh_meetings), c->meetings, &args);
+}
+
+pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
+    const meeting_args args = meeting_args_of(c, v);
+    if (c->meetings == 0) return pbd_ok();
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(project_meetings), c->meetings, &args));
+    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(push_particles), c->meetings, &args));
+    pbd_count(c->recorder, "cloth_contact_solves", c->meetings);
+    return pbd_run(c->exec, &PBD_KERNEL(push_vertices), cloth_rows_of(c->cloth).particles, &args);
+}
+
+pbd_status cloth_contact_record(cloth_contact *c) {
+    pbd_metric(c->recorder, "cloth_penetration", "m", PBD_LOWER_IS_BETTER, c->deepest);
+    pbd_metric(c->recorder, "most_cloth_contacts", "1", PBD_NEUTRAL, c->most);
+    return pbd_ok();
+}

@@ -1,0 +1,278 @@
+/* Contact of particles with the triangles of a cloth, on either side, with Coulomb friction.
+ *
+ * A contact is a particle i, the point q = sum b_k x_k of a triangle that is nearest to it when a step begins, and the
+ * direction n from there to it; n and b are held for the step. With r = (p_i - x_i) - sum b_k (p_k - x_k) how far the
+ * two have moved against each other and g_0 = |x_i - q| - d their gap at the start, the gap is g_0 + n r. Accumulated
+ * impulses (kg m) are projected, all contacts at once:
+ *
+ *     push <- max(0, push - (g_0 + n r - floor)/D),   drag <- drag - (r - n n r)/D, no longer than mu push,
+ *     x_i += w_i J,  x_k -= w_k b_k J,   J the change of push n + drag,   D = (w_i m_i + sum_k w_k b_k B_k)/relaxation
+ *
+ * with m_i the contacts of the particle and B_k = sum b over those of the vertex: no row of the matrix of all contacts
+ * has a larger sum, so that sweeps converge below a relaxation of 2, whatever the masses; what all do together is right
+ * at once. The same J leaves one side and comes to the other, and sum b = 1: momentum is kept to rounding, with
+ * friction too. floor: a gap that is below 0 when the step begins need not close at once. */
+#ifndef PBD_CLOTH_CONTACT_KERNELS_H
+#define PBD_CLOTH_CONTACT_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/mesh_search.h"
+
+enum { MEETINGS_MOST = 6 }; /* triangles that one particle is in contact with: the nearest */
+
+/* ---- Who meets what ---------------------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    uint32_t triangle;
+    real weight[3]; /* b */
+    real distance;  /* m */
+    vec3 normal;
+    int face; /* the nearest point is within the triangle, not on its rim */
+} meeting;
+
+typedef struct meeting_find_args {
+    mesh_view mesh;              /* the cloth where the step begins; its boxes hold the way to `later` too */
+    const real *later;           /* where its vertices would come without contact; rows of four */
+    const real *x, *v;           /* particles: rows of four; 1/kg is the fourth of v */
+    real dt, distance, reach;    /* s; d, m; how far beyond it is looked for, m */
+    real floor;                  /* what is left of a gap below 0 at the end of a step, of what it was */
+    uint32_t *first;             /* by particle: how many, then (after a scan) where they begin */
+    uint32_t *particle, *vertex; /* by contact; 3 by contact */
+    real *foot;                  /* by contact: b_1, b_2, b_3, and g_0 less the floor, m */
+    real *normal;                /* by contact: n, and g_0, m */
+} meeting_find_args;
+
+PBD_FN vec3 mesh_blend(const real *rows, const uint32_t *corner, const real weight[3]) {
+    const vec3 a = vec3_scale(weight[0], load3(rows, corner[0])), b = vec3_scale(weight[1], load3(rows, corner[1]));
+    return vec3_add(vec3_add(a, b), vec3_scale(weight[2], load3(rows, corner[2])));
+}
+
+/* Nearest first; ties by the number of the triangle, so that the order in which they are met does not matter. */
+PBD_FN int meeting_before(const meeting *a, const meeting *b) {
+    return a->distance < b->distance || (!(b->distance < a->distance) && a->triangle < b->triangle);
+}
+
+PBD_FN int meeting_insert(meeting *list, int count, const meeting *one) {
+    int at = count < MEETINGS_MOST ? count : MEETINGS_MOST - 1;
+    if (count == MEETINGS_MOST && !meeting_before(one, &list[at])) return count;
+    for (; at > 0 && meeting_before(one, &list[at - 1]); at--) list[at] = list[at - 1];
+    list[at] = *one;
+    return count < MEETINGS_MOST ? count + 1 : count;
+}
+
+/* Whether a triangle may be touched in the step. */
+PBD_FN int meeting_of(const meeting_find_args *a, vec3 x, vec3 move, uint32_t triangle, meeting *out) {
+    const uint32_t *corner = a->mesh.corner + 3 * (size_t)triangle;
+    const mesh_foot foot = mesh_foot_on(load3(a->mesh.vertex, corner[0]), load3(a->mesh.vertex, corner[1]),
+                                        load3(a->mesh.vertex, corner[2]), x);
+    const vec3 off = vec3_sub(x, mesh_blend(a->mesh.vertex, corner, foot.weight));
+    const vec3 area = mesh_area(&a->mesh, triangle);
+    const real size = real_sqrt(vec3_dot(area, area)), length = real_sqrt(vec3_dot(off, off));
+    out->triangle = triangle;
+    out->face = foot.feature == MESH_FACE;
+    out->distance = length;
+    for (int k = 0; k < 3; k++) out->weight[k] = foot.weight[k];
+    if (out->face || !(length > (real)1e-6 * a->distance)) {
+        if (!(size > 0)) return 0;
+        out->normal = vec3_scale(real_sign(vec3_dot(off, area)) / size, area);
+    } else
+        out->normal = vec3_scale(1 / length, off);
+    const vec3 drift =
+        vec3_sub(mesh_blend(a->later, corner, foot.weight), mesh_blend(a->mesh.vertex, corner, foot.weight));
+    return length - a->distance + vec3_dot(out->normal, vec3_sub(move, drift)) < a->reach;
+}
+
+/* All triangles whose inside is nearest; of rims, which neighbours share, only one that is nearer than any inside. */
+PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[MEETINGS_MOST]) {
+    const vec3 x = load3(a->x, i), move = vec3_scale(a->dt, load3(a->v, i));
+    const real wide = a->distance + a->reach + real_size(move.x) + real_size(move.y) + real_size(move.z);
+    const vec3 low = vec3_make(x.x - wide, x.y - wide, x.z - wide),
+               high = vec3_make(x.x + wide, x.y + wide, x.z + wide);
+    mesh_walk walk;
+    meeting rim, one;
+    int count = 0, rims = 0;
+    if (!(wide < MESH_FAR)) return 0; /* NaN, infinity */
+    mesh_walk_begin(&a->mesh, &walk);
+    for (uint32_t t = mesh_walk_next(&a->mesh, &walk, low, high); t != MESH_NONE;
+         t = mesh_walk_next(&a->mesh, &walk, low, high)) {
+        if (!meeting_of(a, x, move, t, &one)) continue;
+        if (one.face)
+            count = meeting_insert(list, count, &one);
+        else if (!rims || meeting_before(&one, &rim)) {
+            rim = one;
+            rims = 1;
+        }
+    }
+    if (rims && (count == 0 || rim.distance < (real)0.9999 * list[0].distance))
+        count = meeting_insert(list, count, &rim);
+    return count;
+}
+
+PBD_FN void count_meetings(const meeting_find_args *a, size_t i) {
+    meeting list[MEETINGS_MOST];
+    a->first[i] = (uint32_t)find_meetings(a, i, list);
+}
+PBD_ITEM_KERNEL(count_meetings, meeting_find_args, 8 * sizeof(real) + 4, 40)
+
+PBD_FN void fill_meetings(const meeting_find_args *a, size_t i) {
+    meeting list[MEETINGS_MOST];
+    const uint32_t first = a->first[i], count = a->first[i + 1] - first;
+    if (count == 0) return;
+    const int found = find_meetings(a, i, list);
+    for (uint32_t k = 0; k < count && k < (uint32_t)found; k++) {
+        const size_t c = first + k;
+        const meeting *one = &list[k];
+        const real gap = one->distance - a->distance;
+        a->particle[c] = (uint32_t)i;
+        for (size_t d = 0; d < 3; d++) {
+            a->vertex[3 * c + d] = a->mesh.corner[3 * (size_t)one->triangle + d];
+            a->foot[4 * c + d] = one->weight[d];
+        }
+        a->foot[4 * c + 3] = gap < 0 ? gap - a->floor * gap : gap;
+        a->normal[4 * c] = one->normal.x;
+        a->normal[4 * c + 1] = one->normal.y;
+        a->normal[4 * c + 2] = one->normal.z;
+        a->normal[4 * c + 3] = gap;
+    }
+}
+PBD_ITEM_KERNEL(fill_meetings, meeting_find_args, 8 * sizeof(real) + 8, 40)
+
+/* ---- Who else meets a vertex ------------------------------------------------------------------------------------- */
+
+typedef struct meeting_sides_args {
+    const uint32_t *vertex;
+    uint32_t *key, *side; /* 3 by contact: the vertex, and which of all sides */
+} meeting_sides_args;
+
+PBD_FN void list_sides(const meeting_sides_args *a, size_t k) {
+    a->key[k] = a->vertex[k];
+    a->side[k] = (uint32_t)k;
+}
+PBD_ITEM_KERNEL(list_sides, meeting_sides_args, 12, 0)
+
+typedef struct meeting_first_args {
+    const uint32_t *key; /* sorted */
+    uint32_t *first;     /* by vertex, and one more */
+    size_t sides;
+    uint32_t vertices;
+} meeting_first_args;
+
+PBD_FN void note_first_sides(const meeting_first_args *a, size_t k) {
+    uint32_t vertex = k ? a->key[k - 1] + 1 : 0;
+    for (; vertex <= a->key[k]; vertex++) a->first[vertex] = (uint32_t)k;
+    if (k + 1 < a->sides) return;
+    for (; vertex <= a->vertices; vertex++) a->first[vertex] = (uint32_t)a->sides;
+}
+PBD_ITEM_KERNEL(note_first_sides, meeting_first_args, 8, 0)
+
+/* ---- Impulses ---------------------------------------------------------------------------------------------------- */
+
+typedef struct meeting_args {
+    const uint32_t *particle, *vertex, *first; /* first: contacts of each particle */
+    const uint32_t *side, *first_side;         /* of each vertex */
+    const real *foot, *normal;
+    real *state;       /* by contact: drag, push, kg m */
+    real *impulse;     /* by contact: J, and 1/D, kg */
+    real *crowd;       /* by vertex: B */
+    const real *start; /* vertices where the step began: rows of four */
+    real *p;           /* and now; 1/kg is the fourth */
+    real *v;           /* particles; likewise */
+    real dt, inverse_dt, friction, relaxation;
+} meeting_args;
+
+PBD_FN void sum_crowds(const meeting_args *a, size_t k) {
+    real sum = 0;
+    for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++)
+        sum += a->foot[4 * (size_t)(a->side[s] / 3) + a->side[s] % 3];
+    a->crowd[k] = sum;
+}
+PBD_ITEM_KERNEL(sum_crowds, meeting_args, 10 * (4 + sizeof(real)), 10)
+
+PBD_FN void weigh_meetings(const meeting_args *a, size_t c) {
+    const uint32_t i = a->particle[c];
+    real sum = a->v[4 * (size_t)i + 3] * (real)(a->first[i + 1] - a->first[i]);
+    for (size_t k = 0; k < 3; k++) {
+        const size_t vertex = a->vertex[3 * c + k];
+        sum += a->p[4 * vertex + 3] * a->foot[4 * c + k] * a->crowd[vertex];
+    }
+    a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held: nothing moves */
+    for (size_t d = 0; d < 4; d++) a->state[4 * c + d] = 0;
+}
+PBD_ITEM_KERNEL(weigh_meetings, meeting_args, 17 * sizeof(real) + 24, 12)
+
+PBD_FN void project_meetings(const meeting_args *a, size_t c) {
+    const uint32_t *vertex = a->vertex + 3 * c;
+    const real *foot = a->foot + 4 * c, per = a->impulse[4 * c + 3];
+    real *state = a->state + 4 * c;
+    const vec3 n = load3(a->normal, c), was = load3(a->state, c);
+    const vec3 carried = vec3_sub(mesh_blend(a->p, vertex, foot), mesh_blend(a->start, vertex, foot));
+    const vec3 r = vec3_sub(vec3_scale(a->dt, load3(a->v, a->particle[c])), carried);
+    const real along = vec3_dot(n, r), push = real_most(0, state[3] - per * (foot[3] + along));
+    vec3 drag = vec3_sub(was, vec3_scale(per, vec3_sub(r, vec3_scale(along, n))));
+    const real length = real_sqrt(vec3_dot(drag, drag)), most = a->friction * push;
+    drag = vec3_scale(length > most ? most / length : (real)1, drag);
+    const vec3 j = vec3_add(vec3_scale(push - state[3], n), vec3_sub(drag, was));
+    state[0] = drag.x;
+    state[1] = drag.y;
+    state[2] = drag.z;
+    state[3] = push;
+    a->impulse[4 * c] = j.x;
+    a->impulse[4 * c + 1] = j.y;
+    a->impulse[4 * c + 2] = j.z;
+}
+PBD_ITEM_KERNEL(project_meetings, meeting_args, 52 * sizeof(real) + 16, 90)
+
+/* The first contact of a particle moves it, for all. */
+PBD_FN void push_particles(const meeting_args *a, size_t c) {
+    const uint32_t i = a->particle[c];
+    if (a->first[i] != c) return;
+    vec3 sum = vec3_make(0, 0, 0);
+    for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++) sum = vec3_add(sum, load3(a->impulse, k));
+    real *v = a->v + 4 * (size_t)i;
+    const real w = a->inverse_dt * v[3];
+    v[0] += w * sum.x;
+    v[1] += w * sum.y;
+    v[2] += w * sum.z;
+}
+PBD_ITEM_KERNEL(push_particles, meeting_args, 12 * sizeof(real) + 12, 10)
+
+PBD_FN void push_vertices(const meeting_args *a, size_t k) {
+    vec3 sum = vec3_make(0, 0, 0);
+    for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++) {
+        const size_t c = a->side[s] / 3;
+        sum = vec3_add(sum, vec3_scale(a->foot[4 * c + a->side[s] % 3], load3(a->impulse, c)));
+    }
+    real *p = a->p + 4 * k;
+    p[0] -= p[3] * sum.x;
+    p[1] -= p[3] * sum.y;
+    p[2] -= p[3] * sum.z;
+}
+PBD_ITEM_KERNEL(push_vertices, meeting_args, 50 * sizeof(real) + 40, 70)
+
+/* ---- How deep ---------------------------------------------------------------------------------------------------- */
+
+enum { MEETING_BLOCK = 256, MEETING_SUMS = 2 };
+
+typedef struct meeting_watch_args {
+    const real *normal;
+    size_t meetings;
+    real distance; /* d */
+    real *out;     /* MEETING_SUMS by block: the deepest at the start of the step, m; how many are nearer than 1.01 d */
+} meeting_watch_args;
+
+PBD_FN void watch_meetings(const meeting_watch_args *a, size_t block) {
+    const size_t begin = block * MEETING_BLOCK,
+                 end = begin + MEETING_BLOCK < a->meetings ? begin + MEETING_BLOCK : a->meetings;
+    real deepest = 0, near = 0;
+    for (size_t c = begin; c < end; c++) {
+        const real gap = a->normal[4 * c + 3];
+        deepest = real_most(deepest, -gap);
+        near += gap < (real)0.01 * a->distance ? (real)1 : (real)0;
+    }
+    a->out[MEETING_SUMS * block] = deepest;
+    a->out[MEETING_SUMS * block + 1] = near;
+}
+PBD_ITEM_KERNEL(watch_meetings, meeting_watch_args, MEETING_BLOCK * sizeof(real), MEETING_BLOCK * 3)
+
+#endif

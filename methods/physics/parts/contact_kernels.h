@@ -1,0 +1,576 @@
+/* Kernels of contact: between particles, and of particles with colliders. contact.h says what they make up. */
+#ifndef PBD_CONTACT_KERNELS_H
+#define PBD_CONTACT_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/space/grid_search.h"
+#include "methods/physics/surface/collider_shapes.h"
+
+PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
+
+/* ---- Who may meet whom ------------------------------------------------------------------------------------------- */
+
+/* A search writes down at once what it finds, up to so many. */
+enum { CONTACTS_KEPT = 24 };
+
+/* Particles stand in the lists in slices of CONTACT_SLICE, side by side: row r of a slice holds the r-th candidate of
+ * each, so that a batch looks at one of each particle's at once. A multiple of every batch. */
+enum { CONTACT_SLICE = 16 };
+
+/* Slices are as long as their longest list. So that little of them is empty, particles are put in the order of their
+ * numbers of candidates, within windows of neighbours in space: farther apart they would share no memory. */
+enum { CONTACT_WINDOW_BITS = 10, CONTACT_COUNT_BITS = 6 };
+
+typedef struct contact_search_args {
+    grid_view grid;     /* its fourth column: radii */
+    const real *rest;   /* rows by particle: place at rest, and the number of its body */
+    const real *radius; /* by particle, m */
+    const real *body;   /* by place, and PBD_BATCH more: that number */
+    real margin;
+    real self_square; /* m^2: of one body are pairs that were farther apart at rest; below 0: none are */
+    int between;
+    size_t members;
+    uint32_t *count;       /* by place: how many */
+    uint32_t *kept;        /* CONTACTS_KEPT by place: what the count came by; of use where there were no more */
+    uint32_t *key, *order; /* by line of the lists: what they are sorted by; the place that stands there */
+    uint32_t *slice;       /* by slice: how many rows, then (after a scan) the first of them */
+    uint32_t *own;         /* by line: the particle */
+    uint32_t *list;        /* rows x CONTACT_SLICE: particles, ascending; itself where there are no more */
+    real *reach;           /* the same of the sums of two radii, m; 0 where there are no more */
+} contact_search_args;
+
+/* Of `lanes` from place `at` on, all of one body with place k, those that were far enough apart from it at rest. */
+PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t at, uint32_t lanes) {
+    const real *one = a->rest + 4 * (size_t)a->grid.particle[k];
+    uint32_t out = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)lowest_bit(lanes);
+        const real *other = a->rest + 4 * (size_t)a->grid.particle[at + lane];
+        const real x = one[0] - other[0], y = one[1] - other[1], z = one[2] - other[2];
+        if (x * x + y * y + z * z > a->self_square) out |= 1u << lane;
+    }
+    return out;
+}
+
+/* Where those may stand whom the particles of one body in one cell may meet: neighbours in the order of cells ask for
+ * the same places. Stretches of their own body alone are left out, unless it may meet itself. */
+typedef struct contact_around {
+    grid_cell cell;
+    real body;
+    int stretches; /* below 0: nobody's yet */
+    grid_stretch stretch[GRID_STRETCHES];
+} contact_around;
+
+PBD_FN contact_around around_nothing(void) {
+    contact_around out;
+    out.cell.at[0] = out.cell.at[1] = out.cell.at[2] = 0;
+    out.body = 0;
+    out.stretches = -1;
+    return out;
+}
+
+/* Whether [begin, end) holds anyone of another body. */
+PBD_FN int holds_others(const real *of, real body, grid_stretch places) {
+    for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH)
+        if (batch_bits(batch_load(of, at, PBD_BATCH) != body) & grid_lanes(at, places.end, places.end)) return 1;
+    return 0;
+}
+
+PBD_FN void look_around_cell(const contact_search_args *a, uint32_t k, contact_around *around) {
+    const grid_view *g = &a->grid;
+    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, grid_position(g, k));
+    const int same =
+        cell.at[0] == around->cell.at[0] && cell.at[1] == around->cell.at[1] && cell.at[2] == around->cell.at[2];
+    if (around->stretches >= 0 && same && around->body == a->body[k]) return;
+    around->cell = cell;
+    around->body = a->body[k];
+    around->stretches = 0;
+    for (int s = 0; s < GRID_STRETCHES; s += grid_stretch_step(g, cell)) {
+        const grid_stretch places = grid_stretch_of(g, cell, s);
+        if (places.begin < places.end && (a->self_square >= 0 || holds_others(a->body, around->body, places)))
+            around->stretch[around->stretches++] = places;
+    }
+}
+
+PBD_FN void append_apart(uint32_t *list, uint32_t stride, const uint32_t *from, uint32_t bits) {
+    for (; bits; bits &= bits - 1, list += stride) *list = from[lowest_bit(bits)];
+}
+
+/* Goes through those near place k whom it may meet; writes down, `stride` apart, those that fit. Returns how many there
+ * are. */
+PBD_FN uint32_t contact_candidates(const contact_search_args *a, const contact_around *around, uint32_t k,
+                                   uint32_t *list, uint32_t stride, uint32_t fit) {
+    const grid_view *g = &a->grid;
+    const vec3 x = grid_position(g, k);
+    const real radius = g->w[k];
+    uint32_t found = 0;
+    for (int s = 0; s < around->stretches; s++) {
+        const grid_stretch places = around->stretch[s];
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            const vreal sum = batch_load(g->w, at, PBD_BATCH) + radius + a->margin; /* from both sides the same */
+            const uint32_t near = batch_bits(grid_squares(g, x, at) < sum * sum) & grid_lanes(at, places.end, k);
+            const uint32_t own = near & batch_bits(batch_load(a->body, at, PBD_BATCH) == around->body);
+            uint32_t meets = a->between ? near & ~own : 0;
+            if (a->self_square >= 0 && own) meets |= far_at_rest(a, k, at, own);
+            const uint32_t more = (uint32_t)count_bits(meets);
+            if (found + more <= fit && stride == 1) append_bits(list + found, g->particle + at, meets);
+            if (found + more <= fit && stride > 1) append_apart(list + found * stride, stride, g->particle + at, meets);
+            found += more;
+        }
+    }
+    return found;
+}
+
+typedef struct contact_bodies_args {
+    const uint32_t *particle; /* by place */
+    const real *rest;
+    real *body;
+} contact_bodies_args;
+
+PBD_FN void place_bodies(const contact_bodies_args *a, size_t k) {
+    a->body[k] = a->rest[4 * (size_t)a->particle[k] + 3];
+}
+PBD_ITEM_KERNEL(place_bodies, contact_bodies_args, 2 * sizeof(real) + 4, 0)
+
+PBD_FN void count_contacts(const contact_search_args *a, size_t first, int count) {
+    const uint32_t most = (1u << CONTACT_COUNT_BITS) - 1;
+    contact_around around = around_nothing();
+    for (uint32_t k = (uint32_t)first; k < first + (size_t)count; k++) {
+        look_around_cell(a, k, &around);
+        const uint32_t found = contact_candidates(a, &around, k, a->kept + CONTACTS_KEPT * (size_t)k, 1, CONTACTS_KEPT);
+        a->count[k] = found;
+        a->key[k] = k >> CONTACT_WINDOW_BITS << CONTACT_COUNT_BITS | (most - (found < most ? found : most));
+        a->order[k] = k;
+    }
+}
+PBD_BATCH_KERNEL(count_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
+
+PBD_FN void count_contact_rows(const contact_search_args *a, size_t slice) {
+    uint32_t rows = 0;
+    for (size_t line = slice * CONTACT_SLICE; line < (slice + 1) * CONTACT_SLICE && line < a->members; line++) {
+        const uint32_t count = a->count[a->order[line]];
+        rows = count > rows ? count : rows;
+    }
+    a->slice[slice] = rows;
+}
+PBD_ITEM_KERNEL(count_contact_rows, contact_search_args, 8 * CONTACT_SLICE + 4, CONTACT_SLICE)
+
+PBD_FN void search_again(const contact_search_args *a, uint32_t k, uint32_t *list, uint32_t count) {
+    contact_around around = around_nothing();
+    look_around_cell(a, k, &around);
+    contact_candidates(a, &around, k, list, CONTACT_SLICE, count);
+}
+
+#define CONTACT_NOBODY UINT32_MAX
+
+/* The candidates of a line into its slice's rows, as they were found. Lines past the last are of no particle: the first
+ * stands in for them. */
+PBD_FN void bring_contacts(const contact_search_args *a, size_t line, uint32_t *list, uint32_t rows) {
+    const uint32_t k = line < a->members ? a->order[line] : 0, count = line < a->members ? a->count[k] : 0;
+    const uint32_t *kept = a->kept + CONTACTS_KEPT * (size_t)k;
+    a->own[line] = a->grid.particle[k];
+    if (count > CONTACTS_KEPT) search_again(a, k, list, count);
+    for (uint32_t r = 0; r < count && count <= CONTACTS_KEPT; r++) list[r * CONTACT_SLICE] = kept[r];
+    for (uint32_t r = count; r < rows; r++) list[r * CONTACT_SLICE] = CONTACT_NOBODY;
+}
+
+/* Each lane's candidates in ascending order: insertion, side by side. */
+PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
+    for (uint32_t r = 1; r < rows; r++)
+        for (uint32_t q = r; q > 0; q--) {
+            uint32_t *low = list + (q - 1) * CONTACT_SLICE, *high = list + q * CONTACT_SLICE;
+            uint32_t turned = 0;
+            for (int l = 0; l < PBD_BATCH; l++) {
+                const uint32_t one = low[l], other = high[l];
+                turned |= (uint32_t)(other < one);
+                low[l] = other < one ? other : one;
+                high[l] = other < one ? one : other;
+            }
+            if (!turned) break;
+        }
+}
+
+PBD_FN void fill_contacts(const contact_search_args *a, size_t first, int count) {
+    const size_t slice = first / CONTACT_SLICE;
+    const uint32_t begin = a->slice[slice], rows = a->slice[slice + 1] - begin, *own = a->own + first;
+    const size_t at = (size_t)begin * CONTACT_SLICE + first % CONTACT_SLICE;
+    for (size_t l = 0; l < (size_t)count; l++) bring_contacts(a, first + l, a->list + at + l, rows);
+    sort_contacts(a->list + at, rows);
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t *list = a->list + at + (size_t)r * CONTACT_SLICE;
+        real *reach = a->reach + at + (size_t)r * CONTACT_SLICE;
+        for (int l = 0; l < PBD_BATCH; l++) {
+            const int there = list[l] != CONTACT_NOBODY;
+            list[l] = there ? list[l] : own[l];
+            reach[l] = there ? a->radius[own[l]] + a->radius[list[l]] : 0;
+        }
+    }
+}
+PBD_BATCH_KERNEL(fill_contacts, contact_search_args, 4 * 12 + 12, 4 * 10)
+
+/* ---- One pass of Eq. 12 ------------------------------------------------------------------------------------------ */
+
+typedef struct contact_pass_args {
+    const uint32_t *slice, *own, *list; /* as in contact_search_args, and so is the next */
+    const real *reach;
+    const real *x; /* rows by particle, where the substep began */
+    real *p;       /* where they are now; the fourth is the inverse mass */
+    /* What find_touching finds: candidates that overlap, in the rows of the lists, and how many, by line. */
+    uint32_t *touching, *touches;
+    const real *radius; /* by particle, m */
+    real *crowd;        /* rows by particle: how much its pushes add up at most, how many they are, and its radius */
+    int shared;         /* or sums as printed */
+    real *push;         /* 3 by line, `stride` apart, m */
+    size_t stride;
+    real friction, relaxation;
+} contact_pass_args;
+
+/* Pairs of one batch of particles i with one candidate j of each: how deep they are in each other, below 0: apart; and
+ * the unit vector from j to i. */
+typedef struct contact_pairs {
+    vreal depth;
+    vvec3 normal;
+} contact_pairs;
+
+PBD_FN vvec3 contact_place(const vreal row[4]) { return vvec3_make(row[0], row[1], row[2]); }
+
+/* Two particles at one place part along x, the one of the higher number forwards: as good as any other way, and the
+ * same from both sides. */
+PBD_FN contact_pairs contact_pairs_of(vvec3 off, vreal reach, const uint32_t *i, const uint32_t *j) {
+    const vreal square = vvec3_dot(off, off), length = vreal_sqrt(square), zero = vreal_set(0);
+    const vmask together = length <= zero;
+    contact_pairs pairs;
+    pairs.depth = reach - length;
+    pairs.normal = vvec3_scale(1 / vreal_where(together, vreal_set(1), length), off);
+    if (!batch_bits(together)) return pairs;
+    real along[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) along[l] = i[l] > j[l] ? (real)1 : (real)-1;
+    pairs.normal.x = vreal_where(together, batch_load(along, 0, PBD_BATCH), pairs.normal.x);
+    return pairs;
+}
+
+/* At least the largest eigenvalue of a symmetric matrix (xx yy zz xy yz zx) that has none below 0, and at most 1.15
+ * times it: the eighth root of the sum of all eighth powers. */
+PBD_FN vreal contact_largest(const vreal given[6]) {
+    vreal m[6];
+    for (int k = 0; k < 6; k++) m[k] = given[k];
+    for (int twice = 0; twice < 2; twice++) {
+        const vreal xx = m[0], yy = m[1], zz = m[2], xy = m[3], yz = m[4], zx = m[5];
+        m[0] = xx * xx + xy * xy + zx * zx;
+        m[1] = xy * xy + yy * yy + yz * yz;
+        m[2] = zx * zx + yz * yz + zz * zz;
+        m[3] = xx * xy + xy * yy + zx * yz;
+        m[4] = xy * zx + yy * yz + yz * zz;
+        m[5] = zx * xx + yz * xy + zz * zx;
+    }
+    const vreal square = m[0] * m[0] + m[1] * m[1] + m[2] * m[2] + 2 * (m[3] * m[3] + m[4] * m[4] + m[5] * m[5]);
+    return vreal_sqrt(vreal_sqrt(vreal_sqrt(square)));
+}
+
+/* Adds n n^T of the pairs that overlap: one sum for each entry of contact_largest. */
+PBD_FN void add_to_crowds(vreal sum[6], vmask overlap, const contact_pairs *pairs) {
+    const vvec3 n = pairs->normal;
+    const vreal zero = vreal_set(0);
+    const vreal entry[6] = {n.x * n.x, n.y * n.y, n.z * n.z, n.x * n.y, n.y * n.z, n.z * n.x};
+    for (int e = 0; e < 6; e++) sum[e] += vreal_where(overlap, entry[e], zero);
+}
+
+PBD_FN void store_crowds(const contact_pass_args *a, size_t first, int count, const uint32_t *touches,
+                         const vreal sum[6]) {
+    real radius[PBD_BATCH], number[PBD_BATCH];
+    for (size_t l = 0; l < PBD_BATCH; l++) radius[l] = a->radius[a->own[first + l]];
+    for (size_t l = 0; l < PBD_BATCH; l++) number[l] = (real)touches[l];
+    const vreal row[4] = {contact_largest(sum), batch_load(number, 0, PBD_BATCH), batch_load(radius, 0, PBD_BATCH),
+                          vreal_set(0)};
+    batch_store_rows(a->crowd, a->own + first, 1, count, row);
+}
+
+/* Writes down which candidates overlap now (most do not), how many they are and, where sums are shared, how much a
+ * crowd's pushes add up to at most: the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
+PBD_FN void find_touching(const contact_pass_args *a, size_t first, int count) {
+    const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
+    const uint32_t begin = a->slice[slice], end = a->slice[slice + 1];
+    const vreal zero = vreal_set(0);
+    uint32_t touches[PBD_BATCH] = {0};
+    vreal own[4], sum[6] = {zero, zero, zero, zero, zero, zero};
+    if (begin < end) batch_load_rows(a->p, a->own + first, 1, PBD_BATCH, own);
+    for (uint32_t row = begin; row < end; row++) {
+        const size_t at = (size_t)row * CONTACT_SLICE + lane;
+        vreal x[4];
+        batch_load_rows(a->p, a->list + at, 1, PBD_BATCH, x);
+        const vvec3 off = vvec3_sub(contact_place(own), contact_place(x));
+        const vreal reach = batch_load(a->reach, at, PBD_BATCH);
+        const vmask overlap = vvec3_dot(off, off) < reach * reach;
+        uint32_t bits = batch_bits(overlap);
+        if (!bits) continue;
+        const contact_pairs pairs = contact_pairs_of(off, reach, a->own + first, a->list + at);
+        if (a->shared) add_to_crowds(sum, overlap, &pairs);
+        for (; bits; bits &= bits - 1) {
+            const size_t l = (size_t)lowest_bit(bits);
+            a->touching[(size_t)(begin + touches[l]++) * CONTACT_SLICE + lane + l] = a->list[at + l];
+        }
+    }
+    for (int l = 0; l < count; l++) a->touches[first + (size_t)l] = touches[l];
+    if (begin < end) store_crowds(a, first, count, touches, sum);
+}
+PBD_BATCH_KERNEL(find_touching, contact_pass_args, 4 * (5 * sizeof(real) + 4), 4 * 10)
+
+PBD_FN vreal contact_least(vreal a, vreal b) { return vreal_where(a < b, a, b); }
+PBD_FN vreal contact_most(vreal a, vreal b) { return vreal_where(a > b, a, b); }
+
+/* friction_of collider_shapes.h, for a batch. */
+PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
+    const vvec3 along = vvec3_sub(slip, vvec3_scale(vvec3_dot(slip, normal), normal));
+    const vreal length = vreal_sqrt(vvec3_dot(along, along)), one = vreal_set(1);
+    const vmask slides = length > most;
+    return vvec3_scale(vreal_where(slides, most / vreal_where(slides, length, one), one), along);
+}
+
+/* What each particle is to be moved by, from both sides of every pair the same numbers, so that m times them sum to
+ * zero. Where many pairs meet, plain sums overshoot. With shares s_e of the pairs e, one pass of these projections has
+ * no eigenvalue above the largest of sum s_e n n^T over the pairs of any one particle, whatever the masses: since
+ * (sqrt(w_i) a - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). So s_e = relaxation/(the larger of the two particles'
+ * largest eigenvalues of sum n n^T), 1 at most, cannot diverge for a relaxation below 2. One number for each pair: one
+ * for each particle would lose momentum. Friction acts across n, where all pairs of a particle may pull one way: there
+ * the share is 1/(the larger of their numbers of pairs). */
+PBD_FN void find_pushes(const contact_pass_args *a, size_t first, int count) {
+    const size_t rows = (size_t)a->slice[first / CONTACT_SLICE] * CONTACT_SLICE + first % CONTACT_SLICE;
+    const uint32_t *i = a->own + first;
+    const vreal zero = vreal_set(0), one = vreal_set(1);
+    uint32_t most = 0;
+    for (size_t l = 0; l < PBD_BATCH; l++) most = a->touches[first + l] > most ? a->touches[first + l] : most;
+    if (most == 0) return;
+    vreal own[4], start[4], crowd[4];
+    vvec3 sum = vvec3_make(zero, zero, zero);
+    batch_load_rows(a->p, i, 1, PBD_BATCH, own);
+    batch_load_rows(a->x, i, 1, PBD_BATCH, start);
+    batch_load_rows(a->crowd, i, 1, PBD_BATCH, crowd);
+    const vvec3 moved = vvec3_sub(contact_place(own), contact_place(start));
+    for (uint32_t r = 0; r < most; r++) {
+        uint32_t j[PBD_BATCH];
+        vreal row[4], other[4], share = one, across = one;
+        for (size_t l = 0; l < PBD_BATCH; l++)
+            j[l] = r < a->touches[first + l] ? a->touching[rows + r * CONTACT_SLICE + l] : i[l];
+        const vmask there = crowd[1] > (real)r;
+        batch_load_rows(a->p, j, 1, PBD_BATCH, row);
+        batch_load_rows(a->crowd, j, 1, PBD_BATCH, other);
+        vvec3 off = vvec3_sub(contact_place(own), contact_place(row));
+        off.x = vreal_where(there, off.x, one);
+        const contact_pairs pair = contact_pairs_of(off, crowd[2] + other[2], i, j);
+        if (a->shared) {
+            share = contact_least(one, a->relaxation / contact_most(one, contact_most(crowd[0], other[0])));
+            across = contact_least(share, one / contact_most(one, contact_most(crowd[1], other[1])));
+        }
+        const vreal push = vreal_where(there, share * pair.depth, zero);
+        vvec3 away = vvec3_scale(push, pair.normal);
+        if (a->friction > 0) {
+            batch_load_rows(a->x, j, 1, PBD_BATCH, other);
+            const vvec3 slip = vvec3_sub(moved, vvec3_sub(contact_place(row), contact_place(other)));
+            away = vvec3_sub(away, contact_friction(vvec3_scale(across, slip), pair.normal, a->friction * push));
+        }
+        const vreal both = own[3] + row[3];
+        const vmask free = both > zero;
+        sum = vvec3_add(sum, vvec3_scale(vreal_where(free, own[3] / vreal_where(free, both, one), zero), away));
+    }
+    batch_store(a->push, first, count, sum.x);
+    batch_store(a->push + a->stride, first, count, sum.y);
+    batch_store(a->push + 2 * a->stride, first, count, sum.z);
+}
+PBD_BATCH_KERNEL(find_pushes, contact_pass_args, 12 + 8 * sizeof(real), 45)
+
+PBD_FN void apply_pushes(const contact_pass_args *a, size_t line) {
+    if (a->touches[line] == 0) return;
+    real *p = a->p + 4 * (size_t)a->own[line];
+    for (size_t d = 0; d < 3; d++) p[d] += a->push[d * a->stride + line];
+}
+PBD_ITEM_KERNEL(apply_pushes, contact_pass_args, 8, 0)
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+typedef struct collide_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *radius; /* by particle; NULL: points */
+    const real *x;
+    real *p;
+} collide_args;
+
+/* Out of each collider in turn, then back along its surface by friction. */
+PBD_FN void collide(const collide_args *a, size_t i) {
+    real *row = a->p + 4 * i;
+    if (!(row[3] > 0)) return; /* held */
+    const real radius = a->radius ? a->radius[i] : 0;
+    const vec3 start = contact_row(a->x, i);
+    vec3 p = contact_row(a->p, i);
+    collider_push_all(a->collider, a->colliders, i, radius, start, &p);
+    row[0] = p.x;
+    row[1] = p.y;
+    row[2] = p.z;
+}
+
+/* Most particles are far from every collider. Whether any of a batch may be nearer to one than its `reach` is asked of
+ * the whole batch first, with some slack for rounding: the answer is then that of one particle at a time, to the bit.
+ */
+PBD_FN vvec3 batch_to_frame(const collider_pose *c, vvec3 off) {
+    const real *axis = c->axis;
+    return vvec3_make(axis[0] * off.x + axis[1] * off.y + axis[2] * off.z,
+                      axis[3] * off.x + axis[4] * off.y + axis[5] * off.z,
+                      axis[6] * off.x + axis[7] * off.y + axis[8] * off.z);
+}
+
+PBD_FN vreal batch_size_of(vreal a) { return contact_most(a, -a); }
+PBD_FN vreal batch_radius_of(vreal x, vreal y) { return vreal_sqrt(x * x + y * y); }
+
+/* gap_of_faces of collider_shapes.h, without the direction. */
+PBD_FN vreal batch_gap_of_faces(vreal x, vreal y, vreal z) {
+    const vreal zero = vreal_set(0), nearest = contact_most(x, contact_most(y, z));
+    const vvec3 beyond = vvec3_make(contact_most(x, zero), contact_most(y, zero), contact_most(z, zero));
+    const vreal length = vreal_sqrt(vvec3_dot(beyond, beyond));
+    return vreal_where(length > zero, length, nearest);
+}
+
+/* The distance of shape_gap, for a batch; `x` in the collider's frame. */
+PBD_FN vreal batch_shape_gap(const collider_pose *c, vvec3 x) {
+    const real *half = c->half;
+    if (c->shape == PBD_PLANE) return x.z;
+    const vreal size_z = batch_size_of(x.z), above = contact_most(size_z - half[2], vreal_set(0));
+    const vreal radial = batch_radius_of(x.x, x.y);
+    if (c->shape == PBD_SPHERE) return batch_radius_of(radial, x.z) - half[0];
+    if (c->shape == PBD_CAPSULE) return batch_radius_of(radial, above) - half[0];
+    if (c->shape == PBD_BOX)
+        return batch_gap_of_faces(batch_size_of(x.x) - half[0], batch_size_of(x.y) - half[1], size_z - half[2]);
+    return batch_gap_of_faces(radial - half[0], vreal_set(-half[0] - half[2]), size_z - half[2]);
+}
+
+/* Shapes after the cylinder are not asked about: everybody may be near. */
+PBD_FN uint32_t near_collider(const collider_pose *c, vvec3 x, vreal reach) {
+    if (c->shape > PBD_CYLINDER) return ~0u;
+    const vvec3 off = vvec3_make(x.x - c->centre[0], x.y - c->centre[1], x.z - c->centre[2]);
+    const vreal gap = batch_shape_gap(c, batch_to_frame(c, off));
+    const vreal lengths = batch_size_of(off.x) + batch_size_of(off.y) + batch_size_of(off.z) + batch_size_of(reach) +
+                          (c->half[0] + c->half[1] + c->half[2]);
+    const vreal slack = (real)(64 * REAL_EPSILON) * lengths;
+    return batch_bits((c->container ? -gap : gap) < reach + slack);
+}
+
+PBD_FN uint32_t near_colliders(const collider_pose *collider, int colliders, const real *p, size_t first, int count,
+                               vreal reach) {
+    uint32_t at[PBD_BATCH], near = 0;
+    vreal row[4];
+    for (int l = 0; l < PBD_BATCH; l++) at[l] = (uint32_t)first + (uint32_t)(l < count ? l : count - 1);
+    batch_load_rows(p, at, 1, PBD_BATCH, row);
+    for (int c = 0; c < colliders; c++) near |= near_collider(collider + c, contact_place(row), reach);
+    return near & grid_lanes(0, (uint32_t)count, (uint32_t)count);
+}
+
+PBD_FN void collide_batch(const collide_args *a, size_t first, int count) {
+    const vreal radius = a->radius ? batch_load(a->radius, first, count) : vreal_set(0);
+    uint32_t near = near_colliders(a->collider, a->colliders, a->p, first, count, radius);
+    for (; near; near &= near - 1) collide(a, first + (size_t)lowest_bit(near));
+}
+PBD_BATCH_KERNEL(collide_batch, collide_args, 8 * sizeof(real), 20)
+
+/* ---- What is measured after a substep ---------------------------------------------------------------------------- */
+
+/* Each number is the worst that its particle ever saw, but for `pairs`, which is of now. */
+typedef struct contact_watch_args {
+    contact_pass_args pass; /* its x and p are not looked at */
+    const real *rest, *p;
+    int within;      /* there are pairs of one body */
+    uint32_t *pairs; /* by line: pairs that touch, to a hundredth of their distance */
+    real *depth;     /* by particle: of a pair, m */
+    real *near;      /* by particle: minus the distance of a pair of one body, m */
+} contact_watch_args;
+
+/* Puts the larger of two into what `own` has there. */
+PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
+    real lane[PBD_BATCH];
+    batch_store(lane, 0, PBD_BATCH, now);
+    for (int l = 0; l < count; l++)
+        if (lane[l] > values[own[l]]) values[own[l]] = lane[l];
+}
+
+PBD_FN void watch_pairs(const contact_watch_args *a, size_t first, int count) {
+    const contact_pass_args *pass = &a->pass;
+    const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
+    const uint32_t begin = pass->slice[slice], end = pass->slice[slice + 1], *i = pass->own + first;
+    const vreal zero = vreal_set(0), one = vreal_set(1);
+    vreal own[4], rest[4], pairs = zero, depth = zero, near = vreal_set(-(real)1e30);
+    real number[PBD_BATCH];
+    if (begin < end) batch_load_rows(a->p, i, 1, PBD_BATCH, own);
+    if (begin < end && a->within) batch_load_rows(a->rest, i, 1, PBD_BATCH, rest);
+    for (uint32_t row = begin; row < end; row++) {
+        const size_t at = (size_t)row * CONTACT_SLICE + lane;
+        const vreal reach = batch_load(pass->reach, at, PBD_BATCH);
+        vreal x[4], other[4];
+        batch_load_rows(a->p, pass->list + at, 1, PBD_BATCH, x);
+        const vvec3 off = vvec3_sub(contact_place(own), contact_place(x));
+        const vreal length = vreal_sqrt(vvec3_dot(off, off)), now = reach - length;
+        const vmask there = (reach > zero) & (own[3] + x[3] > zero); /* both held: nothing to be done */
+        pairs += vreal_where(there & (now > (real)-0.01 * reach), one, zero);
+        depth = vreal_where(there & (now > depth), now, depth);
+        if (!a->within) continue;
+        batch_load_rows(a->rest, pass->list + at, 1, PBD_BATCH, other);
+        near = vreal_where(there & (rest[3] == other[3]) & (-length > near), -length, near);
+    }
+    batch_store(number, 0, PBD_BATCH, pairs);
+    for (int l = 0; l < count; l++) a->pairs[first + (size_t)l] = (uint32_t)number[l];
+    if (begin == end) return;
+    keep_most(a->depth, i, count, depth);
+    if (a->within) keep_most(a->near, i, count, near);
+}
+PBD_BATCH_KERNEL(watch_pairs, contact_watch_args, 4 * (5 * sizeof(real) + 4), 4 * 15)
+
+typedef struct wall_watch_args {
+    const collider_pose *collider;
+    int colliders;
+    const real *p;
+    real *beyond; /* by particle: how far its centre was inside a collider, m; below 0: never */
+} wall_watch_args;
+
+PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
+    if (!(a->p[4 * i + 3] > 0)) return;
+    real most = a->beyond[i];
+    for (int c = 0; c < a->colliders; c++) {
+        const real now = collider_depth(a->collider + c, i, contact_row(a->p, i));
+        most = now > most ? now : most;
+    }
+    a->beyond[i] = most;
+}
+
+PBD_FN void watch_walls_batch(const wall_watch_args *a, size_t first, int count) {
+    const vreal beyond = batch_load(a->beyond, first, count);
+    uint32_t near = near_colliders(a->collider, a->colliders, a->p, first, count, -beyond);
+    for (; near; near &= near - 1) watch_walls(a, first + (size_t)lowest_bit(near));
+}
+PBD_BATCH_KERNEL(watch_walls_batch, wall_watch_args, 6 * sizeof(real), 20)
+
+/* By block of CONTACT_BLOCK lines or particles, so that the host reads little. */
+enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 4 };
+
+typedef struct contact_sum_args {
+    const uint32_t *pairs;             /* by line */
+    const real *depth, *near, *beyond; /* by particle; NULL: none */
+    size_t lines, particles;
+    real tolerance; /* m: beyond a collider by more */
+    real *out;      /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond */
+} contact_sum_args;
+
+PBD_FN void sum_contacts(const contact_sum_args *a, size_t block) {
+    real pairs = 0, depth = 0, near = -(real)1e30, beyond = 0;
+    const size_t first = block * CONTACT_BLOCK;
+    for (size_t s = first; a->pairs && s < first + CONTACT_BLOCK && s < a->lines; s++) pairs += (real)a->pairs[s];
+    for (size_t i = first; i < first + CONTACT_BLOCK && i < a->particles; i++) {
+        if (a->pairs) depth = a->depth[i] > depth ? a->depth[i] : depth;
+        if (a->pairs) near = a->near[i] > near ? a->near[i] : near;
+        if (a->beyond) beyond += (real)(a->beyond[i] > a->tolerance);
+    }
+    real *out = a->out + CONTACT_SUMS * block;
+    out[0] = pairs;
+    out[1] = depth;
+    out[2] = near;
+    out[3] = beyond;
+}
+PBD_ITEM_KERNEL(sum_contacts, contact_sum_args, CONTACT_BLOCK *(3 * sizeof(real) + 4), CONTACT_BLOCK * 4)
+
+#endif

@@ -1,0 +1,467 @@
+#include "methods/physics/parts/fluid.h"
+#include "methods/physics/device/device_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/parts/fluid_kernels.h"
+
+/* Lists reach further than the kernel, for what iterations move. */
+static const double FARTHER = 1.05;
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- A lattice at rest ------------------------------------------------------------------------------------------- */
+
+/* W and its slope over r, with support 1, in double: what the device has in reals. */
+static void kernel_at(int kernel, double q, double *w, double *slope) {
+    const double left = 1 - q, round = 1 - q * q;
+    *w = *slope = 0;
+    if (!(q < 1)) return;
+    if (kernel == FLUID_CUBIC_SPLINE) {
+        *w = 8 / PI * (q < 0.5 ? 1 - 6 * q * q * left : 2 * left * left * left);
+        *slope = 8 / PI * (q < 0.5 ? 18 * q - 12 : -6 * left * left / q);
+    } else if (kernel == FLUID_WENDLAND_C2) {
+        *w = 21 / (2 * PI) * pow(left, 4) * (1 + 4 * q);
+        *slope = -20 * 21 / (2 * PI) * pow(left, 3);
+    } else {
+        *w = kernel == FLUID_SPIKY ? 15 / PI * pow(left, 3) : 315 / (64 * PI) * pow(round, 3);
+        *slope = q > 0 ? -3 * 15 / PI * left * left / q : 0;
+    }
+}
+
+static fluid_shape shape_of(const fluid *f) {
+    const double h = f->support, cube = 1 / (h * h * h);
+    static const double w[] = {8 / 3.14159265358979323846, 21 / (2 * 3.14159265358979323846),
+                               15 / 3.14159265358979323846, 315 / (64 * 3.14159265358979323846)};
+    static const double gradient[] = {8 / 3.14159265358979323846, 21 / (2 * 3.14159265358979323846),
+                                      15 / 3.14159265358979323846, 15 / 3.14159265358979323846};
+    const int k = f->settings.kernel;
+    return (fluid_shape){.kernel = k,
+                         .support = (real)h,
+                         .per_square = (real)(1 / (h * h)),
+                         .density = (real)(w[k] * cube),
+                         .slope = (real)(gradient[k] * cube / (h * h))};
+}
+
+/* With edges and particles' volumes of 1 and a support of `reach`. */
+typedef struct lattice_sums {
+    double sum, square, moment; /* of W; of |grad W|^2; of -x dW/dx */
+} lattice_sums;
+
+static lattice_sums sum_lattice(int kernel, double reach) {
+    lattice_sums out = {0};
+    const int n = (int)ceil(reach);
+    for (int z = -n; z <= n; z++)
+        for (int y = -n; y <= n; y++)
+            for (int x = -n; x <= n; x++) {
+                double w, slope;
+                const double square = x * x + y * y + z * z;
+                kernel_at(kernel, sqrt(square) / reach, &w, &slope);
+                w /= pow(reach, 3);
+                slope /= pow(reach, 5);
+                out.sum += w;
+                out.square += slope * slope * square;
+                out.moment -= slope * square / 3;
+            }
+    return out;
+}
+
+/* The largest eigenvalue of Jacobi's iteration, D^-1 A, on an endless lattice: waves of multipliers along its three
+ * kinds of axes, of which |sum grad W exp(i k x)|^2 over sum |grad W|^2 is the eigenvalue. */
+static double largest_eigenvalue(int kernel, double reach, double square) {
+    static const double axis[3][3] = {{1, 0, 0},
+                                      {0.70710678118654752, 0.70710678118654752, 0},
+                                      {0.57735026918962576, 0.57735026918962576, 0.57735026918962576}};
+    const int n = (int)ceil(reach);
+    double most = 0;
+    for (int a = 0; a < 3; a++)
+        for (int step = 1; step <= 200; step++) {
+            const double k = step * 0.025;
+            double wave[3] = {0};
+            for (int z = -n; z <= n; z++)
+                for (int y = -n; y <= n; y++)
+                    for (int x = -n; x <= n; x++) {
+                        const double d[3] = {x, y, z}, length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+                        double w, slope;
+                        kernel_at(kernel, length / reach, &w, &slope);
+                        const double phase = k * (axis[a][0] * d[0] + axis[a][1] * d[1] + axis[a][2] * d[2]);
+                        for (int e = 0; e < 3; e++) wave[e] += slope / pow(reach, 5) * d[e] * sin(phase);
+                    }
+            most = fmax(most, (wave[0] * wave[0] + wave[1] * wave[1] + wave[2] * wave[2]) / square);
+        }
+    return most;
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+void fluid_free(fluid *f) {
+    void *device[] = {f->matter, f->multiplier, f->allowed,  f->exchange, f->p,      f->role, f->gain,
+                      f->change, f->excess,     f->distance, f->corner,   f->smooth, f->curl, f->normal,
+                      f->length, f->kept,       f->slice,    f->list,     f->block};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(f->exec, device[i]);
+    grid_free(&f->grid);
+    *f = (fluid){0};
+}
+
+static bool is_liquid(const pbd_scene *scene, size_t i) { return scene->matter && scene->matter[i] == PBD_FLUID; }
+
+static double volume_of(const pbd_scene *scene, size_t i) {
+    return scene->volumes ? scene->volumes[i] : scene->masses[i] / scene->fluid.density;
+}
+
+/* Mean volume and inverse mass of liquid. */
+static pbd_status measure_liquid(fluid *f, const pbd_scene *scene, double *volume, double *weight) {
+    *volume = *weight = 0;
+    for (size_t i = 0; i < scene->particles; i++) {
+        f->mixed = f->mixed || (scene->matter && scene->matter[i] == PBD_CONTINUUM);
+        if (!is_liquid(scene, i)) continue;
+        const double v = volume_of(scene, i);
+        if (!(v > 0 && isfinite(v) && scene->masses[i] > 0 && isfinite(scene->masses[i])))
+            return pbd_error(PBD_BAD_INPUT,
+                             "particle %zu of liquid has a mass of %g kg and a volume of %g m^3: above 0, please", i,
+                             scene->masses[i], v);
+        f->liquid++;
+        *volume += v;
+        *weight += 1 / scene->masses[i];
+    }
+    if (f->liquid == 0) return pbd_ok();
+    *volume /= (double)f->liquid;
+    *weight /= (double)f->liquid;
+    return pbd_ok();
+}
+
+static void measure_lattice(fluid *f, double volume, double weight) {
+    const fluid_settings *s = &f->settings;
+    const lattice_sums lattice = sum_lattice(s->kernel, s->support);
+    const double edge = cbrt(volume);
+    f->support = s->support * edge;
+    f->sum = lattice.sum;
+    f->stiffness = lattice.moment / lattice.sum;
+    f->weight = weight * lattice.square / (lattice.sum * lattice.sum * edge * edge);
+    f->eigenvalue = largest_eigenvalue(s->kernel, s->support, lattice.square);
+    f->relaxation = s->relaxation > 0 ? s->relaxation : 1 / f->eigenvalue;
+    f->softening = s->softening * f->weight + s->printed_softening * weight;
+}
+
+static pbd_status allocate(fluid *f, size_t count, size_t size, void *out) {
+    return pbd_alloc(f->exec, count * size, (void **)out);
+}
+
+static pbd_status allocate_rows(fluid *f) {
+    const size_t n = f->rows, slices = n / FLUID_LANES + 1;
+    PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->p));
+    PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->smooth));
+    if (f->walls > 0) {
+        const size_t each = (size_t)(f->walls + 1) * (n + 1);
+        PBD_TRY(allocate(f, each, sizeof(real), &f->distance));
+        PBD_TRY(allocate(f, 4 * each, sizeof(real), &f->normal));
+        PBD_TRY(allocate(f, FLUID_CORNER * (n + 1), sizeof(uint32_t), &f->corner));
+    }
+    if (f->settings.vorticity > 0) PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->curl));
+    real **one[] = {&f->role, &f->gain, &f->change, &f->excess, &f->multiplier, &f->allowed};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) PBD_TRY(allocate(f, n + 1, sizeof(real), one[i]));
+    if (f->mixed) PBD_TRY(allocate(f, 3 * n, sizeof(real), &f->exchange));
+    PBD_TRY(allocate(f, FLUID_WATCHED * (n / FLUID_BLOCK + 1), sizeof(real), &f->block));
+    PBD_TRY(allocate(f, n, sizeof(uint32_t), &f->length));
+    PBD_TRY(allocate(f, NEIGHBOURS_KEPT * n, sizeof(uint32_t), &f->kept));
+    return allocate(f, slices + 1, sizeof(uint32_t), &f->slice);
+}
+
+pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *settings, pbd_exec *exec,
+                        pbd_recorder *recorder) {
+    double volume, weight;
+    *f = (fluid){.exec = exec, .recorder = recorder, .settings = *settings, .rows = scene->particles, .largest = -1};
+    PBD_TRY(measure_liquid(f, scene, &volume, &weight));
+    if (f->liquid == 0) return pbd_ok();
+    measure_lattice(f, volume, weight);
+    if (settings->walls) f->walls = scene->colliders < FLUID_WALLS ? (int)scene->colliders : FLUID_WALLS;
+    PBD_TRY(allocate_rows(f));
+    PBD_TRY(allocate(f, f->rows, sizeof *f->matter, &f->matter));
+    PBD_TRY(pbd_upload(exec, f->matter, scene->matter, f->rows * sizeof *f->matter));
+    pbd_metric(recorder, "jacobi_eigenvalue", "1", PBD_NEUTRAL, f->eigenvalue);
+    pbd_count(recorder, "liquid_particles", f->liquid);
+    return grid_create(&f->grid, exec, f->rows, NULL, FARTHER * f->support, false);
+}
+
+/* ---- A pass ------------------------------------------------------------------------------------------------------ */
+
+static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->grid.particle, f->slice, f->list}; }
+
+static fluid_walls walls_of(const fluid *f) {
+    return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, (real)f->support};
+}
+
+static pbd_status place(fluid *f, const real *x, const real *v, const collider_poses *walls, double dt) {
+    const fluid_place_args args = {.x = x,
+                                   .v = v,
+                                   .id = f->id,
+                                   .matter = f->matter,
+                                   .p = f->p,
+                                   .role = f->role,
+                                   .gain = f->gain,
+                                   .rows = f->rows,
+                                   .dt = (real)dt};
+    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_place), f->rows + 1, &args));
+    if (f->walls == 0) return pbd_ok();
+    const fluid_measure_args measure = {walls->device, f->p, f->role, walls_of(f)};
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_measure_walls), f->rows, &measure);
+}
+
+static pbd_status solve(fluid *f, const real *v, double dt, int task) {
+    const fluid_settings *s = &f->settings;
+    const double ratio = f->dt > 0 ? dt / f->dt : 0;
+    const fluid_solve_args args = {.lists = lists_of(f),
+                                   .shape = shape_of(f),
+                                   .id = f->id,
+                                   .p = f->p,
+                                   .v = v,
+                                   .role = f->role,
+                                   .gain = f->gain,
+                                   .walls = walls_of(f),
+                                   .multiplier = f->multiplier,
+                                   .allowed = f->allowed,
+                                   .change = f->change,
+                                   .excess = f->excess,
+                                   .inverse_sum = (real)(1 / f->sum),
+                                   .relaxation = (real)f->relaxation,
+                                   .softening = (real)f->softening,
+                                   .compliance = (real)(s->compliance / (dt * dt)),
+                                   .keep = (real)(s->keep * ratio * ratio),
+                                   .both = s->both,
+                                   .printed = s->printed,
+                                   .task = task};
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_solve), f->rows, &args);
+}
+
+static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
+    const fluid_settings *s = &f->settings;
+    fluid_move_args args = {.lists = lists_of(f),
+                            .shape = shape_of(f),
+                            .id = f->id,
+                            .p = f->p,
+                            .role = f->role,
+                            .change = f->change,
+                            .walls = walls_of(f),
+                            .v = v,
+                            .exchange = f->exchange,
+                            .inverse_sum = (real)(1 / f->sum),
+                            .inverse_dt = (real)(1 / dt),
+                            .crowd = (real)(crowding ? s->crowding / f->weight : 0),
+                            .crowd_power = s->crowding_power};
+    double w, slope;
+    kernel_at(s->kernel, s->crowding_at, &w, &slope);
+    args.crowd_w = (real)(f->support * f->support * f->support / w);
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_move), f->rows, &args);
+}
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
+static pbd_status search(fluid *f) {
+    grid *g = &f->grid;
+    PBD_TRY(grid_build(g, f->p, f->role));
+    const real reach = (real)(FARTHER * f->support);
+    fluid_search_args args = {.grid = grid_view_of(g),
+                              .square = reach * reach,
+                              .rows = f->rows,
+                              .length = f->length,
+                              .kept = f->kept,
+                              .slice = f->slice};
+    const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;
+    uint64_t rows = 0;
+    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_count), f->rows, &args));
+    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_measure_slices), slices, &args));
+    PBD_TRY(pbd_scan(f->exec, f->slice, slices, &rows));
+    f->entries = rows * FLUID_LANES;
+    PBD_TRY(neighbours_room(f->exec, f->rows, f->entries, &f->list, &f->capacity));
+    args.list = f->list;
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_fill), slices * FLUID_LANES, &args);
+}
+
+/* What is too dense, where it all begins; and from then on less of it. */
+static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    const double time = f->settings.settling;
+    const fluid_allow_args args = {f->id, f->excess, f->allowed,
+                                   (real)(f->began ? time > 0 ? exp(-dt / time) : 0 : -1)};
+    if (!f->began) {
+        PBD_TRY(place(f, x, v, walls, 0));
+        PBD_TRY(search(f));
+        PBD_TRY(solve(f, v, dt, FLUID_LOOK));
+    }
+    f->began = true;
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_allow), f->rows, &args);
+}
+
+static pbd_status begin(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    PBD_TRY(place(f, x, v, walls, dt));
+    pbd_phase_begin(f->recorder, "fluid_search");
+    const pbd_status status = search(f);
+    pbd_phase_end(f->recorder);
+    PBD_TRY(status);
+    if (!(f->settings.keep > 0 && f->dt > 0)) return pbd_ok();
+    PBD_TRY(solve(f, v, dt, FLUID_REPEAT));
+    return move(f, v, dt, false);
+}
+
+pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, const collider_poses *walls, double dt) {
+    if (f->liquid == 0) return pbd_ok();
+    f->id = id;
+    const fluid_forget_args forget = {f->multiplier};
+    if (!(f->settings.keep > 0)) PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_forget), f->rows, &forget));
+    if (f->settings.settling > 0) PBD_TRY(settle(f, x, v, walls, dt));
+    return begin(f, x, v, walls, dt);
+}
+
+static pbd_status pass(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    PBD_TRY(place(f, x, v, walls, dt));
+    PBD_TRY(solve(f, v, dt, FLUID_SOLVE));
+    return move(f, v, dt, f->settings.crowding > 0);
+}
+
+pbd_status fluid_iterate(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    if (f->liquid == 0) return pbd_ok();
+    pbd_phase_begin(f->recorder, "fluid");
+    const pbd_status status = pass(f, x, v, walls, dt);
+    pbd_phase_end(f->recorder);
+    return status;
+}
+
+static pbd_status smooth(fluid *f, real *v, double dt) {
+    const fluid_smooth_args args = {.lists = lists_of(f),
+                                    .shape = shape_of(f),
+                                    .p = f->p,
+                                    .role = f->role,
+                                    .v = v,
+                                    .smooth = f->smooth,
+                                    .curl = f->curl,
+                                    .share = (real)f->settings.xsph};
+    const fluid_confine_args confine = {.lists = lists_of(f),
+                                        .shape = shape_of(f),
+                                        .p = f->p,
+                                        .role = f->role,
+                                        .curl = f->curl,
+                                        .smooth = f->smooth,
+                                        .speed = (real)(f->settings.vorticity * dt)};
+    const fluid_keep_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
+    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_smooth), f->rows, &args));
+    if (f->curl) PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_confine), f->rows, &confine));
+    return pbd_run(f->exec, &PBD_KERNEL(fluid_keep), f->rows, &keep);
+}
+
+static pbd_status end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    fluid_state now;
+    PBD_TRY(place(f, x, v, walls, dt));
+    PBD_TRY(solve(f, v, dt, FLUID_LOOK));
+    PBD_TRY(fluid_look(f, &now));
+    f->dt = dt;
+    f->largest = now.largest > f->largest || isnan(now.largest) ? now.largest : f->largest;
+    f->most_compressed = fmax(f->most_compressed, now.compressed);
+    return f->settings.xsph > 0 || f->curl ? smooth(f, v, dt) : pbd_ok();
+}
+
+pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
+    if (f->liquid == 0) return pbd_ok();
+    pbd_phase_begin(f->recorder, "fluid");
+    const pbd_status status = end(f, x, v, walls, dt);
+    pbd_phase_end(f->recorder);
+    return status;
+}
+
+/* ---- What is told ------------------------------------------------------------------------------------------------ */
+
+pbd_status fluid_look(const fluid *f, fluid_state *out) {
+    const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;
+    const fluid_watch_args args = {
+        .id = f->id, .role = f->role, .excess = f->excess, .exchange = f->exchange, .rows = f->rows, .out = f->block};
+    double sum[FLUID_WATCHED] = {-1};
+    *out = (fluid_state){.largest = -1};
+    if (f->liquid == 0) return pbd_ok();
+    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_watch), blocks, &args));
+    PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_WATCHED, 1, sum));
+    const double per = sum[3] > 0 ? 1 / sum[3] : 0;
+    *out = (fluid_state){.largest = sum[0], .compressed = sum[1] * per, .mean = sum[2] * per, .exchanged = sum[10]};
+    memcpy(out->exchange, sum + 4, sizeof out->exchange);
+    return pbd_ok();
+}
+
+pbd_status fluid_record(fluid *f) {
+    fluid_state now;
+    if (f->liquid == 0) return pbd_ok();
+    PBD_TRY(fluid_look(f, &now));
+    pbd_metric(f->recorder, "mean_compression", "1", PBD_LOWER_IS_BETTER, now.compressed);
+    pbd_metric(f->recorder, "most_mean_compression", "1", PBD_LOWER_IS_BETTER, f->most_compressed);
+    pbd_metric(f->recorder, "largest_compression", "1", PBD_LOWER_IS_BETTER, f->largest);
+    if (!f->mixed) return pbd_ok();
+    double lost = 0;
+    for (int d = 0; d < 3; d++) lost = fmax(lost, fabs(now.exchange[0][d] + now.exchange[1][d]));
+    pbd_metric(f->recorder, "exchanged_impulse", "N s", PBD_NEUTRAL, now.exchanged);
+    if (now.exchanged > 0) pbd_metric(f->recorder, "exchange_error", "1", PBD_LOWER_IS_BETTER, lost / now.exchanged);
+    return pbd_ok();
+}
+
+static pbd_status read_reals(const fluid *f, const real *device, size_t count, double *out) {
+    real *values = malloc((count + 1) * sizeof *values);
+    if (!values) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", f->rows);
+    const pbd_status status = pbd_download(f->exec, values, device, count * sizeof *values);
+    for (size_t i = 0; i < count && status.code == PBD_OK; i++) out[i] = (double)values[i];
+    free(values);
+    return status;
+}
+
+pbd_status fluid_read_pressures(const fluid *f, const real *x, const uint32_t *id, double *out) {
+    const size_t n = f->rows;
+    for (size_t i = 0; i < n; i++) out[i] = 0;
+    if (f->liquid == 0 || !(f->dt > 0)) return pbd_ok();
+    PBD_TRY(read_reals(f, f->multiplier, n, out));
+    real *rows = malloc((4 * n + 1) * sizeof *rows);
+    uint32_t *number = malloc((n + 1) * sizeof *number);
+    pbd_status status = rows && number ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    if (status.code == PBD_OK) status = pbd_download(f->exec, rows, x, 4 * n * sizeof *rows);
+    if (status.code == PBD_OK && id) status = pbd_download(f->exec, number, id, n * sizeof *number);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        out[id ? number[i] : i] *= f->stiffness / ((double)rows[4 * i + 3] * f->dt * f->dt);
+    free(rows);
+    free(number);
+    return status;
+}
+
+pbd_status fluid_read_exchange(const fluid *f, double *out) {
+    for (size_t i = 0; i < 3 * f->rows; i++) out[i] = 0;
+    return f->exchange ? read_reals(f, f->exchange, 3 * f->rows, out) : pbd_ok();
+}
+
+typedef struct saved_head {
+    double dt;
+    uint64_t began;
+} saved_head;
+
+size_t fluid_saved_bytes(const fluid *f) {
+    if (f->liquid == 0) return 0;
+    return sizeof(saved_head) + f->rows * sizeof(real) * (f->exchange ? 5 : 2);
+}
+
+pbd_status fluid_save(const fluid *f, void *out) {
+    if (f->liquid == 0) return pbd_ok();
+    const saved_head head = {f->dt, f->began};
+    const size_t bytes = f->rows * sizeof(real);
+    char *at = (char *)out + sizeof head;
+    memcpy(out, &head, sizeof head);
+    PBD_TRY(pbd_download(f->exec, at, f->multiplier, bytes));
+    PBD_TRY(pbd_download(f->exec, at + bytes, f->allowed, bytes));
+    return f->exchange ? pbd_download(f->exec, at + 2 * bytes, f->exchange, 3 * bytes) : pbd_ok();
+}
+
+pbd_status fluid_load(fluid *f, const void *from) {
+    if (f->liquid == 0) return pbd_ok();
+    const size_t bytes = f->rows * sizeof(real);
+    const char *at = (const char *)from + sizeof(saved_head);
+    saved_head head;
+    memcpy(&head, from, sizeof head);
+    f->dt = head.dt;
+    f->began = head.began;
+    f->grid.builds = 0; /* what comes depends on what is saved alone */
+    PBD_TRY(pbd_upload(f->exec, f->multiplier, at, bytes));
+    PBD_TRY(pbd_upload(f->exec, f->allowed, at + bytes, bytes));
+    return f->exchange ? pbd_upload(f->exec, f->exchange, at + 2 * bytes, 3 * bytes) : pbd_ok();
+}

@@ -1,0 +1,111 @@
+/* Position-based fluid (Macklin and Mueller 2013) for methods that move particles by velocities: liquid among itself,
+ * against continuum that fills space beside it, and against colliders. README.md has the equations.
+ *
+ * A solver owns rows x (position; volume) and v (velocity; inverse mass), in whatever order, with `id` to tell which is
+ * which, and one row of zeros after the last. In each step it calls fluid_begin once loads have been added to v, then
+ * fluid_iterate after each sweep of its own constraints, and fluid_end when velocities are final but for what smooths
+ * them; then it moves by dt v. The passes are Jacobi's in gather form: answers do not depend on threads.
+ *
+ * Where a scene has no liquid nothing is kept and each call returns at once.
+ *
+ * Compiled once for each precision (fluid.c); names are those of the caller's `real`. */
+#ifndef PBD_FLUID_H
+#define PBD_FLUID_H
+
+#include "methods/physics/space/neighbours.h"
+#include "methods/physics/surface/collider_poses.h"
+
+#define fluid_create PBD_NAME(fluid_create)
+#define fluid_free PBD_NAME(fluid_free)
+#define fluid_begin PBD_NAME(fluid_begin)
+#define fluid_iterate PBD_NAME(fluid_iterate)
+#define fluid_end PBD_NAME(fluid_end)
+#define fluid_look PBD_NAME(fluid_look)
+#define fluid_record PBD_NAME(fluid_record)
+#define fluid_read_pressures PBD_NAME(fluid_read_pressures)
+#define fluid_read_exchange PBD_NAME(fluid_read_exchange)
+#define fluid_saved_bytes PBD_NAME(fluid_saved_bytes)
+#define fluid_save PBD_NAME(fluid_save)
+#define fluid_load PBD_NAME(fluid_load)
+
+enum { FLUID_KERNELS = 4 };
+/* In the order of fluid_kernels.h. */
+#define FLUID_KERNEL_NAMES \
+    { "cubic_spline", "wendland_c2", "spiky", "poly6_spiky", NULL }
+
+typedef struct fluid_settings {
+    int kernel;
+    double support;           /* where it ends, in cube roots of a particle's volume */
+    double relaxation;        /* of Jacobi's moves; 0: 1 over the largest eigenvalue on a lattice */
+    double softening;         /* added to the denominator, over its value on a lattice */
+    double printed_softening; /* 1/m^2: the same as printed, in units; 0: not */
+    double compliance;        /* 1/Pa: 1 over the modulus of compression; 0: none can be seen */
+    double keep;              /* of the multipliers: what a step begins with of those of the last */
+    bool both;                /* liquid resists being thinned too */
+    bool printed;             /* multipliers of a pass know nothing of those before */
+    double crowding;          /* artificial pressure: over the multiplier that C = 1 has on a lattice; 0: off */
+    double crowding_at;       /* distance where it is that, over the support */
+    int crowding_power;
+    double settling;  /* s: in which liquid that is too dense at the start comes out by all but 1/e; 0: at once */
+    double xsph;      /* c */
+    double vorticity; /* m/s */
+    bool walls;       /* colliders mirror; else they only push back */
+} fluid_settings;
+
+/* What is told of a state. C is V/V_rest - 1, by the sum of the kernel. */
+typedef struct fluid_state {
+    double largest, compressed, mean; /* C: the largest; means over liquid, of max(C, 0) and of C */
+    double exchange[2][3];            /* N s: impulses that liquid, and the rest, have had from each other */
+    double exchanged;                 /* N s: sum of the sizes of the rest's */
+} fluid_state;
+
+typedef struct fluid {
+    pbd_exec *exec;
+    pbd_recorder *recorder;
+    fluid_settings settings;
+    size_t rows, liquid; /* all that the solver has; those that are liquid: 0, and nothing is done */
+    bool mixed;          /* there is continuum too */
+    double support;      /* m */
+    double sum, weight;  /* on a lattice: S; the denominator, 1/(kg m^2) */
+    double stiffness;    /* on a lattice: dC over a change of volume, about 1. Pressures do that work */
+    double relaxation, softening, eigenvalue;
+    int walls;  /* colliders that mirror */
+    double dt;  /* s: of the last step; 0: there was none */
+    bool began; /* it is known what is too dense at the start */
+    double most_compressed, largest;
+    grid grid;
+    uint64_t entries;
+    size_t capacity;
+    const uint32_t *id; /* device, the solver's: of this step */
+    /* Device. */
+    uint8_t *matter;
+    real *multiplier, *allowed, *exchange; /* by number in the scene; three each */
+    real *p, *role, *gain, *change, *excess, *distance, *normal, *smooth, *curl, *block;
+    uint32_t *length, *kept, *slice, *list, *corner;
+} fluid;
+
+/* For `rows` particles of the scene (all it has). *f may be freed whatever comes back. */
+pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *settings, pbd_exec *exec,
+                        pbd_recorder *recorder);
+void fluid_free(fluid *f); /* safe on a zeroed one */
+/* Who is near whom where v leads; and the push of the last step's multipliers. id: by row; NULL: rows are in the
+ * scene's order; it stays the solver's, until fluid_end. */
+pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, const collider_poses *walls, double dt);
+pbd_status fluid_iterate(fluid *f, const real *x, real *v, const collider_poses *walls, double dt);
+/* Looks, then smooths velocities of liquid. */
+pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt);
+/* Of what v leads to, or of what the last pass began from. Waits. */
+pbd_status fluid_look(const fluid *f, fluid_state *out);
+/* compression and largest_compression (of all steps), mean_compression; where there is continuum too, exchanged_impulse
+ * and exchange_error. Waits. */
+pbd_status fluid_record(fluid *f);
+
+/* By number in the scene: Pa, of all; N s, three each. */
+pbd_status fluid_read_pressures(const fluid *f, const real *x, const uint32_t *id, double *out);
+pbd_status fluid_read_exchange(const fluid *f, double *out);
+
+size_t fluid_saved_bytes(const fluid *f);
+pbd_status fluid_save(const fluid *f, void *out);
+pbd_status fluid_load(fluid *f, const void *from);
+
+#endif

@@ -1,0 +1,647 @@
+/* Kernels of position-based fluid (Macklin and Mueller 2013): fluid.h says what they make up.
+ *
+ * Rows are those of the solver that calls: x (position, m; volume, m^3) and v (velocity, m/s; inverse mass, 1/kg), in
+ * any order, with one more row after the last that stands for nobody. `id` is the number of each in the scene, by which
+ * what lasts from step to step is kept.
+ *
+ * With S = sum V_j W over a cubic lattice of the rest density, a particle of liquid has the constraint
+ *
+ *     C_i = (V_i W(0) + sum_j V_j W_ij)/S - 1,   dC_i/dx_j = -V_j (dW/dr)/r (x_i - x_j)/S
+ *
+ * where j runs over liquid and continuum alike. Multipliers are >= 0 where they push: x_i moves by -w_i times the sum
+ * of d(multiplier) dC/dx_i over its own constraint and its neighbours'. The move of a pair is (l_j V_i + l_i V_j) slope
+ * (x_i - x_j)/S, the same from both sides: momentum and, about these places, angular momentum are kept to rounding.
+ *
+ * A collider is a mirror. Of a pair at the distances d_i and d_j from a wall the image of j is at the square distance
+ * |x_i - x_j|^2 + 4 d_i d_j from i: exact for a plane, and the same from both sides for any shape, so that what walls
+ * do is still the gradient of the constraints. Liquid rests against a wall as against itself. Two walls that meet make
+ * a third image, three make seven. */
+#ifndef PBD_FLUID_KERNELS_H
+#define PBD_FLUID_KERNELS_H
+
+#include "methods/physics/math/scalar.h"
+#include "methods/physics/space/neighbours_kernels.h"
+#include "methods/physics/space/particle_slice.h"
+#include "methods/physics/surface/collider_shapes.h"
+
+enum {
+    FLUID_LANES = PARTICLE_SLICE, /* particles that stand side by side in the lists */
+    FLUID_WALLS = 16,             /* colliders that mirror at most; others only push */
+    FLUID_CORNER = 3,             /* of which so many for one particle */
+    FLUID_BLOCK = 256
+};
+
+/* What a row is to a liquid. */
+#define FLUID_LIQUID ((real)1)
+#define FLUID_SOLID ((real)0)
+#define FLUID_APART ((real)-1) /* neither seen nor moved */
+
+/* ---- Kernels for smoothing --------------------------------------------------------------------------------------- */
+
+typedef enum fluid_kernel {
+    FLUID_CUBIC_SPLINE,
+    FLUID_WENDLAND_C2,
+    FLUID_SPIKY,
+    FLUID_POLY6_SPIKY /* as printed: densities by one, gradients by the other, which is not the gradient of C */
+} fluid_kernel;
+
+typedef struct fluid_shape {
+    int kernel;
+    real support;        /* where it ends, m */
+    real per_square;     /* 1/support^2 */
+    real density, slope; /* factors: of W and, in 1/support^2, of its slope */
+} fluid_shape;
+
+typedef struct fluid_value {
+    vreal w, slope; /* W; (dW/dr)/r */
+} fluid_value;
+
+/* At a squared distance; 0 from the support on. At 0 the spiky kernel has no slope: 0. */
+PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
+    const vreal zero = vreal_set(0), q = vreal_sqrt(square * k->per_square), left = vreal_max(1 - q, zero);
+    const vreal second = left * left, per_q = vreal_where(q > 0, 1 / vreal_max(q, vreal_set(REAL_MIN)), zero);
+    fluid_value out;
+    if (k->kernel == FLUID_CUBIC_SPLINE) {
+        const vmask inner = (vmask)(q < (real)0.5);
+        out.w = k->density * vreal_where(inner, 1 - 6 * q * q * left, 2 * second * left);
+        out.slope = k->slope * vreal_where(inner, 18 * q - 12, -6 * second * per_q);
+    } else if (k->kernel == FLUID_WENDLAND_C2) {
+        out.w = k->density * second * second * (1 + 4 * q);
+        out.slope = k->slope * -20 * second * left;
+    } else {
+        const vreal round = vreal_max(1 - q * q, zero);
+        out.w = k->density * (k->kernel == FLUID_SPIKY ? second * left : round * round * round);
+        out.slope = k->slope * -3 * second * per_q;
+    }
+    return out;
+}
+
+/* ---- Where everyone would end ------------------------------------------------------------------------------------ */
+
+typedef struct fluid_place_args {
+    const real *x, *v;
+    const uint32_t *id;    /* NULL: rows are in the scene's order */
+    const uint8_t *matter; /* by id; NULL: all is liquid */
+    real *p;               /* rows: place, volume that counts */
+    real *role, *gain;     /* FLUID_*; w V^2. One more of each: nobody's */
+    size_t rows;
+    real dt;
+} fluid_place_args;
+
+PBD_FN size_t fluid_id(const uint32_t *id, size_t row) { return id ? id[row] : row; }
+
+PBD_FN void fluid_place(const fluid_place_args *a, size_t i) {
+    const int nobody = i == a->rows;
+    const uint8_t matter = nobody || !a->matter ? (uint8_t)PBD_FLUID : a->matter[fluid_id(a->id, i)];
+    const int seen = !nobody && (matter == PBD_FLUID || matter == PBD_CONTINUUM);
+    const real *x = a->x + 4 * i, *v = a->v + 4 * i;
+    const real volume = seen ? x[3] : 0;
+    for (size_t d = 0; d < 3; d++) a->p[4 * i + d] = nobody ? 0 : x[d] + a->dt * v[d];
+    a->p[4 * i + 3] = volume;
+    a->role[i] = !seen ? FLUID_APART : matter == PBD_FLUID ? FLUID_LIQUID : FLUID_SOLID;
+    a->gain[i] = nobody ? 0 : v[3] * volume * volume;
+}
+PBD_ITEM_KERNEL(fluid_place, fluid_place_args, 14 * sizeof(real), 10)
+
+/* ---- Who is near ------------------------------------------------------------------------------------------------- */
+
+/* Lists stand in slices: row r of a slice holds the r-th neighbour of each of its FLUID_LANES places in the order of
+ * the grid. Short lists are filled up with nobody. Pairs without liquid are left out. */
+typedef struct fluid_lists {
+    const uint32_t *own;   /* by place: the row */
+    const uint32_t *slice; /* first row of each slice, and one more */
+    const uint32_t *list;
+} fluid_lists;
+
+typedef struct fluid_search_args {
+    grid_view grid; /* its fourth column: roles */
+    real square;
+    size_t rows;
+    uint32_t *length; /* by place */
+    uint32_t *kept;   /* NEIGHBOURS_KEPT by place */
+    uint32_t *slice, *list;
+} fluid_search_args;
+
+/* Goes through those near place `self`; writes down, `stride` apart, those that fit. Returns how many there are. */
+PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t *list, uint32_t stride, uint32_t fit) {
+    const grid_view *g = &a->grid;
+    const real role = g->w[self];
+    const vec3 x = grid_position(g, self);
+    const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
+    const int step = grid_stretch_step(g, cell);
+    const vreal least = vreal_set(role > 0 ? FLUID_SOLID : FLUID_LIQUID); /* of the other's role */
+    uint32_t found = 0;
+    if (role < 0) return 0;
+    for (int s = 0; s < GRID_STRETCHES; s += step) {
+        const grid_stretch places = grid_stretch_of(g, cell, s);
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            const vmask meets =
+                (vmask)(grid_squares(g, x, at) < a->square) & (vmask)(batch_load(g->w, at, PBD_BATCH) >= least);
+            uint32_t near = batch_bits(meets) & grid_lanes(at, places.end, self);
+            for (; near; near &= near - 1, found++)
+                if (found < fit) list[found * stride] = g->particle[at + (uint32_t)lowest_bit(near)];
+        }
+    }
+    return found;
+}
+
+PBD_FN void fluid_count(const fluid_search_args *a, size_t k) {
+    a->length[k] = fluid_search(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, 1, NEIGHBOURS_KEPT);
+}
+PBD_ITEM_KERNEL(fluid_count, fluid_search_args, 200 * 4 * sizeof(real) + 120, 200 * 9)
+
+PBD_FN void fluid_measure_slices(const fluid_search_args *a, size_t s) {
+    uint32_t most = 0;
+    for (size_t k = FLUID_LANES * s; k < FLUID_LANES * (s + 1) && k < a->rows; k++)
+        most = a->length[k] > most ? a->length[k] : most;
+    a->slice[s] = most;
+}
+PBD_ITEM_KERNEL(fluid_measure_slices, fluid_search_args, 4 * FLUID_LANES + 4, FLUID_LANES)
+
+PBD_FN void fluid_fill(const fluid_search_args *a, size_t k) {
+    const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
+    const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + NEIGHBOURS_KEPT * k;
+    uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
+    if (length > NEIGHBOURS_KEPT)
+        fluid_search(a, (uint32_t)k, to, FLUID_LANES, length);
+    else
+        for (size_t r = 0; r < length; r++) to[FLUID_LANES * r] = kept[r];
+    for (size_t r = length; r < rows; r++) to[FLUID_LANES * r] = (uint32_t)a->rows;
+}
+PBD_ITEM_KERNEL(fluid_fill, fluid_search_args, 30 * 8 + 8, 0)
+
+/* ---- Walls ------------------------------------------------------------------------------------------------------- */
+
+/* Distances stand by wall and row; after the last wall comes one that is far from all, for those who have fewer than
+ * FLUID_CORNER walls near. */
+typedef struct fluid_walls {
+    int count;        /* 0: there are none */
+    size_t stride;    /* rows and one more */
+    real *distance;   /* >= 0, m */
+    real *normal;     /* rows: the way out */
+    uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `support`, nearest first */
+    real support;
+} fluid_walls;
+
+typedef struct fluid_measure_args {
+    const collider_pose *collider;
+    const real *p, *role;
+    fluid_walls walls;
+} fluid_measure_args;
+
+PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t stride, uint32_t wall) {
+    for (int k = 0; k < FLUID_CORNER; k++)
+        if (distance[wall * stride] < distance[corner[k] * stride]) {
+            const uint32_t kept = corner[k];
+            corner[k] = wall;
+            wall = kept;
+        }
+}
+
+PBD_FN void fluid_measure_walls(const fluid_measure_args *a, size_t i) {
+    const fluid_walls *w = &a->walls;
+    uint32_t *corner = w->corner + FLUID_CORNER * i;
+    w->distance[(size_t)w->count * w->stride + i] = (real)1e15;
+    for (int k = 0; k < FLUID_CORNER; k++) corner[k] = (uint32_t)w->count;
+    for (int c = 0; c < w->count && a->role[i] >= 0; c++) {
+        const size_t at = (size_t)c * w->stride + i;
+        const collider_gap gap = collider_gap_near(a->collider + c, load3(a->p, i), w->support);
+        w->distance[at] = real_most(gap.distance, 0);
+        w->normal[4 * at] = gap.normal.x;
+        w->normal[4 * at + 1] = gap.normal.y;
+        w->normal[4 * at + 2] = gap.normal.z;
+        if (gap.distance < w->support) fluid_note_wall(corner, w->distance + i, w->stride, (uint32_t)c);
+    }
+}
+PBD_ITEM_KERNEL(fluid_measure_walls, fluid_measure_args, 9 * sizeof(real), 40)
+
+/* Index l of those that `own` names in values; nobody's lanes repeat the last. */
+PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
+#if PBD_BATCH == 1
+    (void)count;
+    return values[index[0]];
+#else
+    vreal out;
+    if (count == PBD_BATCH)
+        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l]];
+    else
+        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l < count ? l : count - 1]];
+    return out;
+#endif
+}
+
+PBD_FN real fluid_lane(vreal x, int l) {
+#if PBD_BATCH == 1
+    (void)l;
+    return x;
+#else
+    return x[l];
+#endif
+}
+
+/* The walls near each particle of a batch, and how far a neighbour is from the same. */
+typedef struct fluid_mirrors {
+    int count; /* the most that one of them has */
+    uint32_t wall[FLUID_CORNER][PBD_BATCH];
+    vreal distance[FLUID_CORNER];
+    vvec3 normal[FLUID_CORNER];
+    vreal other[FLUID_CORNER];
+} fluid_mirrors;
+
+PBD_FN vreal fluid_distances(const fluid_walls *walls, const uint32_t wall[PBD_BATCH], const uint32_t *row, int count) {
+    real lane[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++)
+        lane[l] = walls->distance[wall[l] * walls->stride + row[l < count ? l : count - 1]];
+    return batch_load(lane, 0, PBD_BATCH);
+}
+
+PBD_FN fluid_mirrors fluid_mirrors_of(const fluid_walls *walls, const uint32_t *own, int count) {
+    fluid_mirrors out;
+    out.count = 0;
+    for (int c = 0; c < FLUID_CORNER && walls->count > 0; c++) {
+        real normal[3][PBD_BATCH];
+        uint32_t least = (uint32_t)walls->count;
+        for (int l = 0; l < PBD_BATCH; l++) {
+            const size_t row = own[l < count ? l : count - 1];
+            const uint32_t wall = walls->corner[FLUID_CORNER * row + (size_t)c];
+            const real *n = walls->normal + 4 * (wall * walls->stride + row);
+            out.wall[c][l] = wall;
+            least = wall < least ? wall : least;
+            for (int d = 0; d < 3; d++) normal[d][l] = n[d];
+        }
+        if (least == (uint32_t)walls->count) break;
+        out.distance[c] = out.other[c] = fluid_distances(walls, out.wall[c], own, count);
+        out.normal[c] = vvec3_make(batch_load(normal[0], 0, PBD_BATCH), batch_load(normal[1], 0, PBD_BATCH),
+                                   batch_load(normal[2], 0, PBD_BATCH));
+        out.count = c + 1;
+    }
+    return out;
+}
+
+PBD_FN void fluid_look_in_mirrors(const fluid_walls *walls, fluid_mirrors *m, const uint32_t *at, int count) {
+    for (int c = 0; c < m->count; c++) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
+}
+
+/* From the image in the mirrors that are bits of `set`: *square, and half its gradient by the own place, both of the
+ * pair itself before. */
+PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 *d) {
+    for (int c = 0; c < m->count; c++) {
+        if (!(set >> c & 1)) continue;
+        *square += 4 * m->distance[c] * m->other[c];
+        *d = vvec3_add(*d, vvec3_scale(2 * m->other[c], m->normal[c]));
+    }
+}
+
+/* ---- Constraints ------------------------------------------------------------------------------------------------- */
+
+enum {
+    FLUID_SOLVE,  /* multipliers change */
+    FLUID_REPEAT, /* the change is all of what they are: from the step before */
+    FLUID_LOOK    /* nothing does */
+};
+
+typedef struct fluid_solve_args {
+    fluid_lists lists;
+    fluid_shape shape;
+    const uint32_t *id;
+    const real *p, *v, *role, *gain;
+    fluid_walls walls;
+    real *multiplier;    /* by id, kg m^2 */
+    const real *allowed; /* by id: C up to which nothing pushes */
+    real *change;        /* by row: of the multiplier, in this pass */
+    real *excess;        /* by row: C, and 0 of what is no liquid */
+    real inverse_sum;    /* 1/S */
+    real relaxation;
+    real softening;  /* added to the denominator, 1/(kg m^2) */
+    real compliance; /* over dt^2, kg m^5... of a particle it is this over its volume */
+    real keep;       /* of FLUID_REPEAT: times what they were */
+    int both;        /* liquid resists being thinned as well: C = 0 */
+    int printed;     /* each pass forgets the multipliers of those before */
+    int task;
+} fluid_solve_args;
+
+/* Multiplier and change of a row. */
+PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real excess, real weight, real volume) {
+    const int liquid = a->role[row] > 0;
+    a->excess[row] = liquid ? excess : 0;
+    if (a->task == FLUID_LOOK) return;
+    real *multiplier = a->multiplier + fluid_id(a->id, row), old = *multiplier;
+    if (!liquid || !(weight > 0)) {
+        *multiplier = a->change[row] = 0;
+        return;
+    }
+    if (a->task == FLUID_REPEAT) {
+        *multiplier = a->change[row] = a->keep * old;
+        return;
+    }
+    const real soft = a->compliance / volume, from = a->printed ? 0 : old;
+    excess -= a->allowed[fluid_id(a->id, row)];
+    real now = from + a->relaxation * (excess - soft * from) / (weight + soft + a->softening);
+    if (!a->both) now = real_max(now, 0);
+    a->change[row] = now - from;
+    *multiplier = a->printed ? old + now : now;
+}
+
+/* What one neighbour, or its image, is to a constraint. */
+typedef struct fluid_sums {
+    vreal sum, spread;
+    vvec3 gradient;
+} fluid_sums;
+
+PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vvec3 d, vreal volume, vreal gain) {
+    const fluid_value k = fluid_kernel_at(shape, square);
+    s->sum += volume * k.w;
+    s->gradient = vvec3_add(s->gradient, vvec3_scale(volume * k.slope, d));
+    s->spread += gain * k.slope * k.slope * square;
+}
+
+PBD_FN void fluid_solve(const fluid_solve_args *a, size_t first, int count) {
+    const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
+    const uint32_t *own = a->lists.own + first;
+    const fluid_shape shape = a->shape;
+    const fluid_walls walls = a->walls;
+    const real inverse = a->inverse_sum;
+    const vreal zero = vreal_set(0);
+    const vvec3 nowhere = vvec3_make(zero, zero, zero);
+    vreal x[4], v[4];
+    int any = 0;
+    for (int l = 0; l < count; l++) any |= a->role[own[l]] > 0;
+    if (!any) {
+        for (int l = 0; l < count; l++) a->change[own[l]] = a->excess[own[l]] = 0;
+        return;
+    }
+    batch_load_rows(a->p, own, 1, count, x);
+    batch_load_rows(a->v, own, 1, count, v);
+    fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
+    const int sets = 1 << mirrors.count;
+    fluid_sums s = {zero, zero, nowhere};
+    for (int set = 0; set < sets; set++) { /* itself, and its own images, which are as neighbours */
+        vreal square = zero;
+        vvec3 d = nowhere;
+        fluid_reflect(&mirrors, set, &square, &d);
+        fluid_add(&s, &shape, square, d, x[3], v[3] * x[3] * x[3]);
+    }
+    for (size_t row = a->lists.slice[slice], end = a->lists.slice[slice + 1]; row < end; row++) {
+        const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
+        vreal b[4];
+        batch_load_rows(a->p, at, 1, count, b);
+        const vreal gain = fluid_gather(a->gain, at, count);
+        const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal near = vvec3_dot(pair, pair);
+        fluid_add(&s, &shape, near, pair, b[3], gain);
+        fluid_look_in_mirrors(&walls, &mirrors, at, count);
+        for (int set = 1; set < sets; set++) {
+            vreal square = near;
+            vvec3 d = pair;
+            fluid_reflect(&mirrors, set, &square, &d);
+            fluid_add(&s, &shape, square, d, b[3], gain);
+        }
+    }
+    for (int l = 0; l < count; l++) {
+        const vec3 g = vec3_make(inverse * fluid_lane(s.gradient.x, l), inverse * fluid_lane(s.gradient.y, l),
+                                 inverse * fluid_lane(s.gradient.z, l));
+        const real weight = fluid_lane(v[3], l) * vec3_dot(g, g) + inverse * inverse * fluid_lane(s.spread, l);
+        fluid_set_multiplier(a, own[l], inverse * fluid_lane(s.sum, l) - 1, weight, fluid_lane(x[3], l));
+    }
+}
+PBD_BATCH_KERNEL(fluid_solve, fluid_solve_args, 30 * (5 * sizeof(real) + 4) + 10 * sizeof(real), 30 * 35 + 40)
+
+typedef struct fluid_allow_args {
+    const uint32_t *id;
+    const real *excess;
+    real *allowed; /* by id */
+    real keep;     /* of what was allowed; below 0: what there is */
+} fluid_allow_args;
+
+/* Liquid that is too dense when it all begins is let out little by little: at once it would explode. */
+PBD_FN void fluid_allow(const fluid_allow_args *a, size_t i) {
+    real *allowed = a->allowed + fluid_id(a->id, i);
+    *allowed = a->keep < 0 ? real_most(a->excess[i], 0) : a->keep * *allowed;
+}
+PBD_ITEM_KERNEL(fluid_allow, fluid_allow_args, 2 * sizeof(real), 1)
+
+typedef struct fluid_forget_args {
+    real *multiplier;
+} fluid_forget_args;
+
+PBD_FN void fluid_forget(const fluid_forget_args *a, size_t i) { a->multiplier[i] = 0; }
+PBD_ITEM_KERNEL(fluid_forget, fluid_forget_args, sizeof(real), 0)
+
+typedef struct fluid_move_args {
+    fluid_lists lists;
+    fluid_shape shape;
+    const uint32_t *id;
+    const real *p, *role, *change;
+    fluid_walls walls;
+    real *v;
+    real *exchange; /* by id, 3 each: impulse from matter of the other kind, N s; NULL: nobody asks */
+    real inverse_sum, inverse_dt;
+    real crowd;   /* artificial pressure: of the multiplier, where it is 1; 0: off */
+    real crowd_w; /* 1/W at the distance where it is 1 */
+    int crowd_power;
+} fluid_move_args;
+
+/* The multiplier of artificial pressure: (W/W_there)^power. */
+PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
+    const vreal ratio = a->crowd_w * w;
+    vreal out = vreal_set(a->crowd);
+    for (int k = 0; k < a->crowd_power; k++) out *= ratio;
+    return out;
+}
+
+PBD_FN void fluid_move(const fluid_move_args *a, size_t first, int count) {
+    const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
+    const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
+    const uint32_t *own = a->lists.own + first;
+    const fluid_shape shape = a->shape;
+    const fluid_walls walls = a->walls;
+    const vreal zero = vreal_set(0), l = fluid_gather(a->change, own, count), role = fluid_gather(a->role, own, count);
+    const vvec3 nowhere = vvec3_make(zero, zero, zero);
+    vreal x[4], v[4];
+    vvec3 move = nowhere, other = nowhere;
+    fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
+    if (begin == end && mirrors.count == 0) return;
+    batch_load_rows(a->p, own, 1, count, x);
+    const int sets = 1 << mirrors.count;
+    for (int set = 1; set < sets; set++) {
+        vreal square = zero;
+        vvec3 d = nowhere;
+        fluid_reflect(&mirrors, set, &square, &d);
+        move = vvec3_add(move, vvec3_scale(2 * l * x[3] * fluid_kernel_at(&shape, square).slope, d));
+    }
+    for (size_t row = begin; row < end; row++) {
+        const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
+        vreal b[4];
+        batch_load_rows(a->p, at, 1, count, b);
+        const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal near = vvec3_dot(pair, pair);
+        const fluid_value k = fluid_kernel_at(&shape, near);
+        const vreal shared = fluid_gather(a->change, at, count) * x[3] + l * b[3];
+        vreal push = shared;
+        if (a->crowd > 0) push += (real)0.5 * (x[3] + b[3]) * vreal_where(b[3] > 0, fluid_crowding(a, k.w), zero);
+        const vvec3 by = vvec3_scale(push * k.slope, pair);
+        move = vvec3_add(move, by);
+        fluid_look_in_mirrors(&walls, &mirrors, at, count);
+        for (int set = 1; set < sets; set++) {
+            vreal square = near;
+            vvec3 d = pair;
+            fluid_reflect(&mirrors, set, &square, &d);
+            move = vvec3_add(move, vvec3_scale(shared * fluid_kernel_at(&shape, square).slope, d));
+        }
+        if (!a->exchange) continue;
+        const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
+        other = vvec3_add(other, vvec3_scale(stranger, by)); /* nobody has no volume and no change: pushes by 0 */
+    }
+    batch_load_rows(a->v, own, 1, count, v);
+    for (int i = 0; i < count; i++) {
+        const size_t to = own[i];
+        const real w = fluid_lane(v[3], i), impulse = -a->inverse_dt * a->inverse_sum, scale = w * impulse;
+        if (!(a->role[to] >= 0) || !(w > 0)) continue;
+        a->v[4 * to] = fluid_lane(v[0], i) + scale * fluid_lane(move.x, i);
+        a->v[4 * to + 1] = fluid_lane(v[1], i) + scale * fluid_lane(move.y, i);
+        a->v[4 * to + 2] = fluid_lane(v[2], i) + scale * fluid_lane(move.z, i);
+        if (!a->exchange) continue;
+        real *e = a->exchange + 3 * fluid_id(a->id, to);
+        e[0] += impulse * fluid_lane(other.x, i);
+        e[1] += impulse * fluid_lane(other.y, i);
+        e[2] += impulse * fluid_lane(other.z, i);
+    }
+}
+PBD_BATCH_KERNEL(fluid_move, fluid_move_args, 30 * (5 * sizeof(real) + 4) + 14 * sizeof(real), 30 * 35 + 20)
+
+/* ---- Velocities -------------------------------------------------------------------------------------------------- */
+
+typedef struct fluid_smooth_args {
+    fluid_lists lists;
+    fluid_shape shape;
+    const real *p, *role, *v;
+    real *smooth; /* rows: velocities after; of liquid alone */
+    real *curl;   /* rows: of velocity, and its length; NULL: not asked */
+    real share;   /* c of XSPH */
+} fluid_smooth_args;
+
+/* XSPH among liquid, with weights that are the same from both sides: (m_i V_j + m_j V_i)/2. */
+PBD_FN void fluid_smooth(const fluid_smooth_args *a, size_t first, int count) {
+    const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
+    const uint32_t *own = a->lists.own + first;
+    const fluid_shape shape = a->shape;
+    const vreal zero = vreal_set(0), tiny = vreal_set(REAL_MIN);
+    vreal x[4], v[4];
+    vvec3 sum = vvec3_make(zero, zero, zero), curl = sum;
+    batch_load_rows(a->p, own, 1, count, x);
+    batch_load_rows(a->v, own, 1, count, v);
+    for (size_t row = a->lists.slice[slice], end = a->lists.slice[slice + 1]; row < end; row++) {
+        const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
+        vreal b[4], u[4];
+        batch_load_rows(a->p, at, 1, count, b);
+        batch_load_rows(a->v, at, 1, count, u);
+        const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vvec3 slip = vvec3_make(u[0] - v[0], u[1] - v[1], u[2] - v[2]);
+        const fluid_value k = fluid_kernel_at(&shape, vvec3_dot(d, d));
+        const vreal liquid = vreal_where(fluid_gather(a->role, at, count) > 0, vreal_set(1), zero);
+        const vreal ratio = vreal_where((u[3] > 0) & (v[3] > 0), v[3] / vreal_max(u[3], tiny), vreal_set(1));
+        sum = vvec3_add(sum, vvec3_scale(liquid * k.w * (real)0.5 * (b[3] + x[3] * ratio), slip));
+        curl = vvec3_add(curl, vvec3_scale(liquid * b[3] * k.slope, vvec3_cross(d, slip)));
+    }
+    for (int i = 0; i < count; i++) {
+        const size_t to = own[i];
+        real *out = a->smooth + 4 * to;
+        const real share = a->role[to] > 0 && fluid_lane(v[3], i) > 0 ? a->share : 0;
+        out[0] = fluid_lane(v[0], i) + share * fluid_lane(sum.x, i);
+        out[1] = fluid_lane(v[1], i) + share * fluid_lane(sum.y, i);
+        out[2] = fluid_lane(v[2], i) + share * fluid_lane(sum.z, i);
+        out[3] = fluid_lane(v[3], i);
+        if (!a->curl) continue;
+        const vec3 c = vec3_make(fluid_lane(curl.x, i), fluid_lane(curl.y, i), fluid_lane(curl.z, i));
+        a->curl[4 * to] = c.x;
+        a->curl[4 * to + 1] = c.y;
+        a->curl[4 * to + 2] = c.z;
+        a->curl[4 * to + 3] = real_sqrt(vec3_dot(c, c));
+    }
+}
+PBD_BATCH_KERNEL(fluid_smooth, fluid_smooth_args, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 50)
+
+typedef struct fluid_confine_args {
+    fluid_lists lists;
+    fluid_shape shape;
+    const real *p, *role, *curl;
+    real *smooth;
+    real speed; /* m/s: of a step, over the curl */
+} fluid_confine_args;
+
+/* Vorticity confinement: towards where the curl is largest, across it. Adds momentum, as printed. */
+PBD_FN void fluid_confine(const fluid_confine_args *a, size_t first, int count) {
+    const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
+    const uint32_t *own = a->lists.own + first;
+    const fluid_shape shape = a->shape;
+    const vreal zero = vreal_set(0);
+    vreal x[4], w[4];
+    vvec3 sum = vvec3_make(zero, zero, zero);
+    batch_load_rows(a->p, own, 1, count, x);
+    batch_load_rows(a->curl, own, 1, count, w);
+    for (size_t row = a->lists.slice[slice], end = a->lists.slice[slice + 1]; row < end; row++) {
+        const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
+        vreal b[4], u[4];
+        batch_load_rows(a->p, at, 1, count, b);
+        batch_load_rows(a->curl, at, 1, count, u);
+        const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal liquid = vreal_where(fluid_gather(a->role, at, count) > 0, vreal_set(1), zero);
+        const fluid_value k = fluid_kernel_at(&shape, vvec3_dot(d, d));
+        sum = vvec3_add(sum, vvec3_scale(liquid * b[3] * k.slope * (u[3] - w[3]), d));
+    }
+    const vreal length = vreal_sqrt(vvec3_dot(sum, sum));
+    const vreal scale = a->speed * vreal_where(length > 0, 1 / vreal_max(length, vreal_set(REAL_MIN)), zero);
+    const vvec3 push = vvec3_scale(scale, vvec3_cross(sum, vvec3_make(w[0], w[1], w[2])));
+    for (int i = 0; i < count; i++) {
+        const size_t to = own[i];
+        if (!(a->role[to] > 0) || !(a->smooth[4 * to + 3] > 0)) continue;
+        a->smooth[4 * to] += fluid_lane(push.x, i);
+        a->smooth[4 * to + 1] += fluid_lane(push.y, i);
+        a->smooth[4 * to + 2] += fluid_lane(push.z, i);
+    }
+}
+PBD_BATCH_KERNEL(fluid_confine, fluid_confine_args, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 45)
+
+typedef struct fluid_keep_args {
+    const real *role, *smooth;
+    real *v;
+} fluid_keep_args;
+
+PBD_FN void fluid_keep(const fluid_keep_args *a, size_t i) {
+    for (size_t d = 0; d < 3 && a->role[i] > 0; d++) a->v[4 * i + d] = a->smooth[4 * i + d];
+}
+PBD_ITEM_KERNEL(fluid_keep, fluid_keep_args, 7 * sizeof(real), 0)
+
+/* ---- A few numbers of all, by block ------------------------------------------------------------------------------ */
+
+enum { FLUID_WATCHED = 11 }; /* C: largest, sum of max(C, 0), sum; liquid; exchange of liquid, of the rest, sizes */
+
+typedef struct fluid_watch_args {
+    const uint32_t *id;
+    const real *role, *excess, *exchange; /* exchange NULL: there is none */
+    size_t rows;
+    real *out;
+} fluid_watch_args;
+
+PBD_FN void fluid_watch(const fluid_watch_args *a, size_t block) {
+    const size_t begin = block * FLUID_BLOCK, end = begin + FLUID_BLOCK < a->rows ? begin + FLUID_BLOCK : a->rows;
+    real *out = a->out + FLUID_WATCHED * block;
+    for (int k = 0; k < FLUID_WATCHED; k++) out[k] = k == 0 ? (real)-1 : 0;
+    for (size_t i = begin; i < end; i++) {
+        const int liquid = a->role[i] > 0;
+        const real c = a->excess[i];
+        if (liquid) {
+            out[0] = c > out[0] || c != c ? c : out[0];
+            out[1] += c > 0 ? c : 0;
+            out[2] += c;
+            out[3] += 1;
+        }
+        if (!a->exchange || a->role[i] < 0) continue;
+        const real *e = a->exchange + 3 * fluid_id(a->id, i);
+        for (int d = 0; d < 3; d++) out[(liquid ? 4 : 7) + d] += e[d];
+        if (!liquid) out[10] += real_sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
+    }
+}
+PBD_ITEM_KERNEL(fluid_watch, fluid_watch_args, FLUID_BLOCK * 5 * sizeof(real), FLUID_BLOCK * 12)
+
+#endif

@@ -1,0 +1,236 @@
+/* Kernels of particles that bear strain energy: one constraint per particle, a function of its energy density psi(F),
+ * with F from the neighbours it had at rest (shape_gradients.h). The constraint's forms are those of
+ * energy_constraint.h.
+ *
+ * With b_ij the rest gradients, B_i = sum_j b_ij and P = dpsi/dF the gradients of psi_i are h_j = P_i b_ij by a
+ * neighbour and -P_i B_i by itself (cao2023 Eq. 9). Their weighted square sum, which asks for every neighbour in the
+ * paper, is a quadratic form in P whose matrix is known at rest:
+ *
+ *     Q_i = sum_j w_j |P b_ij|^2 + w_i |P B_i|^2 = tr(P K_i P^T),   K_i = sum_j w_j b_ij b_ij^T + w_i B_i B_i^T
+ *
+ * so that a constraint needs its neighbours twice only: once for F, once to move them.
+ *
+ * Constraints stand in slices of PARTICLE_SLICE: row r of a slice holds the r-th neighbour of each, so that a batch
+ * reads its gradients with plain vector loads, and lanes of a GPU side by side. Short lists are filled up with the
+ * particle itself and b = 0, which adds nothing. */
+#ifndef PBD_PARTICLE_ENERGY_KERNELS_H
+#define PBD_PARTICLE_ENERGY_KERNELS_H
+
+#include "methods/physics/device/particle_kernels.h"
+#include "methods/physics/matter/energy_constraint.h"
+
+#include "methods/physics/space/particle_slice.h"
+#include "methods/physics/space/shape_making_kernels.h"
+
+/* Constraints from the first of some slice on; the slices' rows are counted from the start of the arrays. Entry e of an
+ * array of several reals by constraint is at [e * stride]. */
+typedef struct particle_view {
+    const uint32_t *slice;     /* first row of each slice, and one more */
+    const uint32_t *neighbour; /* rows x PARTICLE_SLICE */
+    const real *gradient;      /* rows x 3 x PARTICLE_SLICE: b_ij */
+    const real *reverse;       /* Jacobi: the same of b_ji */
+    const uint32_t *own;       /* particle of each constraint */
+    const real *sum;           /* 3: B_i */
+    const real *weight;        /* 6: K_i, xx yy zz xy yz zx */
+    const real *offset;        /* 9, row by row: D_i; NULL: zero */
+    const real *volume;        /* m^3 */
+    real *p;                   /* rows of 4 */
+    real *impulse;             /* Jacobi: 3 rows of 4 by constraint, the columns of s P */
+    size_t stride;
+} particle_view;
+
+typedef struct particle_energy_args {
+    particle_view view;
+    hyperelastic law;    /* moduli in units of `unit` */
+    fibre_set fibre;     /* likewise */
+    const real *plastic; /* Green strain, PLASTIC_ENTRIES by constraint; NULL: elastic */
+    real *multiplier;    /* by constraint; XPBD */
+    real compliance;     /* energy_constraint.h */
+    real share;          /* what of its own step a constraint takes */
+    int form, spare[3];  /* no padding at the end: exec.h, repeats */
+} particle_energy_args;
+
+PBD_FN vreal particle_entry(const particle_view *v, const real *array, int entry, size_t first, int count) {
+    return batch_load(array + (size_t)entry * v->stride, first, count);
+}
+
+PBD_FN vvec3 particle_edge(const real *gradient, size_t row, size_t lane) {
+    const real *at = gradient + row * 3 * PARTICLE_SLICE + lane;
+    return vvec3_make(batch_load(at, 0, PBD_BATCH), batch_load(at, PARTICLE_SLICE, PBD_BATCH),
+                      batch_load(at, 2 * PARTICLE_SLICE, PBD_BATCH));
+}
+
+/* F of `count` constraints, and the rows of their own particles. */
+PBD_FN vmat3 particle_deformation_gradient(const particle_view *v, size_t first, int count, vreal own[4]) {
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1];
+    vmat3 f = vmat3_scale(vreal_set(0), vmat3_identity());
+    batch_load_rows(v->p, v->own + first, 1, count, own);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        vreal x[4];
+        batch_load_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, x);
+        const vvec3 d = vvec3_make(x[0] - own[0], x[1] - own[1], x[2] - own[2]);
+        f = vmat3_add(f, vmat3_outer(d, particle_edge(v->gradient, row, lane)));
+    }
+    if (v->offset) {
+        vreal o[9];
+        for (int e = 0; e < 9; e++) o[e] = particle_entry(v, v->offset, e, first, count);
+        f = vmat3_add(
+            f, vmat3_make(vvec3_make(o[0], o[3], o[6]), vvec3_make(o[1], o[4], o[7]), vvec3_make(o[2], o[5], o[8])));
+    }
+    return f;
+}
+
+/* tr(P K P^T), by the columns of P. */
+PBD_FN vreal particle_weight(const particle_view *v, vmat3 p, size_t first, int count) {
+    vreal k[6];
+    for (int e = 0; e < 6; e++) k[e] = particle_entry(v, v->weight, e, first, count);
+    return k[0] * vvec3_dot(p.x, p.x) + k[1] * vvec3_dot(p.y, p.y) + k[2] * vvec3_dot(p.z, p.z) +
+           2 * (k[3] * vvec3_dot(p.x, p.y) + k[4] * vvec3_dot(p.y, p.z) + k[5] * vvec3_dot(p.z, p.x));
+}
+
+PBD_FN vvec3 particle_sum(const particle_view *v, size_t first, int count) {
+    return vvec3_make(particle_entry(v, v->sum, 0, first, count), particle_entry(v, v->sum, 1, first, count),
+                      particle_entry(v, v->sum, 2, first, count));
+}
+
+PBD_FN vstressed particle_stress(const particle_energy_args *a, vmat3 f, size_t first, int count) {
+    vstressed s = vstress(vhyperelastic_of(a->law), f);
+    vadd_fibres(&s, f, &a->fibre);
+    if (a->plastic)
+        vadd_plastic(&s, f, vreal_set(a->law.mu), vreal_set(a->law.lambda),
+                     plastic_load(a->plastic, a->view.stride, first, count));
+    return s;
+}
+
+/* s P of each constraint. */
+PBD_FN vmat3 particle_correction(const particle_energy_args *a, size_t first, int count, vreal own[4]) {
+    const vmat3 f = particle_deformation_gradient(&a->view, first, count, own);
+    const vstressed at = particle_stress(a, f, first, count);
+    const vreal q = particle_weight(&a->view, at.p, first, count);
+    vreal lambda = vreal_set(0), multiplier = lambda;
+    if (a->form != ENERGY_PBD) lambda = batch_load(a->multiplier, first, count);
+    const vreal s = energy_factor(a->form, a->compliance, at.psi, q, batch_load(a->view.volume, first, count),
+                                  vreal_set(a->share), lambda, &multiplier);
+    if (a->form != ENERGY_PBD) batch_store(a->multiplier, first, count, multiplier);
+    return vmat3_scale(s, at.p);
+}
+
+/* ---- Coloured Gauss-Seidel: move at once ------------------------------------------------------------------------- */
+
+PBD_FN void move_row(vreal x[4], vvec3 by) {
+    x[0] += x[3] * by.x;
+    x[1] += x[3] * by.y;
+    x[2] += x[3] * by.z;
+}
+
+PBD_FN void project_particles(const particle_energy_args *a, size_t first, int count) {
+    const particle_view *v = &a->view;
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1];
+    vreal own[4];
+    const vmat3 step = particle_correction(a, first, count, own);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        const uint32_t *at = v->neighbour + row * PARTICLE_SLICE + lane;
+        vreal x[4];
+        batch_load_rows(v->p, at, 1, count, x);
+        move_row(x, vmat3_apply(step, particle_edge(v->gradient, row, lane)));
+        batch_store_rows(v->p, at, 1, count, x);
+    }
+    /* Last, since the rows that fill up a short list are the particle's own. */
+    move_row(own, vmat3_apply(step, vvec3_scale(vreal_set(-1), particle_sum(v, first, count))));
+    batch_store_rows(v->p, v->own + first, 1, count, own);
+}
+PBD_BATCH_KERNEL(project_particles, particle_energy_args, 30 * (11 * sizeof(real) + 4), 30 * 50 + 300)
+
+/* ---- Jacobi: every constraint's s P first, then every particle's sum (cao2023 Eq. 11; C-15) ---------------------- */
+
+PBD_FN void store_particle_impulses(const particle_energy_args *a, size_t first, int count) {
+    vreal own[4];
+    const vmat3 step = particle_correction(a, first, count, own);
+    const vvec3 column[3] = {step.x, step.y, step.z};
+    for (int c = 0; c < 3; c++) {
+        const vreal row[4] = {column[c].x, column[c].y, column[c].z, vreal_set(0)};
+        batch_store_strided(a->view.impulse, 3 * first + (size_t)c, 3, count, row);
+    }
+}
+PBD_BATCH_KERNEL(store_particle_impulses, particle_energy_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300)
+
+PBD_FN void gather_particle_impulses(const particle_energy_args *a, size_t first, int count) {
+    const particle_view *v = &a->view;
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1];
+    uint32_t at[PBD_BATCH];
+    vreal t[3][4];
+    vvec3 sum = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * v->neighbour[row * PARTICLE_SLICE + lane + (size_t)l];
+        for (int c = 0; c < 3; c++) batch_load_rows(v->impulse + 4 * c, at, 1, count, t[c]);
+        const vvec3 b = particle_edge(v->reverse, row, lane);
+        sum.x += t[0][0] * b.x + t[1][0] * b.y + t[2][0] * b.z;
+        sum.y += t[0][1] * b.x + t[1][1] * b.y + t[2][1] * b.z;
+        sum.z += t[0][2] * b.x + t[1][2] * b.y + t[2][2] * b.z;
+    }
+    for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * (uint32_t)(first + (size_t)(l < count ? l : count - 1));
+    for (int c = 0; c < 3; c++) batch_load_rows(v->impulse + 4 * c, at, 1, count, t[c]);
+    const vvec3 b = particle_sum(v, first, count);
+    sum.x -= t[0][0] * b.x + t[1][0] * b.y + t[2][0] * b.z;
+    sum.y -= t[0][1] * b.x + t[1][1] * b.y + t[2][1] * b.z;
+    sum.z -= t[0][2] * b.x + t[1][2] * b.y + t[2][2] * b.z;
+    vreal own[4];
+    batch_load_rows(v->p, v->own + first, 1, count, own);
+    move_row(own, sum);
+    batch_store_rows(v->p, v->own + first, 1, count, own);
+}
+PBD_BATCH_KERNEL(gather_particle_impulses, particle_energy_args, 30 * (15 * sizeof(real) + 4), 30 * 18)
+
+/* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
+
+typedef struct particle_flow_args {
+    particle_view view;
+    real *plastic;
+    real yield, creep; /* plastic_flow of plasticity.h */
+    real_bits deviatoric, none;
+} particle_flow_args;
+
+PBD_FN void flow_particles(const particle_flow_args *a, size_t first, int count) {
+    vreal own[4];
+    const vmat3 f = particle_deformation_gradient(&a->view, first, count, own);
+    const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
+    plastic_store(a->plastic, a->view.stride, first, count,
+                  vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
+}
+PBD_BATCH_KERNEL(flow_particles, particle_flow_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 100)
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+
+typedef struct particle_look_args {
+    particle_energy_args energy;
+    real *gradient; /* 9 by particle, row by row: F */
+    real *density;  /* by particle: psi, in units of `unit` */
+    real *idle; /* by particle: 1 where there is energy and no gradient to go down along, 2 where psi is no number */
+} particle_look_args;
+
+PBD_FN void look_at_particles(const particle_look_args *a, size_t first, int count) {
+    const particle_view *v = &a->energy.view;
+    vreal own[4];
+    const vmat3 f = particle_deformation_gradient(v, first, count, own);
+    const vstressed s = particle_stress(&a->energy, f, first, count);
+    const vreal q = particle_weight(v, s.p, first, count);
+    const vreal entry[9] = {f.x.x, f.y.x, f.z.x, f.x.y, f.y.y, f.z.y, f.x.z, f.y.z, f.z.z};
+    real lane[PBD_BATCH], psi[PBD_BATCH], weight[PBD_BATCH];
+    for (int e = 0; e < 9; e++) {
+        batch_store(lane, 0, PBD_BATCH, entry[e]);
+        for (int l = 0; l < count; l++) a->gradient[9 * (size_t)v->own[first + (size_t)l] + (size_t)e] = lane[l];
+    }
+    batch_store(psi, 0, PBD_BATCH, s.psi);
+    batch_store(weight, 0, PBD_BATCH, q);
+    for (int l = 0; l < count; l++) {
+        const size_t particle = v->own[first + (size_t)l];
+        a->density[particle] = psi[l];
+        a->idle[particle] = psi[l] == psi[l] ? (real)(psi[l] > 0 && !(weight[l] > 0)) : 2;
+    }
+}
+PBD_BATCH_KERNEL(look_at_particles, particle_look_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300)
+
+#endif

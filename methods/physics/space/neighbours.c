@@ -1,0 +1,210 @@
+#include "methods/physics/space/neighbours.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "methods/physics/space/neighbours_kernels.h"
+
+enum { LEAST_BITS = 2, MOST_BITS = 24, LOOK_AGAIN = 16 };
+
+static const double WIDER = 1 + 1.0 / 128; /* than the reach: grid_search.h says why */
+
+/* ---- The grid ---------------------------------------------------------------------------------------------------- */
+
+void grid_free(grid *g) {
+    void *device[] = {g->member,    g->key,       g->slot,      g->particle, g->first, g->column[0],
+                      g->column[1], g->column[2], g->column[3], g->built,    g->block};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(g->exec, device[i]);
+    *g = (grid){0};
+}
+
+static pbd_status allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
+    return pbd_alloc(exec, count * size, (void **)out);
+}
+
+/* Cells: between two and four for each particle at most. */
+static int bits_for(size_t count) {
+    int bits = 1;
+    while (bits < MOST_BITS && (size_t)1 << (bits - 1) < count) bits++;
+    return bits < 3 * LEAST_BITS ? 3 * LEAST_BITS : bits;
+}
+
+pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
+    *g = (grid){.exec = exec, .count = count, .cell = reach * WIDER, .keep = keep, .most_bits = bits_for(count)};
+    if (!(reach > 0 && isfinite(reach)))
+        return pbd_error(PBD_BAD_INPUT, "a reach of %g m for neighbours: above 0 and finite, please", reach);
+    if (count >= INT32_MAX) return pbd_error(PBD_FAILED, "%zu particles in one grid: 2147483646 at most", count);
+    const size_t blocks = count / GRID_BLOCK + 1;
+    if (member) {
+        PBD_TRY(allocate(exec, count, sizeof *member, &g->member));
+        PBD_TRY(pbd_upload(exec, g->member, member, count * sizeof *member));
+    }
+    PBD_TRY(allocate(exec, count, sizeof *g->key, &g->key));
+    PBD_TRY(allocate(exec, count, sizeof *g->slot, &g->slot));
+    PBD_TRY(allocate(exec, count + PBD_BATCH, sizeof *g->particle, &g->particle));
+    PBD_TRY(allocate(exec, ((size_t)1 << g->most_bits) + 1, sizeof *g->first, &g->first));
+    for (int d = 0; d < 4; d++) PBD_TRY(allocate(exec, count + PBD_BATCH, sizeof(real), &g->column[d]));
+    if (keep) PBD_TRY(allocate(exec, 4 * count, sizeof(real), &g->built));
+    return allocate(exec, 6 * blocks, sizeof(real), &g->block);
+}
+
+/* `each` numbers of every block, to be freed. */
+static pbd_status read_blocks(const grid *g, size_t each, real **out, size_t *blocks) {
+    *blocks = (g->count + GRID_BLOCK - 1) / GRID_BLOCK;
+    *out = malloc((*blocks * each + 1) * sizeof **out);
+    if (!*out) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", *blocks);
+    const pbd_status status = pbd_download(g->exec, *out, g->block, *blocks * each * sizeof **out);
+    if (status.code != PBD_OK) free(*out);
+    return status;
+}
+
+static pbd_status read_bounds(grid *g, const real *rows, double extent[3]) {
+    const grid_bounds_args args = {rows, g->member, g->count, g->block};
+    const size_t blocks_run = (g->count + GRID_BLOCK - 1) / GRID_BLOCK;
+    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_bounds), blocks_run, &args));
+    real *block;
+    size_t blocks;
+    PBD_TRY(read_blocks(g, 6, &block, &blocks));
+    for (size_t d = 0; d < 3; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t b = 0; b < blocks; b++) {
+            low = fmin(low, (double)block[6 * b + d]);
+            high = fmax(high, (double)block[6 * b + 3 + d]);
+        }
+        extent[d] = high > low ? high - low : 0;
+    }
+    free(block);
+    return pbd_ok();
+}
+
+/* As many cells along each axis as the particles reach over, halved along the longest until the table holds them. A
+ * matter of speed alone, so it is looked at only now and then. */
+static pbd_status choose_bits(grid *g, const real *rows) {
+    double extent[3];
+    PBD_TRY(read_bounds(g, rows, extent));
+    for (int d = 0; d < 3; d++) {
+        g->bits[d] = LEAST_BITS;
+        while (g->bits[d] < MOST_BITS && ldexp(1, g->bits[d]) < extent[d] / g->cell + 1) g->bits[d]++;
+    }
+    while (g->bits[0] + g->bits[1] + g->bits[2] > g->most_bits) {
+        int longest = 0;
+        for (int d = 1; d < 3; d++)
+            if (g->bits[d] > g->bits[longest]) longest = d;
+        g->bits[longest]--;
+    }
+    return pbd_ok();
+}
+
+pbd_status grid_build(grid *g, const real *rows, const real *w) {
+    if (g->builds++ % LOOK_AGAIN == 0) PBD_TRY(choose_bits(g, rows));
+    const int bits = g->bits[0] + g->bits[1] + g->bits[2];
+    const real inverse_cell = (real)(1 / g->cell);
+    const grid_keys_args keys = {.rows = rows,
+                                 .member = g->member,
+                                 .key = g->key,
+                                 .slot = g->slot,
+                                 .built = g->built,
+                                 .inverse_cell = inverse_cell,
+                                 .bits = {g->bits[0], g->bits[1], g->bits[2]}};
+    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_keys), g->count, &keys));
+    PBD_TRY(pbd_sort_pairs(g->exec, g->key, g->slot, g->count, bits));
+    const grid_place_args place = {.rows = rows,
+                                   .w = w,
+                                   .member = g->member,
+                                   .key = g->key,
+                                   .slot = g->slot,
+                                   .column = {g->column[0], g->column[1], g->column[2], g->column[3]},
+                                   .particle = g->particle,
+                                   .first = g->first,
+                                   .count = g->count,
+                                   .cells = 1u << bits};
+    return pbd_run(g->exec, &PBD_KERNEL(grid_place), g->count, &place);
+}
+
+grid_view grid_view_of(const grid *g) {
+    return (grid_view){.x = g->column[0],
+                       .y = g->column[1],
+                       .z = g->column[2],
+                       .w = g->column[3],
+                       .slot = g->slot,
+                       .particle = g->particle,
+                       .first = g->first,
+                       .inverse_cell = (real)(1 / g->cell),
+                       .bits = {g->bits[0], g->bits[1], g->bits[2]}};
+}
+
+pbd_status grid_largest_move(const grid *g, const real *rows, double *out) {
+    *out = INFINITY;
+    if (g->builds == 0) return pbd_ok();
+    const grid_moved_args args = {rows, g->built, g->member, g->count, g->block};
+    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_moved), (g->count + GRID_BLOCK - 1) / GRID_BLOCK, &args));
+    real *block;
+    size_t blocks;
+    PBD_TRY(read_blocks(g, 6, &block, &blocks));
+    double square = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t b = 0; b < blocks; b++) {
+            low = fmin(low, (double)block[6 * b + d]);
+            high = fmax(high, (double)block[6 * b + 3 + d]);
+        }
+        square += 0.25 * (high - low) * (high - low);
+    }
+    free(block);
+    *out = g->count == 0 ? 0 : isnan(square) ? INFINITY : sqrt(square);
+    return pbd_ok();
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const uint32_t *member, double reach,
+                             double skin) {
+    *n = (neighbours){.reach = reach, .skin = skin};
+    PBD_TRY(grid_create(&n->grid, exec, count, member, reach + skin, skin > 0));
+    PBD_TRY(allocate(exec, NEIGHBOURS_KEPT * count, sizeof *n->kept, &n->kept));
+    return allocate(exec, count + 1, sizeof *n->first, &n->first);
+}
+
+void neighbours_free(neighbours *n) {
+    pbd_free(n->grid.exec, n->first);
+    pbd_free(n->grid.exec, n->list);
+    pbd_free(n->grid.exec, n->kept);
+    grid_free(&n->grid);
+    *n = (neighbours){0};
+}
+
+pbd_status neighbours_room(pbd_exec *exec, size_t particles, uint64_t entries, uint32_t **list, size_t *capacity) {
+    if (entries > UINT32_MAX)
+        return pbd_error(PBD_FAILED,
+                         "%llu entries in lists of neighbours, %.3g for each of %zu particles, where 4294967295 fit: "
+                         "have they come together in a point, or is their reach far above their spacing?",
+                         (unsigned long long)entries, (double)entries / (double)particles, particles);
+    if (*list && entries <= *capacity) return pbd_ok();
+    pbd_free(exec, *list);
+    *list = NULL;
+    *capacity = 0;
+    const size_t wanted = (size_t)entries + (size_t)entries / 4 + 64;
+    PBD_TRY(allocate(exec, wanted, sizeof **list, list));
+    *capacity = wanted;
+    return pbd_ok();
+}
+
+static pbd_status make_lists(neighbours *n, const real *rows) {
+    grid *g = &n->grid;
+    PBD_TRY(grid_build(g, rows, NULL));
+    const real reach = (real)(n->reach + n->skin);
+    neighbours_args args = {.grid = grid_view_of(g), .square = reach * reach, .first = n->first, .kept = n->kept};
+    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(count_neighbours), g->count, &args));
+    PBD_TRY(pbd_scan(g->exec, n->first, g->count, &n->entries));
+    PBD_TRY(neighbours_room(g->exec, g->count, n->entries, &n->list, &n->capacity));
+    args.list = n->list;
+    return pbd_run(g->exec, &PBD_KERNEL(fill_neighbours), g->count, &args);
+}
+
+pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt) {
+    double moved = INFINITY;
+    if (n->skin > 0) PBD_TRY(grid_largest_move(&n->grid, rows, &moved));
+    const bool needed = !(moved <= 0.5 * n->skin);
+    if (rebuilt) *rebuilt = needed;
+    return needed ? make_lists(n, rows) : pbd_ok();
+}

@@ -1,0 +1,161 @@
+/* Building a sorted grid, and lists of neighbours from it. */
+#ifndef PBD_NEIGHBOURS_KERNELS_H
+#define PBD_NEIGHBOURS_KERNELS_H
+
+#include "harness/exec/kernel.h"
+#include "methods/physics/space/grid_search.h"
+
+enum { GRID_BLOCK = 256 }; /* particles that one item looks at, where a few numbers of all are wanted */
+
+/* Who stands at slot i of the grid. */
+PBD_FN size_t member_at(const uint32_t *member, size_t i) { return member ? member[i] : i; }
+
+/* ---- The grid ---------------------------------------------------------------------------------------------------- */
+
+typedef struct grid_keys_args {
+    const real *rows;
+    const uint32_t *member; /* by slot; NULL: every particle */
+    uint32_t *key, *slot;
+    real *built; /* rows by slot: where they are now, to tell later how far they went; NULL: not kept */
+    real inverse_cell;
+    int bits[3];
+} grid_keys_args;
+
+PBD_FN void grid_keys(const grid_keys_args *a, size_t i) {
+    const real *row = a->rows + 4 * member_at(a->member, i);
+    const grid_cell cell = grid_cell_of(a->bits, a->inverse_cell, vec3_make(row[0], row[1], row[2]));
+    a->key[i] = grid_key(a->bits, cell);
+    a->slot[i] = (uint32_t)i;
+    if (a->built)
+        for (size_t d = 0; d < 4; d++) a->built[4 * i + d] = row[d];
+}
+PBD_ITEM_KERNEL(grid_keys, grid_keys_args, 4 * sizeof(real) + 8, 25)
+
+typedef struct grid_place_args {
+    const real *rows;
+    const real *w; /* by particle, instead of the rows' own; NULL: those */
+    const uint32_t *member;
+    const uint32_t *key, *slot; /* sorted */
+    real *column[4];
+    uint32_t *particle;
+    uint32_t *first; /* cells + 1 */
+    size_t count;
+    uint32_t cells;
+} grid_place_args;
+
+/* Takes along what searches read, and writes where cells begin: place k begins every cell after that of place k - 1 up
+ * to its own. */
+PBD_FN void grid_place(const grid_place_args *a, size_t k) {
+    const size_t particle = member_at(a->member, a->slot[k]);
+    for (size_t d = 0; d < 4; d++) a->column[d][k] = a->rows[4 * particle + d];
+    if (a->w) a->column[3][k] = a->w[particle];
+    a->particle[k] = (uint32_t)particle;
+    uint32_t cell = k ? a->key[k - 1] + 1 : 0;
+    for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
+    if (k + 1 < a->count) return;
+    for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
+}
+PBD_ITEM_KERNEL(grid_place, grid_place_args, 8 * sizeof(real) + 20, 2)
+
+/* ---- A few numbers of all, by block: the host does the rest ------------------------------------------------------ */
+
+typedef struct grid_bounds_args {
+    const real *rows;
+    const uint32_t *member;
+    size_t count;
+    real *out; /* by block: least x, y, z, most x, y, z */
+} grid_bounds_args;
+
+PBD_FN void grid_bounds(const grid_bounds_args *a, size_t block) {
+    const size_t end = (block + 1) * GRID_BLOCK < a->count ? (block + 1) * GRID_BLOCK : a->count;
+    const real far = (real)1e30;
+    real low[3] = {far, far, far}, high[3] = {-far, -far, -far};
+    for (size_t i = block * GRID_BLOCK; i < end; i++) {
+        const real *row = a->rows + 4 * member_at(a->member, i);
+        for (int d = 0; d < 3; d++) {
+            low[d] = row[d] < low[d] && row[d] > -far ? row[d] : low[d]; /* NaN and infinity: left out */
+            high[d] = row[d] > high[d] && row[d] < far ? row[d] : high[d];
+        }
+    }
+    for (size_t d = 0; d < 3; d++) {
+        a->out[6 * block + d] = low[d];
+        a->out[6 * block + 3 + d] = high[d];
+    }
+}
+PBD_ITEM_KERNEL(grid_bounds, grid_bounds_args, GRID_BLOCK * 4 * sizeof(real), GRID_BLOCK * 6)
+
+typedef struct grid_moved_args {
+    const real *rows, *built; /* by particle; by slot */
+    const uint32_t *member;
+    size_t count;
+    real *out; /* by block: the least motion along x, y, z, then the most, m */
+} grid_moved_args;
+
+PBD_FN void grid_moved(const grid_moved_args *a, size_t block) {
+    const size_t begin = block * GRID_BLOCK, end = begin + GRID_BLOCK < a->count ? begin + GRID_BLOCK : a->count;
+    real low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+    for (size_t i = begin; i < end; i++) {
+        const real *row = a->rows + 4 * member_at(a->member, i), *was = a->built + 4 * i;
+        for (int d = 0; d < 3; d++) {
+            const real moved = row[d] - was[d];
+            low[d] = i > begin && moved >= low[d] ? low[d] : moved;
+            high[d] = i > begin && moved <= high[d] ? high[d] : moved;
+        }
+    }
+    for (size_t d = 0; d < 3; d++) {
+        a->out[6 * block + d] = low[d];
+        a->out[6 * block + 3 + d] = high[d];
+    }
+}
+PBD_ITEM_KERNEL(grid_moved, grid_moved_args, GRID_BLOCK * 8 * sizeof(real), GRID_BLOCK * 9)
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+/* A search writes down at once what it finds, up to so many: most particles are then looked at once, not twice. */
+enum { NEIGHBOURS_KEPT = 48 };
+
+typedef struct neighbours_args {
+    grid_view grid;
+    real square;     /* of the reach, m^2 */
+    uint32_t *first; /* by slot: how many, then (after a scan) where they begin */
+    uint32_t *kept;  /* NEIGHBOURS_KEPT by place: what the count came by; of use where there were no more */
+    uint32_t *list;  /* particles */
+} neighbours_args;
+
+/* Goes through the others that are nearer than the reach to place `self`; writes down those that fit. Returns how many
+ * there are. */
+PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint32_t *list, uint32_t fit) {
+    const vec3 x = grid_position(&a->grid, self);
+    const grid_cell cell = grid_cell_of(a->grid.bits, a->grid.inverse_cell, x);
+    const int step = grid_stretch_step(&a->grid, cell);
+    uint32_t found = 0;
+    for (int s = 0; s < GRID_STRETCHES; s += step) {
+        const grid_stretch places = grid_stretch_of(&a->grid, cell, s);
+        for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
+            const uint32_t near =
+                batch_bits(grid_squares(&a->grid, x, at) < a->square) & grid_lanes(at, places.end, self);
+            const uint32_t more = (uint32_t)count_bits(near);
+            if (found + more <= fit) append_bits(list + found, a->grid.particle + at, near);
+            found += more;
+        }
+    }
+    return found;
+}
+
+PBD_FN void count_neighbours(const neighbours_args *a, size_t k) {
+    a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
+}
+PBD_ITEM_KERNEL(count_neighbours, neighbours_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
+
+PBD_FN void fill_neighbours(const neighbours_args *a, size_t k) {
+    const uint32_t *first = a->first + a->grid.slot[k];
+    const uint32_t count = first[1] - first[0], *kept = a->kept + NEIGHBOURS_KEPT * k;
+    uint32_t *list = a->list + first[0];
+    if (count > NEIGHBOURS_KEPT)
+        search_neighbours(a, (uint32_t)k, list, count);
+    else
+        for (uint32_t i = 0; i < count; i++) list[i] = kept[i];
+}
+PBD_ITEM_KERNEL(fill_neighbours, neighbours_args, 30 * 8 + 8, 0)
+
+#endif

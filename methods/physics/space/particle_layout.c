@@ -1,0 +1,359 @@
+#include "methods/physics/space/particle_layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/space/colouring.h"
+#define REAL double
+#include "methods/physics/math/svd3.h"
+
+static pbd_status allocate(size_t count, size_t bytes, void *out) {
+    void **array = out;
+    *array = calloc(count + 1, bytes);
+    return *array ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu entries of particles", count);
+}
+
+/* ---- Particles --------------------------------------------------------------------------------------------------- */
+
+static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
+    const size_t n = out->particles;
+    const double density = scene->material.density;
+    PBD_TRY(allocate(n, sizeof *out->particle, &out->particle));
+    PBD_TRY(allocate(3 * n, sizeof *out->rest, &out->rest));
+    PBD_TRY(allocate(n, sizeof *out->volume, &out->volume));
+    PBD_TRY(allocate(n, sizeof *out->inverse, &out->inverse));
+    PBD_TRY(rest_space_order(n, scene->positions, 2 * scene->spacing, out->particle));
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t p = out->particle[i];
+        memcpy(out->rest + 3 * i, scene->positions + 3 * (size_t)p, 3 * sizeof(double));
+        out->volume[i] = scene->volumes ? scene->volumes[p] : scene->masses[p] / density;
+        out->inverse[i] = 1 / scene->masses[p];
+        if (!(out->volume[i] > 0 && isfinite(out->volume[i])))
+            return pbd_error(PBD_BAD_INPUT, "particle %u stands for a volume of %g m^3: it must be above 0", p,
+                             out->volume[i]);
+    }
+    return pbd_ok();
+}
+
+static pbd_status hold(const pbd_scene *scene, particle_layout *out) {
+    unsigned char *held;
+    PBD_TRY(allocate(out->particles, 1, &held));
+    for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = 1;
+    for (size_t i = 0; i < out->particles; i++)
+        if (held[out->particle[i]]) out->inverse[i] = 0;
+    free(held);
+    return pbd_ok();
+}
+
+static pbd_status find_neighbours(const pbd_scene *scene, double radius, particle_layout *out) {
+    uint32_t *body = NULL;
+    if (scene->body) {
+        PBD_TRY(allocate(out->particles, sizeof *body, &body));
+        for (size_t i = 0; i < out->particles; i++) body[i] = scene->body[out->particle[i]];
+    }
+    const pbd_status status = rest_neighbours_find(out->particles, out->rest, body, radius, &out->near);
+    free(body);
+    return status;
+}
+
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+/* Slots colour by colour; `order` holds places. */
+static pbd_status place_slots(const uint32_t *order, const size_t *first, particle_layout *out) {
+    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_slot, &out->colour_slot));
+    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_count, &out->colour_count));
+    for (int c = 0; c < out->colours; c++) {
+        const size_t count = first[c + 1] - first[c];
+        out->colour_count[c] = count;
+        out->colour_slot[c + 1] = out->colour_slot[c] + (count + PARTICLE_SLICE - 1) / PARTICLE_SLICE * PARTICLE_SLICE;
+    }
+    out->slots = out->colour_slot[out->colours];
+    PBD_TRY(allocate(out->slots, sizeof *out->own, &out->own));
+    for (int c = 0; c < out->colours; c++) /* slots of no constraint: the colour's last particle */
+        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
+            const size_t k = s - out->colour_slot[c], count = out->colour_count[c];
+            out->own[s] = order[first[c] + (k < count ? k : count - 1)];
+        }
+    return pbd_ok();
+}
+
+static pbd_status order_slots(particle_layout *out) {
+    const size_t n = out->particles, whole[2] = {0, n};
+    uint32_t *order;
+    size_t *first = NULL;
+    PBD_TRY(allocate(n, sizeof *order, &order));
+    pbd_status status = pbd_ok();
+    out->colours = 1;
+    if (out->jacobi)
+        for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
+    else
+        status = pbd_colour_lists(n, out->near.first, out->near.particle, n, true, order, &first, &out->colours);
+    if (status.code == PBD_OK) status = place_slots(order, first ? first : whole, out);
+    free(order);
+    free(first);
+    return status;
+}
+
+static size_t list_length(const particle_layout *l, size_t place) {
+    return l->near.first[place + 1] - l->near.first[place];
+}
+
+static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
+    return slot - l->colour_slot[colour] < l->colour_count[colour];
+}
+
+static pbd_status count_rows(particle_layout *out) {
+    const size_t slices = out->slots / PARTICLE_SLICE;
+    PBD_TRY(allocate(slices + 1, sizeof *out->slice, &out->slice));
+    size_t rows = 0;
+    for (size_t s = 0; s < slices; s++) {
+        size_t longest = 0;
+        for (size_t lane = 0; lane < PARTICLE_SLICE; lane++) {
+            const size_t length = list_length(out, out->own[s * PARTICLE_SLICE + lane]);
+            if (length > longest) longest = length;
+        }
+        out->slice[s] = (uint32_t)rows;
+        rows += longest;
+    }
+    if (rows * 3 * PARTICLE_SLICE >= UINT32_MAX)
+        return pbd_error(PBD_BAD_INPUT, "%zu rows of neighbours are more than there may be: a smaller radius", rows);
+    out->slice[slices] = (uint32_t)rows;
+    out->rows = rows;
+    return pbd_ok();
+}
+
+/* back: Jacobi, places: where in each list the next that asks for it stands. Lists are ascending and mutual, and slots
+ * are filled in the order of places, so that those in j's list come by one after the other. */
+static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint, size_t *back) {
+    const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
+    const size_t end = l->slice[slot / PARTICLE_SLICE + 1], length = constraint ? list_length(l, i) : 0;
+    for (size_t row = begin; row < end; row++) {
+        const size_t k = l->near.first[i] + (row - begin);
+        const bool there = row - begin < length;
+        const uint32_t j = there ? l->near.particle[k] : (uint32_t)i;
+        l->neighbour[row * PARTICLE_SLICE + lane] = j;
+        const size_t other = there && back ? back[j]++ : 0;
+        for (size_t d = 0; d < 3 && there; d++) {
+            const size_t at = (row * 3 + d) * PARTICLE_SLICE + lane;
+            l->gradient[at] = gradient[3 * k + d];
+            if (back) l->reverse[at] = gradient[3 * other + d];
+        }
+    }
+}
+
+static void fill_sums(particle_layout *l, const double *gradient, size_t slot) {
+    static const int row[6] = {0, 1, 2, 0, 1, 2}, column[6] = {0, 1, 2, 1, 2, 0};
+    const size_t i = l->own[slot];
+    double sum[3] = {0}, weight[6] = {0};
+    for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
+        const double *b = gradient + 3 * k, w = l->inverse[l->near.particle[k]];
+        for (int d = 0; d < 3; d++) sum[d] += b[d];
+        for (int e = 0; e < 6; e++) weight[e] += w * b[row[e]] * b[column[e]];
+    }
+    for (int d = 0; d < 3; d++) l->sum[(size_t)d * l->slots + slot] = sum[d];
+    for (int e = 0; e < 6; e++)
+        l->weight[(size_t)e * l->slots + slot] = weight[e] + l->inverse[i] * sum[row[e]] * sum[column[e]];
+    l->slot_volume[slot] = l->volume[i];
+}
+
+static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out) {
+    const size_t entries = out->rows * PARTICLE_SLICE;
+    size_t *back = NULL;
+    PBD_TRY(allocate(entries, sizeof *out->neighbour, &out->neighbour));
+    PBD_TRY(allocate(3 * entries, sizeof *out->gradient, &out->gradient));
+    if (out->jacobi) PBD_TRY(allocate(3 * entries, sizeof *out->reverse, &out->reverse));
+    PBD_TRY(allocate(3 * out->slots, sizeof *out->sum, &out->sum));
+    PBD_TRY(allocate(6 * out->slots, sizeof *out->weight, &out->weight));
+    PBD_TRY(allocate(out->slots, sizeof *out->slot_volume, &out->slot_volume));
+    if (shape->has_offset) PBD_TRY(allocate(9 * out->slots, sizeof *out->offset, &out->offset));
+    if (out->jacobi) PBD_TRY(allocate(out->particles, sizeof *back, &back));
+    if (back) memcpy(back, out->near.first, out->particles * sizeof *back);
+    for (int c = 0; c < out->colours; c++)
+        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
+            fill_slot(out, shape->gradient, s, is_constraint(out, c, s), back);
+            fill_sums(out, shape->gradient, s);
+            for (size_t e = 0; e < 9 && out->offset; e++)
+                out->offset[e * out->slots + s] = shape->offset[9 * (size_t)out->own[s] + e];
+        }
+    free(back);
+    return pbd_ok();
+}
+
+/* ---- How far sums of projections may overshoot ------------------------------------------------------------------- */
+
+/* Every projection i takes away the part of a displacement along its own gradient n_i; Jacobi adds all parts up, and
+ * overshoots where the sum's largest eigenvalue passes 2. The direction of P in n_i = sqrt(w) P b / sqrt(tr P K P^T) is
+ * not known beforehand, but whatever it is, n_i n_i^T is at most A -> A K_i^-1 A^T with A the displacement's gradient
+ * (Cauchy-Schwarz), which is the same for each coordinate. The largest eigenvalue of the sum of these, by power
+ * iteration, bounds what any state of the body can show. */
+enum { POWER_ITERATIONS = 40, POWER_AGAIN = 6 };
+static const double LOST_WEIGHT = 1e-9;
+
+typedef struct power {
+    const particle_layout *layout;
+    const double *gradient;
+    const double *inverse_weight; /* places x 9 */
+    const double *root;           /* places: of the inverse mass */
+    double *from, *to;            /* places */
+} power;
+
+static void invert_weight(const particle_layout *l, const double *gradient, size_t i, double *out) {
+    mat3 k = mat3_scale(0, mat3_identity());
+    vec3 sum = vec3_make(0, 0, 0);
+    for (size_t n = l->near.first[i]; n < l->near.first[i + 1]; n++) {
+        const vec3 b = vec3_make(gradient[3 * n], gradient[3 * n + 1], gradient[3 * n + 2]);
+        sum = vec3_add(sum, b);
+        k = mat3_add(k, mat3_scale(l->inverse[l->near.particle[n]], mat3_outer(b, b)));
+    }
+    k = mat3_add(k, mat3_scale(l->inverse[i], mat3_outer(sum, sum)));
+    const svd3 f = mat3_svd(k);
+    const double s[3] = {f.s.x, f.s.y, f.s.z};
+    double inverse[3];
+    for (int d = 0; d < 3; d++) inverse[d] = fabs(s[d]) > LOST_WEIGHT * s[0] ? 1 / s[d] : 0;
+    svd3 turned = f;
+    turned.u = f.v;
+    turned.v = f.u;
+    const mat3 m = svd3_with(turned, vec3_make(inverse[0], inverse[1], inverse[2]));
+    const double entries[9] = {m.x.x, m.y.x, m.z.x, m.x.y, m.y.y, m.z.y, m.x.z, m.y.z, m.z.z};
+    memcpy(out, entries, sizeof entries);
+}
+
+static void power_step(const power *p) {
+    const particle_layout *l = p->layout;
+    const double *root = p->root, *from = p->from;
+    double *to = p->to;
+    memset(to, 0, l->particles * sizeof *to);
+    for (size_t i = 0; i < l->particles; i++) {
+        const double here = root[i] * from[i], *inverse = p->inverse_weight + 9 * i;
+        double a[3] = {0}, t[3], own = to[i];
+        for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
+            const size_t j = l->near.particle[k];
+            const double difference = root[j] * from[j] - here;
+            for (size_t d = 0; d < 3; d++) a[d] += difference * p->gradient[3 * k + d];
+        }
+        for (int d = 0; d < 3; d++)
+            t[d] = inverse[3 * d] * a[0] + inverse[3 * d + 1] * a[1] + inverse[3 * d + 2] * a[2];
+        for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
+            const size_t j = l->near.particle[k];
+            const double *b = p->gradient + 3 * k, along = t[0] * b[0] + t[1] * b[1] + t[2] * b[2];
+            to[j] += root[j] * along;
+            own -= root[i] * along; /* nobody is its own neighbour */
+        }
+        to[i] = own;
+    }
+}
+
+static pbd_status start_power(particle_layout *out) {
+    PBD_TRY(allocate(out->particles, sizeof *out->power, &out->power));
+    for (size_t i = 0; i < out->particles; i++) /* no symmetry of a lattice; by particle, not by place */
+        out->power[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
+    return pbd_ok();
+}
+
+/* Those of particles whose neighbours are `known` to be the same are there already. */
+static pbd_status invert_weights(const double *gradient, const shape_known *known, particle_layout *out) {
+    const bool there = out->inverse_weight;
+    if (!there) PBD_TRY(allocate(9 * out->particles, sizeof *out->inverse_weight, &out->inverse_weight));
+    for (size_t i = 0; i < out->particles; i++)
+        if (!there || !known || !shape_is_known(known, &out->near, i))
+            invert_weight(out, gradient, i, out->inverse_weight + 9 * i);
+    return pbd_ok();
+}
+
+/* Lists that a cut has shortened have nearly the same answer, and begin where the last search ended. */
+static pbd_status find_largest(const double *gradient, particle_layout *out) {
+    const size_t n = out->particles;
+    const int steps = out->power ? POWER_AGAIN : POWER_ITERATIONS;
+    double *work = NULL;
+    if (!out->power) PBD_TRY(start_power(out));
+    PBD_TRY(allocate(2 * n, sizeof *work, &work));
+    for (size_t i = 0; i < n; i++) work[i] = sqrt(out->inverse[i]);
+    const power p = {.layout = out,
+                     .gradient = gradient,
+                     .inverse_weight = out->inverse_weight,
+                     .root = work,
+                     .from = out->power,
+                     .to = work + n};
+    out->largest = 1;
+    for (int step = 0; step < steps; step++) {
+        power_step(&p);
+        double square = 0, old = 0;
+        for (size_t i = 0; i < n; i++) square += p.to[i] * p.to[i], old += p.from[i] * p.from[i];
+        if (!(square > 0)) break;
+        out->largest = fmax(1, sqrt(square / old));
+        for (size_t i = 0; i < n; i++) p.from[i] = p.to[i] / sqrt(square);
+    }
+    free(work);
+    return pbd_ok();
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static void free_slots(particle_layout *l) {
+    void *owned[] = {l->colour_slot, l->colour_count, l->own,    l->slice,  l->neighbour,  l->gradient,
+                     l->reverse,     l->sum,          l->weight, l->offset, l->slot_volume};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    l->colour_slot = l->colour_count = NULL;
+    l->own = l->slice = l->neighbour = NULL;
+    l->gradient = l->reverse = l->sum = l->weight = l->offset = l->slot_volume = NULL;
+}
+
+static void forget_made(particle_layout *l) {
+    rest_neighbours_free(&l->made);
+    shape_gradients_free(&l->shape);
+    free(l->inverse_weight);
+    l->inverse_weight = NULL;
+}
+
+/* Keeps gradients, which are then the layout's, and a copy of the lists they were made for. */
+static pbd_status keep_made(const shape_gradients *shape, particle_layout *l) {
+    const rest_neighbours *near = &l->near;
+    const size_t n = near->particles, pairs = near->first[n];
+    rest_neighbours_free(&l->made);
+    shape_gradients_free(&l->shape);
+    l->shape = *shape;
+    l->made.particles = n;
+    PBD_TRY(allocate(n, sizeof *near->first, &l->made.first));
+    PBD_TRY(allocate(pairs, sizeof *near->particle, &l->made.particle));
+    memcpy(l->made.first, near->first, (n + 1) * sizeof *near->first);
+    memcpy(l->made.particle, near->particle, pairs * sizeof *near->particle);
+    return pbd_ok();
+}
+
+pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice) {
+    shape_gradients shape;
+    const shape_known before = {&layout->made, &layout->shape}, *known = layout->made.particle ? &before : NULL;
+    free_slots(layout);
+    PBD_TRY(shape_gradients_make(&layout->near, layout->rest, layout->volume, choice, known, &shape));
+    layout->few = shape.few;
+    layout->deficient = shape.deficient;
+    pbd_status status = order_slots(layout);
+    if (status.code == PBD_OK) status = count_rows(layout);
+    if (status.code == PBD_OK) status = fill_slots(&shape, layout);
+    if (status.code == PBD_OK && layout->jacobi) status = invert_weights(shape.gradient, known, layout);
+    if (status.code == PBD_OK && layout->jacobi) status = find_largest(shape.gradient, layout);
+    if (status.code == PBD_OK && layout->keeps) return keep_made(&shape, layout);
+    shape_gradients_free(&shape);
+    forget_made(layout);
+    return status;
+}
+
+pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out) {
+    *out = (particle_layout){.particles = scene->particles, .jacobi = jacobi, .keeps = scene->blades > 0};
+    if (!(scene->spacing > 0) || scene->particles == 0)
+        return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
+    PBD_TRY(take_particles(scene, out));
+    PBD_TRY(hold(scene, out));
+    PBD_TRY(find_neighbours(scene, choice->radius, out));
+    return particle_layout_remake(out, choice);
+}
+
+void particle_layout_free(particle_layout *l) {
+    void *owned[] = {l->particle, l->rest, l->volume, l->inverse, l->power};
+    free_slots(l);
+    forget_made(l);
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    rest_neighbours_free(&l->near);
+    *l = (particle_layout){0};
+}

@@ -1,0 +1,88 @@
+#include "methods/physics/space/shape_gradients.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL double
+#include "methods/physics/space/shape_kernels.h"
+
+int shape_flags(const shape_choice *choice) {
+    if (choice->linear) return SHAPE_LINEAR;
+    return (choice->kernel_correction ? SHAPE_KERNEL_CORRECTION : 0) |
+           (choice->gradient_correction ? SHAPE_GRADIENT_CORRECTION : 0);
+}
+
+/* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and the gradient reproduces it. */
+static void offset_at(const rest_neighbours *near, const double *positions, const double *gradient, size_t i,
+                      double *out) {
+    for (int e = 0; e < 9; e++) out[e] = e % 4 == 0;
+    for (size_t k = near->first[i]; k < near->first[i + 1]; k++) {
+        const double *other = positions + 3 * (size_t)near->particle[k];
+        for (size_t e = 0; e < 9; e++) out[e] -= (other[e / 3] - positions[3 * i + e / 3]) * gradient[3 * k + e % 3];
+    }
+}
+
+static void find_offsets(const rest_neighbours *near, const double *positions, const shape_choice *choice,
+                         shape_gradients *out) {
+    const bool reproduces = choice->linear || choice->gradient_correction;
+    for (size_t i = 0; i < near->particles; i++) {
+        if (near->first[i + 1] - near->first[i] < 4) out->few++;
+        out->deficient += out->lost[i] > 0;
+        if (!(out->lost[i] > 0 || (choice->displacement && !reproduces))) continue;
+        out->has_offset = true;
+        offset_at(near, positions, out->gradient, i, out->offset + 9 * i);
+    }
+}
+
+bool shape_is_known(const shape_known *known, const rest_neighbours *near, size_t i) {
+    const size_t count = near->first[i + 1] - near->first[i], first = known->near->first[i];
+    return known->near->first[i + 1] - first == count &&
+           memcmp(near->particle + near->first[i], known->near->particle + first, count * sizeof *near->particle) == 0;
+}
+
+static void copy_known(const shape_known *known, const rest_neighbours *near, size_t i, shape_gradients *out) {
+    const size_t count = near->first[i + 1] - near->first[i];
+    memcpy(out->gradient + 3 * near->first[i], known->shape->gradient + 3 * known->near->first[i],
+           3 * count * sizeof *out->gradient);
+    out->lost[i] = known->shape->lost[i];
+}
+
+pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
+                                const shape_choice *choice, const shape_known *known, shape_gradients *out) {
+    const size_t n = near->particles, pairs = near->first[n];
+    *out = (shape_gradients){.gradient = malloc((3 * pairs + 1) * sizeof(double)),
+                             .offset = calloc(9 * n + 1, sizeof(double)),
+                             .lost = calloc(n + 1, sizeof *out->lost)};
+    double *rest = malloc((4 * n + 1) * sizeof *rest);
+    uint32_t *first = malloc((n + 1) * sizeof *first);
+    pbd_status status = out->gradient && out->offset && out->lost && rest && first
+                            ? pbd_ok()
+                            : pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
+    if (status.code == PBD_OK) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t d = 0; d < 3; d++) rest[4 * i + d] = positions[3 * i + d];
+            rest[4 * i + 3] = volumes[i];
+        }
+        for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
+        const shape_args args = {rest,      first,          near->particle, out->gradient,
+                                 out->lost, choice->radius, choice->kernel, shape_flags(choice)};
+        for (size_t i = 0; i < n; i++)
+            if (known && shape_is_known(known, near, i))
+                copy_known(known, near, i, out);
+            else
+                shape_at(&args, i);
+        find_offsets(near, positions, choice, out);
+    }
+    free(rest);
+    free(first);
+    if (status.code != PBD_OK) shape_gradients_free(out);
+    return status;
+}
+
+void shape_gradients_free(shape_gradients *s) {
+    free(s->gradient);
+    free(s->offset);
+    free(s->lost);
+    *s = (shape_gradients){0};
+}

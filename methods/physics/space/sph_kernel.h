@@ -1,0 +1,80 @@
+/* Smoothing kernels in one, two and three dimensions, by their support: the distance R at which each ends. claims A1.
+ *
+ * Papers write poly6 on h = R and the others on h (or r) = R/2; here every kernel is asked by R, so that their lists of
+ * neighbours are the same. */
+#ifndef PBD_SPH_KERNEL_H
+#define PBD_SPH_KERNEL_H
+
+#include "harness/exec/vec.h"
+
+typedef enum sph_kernel {
+    SPH_POLY6,        /* Mueller 2003; cao2023 */
+    SPH_CUBIC_SPLINE, /* Monaghan 1992 */
+    SPH_WENDLAND_C2,  /* Wendland 1995; yu2024 */
+    SPH_SPIKY         /* desbrun1996 */
+} sph_kernel;
+
+#define SPH_KERNEL_NAMES \
+    { "poly6", "cubic_spline", "wendland_c2", "spiky", NULL }
+
+typedef struct sph_value {
+    real w;     /* W, 1/m^3 (1/m^2 in the plane) */
+    real slope; /* (dW/dr)/r: the gradient by x is this times x. The spiky one has none at 0: 0 is given */
+} sph_value;
+
+/* What makes the integral over space 1: W is this times a polynomial of r/R. */
+PBD_FN real sph_kernel_factor(sph_kernel kernel, int dimensions, real support) {
+    const real pi = (real)3.14159265358979323846, square = support * support, cube = square * support;
+    if (dimensions == 1)
+        return (kernel == SPH_POLY6          ? (real)35 / 32
+                : kernel == SPH_CUBIC_SPLINE ? (real)4 / 3
+                : kernel == SPH_WENDLAND_C2  ? (real)3 / 2
+                                             : (real)2) /
+               support;
+    if (dimensions == 2)
+        return (kernel == SPH_POLY6          ? (real)4
+                : kernel == SPH_CUBIC_SPLINE ? (real)40 / 7
+                : kernel == SPH_WENDLAND_C2  ? (real)7
+                                             : (real)10) /
+               (pi * square);
+    if (kernel == SPH_POLY6) return (real)315 / (64 * pi * cube);
+    if (kernel == SPH_WENDLAND_C2) return (real)21 / (2 * pi * cube);
+    return (kernel == SPH_CUBIC_SPLINE ? (real)8 : (real)15) / (pi * cube);
+}
+
+/* W at a distance of which `square` is the square, m^2, where the factor and 1/R^2 are at hand; 0 from R on. */
+PBD_FN sph_value sph_kernel_scaled(sph_kernel kernel, real sigma, real per_square, real square) {
+    const real square_left = 1 - square * per_square;
+    sph_value out = {0, 0};
+    if (!(square_left > 0)) return out;
+    if (kernel == SPH_POLY6) { /* the only one that needs no root */
+        out.w = sigma * square_left * square_left * square_left;
+        out.slope = -6 * sigma * per_square * square_left * square_left;
+        return out;
+    }
+    const real q = real_sqrt(square * per_square), left = 1 - q;
+    if (kernel == SPH_WENDLAND_C2) {
+        const real third = left * left * left;
+        out.w = sigma * third * left * (1 + 4 * q);
+        out.slope = -20 * sigma * per_square * third;
+    } else if (kernel == SPH_CUBIC_SPLINE) { /* q of the papers is 2 r/R */
+        const int inner = 2 * q <= 1;
+        out.w = inner ? sigma * (1 - 6 * q * q + 6 * q * q * q) : sigma * 2 * left * left * left;
+        out.slope = inner ? sigma * per_square * (18 * q - 12) : -6 * sigma * per_square * left * left / q;
+    } else {
+        out.w = sigma * left * left * left;
+        out.slope = q > 0 ? -3 * sigma * per_square * left * left / q : 0;
+    }
+    return out;
+}
+
+PBD_FN sph_value sph_kernel_in(sph_kernel kernel, int dimensions, real square, real support) {
+    return sph_kernel_scaled(kernel, sph_kernel_factor(kernel, dimensions, support), 1 / (support * support), square);
+}
+
+/* In space. */
+PBD_FN sph_value sph_kernel_at(sph_kernel kernel, real square, real support) {
+    return sph_kernel_in(kernel, 3, square, support);
+}
+
+#endif

@@ -1,0 +1,272 @@
+#include "methods/physics/surface/mesh_surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 7 };               /* of a triangle: face, edges, corners */
+static const double FLAT = 1e-12; /* area over the square of the longest edge; volume over area times size */
+
+static pbd_status no_memory(size_t triangles) {
+    return pbd_error(PBD_FAILED, "out of memory for a collider of %zu triangles", triangles);
+}
+
+void mesh_surface_free(mesh_surface *s) {
+    free(s->vertex);
+    free(s->triangle);
+    free(s->normal);
+    *s = (mesh_surface){0};
+}
+
+static void difference(const double *a, const double *b, double out[3]) {
+    for (int d = 0; d < 3; d++) out[d] = a[d] - b[d];
+}
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double length(const double a[3]) { return sqrt(dot(a, a)); }
+static void cross(const double a[3], const double b[3], double out[3]) {
+    for (int d = 0; d < 3; d++) out[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+}
+static void add(double to[3], double times, const double a[3]) {
+    for (int d = 0; d < 3; d++) to[d] += times * a[d];
+}
+static void make_unit(double a[3]) {
+    const double size = length(a);
+    for (int d = 0; d < 3 && size > 0; d++) a[d] /= size;
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+static pbd_status check_mesh(const pbd_collider_mesh *m, size_t number) {
+    if (m->triangles == 0 || m->vertices == 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "collider %zu, a mesh, has %zu vertices and %zu triangles: at least one, please", number,
+                         m->vertices, m->triangles);
+    for (size_t i = 0; i < 3 * m->vertices; i++)
+        if (!isfinite(m->vertex[i]))
+            return pbd_error(PBD_BAD_INPUT,
+                             "collider %zu, a mesh, has vertex %zu at %g %g %g m: a finite place, please", number,
+                             i / 3, m->vertex[i - i % 3], m->vertex[i - i % 3 + 1], m->vertex[i - i % 3 + 2]);
+    for (size_t i = 0; i < 3 * m->triangles; i++)
+        if (m->triangle[i] >= m->vertices)
+            return pbd_error(PBD_BAD_INPUT,
+                             "collider %zu, a mesh, has the vertex %u in its triangle %zu, but only vertices 0 to %zu",
+                             number, m->triangle[i], i / 3, m->vertices - 1);
+    if (!(m->thickness >= 0 && isfinite(m->thickness)))
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh, has thickness=%g m: at least 0, please", number,
+                         m->thickness);
+    return pbd_ok();
+}
+
+/* ---- Vertices at one place are one ------------------------------------------------------------------------------- */
+
+typedef struct place {
+    double x[3];
+    uint32_t vertex;
+} place;
+
+static int by_place(const void *a, const void *b) {
+    const place *p = a, *q = b;
+    for (int d = 0; d < 3; d++)
+        if (p->x[d] != q->x[d]) return p->x[d] < q->x[d] ? -1 : 1;
+    return (p->vertex > q->vertex) - (p->vertex < q->vertex);
+}
+
+/* Copies vertices as they are, and triangles by the first vertex at each place; those that collapse are left out. */
+static pbd_status copy_surface(const pbd_collider_mesh *m, mesh_surface *s) {
+    place *at = malloc(m->vertices * sizeof *at);
+    uint32_t *first = malloc(m->vertices * sizeof *first);
+    s->vertex = malloc(3 * m->vertices * sizeof *s->vertex);
+    s->triangle = malloc(3 * m->triangles * sizeof *s->triangle);
+    const bool fits = at && first && s->vertex && s->triangle;
+    for (size_t v = 0; v < m->vertices && fits; v++) {
+        at[v].vertex = (uint32_t)v;
+        for (size_t d = 0; d < 3; d++) {
+            const double x = m->vertex[3 * v + d] + 0; /* -0 becomes 0 */
+            s->vertex[3 * v + d] = at[v].x[d] = x;
+            s->size = fmax(s->size, fabs(x));
+        }
+    }
+    if (fits) qsort(at, m->vertices, sizeof *at, by_place);
+    for (size_t i = 0; i < m->vertices && fits; i++) {
+        const bool same = i > 0 && memcmp(at[i].x, at[i - 1].x, sizeof at[i].x) == 0;
+        first[at[i].vertex] = same ? first[at[i - 1].vertex] : at[i].vertex;
+    }
+    for (size_t t = 0; t < m->triangles && fits; t++) {
+        const uint32_t *c = m->triangle + 3 * t, a[3] = {first[c[0]], first[c[1]], first[c[2]]};
+        const bool gone = a[0] == a[1] || a[1] == a[2] || a[2] == a[0];
+        if (!gone) memcpy(s->triangle + 3 * s->triangles++, a, sizeof a);
+        s->collapsed += gone;
+    }
+    s->vertices = m->vertices;
+    free(at);
+    free(first);
+    return fits ? pbd_ok() : no_memory(m->triangles);
+}
+
+/* ---- Areas, edges, volume ---------------------------------------------------------------------------------------- */
+
+static const double *corner(const mesh_surface *s, size_t t, size_t k) {
+    return s->vertex + 3 * (size_t)s->triangle[3 * t + k % 3];
+}
+
+/* Twice the area, outward; 0 for a sliver. */
+static bool area_of(const mesh_surface *s, size_t t, double out[3]) {
+    double edge[3][3], longest = 0;
+    for (size_t k = 0; k < 3; k++) {
+        difference(corner(s, t, k + 1), corner(s, t, k), edge[k]);
+        longest = fmax(longest, dot(edge[k], edge[k]));
+    }
+    cross(edge[0], edge[1], out);
+    if (length(out) > FLAT * longest) return true;
+    memset(out, 0, 3 * sizeof *out);
+    return false;
+}
+
+typedef struct half_edge {
+    uint32_t low, high; /* vertices */
+    uint32_t at;        /* 3 triangle + which */
+    bool upward;        /* runs from low to high */
+} half_edge;
+
+static int by_vertices(const void *a, const void *b) {
+    const half_edge *p = a, *q = b;
+    if (p->low != q->low) return p->low < q->low ? -1 : 1;
+    if (p->high != q->high) return p->high < q->high ? -1 : 1;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+/* other[3 t + k]: the half-edge that runs back along the k-th of triangle t. False: some has none, or several. */
+static bool pair_edges(const mesh_surface *s, half_edge *edge, uint32_t *other) {
+    const size_t count = 3 * s->triangles;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t a = s->triangle[i], b = s->triangle[i - i % 3 + (i + 1) % 3];
+        edge[i] = (half_edge){a < b ? a : b, a < b ? b : a, (uint32_t)i, a < b};
+    }
+    qsort(edge, count, sizeof *edge, by_vertices);
+    for (size_t i = 0; i < count; i += 2) {
+        const half_edge *p = edge + i;
+        if (i + 1 == count || p[0].low != p[1].low || p[0].high != p[1].high || p[0].upward == p[1].upward)
+            return false;
+        if (i + 2 < count && p[2].low == p[0].low && p[2].high == p[0].high) return false;
+        other[p[0].at] = p[1].at;
+        other[p[1].at] = p[0].at;
+    }
+    return true;
+}
+
+static void measure(mesh_surface *s, double *area) {
+    const double *from = s->vertex + 3 * (size_t)s->triangle[0];
+    *area = 0;
+    for (size_t t = 0; t < s->triangles; t++) {
+        double n[3], off[3];
+        s->slivers += !area_of(s, t, n);
+        difference(corner(s, t, 0), from, off);
+        *area += 0.5 * length(n);
+        s->volume += dot(off, n) / 6;
+    }
+}
+
+static void turn_outward(mesh_surface *s) {
+    for (size_t t = 0; t < s->triangles && s->volume < 0; t++) {
+        const uint32_t kept = s->triangle[3 * t + 1];
+        s->triangle[3 * t + 1] = s->triangle[3 * t + 2];
+        s->triangle[3 * t + 2] = kept;
+    }
+    s->volume = fabs(s->volume);
+}
+
+/* ---- Pseudonormals ----------------------------------------------------------------------------------------------- */
+
+static double angle_at(const mesh_surface *s, size_t t, size_t k) {
+    double a[3], b[3], n[3];
+    difference(corner(s, t, k + 1), corner(s, t, k), a);
+    difference(corner(s, t, k + 2), corner(s, t, k), b);
+    cross(a, b, n);
+    return atan2(length(n), dot(a, b));
+}
+
+/* at_vertex: vertices x 3, zeroed. A sliver has the normal of its neighbours. */
+static void make_normals(mesh_surface *s, const uint32_t *other, double *at_vertex) {
+    for (size_t t = 0; t < s->triangles; t++) {
+        double *face = s->normal + 3 * PARTS * t;
+        area_of(s, t, face);
+        make_unit(face);
+        for (size_t k = 0; k < 3; k++) add(at_vertex + 3 * (size_t)s->triangle[3 * t + k], angle_at(s, t, k), face);
+    }
+    for (size_t i = 0; i < 3 * s->triangles; i++) {
+        double *own = s->normal + 3 * PARTS * (i / 3);
+        const double *beyond = s->normal + 3 * PARTS * (size_t)(other[i] / 3);
+        double *edge = own + 3 * (1 + i % 3), *at = own + 3 * (4 + i % 3);
+        add(edge, 1, own);
+        add(edge, 1, beyond);
+        make_unit(edge);
+        add(at, 1, at_vertex + 3 * (size_t)s->triangle[i]);
+        make_unit(at);
+    }
+    for (size_t t = 0; t < s->triangles; t++) {
+        double *face = s->normal + 3 * PARTS * t;
+        if (length(face) > 0) continue;
+        for (size_t k = 0; k < 3; k++) add(face, 1, face + 3 * (1 + k));
+        make_unit(face);
+    }
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static pbd_status check_kind(const pbd_collider_mesh *m, const mesh_surface *s, size_t number, bool container,
+                             bool closed, double area) {
+    if (!(area > 0))
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh of %zu triangles, has no area", number, m->triangles);
+    if (closed && !(fabs(s->volume) > FLAT * area * s->size))
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a closed mesh of %zu triangles, has no volume", number,
+                         m->triangles);
+    if (!closed && container)
+        return pbd_error(PBD_BAD_INPUT,
+                         "collider %zu, a mesh of %zu triangles, is no container: it is not closed, every edge must "
+                         "join two triangles",
+                         number, m->triangles);
+    if (!closed && !(m->thickness > 64 * 1.2e-7 * s->size))
+        return pbd_error(PBD_BAD_INPUT,
+                         "collider %zu, a mesh of %zu triangles, is a sheet (not every edge joins two triangles) with "
+                         "thickness=%g m: above %.2g m, please, so that the sides of what lies on it can be told",
+                         number, m->triangles, m->thickness, 64 * 1.2e-7 * s->size);
+    return pbd_ok();
+}
+
+static pbd_status finish(const pbd_collider_mesh *m, size_t number, bool container, mesh_surface *s) {
+    PBD_TRY(check_mesh(m, number));
+    PBD_TRY(copy_surface(m, s));
+    if (s->triangles == 0)
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh of %zu triangles, has no area", number, m->triangles);
+    half_edge *edge = malloc(3 * s->triangles * sizeof *edge);
+    uint32_t *other = malloc(3 * s->triangles * sizeof *other);
+    double *at_vertex = calloc(3 * s->vertices, sizeof *at_vertex), area = 0;
+    pbd_status status = edge && other && at_vertex ? pbd_ok() : no_memory(m->triangles);
+    bool closed = false;
+    if (status.code == PBD_OK) {
+        measure(s, &area);
+        closed = pair_edges(s, edge, other);
+        status = check_kind(m, s, number, container, closed, area);
+    }
+    if (status.code == PBD_OK && closed) {
+        if (s->volume < 0) {
+            turn_outward(s);
+            pair_edges(s, edge, other);
+        }
+        s->normal = calloc(3 * PARTS * s->triangles, sizeof *s->normal);
+        if (s->normal) make_normals(s, other, at_vertex);
+        if (!s->normal) status = no_memory(m->triangles);
+    }
+    if (!closed) s->volume = 0;
+    free(edge);
+    free(other);
+    free(at_vertex);
+    return status;
+}
+
+pbd_status mesh_surface_make(const pbd_collider_mesh *mesh, size_t number, bool container, mesh_surface *out) {
+    *out = (mesh_surface){0};
+    const pbd_status status = finish(mesh, number, container, out);
+    if (status.code != PBD_OK) mesh_surface_free(out);
+    return status;
+}

@@ -1,0 +1,110 @@
+#include "methods/physics/surface/mesh_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CODE_BITS = 30, DEPTH_BITS = 6 };
+
+void mesh_tree_free(mesh_tree *t) {
+    void *device[] = {t->code, t->leaf, t->child, t->parent, t->order, t->depth, t->box, t->block};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(t->exec, device[i]);
+    *t = (mesh_tree){0};
+}
+
+static pbd_status allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
+    return pbd_alloc(exec, (count + 1) * size, (void **)out);
+}
+
+static size_t blocks_of(const mesh_tree *t) { return (t->triangles + MESH_BLOCK - 1) / MESH_BLOCK; }
+
+pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles) {
+    *t = (mesh_tree){.exec = exec, .triangles = (uint32_t)triangles};
+    if (triangles > INT32_MAX / 2)
+        return pbd_error(PBD_FAILED, "%zu triangles in one tree: %d at most", triangles, INT32_MAX / 2);
+    PBD_TRY(allocate(exec, triangles, sizeof *t->code, &t->code));
+    PBD_TRY(allocate(exec, triangles, sizeof *t->leaf, &t->leaf));
+    PBD_TRY(allocate(exec, 2 * triangles, sizeof *t->child, &t->child));
+    PBD_TRY(allocate(exec, 2 * triangles, sizeof *t->parent, &t->parent));
+    PBD_TRY(allocate(exec, triangles, sizeof *t->order, &t->order));
+    PBD_TRY(allocate(exec, triangles, sizeof *t->depth, &t->depth));
+    PBD_TRY(allocate(exec, 12 * triangles, sizeof *t->box, &t->box));
+    return allocate(exec, 6 * blocks_of(t), sizeof *t->block, &t->block);
+}
+
+/* The box around the middles of all triangles: its low end, and 1024 over its widths. */
+static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
+    const mesh_bounds_args args = {codes->mesh, t->triangles, t->block};
+    const size_t blocks = blocks_of(t);
+    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_bounds), blocks, &args));
+    real *block = malloc((6 * blocks + 1) * sizeof *block);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
+    const pbd_status status = pbd_download(t->exec, block, t->block, 6 * blocks * sizeof *block);
+    for (size_t d = 0; d < 3 && status.code == PBD_OK; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t b = 0; b < blocks; b++) {
+            low = fmin(low, (double)block[6 * b + d]);
+            high = fmax(high, (double)block[6 * b + 3 + d]);
+        }
+        codes->low[d] = (real)low;
+        codes->scale[d] = high > low ? (real)(1024 / (high - low)) : 0;
+    }
+    free(block);
+    return status;
+}
+
+/* Inner nodes in the order of their levels, and where each begins. */
+static pbd_status sort_levels(mesh_tree *t) {
+    const size_t inner = t->triangles - 1;
+    const mesh_depth_args args = {t->parent, t->depth, t->order};
+    t->levels = 0;
+    t->level[0] = 0;
+    if (inner == 0) return pbd_ok();
+    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_depth), inner, &args));
+    PBD_TRY(pbd_sort_pairs(t->exec, t->depth, t->order, inner, DEPTH_BITS));
+    uint32_t *depth = malloc(inner * sizeof *depth);
+    if (!depth) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
+    const pbd_status status = pbd_download(t->exec, depth, t->depth, inner * sizeof *depth);
+    for (size_t i = 0; i < inner && status.code == PBD_OK; i++)
+        if (i == 0 || depth[i] != depth[i - 1]) t->level[t->levels++] = (uint32_t)i;
+    t->level[t->levels] = (uint32_t)inner;
+    free(depth);
+    return status;
+}
+
+static pbd_status fit(mesh_tree *t, const mesh_rows *mesh) {
+    mesh_fit_args args = {*mesh, t->triangles, t->leaf, t->child, NULL, t->box};
+    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_fit_leaf), t->triangles, &args));
+    for (int l = t->levels - 1; l >= 0; l--) {
+        args.order = t->order + t->level[l];
+        PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_fit_inner), t->level[l + 1] - t->level[l], &args));
+    }
+    return pbd_ok();
+}
+
+pbd_status mesh_tree_build(mesh_tree *t, const mesh_rows *mesh) {
+    mesh_codes_args codes = {.mesh = *mesh, .code = t->code, .leaf = t->leaf};
+    const mesh_join_args join = {t->code, t->triangles, t->child, t->parent};
+    t->builds++;
+    if (t->triangles == 0) return pbd_ok();
+    PBD_TRY(scale_codes(t, &codes));
+    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_codes), t->triangles, &codes));
+    PBD_TRY(pbd_sort_pairs(t->exec, t->code, t->leaf, t->triangles, CODE_BITS));
+    if (t->triangles > 1) PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_join), t->triangles - 1, &join));
+    PBD_TRY(sort_levels(t));
+    return fit(t, mesh);
+}
+
+pbd_status mesh_tree_refit(mesh_tree *t, const mesh_rows *mesh) {
+    t->refits++;
+    return t->triangles == 0 ? pbd_ok() : fit(t, mesh);
+}
+
+mesh_view mesh_tree_view(const mesh_tree *t, const mesh_rows *mesh) {
+    return (mesh_view){t->triangles, mesh->corner, mesh->vertex, t->box, t->child, t->leaf};
+}
+
+pbd_status mesh_tree_nearest(const mesh_tree *t, const mesh_rows *mesh, const real *x, size_t n, double reach, bool own,
+                             mesh_point *out) {
+    const mesh_ask_args args = {mesh_tree_view(t, mesh), x, (real)fmin(reach, (double)MESH_FAR), own, out};
+    return pbd_run(t->exec, &PBD_KERNEL(mesh_ask), n, &args);
+}

@@ -1,0 +1,539 @@
+/* The constraints of XPBI (yu2024), one per particle, over slices of particles (xpbi_layout_kernels.h).
+ *
+ * With a_b = V_b L_p grad W_b, the gradient of velocity at p is sum_b (v_b - v_p) a_b^T, F = B F^n with B = I + dt grad
+ * v, and B's own gradient needs nothing else. Numbers are made free of units, so that f32 holds them for any E, mass
+ * and dt: with u a power of two near E,
+ *
+ *     C = sqrt(2 psi/u),   G = tau B^-T/u (= C dC/dB),   S = u V0 dt^2 (sum_b w_b a_b a_b^T + w_p s s^T),   s = sum a_b
+ *     h = C + l,   l = alpha~ lambda/sqrt u,   Q = tr(G S G^T)
+ *     k = -h C/(Q + C^2):   l += k C,   v_b += w_b (u V0 dt) k G a_b,   v_p -= w_p (u V0 dt) k G s
+ *
+ * The constraint of stress is not the paper's: its impulse is a tensor A, v_b += w_b A a_b, that shall be -(u V0 dt) G;
+ * each visit solves for all of it, where C = sqrt(2 psi) knows one direction of strain only.
+ *
+ * which is Eq. 17 to 19 without 0/0 as C goes to 0 (claims A4), and without a second look at neighbours for the
+ * denominator. Below a C that is rounding there is no direction to move along: the constraint is idle. */
+#ifndef PBD_XPBI_CONSTRAINT_KERNELS_H
+#define PBD_XPBI_CONSTRAINT_KERNELS_H
+
+#include "methods/physics/matter/flow_rules.h"
+#include "methods/xpbi/xpbi_layout_kernels.h"
+#include "methods/xpbi/xpbi_particle_kernels.h"
+
+/* What a constraint knows, by entry; constants of the step but for the multipliers. */
+enum {
+    XPBI_F = 0,             /* 9: columns of F^n */
+    XPBI_WEIGHT = 9,        /* 6: S, xx yy zz xy yz zx */
+    XPBI_SUM = 15,          /* 3: s */
+    XPBI_IMPULSE = 18,      /* u V0 dt */
+    XPBI_STATE = 19,        /* of the flow rule at t^n */
+    XPBI_MULTIPLIER = 20,   /* 2: l; of the second constraint of a pair */
+    XPBI_ENTRIES = 22,      /* of scalar constraints; those of stress have more: */
+    XPBI_TENSOR = 22,       /* 9: columns of the impulse tensor A */
+    XPBI_FRAME = 31,        /* 9: columns are the eigenvectors of S */
+    XPBI_FRAME_WEIGHT = 40, /* 3: its eigenvalues */
+    XPBI_STRESS_ENTRIES = 43
+};
+
+typedef struct xpbi_slices {
+    const uint32_t *bundle;    /* first slice of each bundle, and one more */
+    const uint32_t *row;       /* first row of each slice, and one more */
+    const uint32_t *own;       /* by slot: particle */
+    const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
+    const uint32_t *near;      /* by slot: how many, the first, may touch */
+    const uint32_t *neighbour; /* rows x XPBI_LANES */
+    real *gradient;            /* rows x 3 x XPBI_LANES: a_b, 1/m */
+    real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
+    real *entry;               /* slices x entries x XPBI_LANES */
+    size_t entries;
+    size_t hourglass; /* the first of those of hourglass control; 0: there are none */
+} xpbi_slices;
+
+PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
+    return batch_load(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH);
+}
+
+PBD_FN void xpbi_set_entry(const xpbi_slices *s, size_t slice, size_t lane, int e, vreal x) {
+    batch_store(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH, x);
+}
+
+PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, size_t row, size_t lane) {
+    const real *at = s->gradient + row * 3 * XPBI_LANES + lane;
+    return vvec3_make(batch_load(at, 0, PBD_BATCH), batch_load(at, XPBI_LANES, PBD_BATCH),
+                      batch_load(at, 2 * XPBI_LANES, PBD_BATCH));
+}
+
+/* A sum that grows by a a^T w. */
+PBD_FN void xpbi_add_square(vreal s[6], vvec3 a, vreal w) {
+    s[0] += w * a.x * a.x;
+    s[1] += w * a.y * a.y;
+    s[2] += w * a.z * a.z;
+    s[3] += w * a.x * a.y;
+    s[4] += w * a.y * a.z;
+    s[5] += w * a.z * a.x;
+}
+
+PBD_FN vmat3 xpbi_symmetric(const vreal s[6]) {
+    return vmat3_make(vvec3_make(s[0], s[3], s[5]), vvec3_make(s[3], s[1], s[4]), vvec3_make(s[5], s[4], s[2]));
+}
+
+/* ---- Gradients of the step (Eq. 10, 11) -------------------------------------------------------------------------- */
+
+typedef struct xpbi_shape_args {
+    xpbi_slices s;
+    xpbi_particles p;
+    uint32_t *note; /* by particle */
+    real support;   /* 2r, m */
+    real cutoff;    /* singular values below this times the largest count as 0 */
+    real impulse;   /* u dt */
+    real weight;    /* u dt^2 */
+    int printed;    /* XSPH as in Eq. 20 */
+    int stress;     /* entries of the constraint of stress too */
+    int plain;      /* gradients of the kernel as they are: L = 1 */
+} xpbi_shape_args;
+
+/* L of A = sum V_b grad W (x) (x_b - x_p), which is symmetric; *full: no direction was given up. */
+PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
+    const vreal zero = vreal_set(0);
+    vsvd3 parts = vmat3_svd(xpbi_symmetric(a));
+    const vreal least = vreal_max(cutoff * parts.s.x, vreal_set(REAL_MIN));
+    const vvec3 inverse = vvec3_make(vreal_where(parts.s.x > least, 1 / parts.s.x, zero),
+                                     vreal_where(parts.s.y > least, 1 / parts.s.y, zero),
+                                     vreal_where(parts.s.z > least, 1 / parts.s.z, zero));
+    *full = (vmask)(parts.s.z > least);
+    parts.u = parts.v;
+    return vsvd3_with(parts, inverse);
+}
+
+PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t slice, size_t lane, vreal body[3][4]) {
+    uint32_t at[PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * own[l];
+    for (int c = 0; c < 3; c++) {
+        batch_load_rows(a->p.body + 4 * c, at, 1, PBD_BATCH, body[c]);
+        for (int d = 0; d < 3; d++) xpbi_set_entry(&a->s, slice, lane, XPBI_F + 3 * c + d, body[c][d]);
+    }
+}
+
+/* The eigenvectors of S, and no impulse yet. */
+PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, const vreal weight[6]) {
+    const vsvd3 parts = vmat3_svd(xpbi_symmetric(weight));
+    const vvec3 column[3] = {parts.v.x, parts.v.y, parts.v.z};
+    const vreal value[3] = {parts.s.x, parts.s.y, vreal_abs(parts.s.z)};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c, column[c].x);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 1, column[c].y);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 2, column[c].z);
+        xpbi_set_entry(s, slice, lane, XPBI_FRAME_WEIGHT + c, value[c]);
+    }
+    for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
+}
+
+PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int count) {
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
+    const size_t begin = a->s.row[slice], end = a->s.row[slice + 1];
+    const uint32_t *own = a->s.own + first;
+    const vreal zero = vreal_set(0), tiny = vreal_set(REAL_MIN);
+    const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
+    const real per_support = 1 / a->support, slope = 20 * sigma * per_support * per_support;
+    vreal x[4], v[4], moment[6], square[6];
+    for (int e = 0; e < 6; e++) moment[e] = square[e] = zero;
+    vvec3 sum = vvec3_make(zero, zero, zero);
+    batch_load_rows(a->p.x, own, 1, count, x);
+    batch_load_rows(a->p.v, own, 1, count, v);
+    for (size_t row = begin; row < end; row++) {
+        const uint32_t *at = a->s.neighbour + row * XPBI_LANES + lane;
+        vreal xb[4], vb[4];
+        batch_load_rows(a->p.x, at, 1, count, xb);
+        batch_load_rows(a->p.v, at, 1, count, vb);
+        const vvec3 d = vvec3_make(xb[0] - x[0], xb[1] - x[1], xb[2] - x[2]);
+        const vreal q = per_support * vreal_sqrt(vvec3_dot(d, d));
+        const vreal left = vreal_max(1 - q, zero), cube = left * left * left;
+        const vvec3 t = vvec3_scale(slope * cube * xb[3], d);
+        real *to = a->s.gradient + row * 3 * XPBI_LANES + lane;
+        batch_store(to, 0, count, t.x);
+        batch_store(to, XPBI_LANES, count, t.y);
+        batch_store(to, 2 * XPBI_LANES, count, t.z);
+        xpbi_add_square(square, t, vb[3]);
+        moment[0] += t.x * d.x;
+        moment[1] += t.y * d.y;
+        moment[2] += t.z * d.z;
+        moment[3] += t.x * d.y;
+        moment[4] += t.y * d.z;
+        moment[5] += t.z * d.x;
+        sum = vvec3_add(sum, t);
+        /* Half of V_b + V_p m_b/m_p: the symmetric form of Eq. 20 (Y-5). Held particles count as heavy as this one. */
+        const vreal ratio = vreal_where((vb[3] > 0) & (v[3] > 0), v[3] / vreal_max(vb[3], tiny), vreal_set(1));
+        const vreal share = a->printed ? xb[3] : (real)0.5 * (xb[3] + x[3] * ratio);
+        batch_store(a->s.smoothing + row * XPBI_LANES + lane, 0, count, sigma * cube * left * (1 + 4 * q) * share);
+    }
+
+    vmask full;
+    vmat3 l = xpbi_pseudo_inverse(moment, a->cutoff, &full);
+    if (a->plain) l = vmat3_identity();
+    for (size_t row = begin; row < end; row++) {
+        real *at = a->s.gradient + row * 3 * XPBI_LANES + lane;
+        const vvec3 b = vmat3_apply(l, xpbi_gradient(&a->s, row, lane));
+        batch_store(at, 0, count, b.x);
+        batch_store(at, XPBI_LANES, count, b.y);
+        batch_store(at, 2 * XPBI_LANES, count, b.z);
+    }
+    sum = vmat3_apply(l, sum);
+    const vmat3 once = vmat3_mul(l, xpbi_symmetric(square));
+    const vmat3 twice = vmat3_mul(once, l); /* L is symmetric */
+    vreal weight[6] = {twice.x.x, twice.y.y, twice.z.z, twice.x.y, twice.y.z, twice.z.x};
+    xpbi_add_square(weight, sum, v[3]);
+
+    vreal body[3][4];
+    xpbi_load_body(a, own, slice, lane, body);
+    const vreal scale = a->weight * body[0][3];
+    for (int e = 0; e < 6; e++) {
+        weight[e] *= scale;
+        xpbi_set_entry(&a->s, slice, lane, XPBI_WEIGHT + e, weight[e]);
+    }
+    xpbi_set_entry(&a->s, slice, lane, XPBI_SUM, sum.x);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_SUM + 1, sum.y);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_SUM + 2, sum.z);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_IMPULSE, a->impulse * body[0][3]);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_STATE, body[2][3]);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER, zero);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER + 1, zero);
+    if (a->stress) xpbi_make_frame(&a->s, slice, lane, weight);
+    const uint32_t whole = batch_bits(full);
+    for (int i = 0; i < count; i++) {
+        const size_t slot = first + (size_t)i;
+        if (a->s.length[slot] == XPBI_ABSENT) continue;
+        a->note[own[i]] = (whole >> i & 1 ? 0u : XPBI_NOTE_DEFICIENT) | (a->s.length[slot] ? 0u : XPBI_NOTE_ALONE);
+    }
+}
+PBD_BATCH_KERNEL(xpbi_make_gradients, xpbi_shape_args, 30 * (16 * sizeof(real) + 4), 30 * 80 + 700)
+
+/* ---- A constraint ------------------------------------------------------------------------------------------------ */
+
+enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* the one, those of a pair (Eq. 4, 5), or all of stress */
+
+typedef struct xpbi_solve_args {
+    xpbi_slices s;
+    const real *v; /* rows that gradients are taken of */
+    real *moved;   /* rows that moves are added to: v itself, or for Jacobi another copy */
+    size_t lane;   /* the first of the colour */
+    flow_rule rule;
+    real mu, lambda; /* in units of u */
+    real dt, relaxation;
+    int flows;      /* implicit plasticity: C of what stays elastic */
+    int hardens;    /* moduli of snow */
+    int printed;    /* Eq. 12 with the projected F (Y-4) */
+    int form;       /* XPBI_ENERGY; XPBI_SHEAR: and then XPBI_VOLUME; XPBI_STRESS */
+    int warm;       /* not a solve: the impulses of the stress at t^n */
+    real *residual; /* of measure_residual: h^2 by slot */
+    uint32_t *note; /* of solve: who had no direction; NULL: not asked */
+} xpbi_solve_args;
+
+PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane,
+                                    const uint32_t *own) {
+    vreal o[4];
+    vmat3 sum = vmat3_scale(vreal_set(0), vmat3_identity());
+    batch_load_rows(v, own, 1, PBD_BATCH, o);
+    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
+        vreal b[4];
+        batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
+        sum =
+            vmat3_add(sum, vmat3_outer(vvec3_make(b[0] - o[0], b[1] - o[1], b[2] - o[2]), xpbi_gradient(s, row, lane)));
+    }
+    return sum;
+}
+
+PBD_FN vmat3 xpbi_load_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first) {
+    vreal f[9];
+    for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, first + e);
+    return vmat3_make(vvec3_make(f[0], f[1], f[2]), vvec3_make(f[3], f[4], f[5]), vvec3_make(f[6], f[7], f[8]));
+}
+
+/* tr(G S G^T), by the columns of G. */
+PBD_FN vreal xpbi_form(const xpbi_slices *s, size_t slice, size_t lane, vmat3 g) {
+    vreal k[6];
+    for (int e = 0; e < 6; e++) k[e] = xpbi_entry(s, slice, lane, XPBI_WEIGHT + e);
+    return k[0] * vvec3_dot(g.x, g.x) + k[1] * vvec3_dot(g.y, g.y) + k[2] * vvec3_dot(g.z, g.z) +
+           2 * (k[3] * vvec3_dot(g.x, g.y) + k[4] * vvec3_dot(g.y, g.z) + k[5] * vvec3_dot(g.z, g.x));
+}
+
+/* C and C times its gradient, in the units above. The volume constraint of a pair keeps its sign, and has its gradient
+ * as it is: it is never 0. */
+typedef struct xpbi_point {
+    vreal c;
+    vmat3 g;
+    vreal mu, lambda; /* of the particle */
+    vreal turn;       /* the largest principal stress by size, in units of u */
+} xpbi_point;
+
+PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
+    xpbi_point out;
+    const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
+    const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
+    /* Of F^T = V diag(s) U^T: the cheaper half of the decomposition is the U of F. */
+    const vsvd3 parts = vmat3_svd(vmat3_transpose(f));
+    const vreal least = vreal_set((real)FLOW_LEAST_STRETCH), state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
+    const vvec3 trial =
+        vvec3_make(vreal_max(parts.s.x, least), vreal_max(parts.s.y, least), vreal_max(parts.s.z, least));
+    vvec3 s = trial;
+    vreal mu = vreal_set(a->mu), lambda = vreal_set(a->lambda);
+    if (a->flows) s = vflow_by_kind(&a->rule, trial, state).s;
+    if (a->hardens) {
+        const vreal harder = vsnow_hardening(&a->rule, state);
+        mu *= harder;
+        lambda *= harder;
+    }
+    if (kind == XPBI_SHEAR) lambda = vreal_set(0);
+    if (kind == XPBI_VOLUME) mu = vreal_set(0);
+    const vvec3 e = vvec3_log(s);
+    const vreal trace = vvec3_sum(e);
+    const vreal twice = 2 * mu * vvec3_dot(e, e) + lambda * trace * trace;
+    vvec3 tau = vvec3_shift(vvec3_scale(2 * mu, e), lambda * trace);
+    out.c = vreal_sqrt(twice);
+    out.mu = mu;
+    out.turn = vreal_max(vreal_abs(tau.x), vreal_max(vreal_abs(tau.y), vreal_abs(tau.z)));
+    out.lambda = lambda;
+    if (kind == XPBI_VOLUME) {
+        const vreal root = vreal_sqrt(lambda);
+        out.c = root * trace;
+        tau = vvec3_make(root, root, root);
+    }
+    if (a->printed) tau = vvec3_times(tau, vvec3_over(trial, s));
+    const vreal det = vmat3_det(b), floor = vreal_set((real)1e-3);
+    const vmat3 inverse_transposed = vmat3_scale(1 / vreal_max(det, floor), vmat3_cofactor(b));
+    vsvd3 stress = parts;
+    stress.u = stress.v;
+    out.g = vmat3_mul(vsvd3_with(stress, tau), inverse_transposed);
+    return out;
+}
+
+/* C of which is rounding. */
+PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
+
+/* k of the head of this file, without C where the gradient is not times C; the multiplier goes on by *step. */
+PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at, vreal l,
+                         vreal *step) {
+    const vreal zero = vreal_set(0), h = at.c + l, q = xpbi_form(&a->s, slice, lane, at.g);
+    if (kind == XPBI_VOLUME) {
+        const vreal k = -h / (a->warm ? vreal_set(1) : q + 1);
+        *step = k;
+        return k;
+    }
+    const vreal square = vreal_max(at.c * at.c, vreal_set(REAL_MIN));
+    const vmask acts = (vmask)(at.c > xpbi_least(at.mu));
+    const vreal k = vreal_where(acts, -h * at.c / (a->warm ? square : q + square), zero);
+    *step = k * at.c;
+    return k;
+}
+
+/* Entries (i, j) and (j, i) of X, in place of those of R. */
+PBD_FN void xpbi_solve_shear(vreal mu, vreal turn, vreal si, vreal sj, vreal *ij, vreal *ji) {
+    const vreal di = 1 / (1 + turn * si), dj = 1 / (1 + turn * sj);
+    const vreal y = mu * (*ij * sj * dj + *ji * si * di) / (1 + mu * (si * di + sj * dj));
+    *ij = dj * (*ij - y);
+    *ji = di * (*ji - y);
+}
+
+/* X of X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E: how the impulse must change for the stress that
+ * it leaves behind to be its own. H is that of small strains, and `turn`, the largest principal stress, stands above
+ * what the stress itself adds when it turns: without it few iterations on stiff matter are unstable. In the frame of S
+ * the nine equations fall apart into one of the diagonal and three of pairs. */
+PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at, vmat3 r) {
+    const vmat3 q = xpbi_load_matrix(s, slice, lane, XPBI_FRAME);
+    const vreal w[3] = {xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT),
+                        xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 1),
+                        xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT + 2)};
+    vmat3 x = vmat3_transposed_mul(q, vmat3_mul(r, q));
+    const vreal k = 2 * at.mu + at.turn, dx = 1 / (1 + k * w[0]), dy = 1 / (1 + k * w[1]), dz = 1 / (1 + k * w[2]);
+    const vreal sum = w[0] * dx * x.x.x + w[1] * dy * x.y.y + w[2] * dz * x.z.z;
+    const vreal t = at.lambda * sum / (1 + at.lambda * (w[0] * dx + w[1] * dy + w[2] * dz));
+    x.x.x = dx * (x.x.x - t);
+    x.y.y = dy * (x.y.y - t);
+    x.z.z = dz * (x.z.z - t);
+    xpbi_solve_shear(at.mu, at.turn, w[0], w[1], &x.y.x, &x.x.y);
+    xpbi_solve_shear(at.mu, at.turn, w[1], w[2], &x.z.y, &x.y.z);
+    xpbi_solve_shear(at.mu, at.turn, w[2], w[0], &x.x.z, &x.z.x);
+    return vmat3_mul_transposed(vmat3_mul(q, x), q);
+}
+
+/* How far the impulse A of the stress constraint is from that of the stress. */
+PBD_FN vmat3 xpbi_stress_error(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at) {
+    const vreal impulse = xpbi_entry(s, slice, lane, XPBI_IMPULSE);
+    return vmat3_scale(vreal_set(-1),
+                       vmat3_add(vmat3_scale(impulse, at.g), xpbi_load_matrix(s, slice, lane, XPBI_TENSOR)));
+}
+
+/* What the constraint adds to the impulses of its neighbours: moves are w_b m a_b. */
+PBD_FN vmat3 xpbi_stress_move(const xpbi_solve_args *a, size_t slice, size_t lane, xpbi_point at) {
+    const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at),
+                old = xpbi_load_matrix(&a->s, slice, lane, XPBI_TENSOR);
+    const vmat3 solved = a->warm ? error : xpbi_solve_stress(&a->s, slice, lane, at, error);
+    const vmat3 m = vmat3_scale(vreal_set(a->relaxation), solved), now = vmat3_add(old, m);
+    const vvec3 column[3] = {now.x, now.y, now.z};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c, column[c].x);
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c + 1, column[c].y);
+        xpbi_set_entry(&a->s, slice, lane, XPBI_TENSOR + 3 * c + 2, column[c].z);
+    }
+    return m;
+}
+
+/* Of the lowest of `lanes`. */
+PBD_FN void xpbi_note_idle(const xpbi_solve_args *a, size_t slice, size_t lane, uint32_t lanes) {
+    const size_t slot = slice * XPBI_LANES + lane + (size_t)lowest_bit(lanes);
+    if (a->s.length[slot] != XPBI_ABSENT) a->note[a->s.own[slot]] |= XPBI_NOTE_IDLE;
+}
+
+PBD_FN vmat3 xpbi_scalar_move(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at) {
+    const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
+    const vreal l = xpbi_entry(&a->s, slice, lane, entry);
+    vreal step;
+    const vreal k = a->relaxation * xpbi_factor(a, slice, lane, kind, at, l, &step);
+    xpbi_set_entry(&a->s, slice, lane, entry, l + a->relaxation * step);
+    return vmat3_scale(k * xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), at.g);
+}
+
+PBD_FN void xpbi_move_row(vreal x[4], vvec3 by) {
+    x[0] += x[3] * by.x;
+    x[1] += x[3] * by.y;
+    x[2] += x[3] * by.z;
+}
+
+PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane, int kind) {
+    const xpbi_slices *s = &a->s;
+    const uint32_t *own = s->own + slice * XPBI_LANES + lane;
+    vmat3 gradient = vmat3_scale(vreal_set(0), vmat3_identity());
+    if (!a->warm) gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own);
+    const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
+    if (a->note && kind != XPBI_VOLUME)
+        for (uint32_t idle = batch_bits((vmask)(at.c <= xpbi_least(at.mu))); idle; idle &= idle - 1)
+            xpbi_note_idle(a, slice, lane, idle);
+    vmat3 m;
+    if (kind == XPBI_STRESS)
+        m = xpbi_stress_move(a, slice, lane, at);
+    else
+        m = xpbi_scalar_move(a, slice, lane, kind, at);
+    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
+        const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
+        vreal x[4];
+        batch_load_rows(a->moved, index, 1, PBD_BATCH, x);
+        xpbi_move_row(x, vmat3_apply(m, xpbi_gradient(s, row, lane)));
+        batch_store_rows(a->moved, index, 1, PBD_BATCH, x);
+    }
+    /* Last, since the rows that fill up a short list are the particle's own. */
+    vreal x[4];
+    batch_load_rows(a->moved, own, 1, PBD_BATCH, x);
+    const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
+                                 xpbi_entry(s, slice, lane, XPBI_SUM + 2));
+    xpbi_move_row(x, vmat3_apply(m, vvec3_scale(vreal_set(-1), sum)));
+    batch_store_rows(a->moved, own, 1, PBD_BATCH, x);
+}
+
+/* An item is a cell: it goes down its particles. Cells come in whole slices. */
+PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
+    (void)count;
+    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
+        const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
+        for (int kind = a->form; kind <= last; kind++) xpbi_solve_slice(a, slice, lane % XPBI_LANES, kind);
+    }
+}
+/* Launched as xpbi_solve_cells. */
+
+PBD_FN void xpbi_measure_residual(const xpbi_solve_args *a, size_t first, int count) {
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first);
+    vreal sum = vreal_set(0);
+    const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
+    for (int kind = a->form; kind <= last; kind++) {
+        const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
+        if (kind == XPBI_STRESS) { /* in units of C: the stress that is missing, over sqrt(2 mu) */
+            const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at);
+            const vreal impulse = vreal_max(xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), vreal_set(REAL_MIN));
+            sum += vmat3_inner(error, error) / (impulse * impulse * 2 * at.mu);
+        } else {
+            const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
+            const vreal h = at.c + xpbi_entry(&a->s, slice, lane, entry);
+            sum += h * h;
+        }
+    }
+    real out[PBD_BATCH];
+    batch_store(out, 0, PBD_BATCH, sum);
+    for (int i = 0; i < count; i++)
+        a->residual[first + (size_t)i] = a->s.length[first + (size_t)i] == XPBI_ABSENT ? 0 : out[i];
+}
+PBD_BATCH_KERNEL(xpbi_measure_residual, xpbi_solve_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
+
+/* ---- The end of a step ------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi_end_args {
+    xpbi_slices s;
+    xpbi_particles p;
+    const real *v;     /* velocities that F goes by */
+    const real *carry; /* velocities that x goes by */
+    real *smooth;      /* smoothed ones */
+    flow_rule rule;
+    real xsph, dt;
+    int flows, elastic_volume, start; /* start: the gradient of a displacement, positions stay */
+} xpbi_end_args;
+
+PBD_FN void xpbi_smooth(const xpbi_end_args *a, size_t first, int count) {
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
+    const uint32_t *own = a->s.own + first;
+    vreal o[4], sum[3] = {vreal_set(0), vreal_set(0), vreal_set(0)};
+    batch_load_rows(a->v, own, 1, count, o);
+    for (size_t row = a->s.row[slice], end = a->s.row[slice + 1]; row < end; row++) {
+        vreal b[4];
+        batch_load_rows(a->v, a->s.neighbour + row * XPBI_LANES + lane, 1, count, b);
+        const vreal w = batch_load(a->s.smoothing + row * XPBI_LANES + lane, 0, count);
+        for (int d = 0; d < 3; d++) sum[d] += w * (b[d] - o[d]);
+    }
+    real out[4][PBD_BATCH];
+    for (int d = 0; d < 3; d++) batch_store(out[d], 0, PBD_BATCH, vreal_where(o[3] > 0, o[d] + a->xsph * sum[d], o[d]));
+    batch_store(out[3], 0, PBD_BATCH, o[3]);
+    for (int i = 0; i < count; i++)
+        if (a->s.length[first + (size_t)i] != XPBI_ABSENT)
+            for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
+}
+PBD_BATCH_KERNEL(xpbi_smooth, xpbi_end_args, 30 * (5 * sizeof(real) + 4), 30 * 9)
+
+/* F and x by the same velocity (Eq. 22), unless it is asked what comes of two; volume by the whole motion, or by the F
+ * that stays elastic. */
+PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
+    const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
+    const uint32_t *own = a->s.own + first;
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
+    const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
+    vflowed_matrix to;
+    to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
+    to.state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
+    if (a->flows) to = vflow_matrix(&a->rule, to.f, to.state);
+    /* A step that turns a particle inside out is no statement on its volume. */
+    const vreal grown = vreal_min(vreal_max(vmat3_det(b), vreal_set((real)0.5)), vreal_set(2));
+    const vreal elastic = vmat3_det(to.f);
+    const vvec3 column[3] = {to.f.x, to.f.y, to.f.z};
+    real f[9][PBD_BATCH], growth[PBD_BATCH], det[PBD_BATCH], state[PBD_BATCH];
+    for (int c = 0; c < 3; c++) {
+        batch_store(f[3 * c], 0, PBD_BATCH, column[c].x);
+        batch_store(f[3 * c + 1], 0, PBD_BATCH, column[c].y);
+        batch_store(f[3 * c + 2], 0, PBD_BATCH, column[c].z);
+    }
+    batch_store(growth, 0, PBD_BATCH, grown);
+    batch_store(det, 0, PBD_BATCH, elastic);
+    batch_store(state, 0, PBD_BATCH, to.state);
+    for (int i = 0; i < count; i++) {
+        if (a->s.length[first + (size_t)i] == XPBI_ABSENT) continue;
+        const size_t p = own[i];
+        real *body = a->p.body + 12 * p, *x = a->p.x + 4 * p;
+        const real *v = a->carry + 4 * p, least = (real)0.125, most = (real)8;
+        for (size_t e = 0; e < 9; e++) body[e / 3 * 4 + e % 3] = f[e][i];
+        const real j = a->elastic_volume ? det[i] : body[7] * growth[i];
+        body[7] = j > least ? (j < most ? j : most) : least;
+        body[11] = state[i];
+        x[3] = body[3] * body[7];
+        if (a->start) continue;
+        for (size_t d = 0; d < 3; d++) x[d] += a->dt * v[d];
+    }
+}
+PBD_BATCH_KERNEL(xpbi_advance, xpbi_end_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
+
+#endif
