@@ -15,43 +15,38 @@ typedef struct test_args {
 } test_args;
 
 /* Reverses a block through shared memory. */
-PBD_FN void reverse_with_barrier(const test_args *a, size_t i) {
+PBD_ITEM(reverse_with_barrier, test_args, i, 0, 0) {
     PBD_SHARED(float, shared, PBD_BLOCK);
     size_t thread = i % PBD_BLOCK;
     shared[thread] = a->in[i];
     PBD_BARRIER();
     a->out[i] = shared[PBD_BLOCK - 1 - thread];
 }
-PBD_ITEM_KERNEL(reverse_with_barrier, test_args, 0, 0)
 
-PBD_FN void reverse_without_barrier(const test_args *a, size_t i) {
+PBD_ITEM(reverse_without_barrier, test_args, i, 0, 0) {
     PBD_SHARED(float, shared, PBD_BLOCK);
     size_t thread = i % PBD_BLOCK;
     shared[thread] = a->in[i];
     a->out[i] = shared[PBD_BLOCK - 1 - thread]; /* on purpose: nobody has waited for the others' writes */
 }
-PBD_ITEM_KERNEL(reverse_without_barrier, test_args, 0, 0)
 
 /* Adds to the particle that the list names: right only where the list names each once. */
-PBD_FN void add_at(const test_args *a, size_t i) { a->out[a->list[i]] += a->in[i]; }
-PBD_ITEM_KERNEL(add_at, test_args, 0, 0)
+PBD_ITEM(add_at, test_args, i, 0, 0) { a->out[a->list[i]] += a->in[i]; }
 
 /* Sum of ten numbers a tile. */
-PBD_FN void sum_ten(const test_args *a, size_t i) {
+PBD_TILE(sum_ten, test_args, i, 0, 0) {
     float sum = 0;
     for (int k = PBD_LANE; k < 10; k += PBD_LANES) sum += a->in[10 * i + (size_t)k];
     sum = tile_sum(sum);
     if (PBD_LANE == 0) a->out[i] = sum;
 }
-PBD_TILE_KERNEL(sum_ten, test_args, 0, 0)
 
 /* Half the lanes leave before the exchange: a GPU would hang or read rubbish. */
-PBD_FN void sum_by_half(const test_args *a, size_t i) {
+PBD_TILE(sum_by_half, test_args, i, 0, 0) {
     if (PBD_LANE >= PBD_LANES / 2) return;
     float sum = tile_sum(a->in[i]);
     if (PBD_LANE == 0) a->out[i] = sum;
 }
-PBD_TILE_KERNEL(sum_by_half, test_args, 0, 0)
 
 enum { N = 1000 };
 
@@ -75,9 +70,9 @@ static void setup(bench *b) {
 /* Runs a kernel of shape `shape`; the answers are in b->out. */
 static pbd_status launch(bench *b, const char *name, void (*entry)(const void *, size_t), pbd_shape shape, size_t n) {
     check_ok(pbd_upload(b->exec, b->device_list, b->list, sizeof b->list));
-    pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0};
+    pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0, 0, 0};
     test_args args = {b->device_in, b->device_out, b->device_list};
-    PBD_TRY(pbd_run(b->exec, &kernel, n, &args));
+    PBD_TRY(pbd_run(b->exec, &kernel, n, 0, &args));
     return pbd_download(b->exec, b->out, b->device_out, sizeof b->out);
 }
 

@@ -22,7 +22,8 @@ typedef struct pbd_backend_ops {
     void (*release)(void *self, void *memory);
     pbd_status (*upload)(void *self, void *device, const void *host, size_t bytes);
     pbd_status (*download)(void *self, void *host, const void *device, size_t bytes);
-    pbd_status (*run)(void *self, const pbd_kernel *kernel, size_t n, const void *args);
+    /* work: bytes and operations together; decides whether threads pay. */
+    pbd_status (*run)(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work);
     /* As in exec.h, over `scratch` of the device; NULL: only say how many bytes of it they need. */
     pbd_status (*sort_pairs)(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
                              size_t *bytes);

@@ -97,9 +97,8 @@ TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n,
     TSAN_ACQUIRE(&join_point);
 }
 
-static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work) {
     const cpu *c = self;
-    double work = (double)n * (kernel->bytes + kernel->flops);
     if (c->threads == 1 || work < c->small)
         kernel->cpu(args, 0, n);
     else

@@ -110,7 +110,8 @@ pbd_status cuda_download(void *self, void *host, const void *device_memory, size
     return copy(self, host, device_memory, bytes, cudaMemcpyDeviceToHost);
 }
 
-pbd_status cuda_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+pbd_status cuda_run(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work) {
+    (void)work;
     cudaError_t error = (cudaError_t)kernel->cuda(args, n, ((cuda *)self)->stream);
     return error == cudaSuccess ? pbd_ok()
                                 : pbd_error(PBD_FAILED, "CUDA: launching kernel %s over %zu items failed: %s",

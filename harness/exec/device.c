@@ -24,12 +24,12 @@ struct pbd_exec {
     size_t scratch_bytes;
     size_t memory;         /* bytes that may be given out; 0: all there is */
     bool one_by_one;       /* repeats are not joined */
-    pbd_repeat *repeating; /* where launches are put off to, or NULL */
+    pbd_repeat *repeating; /* where launches are deferred to, or NULL */
 };
 
 /* Launches with their arguments, one after another in `args`. */
 typedef struct launch_list {
-    struct put_off {
+    struct deferred {
         const pbd_kernel *kernel;
         size_t n, at;
     } * item;
@@ -125,7 +125,7 @@ void pbd_exec_reset_totals(pbd_exec *exec) {
 
 /* ---- Repeats ----------------------------------------------------------------------------------------------------- */
 
-enum { MOST_PUT_OFF = 1 << 14 }; /* launches of a repeat */
+enum { MOST_DEFERRED = 1 << 14 }; /* launches of a repeat */
 
 static void list_free(launch_list *l) {
     free(l->item);
@@ -136,10 +136,10 @@ static void list_free(launch_list *l) {
 /* False when there is no more room. */
 static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, const void *args) {
     const size_t bytes = (kernel->args_bytes + 15) / 16 * 16;
-    if (l->count == MOST_PUT_OFF) return false;
+    if (l->count == MOST_DEFERRED) return false;
     if (l->count == l->room) {
         const size_t room = l->room ? 2 * l->room : 64;
-        struct put_off *grown = realloc(l->item, room * sizeof *grown);
+        struct deferred *grown = realloc(l->item, room * sizeof *grown);
         if (!grown) return false;
         l->item = grown;
         l->room = room;
@@ -153,7 +153,7 @@ static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, cons
     }
     memset(l->args + l->bytes, 0, bytes);
     memcpy(l->args + l->bytes, args, kernel->args_bytes);
-    l->item[l->count++] = (struct put_off){kernel, n, l->bytes};
+    l->item[l->count++] = (struct deferred){kernel, n, l->bytes};
     l->bytes += bytes;
     return true;
 }
@@ -167,11 +167,11 @@ static bool lists_are_equal(const launch_list *a, const launch_list *b) {
 
 static pbd_status run_list(pbd_exec *exec, const launch_list *l) {
     for (size_t i = 0; i < l->count; i++)
-        PBD_TRY(exec->ops->run(exec->self, l->item[i].kernel, l->item[i].n, l->args + l->item[i].at));
+        PBD_TRY(exec->ops->run(exec->self, l->item[i].kernel, l->item[i].n, l->args + l->item[i].at, 0));
     return pbd_ok();
 }
 
-/* Runs what was put off, and puts nothing off any more. */
+/* Runs what was deferred, and defers nothing any more. */
 static pbd_status flush(pbd_exec *exec) {
     pbd_repeat *r = exec->repeating;
     if (!r) return pbd_ok();
@@ -195,7 +195,7 @@ pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat) {
     if (!exec->ops->join || exec->one_by_one) return pbd_ok();
     PBD_TRY(flush(exec));
     if (!*repeat) *repeat = calloc(1, sizeof **repeat);
-    exec->repeating = *repeat; /* NULL without memory: nothing is put off */
+    exec->repeating = *repeat; /* NULL without memory: nothing is deferred */
     return pbd_ok();
 }
 
@@ -324,19 +324,21 @@ pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t b
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status launch_or_put_off(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args) {
+static pbd_status launch_or_defer(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args, double work) {
     if (exec->repeating && list_append(&exec->repeating->now, kernel, n, args)) return pbd_ok();
     PBD_TRY(flush(exec));
-    return exec->ops->run(exec->self, kernel, n, args);
+    return exec->ops->run(exec->self, kernel, n, args, work);
 }
 
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args) {
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t entries, const void *args) {
     if (n == 0) return pbd_ok();
-    PBD_TRY(launch_or_put_off(exec, kernel, n, args));
+    const double bytes = kernel->bytes * (double)n + kernel->entry_bytes * (double)entries;
+    const double flops = kernel->flops * (double)n + kernel->entry_flops * (double)entries;
+    PBD_TRY(launch_or_defer(exec, kernel, n, args, bytes + flops));
     exec->totals.launches++;
     exec->totals.items += n;
-    exec->totals.bytes += kernel->bytes * (double)n;
-    exec->totals.flops += kernel->flops * (double)n;
+    exec->totals.bytes += bytes;
+    exec->totals.flops += flops;
     return pbd_ok();
 }
 

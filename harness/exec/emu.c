@@ -346,7 +346,8 @@ static pbd_status run_checked(emu *e, unsigned blocks) {
     return pbd_ok();
 }
 
-static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args) {
+static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work) {
+    (void)work;
     emu *e = self;
     if (!run.shared) run.shared = aligned_alloc(LINE, SHARED_BYTES);
 #if !EMU_PTHREADS
@@ -425,7 +426,7 @@ static pbd_status emu_join(void *self, const pbd_launch *launch, size_t count, v
 static pbd_status emu_replay(void *self, void *joined) {
     const joined_list *j = joined;
     for (size_t i = 0; i < j->count; i++)
-        PBD_TRY(emu_run(self, j->launch[i].kernel, j->launch[i].n, j->launch[i].args));
+        PBD_TRY(emu_run(self, j->launch[i].kernel, j->launch[i].n, j->launch[i].args, 0));
     return pbd_ok();
 }
 

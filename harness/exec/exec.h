@@ -21,7 +21,8 @@ typedef struct pbd_kernel {
     void (*emu)(const void *args, size_t n);
     /* Launches over n items on the stream; a cudaError_t. NULL in a build without CUDA. */
     int (*cuda)(const void *args, size_t n, void *stream);
-    double bytes, flops; /* an item must move and do at least this much: what reports compare with the limits */
+    double bytes, flops;             /* that an item must move and do at least: what reports compare with the limits */
+    double entry_bytes, entry_flops; /* likewise for each entry of the lists that its items walk over */
 } pbd_kernel;
 
 /* What ran, per exec: for counters and reports. */
@@ -64,13 +65,14 @@ void pbd_free(pbd_exec *exec, void *memory);
 pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes);
 pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes);
 
-/* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args);
+/* Runs `kernel` over n items, whose lists have `entries` entries in all (0: they walk over none); the answer does not
+ * depend on the number of threads. `args` is copied. */
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t entries, const void *args);
 
 /* Launches that come again and again with the same arguments, such as those of a step. Between begin and end launches
- * are put off; at the end they run, on a GPU as one CUDA graph where the last time was the same to the byte. What
- * reads, writes, allocates or waits in between is no error: what was put off runs first, and it was no repeat this
- * time. On the cpu nothing is put off. Begins with *repeat NULL; do not nest. */
+ * are deferred; at the end they run, on a GPU as one CUDA graph where the last time was the same to the byte. What
+ * reads, writes, allocates or waits in between is no error: what was deferred runs first, and it was no repeat this
+ * time. On the cpu nothing is deferred. Begins with *repeat NULL; do not nest. */
 typedef struct pbd_repeat pbd_repeat;
 pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat);
 pbd_status pbd_repeat_end(pbd_exec *exec);

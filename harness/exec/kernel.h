@@ -3,10 +3,21 @@
  * The bodies of method NAME live in methods/NAME/NAME_kernels.h. That header is compiled, for float and for double, as
  * part of NAME.c for the CPU, on its own with -DPBD_EMULATE for the emulation of CUDA threads, and by nvcc.
  *
- * A body is a function `PBD_FN void NAME(const ARGS *a, size_t i)` (item and tile) or
- * `PBD_FN void NAME(const ARGS *a, size_t first, int count)` (batch). ARGS is a plain struct of numbers and device
- * pointers; for launches that are put off and compared (pbd_repeat_begin) it has no gaps between them, in either
- * precision (gcc -Wpadded shows them): what lies in a gap is anything, and a repeat would not be known as one. A body
+ * A kernel is its arguments, a plain struct ARGS of numbers and device pointers, and one definition:
+ *
+ *     PBD_ITEM(drift, drift_args, i, 10 * sizeof(real), 6) {
+ *         for (size_t d = 3 * i; d < 3 * i + 3; d++) a->x[d] += a->dt * a->v[d];
+ *     }
+ *     ...
+ *     PBD_TRY(PBD_RUN(exec, drift, n, &args));
+ *
+ * `a` is the arguments, `i` the item; the two numbers are the bytes and operations that an item must move and do. A
+ * kernel whose items walk over lists (neighbours, corners) is PBD_ITEM_OVER: two more numbers are the cost of an entry,
+ * and a launch says how many entries all items have together: PBD_RUN(exec, name, n, entries, &args). Bytes, operations
+ * and the choice to use threads follow from these. PBD_RUN is typed: other arguments are a compile error.
+ *
+ * For launches that are deferred and compared (pbd_repeat_begin) ARGS has no gaps between its members, in either
+ * precision (gcc -Wpadded shows them): the bytes of a gap are undefined, and a repeat would not be recognised. A body
  * writes only what its own item owns: the caller's colouring or gather form sees to that.
  *
  *   item    one constraint or particle per lane
@@ -17,9 +28,8 @@
  *           worked through in short loops without branches, which the compiler turns into SIMD. On a GPU PBD_BATCH is 1
  *           and the batch is an item.
  *
- * One line after the body makes it launchable: PBD_ITEM_KERNEL(NAME, ARGS, bytes, flops), and likewise for the others;
- * bytes and flops are what one item must move and do. The kernel is then PBD_KERNEL(NAME), of this precision. The build
- * defines PBD_UNIT as the method's name, so that two methods may use kernels of one name, or of one shared header.
+ * The build defines PBD_UNIT as the method's name, so that two methods may use kernels of one name, or of one shared
+ * header. PBD_ITEM_KERNEL and its like make a body that is defined elsewhere launchable.
  */
 #ifndef PBD_KERNEL_H
 #define PBD_KERNEL_H
@@ -46,9 +56,12 @@
         PBD_NAME(pbd_global_##name)<<<(unsigned)blocks, PBD_BLOCK, 0, (cudaStream_t)stream>>>(*(const ARGS *)args, n); \
         return (int)cudaGetLastError();                                                                                \
     }
-#define PBD_ITEM_KERNEL(name, ARGS, bytes, flops) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i))
-#define PBD_TILE_KERNEL(name, ARGS, bytes, flops) PBD_GPU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
-#define PBD_BATCH_KERNEL(name, ARGS, bytes, flops) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_ITEM_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i))
+#define PBD_TILE_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
+#define PBD_BATCH_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_KERNEL_TABLE(...)
+#define PBD_KERNEL_LAUNCH(name, ARGS)
+#define PBD_KERNEL_LAUNCH_OVER(name, ARGS)
 
 #elif defined(PBD_EMULATE)
 
@@ -60,9 +73,12 @@
         size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes); \
         if (i < n) CALL;                                                     \
     }
-#define PBD_ITEM_KERNEL(name, ARGS, bytes, flops) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i))
-#define PBD_TILE_KERNEL(name, ARGS, bytes, flops) PBD_EMU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
-#define PBD_BATCH_KERNEL(name, ARGS, bytes, flops) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_ITEM_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i))
+#define PBD_TILE_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
+#define PBD_BATCH_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_KERNEL_TABLE(...)
+#define PBD_KERNEL_LAUNCH(name, ARGS)
+#define PBD_KERNEL_LAUNCH_OVER(name, ARGS)
 
 #else
 
@@ -77,30 +93,77 @@
 #define PBD_DECLARE_CUDA(name)
 #endif
 
-#define PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops)                                                          \
-    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                                         \
-    PBD_DECLARE_CUDA(name)                                                                                         \
-    static const pbd_kernel PBD_KERNEL(                                                                            \
-        name) = {#name, shape, sizeof(ARGS), PBD_NAME(pbd_cpu_##name), PBD_ENTRY(emu, name), PBD_CUDA_ENTRY(name), \
-                 bytes, flops};
+#define PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops, entry_bytes, entry_flops)                                    \
+    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                                             \
+    PBD_DECLARE_CUDA(name)                                                                                             \
+    static const pbd_kernel PBD_KERNEL(name) = {                                                                       \
+        #name, shape,       sizeof(ARGS), PBD_NAME(pbd_cpu_##name), PBD_ENTRY(emu, name), PBD_CUDA_ENTRY(name), bytes, \
+        flops, entry_bytes, entry_flops};
 
-#define PBD_LOOP_KERNEL(name, ARGS, shape, bytes, flops)                               \
+/* The typed launches that PBD_RUN calls. */
+#define PBD_KERNEL_LAUNCH(name, ARGS)                                                            \
+    PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, const ARGS *args) { \
+        return pbd_run(exec, &PBD_KERNEL(name), n, 0, args);                                                  \
+    }
+#define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                       \
+    PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, size_t entries, const ARGS *args) { \
+        return pbd_run(exec, &PBD_KERNEL(name), n, entries, args);                                                            \
+    }
+#define PBD_RUN(exec, name, ...) PBD_NAME(pbd_launch_##name)(exec, __VA_ARGS__)
+
+#define PBD_LOOP_ENTRY(name, ARGS)                                                     \
     static void PBD_NAME(pbd_cpu_##name)(const void *args, size_t begin, size_t end) { \
         const ARGS a = *(const ARGS *)args;                                            \
         for (size_t i = begin; i < end; i++) name(&a, i);                              \
-    }                                                                                  \
-    PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops)
-
-#define PBD_ITEM_KERNEL(name, ARGS, bytes, flops) PBD_LOOP_KERNEL(name, ARGS, PBD_SHAPE_ITEM, bytes, flops)
-#define PBD_TILE_KERNEL(name, ARGS, bytes, flops) PBD_LOOP_KERNEL(name, ARGS, PBD_SHAPE_TILE, bytes, flops)
-#define PBD_BATCH_KERNEL(name, ARGS, bytes, flops)                                     \
+    }
+#define PBD_ITEM_ENTRY(name, ARGS) PBD_LOOP_ENTRY(name, ARGS)
+#define PBD_TILE_ENTRY(name, ARGS) PBD_LOOP_ENTRY(name, ARGS)
+#define PBD_BATCH_ENTRY(name, ARGS)                                                    \
     static void PBD_NAME(pbd_cpu_##name)(const void *args, size_t begin, size_t end) { \
         const ARGS a = *(const ARGS *)args;                                            \
         size_t i = begin;                                                              \
         for (; i + PBD_BATCH <= end; i += PBD_BATCH) name(&a, i, PBD_BATCH);           \
         if (i < end) name(&a, i, (int)(end - i));                                      \
-    }                                                                                  \
-    PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_BATCH, bytes, flops)
+    }
 
 #endif
+
+/* A body that is there already: its entry, its row of the table, its launch. */
+#define PBD_MAKE_KERNEL(shape, name, ARGS, bytes, flops)                                                \
+    PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, bytes, flops, 0, 0) \
+        PBD_KERNEL_LAUNCH(name, ARGS)
+#define PBD_MAKE_KERNEL_OVER(shape, name, ARGS, bytes, flops, entry_bytes, entry_flops)                        \
+    PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, bytes, flops, entry_bytes, \
+                                                     entry_flops) PBD_KERNEL_LAUNCH_OVER(name, ARGS)
+#define PBD_ITEM_KERNEL(...) PBD_MAKE_KERNEL(ITEM, __VA_ARGS__)
+#define PBD_TILE_KERNEL(...) PBD_MAKE_KERNEL(TILE, __VA_ARGS__)
+#define PBD_ITEM_KERNEL_OVER(...) PBD_MAKE_KERNEL_OVER(ITEM, __VA_ARGS__)
+#define PBD_TILE_KERNEL_OVER(...) PBD_MAKE_KERNEL_OVER(TILE, __VA_ARGS__)
+
+/* A kernel and the head of its body. */
+#define PBD_ITEM(name, ARGS, i, ...)               \
+    PBD_FN void name(const ARGS *a, size_t i);     \
+    PBD_MAKE_KERNEL(ITEM, name, ARGS, __VA_ARGS__) \
+    PBD_FN void name(const ARGS *a, size_t i)
+#define PBD_TILE(name, ARGS, i, ...)               \
+    PBD_FN void name(const ARGS *a, size_t i);     \
+    PBD_MAKE_KERNEL(TILE, name, ARGS, __VA_ARGS__) \
+    PBD_FN void name(const ARGS *a, size_t i)
+#define PBD_BATCH_OF(name, ARGS, first, count, ...)           \
+    PBD_FN void name(const ARGS *a, size_t first, int count); \
+    PBD_MAKE_KERNEL(BATCH, name, ARGS, __VA_ARGS__)           \
+    PBD_FN void name(const ARGS *a, size_t first, int count)
+#define PBD_ITEM_OVER(name, ARGS, i, ...)               \
+    PBD_FN void name(const ARGS *a, size_t i);          \
+    PBD_MAKE_KERNEL_OVER(ITEM, name, ARGS, __VA_ARGS__) \
+    PBD_FN void name(const ARGS *a, size_t i)
+#define PBD_TILE_OVER(name, ARGS, i, ...)               \
+    PBD_FN void name(const ARGS *a, size_t i);          \
+    PBD_MAKE_KERNEL_OVER(TILE, name, ARGS, __VA_ARGS__) \
+    PBD_FN void name(const ARGS *a, size_t i)
+#define PBD_BATCH_OVER(name, ARGS, first, count, ...)         \
+    PBD_FN void name(const ARGS *a, size_t first, int count); \
+    PBD_MAKE_KERNEL_OVER(BATCH, name, ARGS, __VA_ARGS__)      \
+    PBD_FN void name(const ARGS *a, size_t first, int count)
+
 #endif

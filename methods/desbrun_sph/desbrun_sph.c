@@ -242,11 +242,11 @@ static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *l
         *count = level == s->finest ? n : 0;
         return pbd_ok();
     }
-    PBD_TRY(pbd_run(s->exec, near ? &PBD_KERNEL(sph_choose_near_due) : &PBD_KERNEL(sph_choose_due), n, &args));
+    PBD_TRY(near ? PBD_RUN(s->exec, sph_choose_near_due, n, &args) : PBD_RUN(s->exec, sph_choose_due, n, &args));
     PBD_TRY(pbd_scan(s->exec, s->chosen, n, &total));
     *count = (size_t)total;
     if (*count == n) lists->active = NULL;
-    return lists->active ? pbd_run(s->exec, &PBD_KERNEL(sph_list_chosen), n, &args) : pbd_ok();
+    return lists->active ? PBD_RUN(s->exec, sph_list_chosen, n, &args) : pbd_ok();
 }
 
 static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t count) {
@@ -259,7 +259,7 @@ static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t cou
     uint32_t *sums = malloc((blocks + 1) * sizeof *sums);
     uint64_t total = 0;
     if (!sums) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(sph_count_pairs), blocks, &args);
+    pbd_status status = PBD_RUN(s->exec, sph_count_pairs, blocks, &args);
     if (status.code == PBD_OK) status = pbd_download(s->exec, sums, s->block, blocks * sizeof *sums);
     for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) total += sums[b];
     free(sums);
@@ -272,14 +272,14 @@ static pbd_status sum_densities(desbrun_sph *s, uint32_t level) {
     size_t count;
     PBD_TRY(choose(s, level, s->sum_densities, &lists, &count));
     const sph_density_args args = {lists, s->x, s->density_now, s->u, s->law};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sph_density), count, &args));
+    PBD_TRY(PBD_RUN(s->exec, sph_density, count, &args));
     pbd_count(s->recorder, "density_evaluations", count);
     return count_pairs(s, &lists, count);
 }
 
 static pbd_status find_forces(desbrun_sph *s, const sph_lists *lists, size_t count) {
     const sph_force_args args = {*lists, s->x, s->v, s->u, s->density_now, s->load, s->b, s->rate, s->law};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sph_force), count, &args));
+    PBD_TRY(PBD_RUN(s->exec, sph_force, count, &args));
     pbd_count(s->recorder, "force_evaluations", count);
     return count_pairs(s, lists, count);
 }
@@ -306,7 +306,7 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
                                       .unit = unit,
                                       .predict = s->predict};
     pbd_phase_begin(s->recorder, "density");
-    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(sph_predict), s->particles, &predict);
+    pbd_status status = PBD_RUN(s->exec, sph_predict, s->particles, &predict);
     if (status.code == PBD_OK) status = sum_densities(s, level);
     pbd_phase_end(s->recorder);
     PBD_TRY(status);
@@ -330,7 +330,7 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
                                 .whole = s->whole,
                                 .unit = unit,
                                 .moves = moves};
-    return pbd_run(s->exec, &PBD_KERNEL(sph_kick), count, &kick);
+    return PBD_RUN(s->exec, sph_kick, count, &kick);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
@@ -341,7 +341,7 @@ static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint
     const sph_look_args args = {from, s->wish, to, s->particles, s->block};
     uint32_t *block = malloc((SPH_LOOKS * blocks + 1) * sizeof *block);
     if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(sph_look_at_steps), blocks, &args);
+    pbd_status status = PBD_RUN(s->exec, sph_look_at_steps, blocks, &args);
     if (status.code == PBD_OK) status = pbd_download(s->exec, block, s->block, SPH_LOOKS * blocks * sizeof *block);
     memset(out, 0, SPH_LOOKS * sizeof *out);
     for (size_t b = 0; b < blocks && status.code == PBD_OK; b++)
@@ -366,7 +366,7 @@ static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t loo
     pbd_status status = pbd_ok();
     do {
         args->later = s->later;
-        status = pbd_run(s->exec, &PBD_KERNEL(sph_limit_steps), s->particles, args);
+        status = PBD_RUN(s->exec, sph_limit_steps, s->particles, args);
         if (status.code == PBD_OK) status = look_at_steps(s, s->next, s->later, look);
         uint32_t *swapped = s->next;
         args->next = s->next = s->later;
@@ -417,24 +417,24 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
                            .dt = (real)dt,
                            .old_dt = (real)(now == 0 ? s->dt : dt),
                            .correct = s->correct};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sph_wish_steps), s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
     PBD_TRY(look_at_steps(s, s->level, s->next, look));
     if (s->steps == STEPS_GLOBAL && look[SPH_NOWHERE] == 0) {
         args.common = (int)(look[SPH_WISHED] < s->levels ? look[SPH_WISHED] : s->levels);
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sph_wish_steps), s->particles, &args));
+        PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
         PBD_TRY(look_at_steps(s, s->level, s->next, look));
     }
     PBD_TRY(check_wishes(s, look, dt));
     if (s->steps == STEPS_OWN && s->limit != UINT32_MAX && (s->met || look[SPH_CHANGED] > 0))
         PBD_TRY(limit_steps(s, &args, look));
     s->finest = look[SPH_FINEST];
-    return pbd_run(s->exec, &PBD_KERNEL(sph_change_steps), s->particles, &args);
+    return PBD_RUN(s->exec, sph_change_steps, s->particles, &args);
 }
 
 static pbd_status drift(desbrun_sph *s, double from, double dt) {
     PBD_TRY(collider_poses_move(&s->walls, from, dt));
     const sph_drift_args args = {s->x, s->v, s->a, s->walls.device, s->walls.count, (real)dt, s->plane};
-    return pbd_run(s->exec, &PBD_KERNEL(sph_drift), s->particles, &args);
+    return PBD_RUN(s->exec, sph_drift, s->particles, &args);
 }
 
 /* Which level is in the middle of its steps at tick `now`: its ticks between middles are twice the largest power of two

@@ -90,7 +90,7 @@ PBD_FN void sph_store3(real *rows, size_t i, vec3 x) {
     rows[4 * i + 2] = x.z;
 }
 
-PBD_FN void sph_drift(const sph_drift_args *a, size_t i) {
+PBD_ITEM(sph_drift, sph_drift_args, i, 12 * sizeof(real), 6) {
     if (!(a->v[4 * i + 3] > 0)) return;
     const vec3 start = load3(a->x, i);
     vec3 v = load3(a->v, i), x = vec3_add(start, vec3_scale(a->dt, v)), force = load3(a->a, i);
@@ -100,7 +100,6 @@ PBD_FN void sph_drift(const sph_drift_args *a, size_t i) {
     sph_store3(a->v, i, v);
     sph_store3(a->a, i, force);
 }
-PBD_ITEM_KERNEL(sph_drift, sph_drift_args, 12 * sizeof(real), 6)
 
 /* ---- Density and forces ------------------------------------------------------------------------------------------ */
 
@@ -119,14 +118,13 @@ PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (rea
 
 /* Where everyone's velocity and density are now: neighbours of those whose force is due were looked at some time ago,
  * or are half a step ahead. */
-PBD_FN void sph_predict(const sph_predict_args *a, size_t i) {
+PBD_ITEM(sph_predict, sph_predict_args, i, 16 * sizeof(real) + 8, 20) {
     const real age = a->predict ? sph_age(a->now, a->tick[i], a->unit) : 0;
     sph_store3(a->u, i, vec3_add(load3(a->v, i), vec3_scale(age, load3(a->a, i))));
     const real density = sph_later_density(a->density[i], a->rate[i], sph_age(a->now, a->density_tick[i], a->unit));
     a->density_now[i] = density;
     a->u[4 * i + 3] = sph_pressure_term(&a->law, density);
 }
-PBD_ITEM_KERNEL(sph_predict, sph_predict_args, 16 * sizeof(real) + 8, 20)
 
 typedef struct sph_density_args {
     sph_lists lists;
@@ -136,7 +134,7 @@ typedef struct sph_density_args {
 } sph_density_args;
 
 /* Eq. 3; i counts itself. */
-PBD_FN void sph_density(const sph_density_args *a, size_t item) {
+PBD_ITEM(sph_density, sph_density_args, item, 50 * (4 * sizeof(real) + 4), 50 * 15) {
     const size_t i = sph_particle(&a->lists, item);
     const vec3 x = load3(a->x, i);
     real sum = a->x[4 * i + 3] * a->law.sigma;
@@ -148,7 +146,6 @@ PBD_FN void sph_density(const sph_density_args *a, size_t item) {
     a->density_now[i] = sum;
     a->u[4 * i + 3] = sph_pressure_term(&a->law, sum);
 }
-PBD_ITEM_KERNEL(sph_density, sph_density_args, 50 * (4 * sizeof(real) + 4), 50 * 15)
 
 typedef struct sph_force_args {
     sph_lists lists;
@@ -160,7 +157,7 @@ typedef struct sph_force_args {
 } sph_force_args;
 
 /* Eqs. 5 and 7 over the mass. Every term has the same numbers from both sides, so that momentum is kept. */
-PBD_FN void sph_force(const sph_force_args *a, size_t item) {
+PBD_ITEM(sph_force, sph_force_args, item, 50 * (9 * sizeof(real) + 4), 50 * 50) {
     const size_t i = sph_particle(&a->lists, item);
     const sph_law law = a->law;
     const vec3 x = load3(a->x, i), u = load3(a->u, i);
@@ -189,7 +186,6 @@ PBD_FN void sph_force(const sph_force_args *a, size_t item) {
     a->b[4 * i + 3] = !law.printed ? closing : largest > (real)-1e30 ? largest : 0;
     a->rate[i] = rate;
 }
-PBD_ITEM_KERNEL(sph_force, sph_force_args, 50 * (9 * sizeof(real) + 4), 50 * 50)
 
 /* Eq. 8 and the speed's own bound, s. As printed it can be below 0 (D-3): then it bounds nothing. */
 PBD_FN real sph_step_bound(const sph_law *law, real mu, vec3 v) {
@@ -211,7 +207,7 @@ typedef struct sph_kick_args {
     int moves; /* 0: at the very start, where forces are only looked at */
 } sph_kick_args;
 
-PBD_FN void sph_kick(const sph_kick_args *a, size_t item) {
+PBD_ITEM(sph_kick, sph_kick_args, item, 22 * sizeof(real) + 12, 20) {
     const size_t i = sph_particle(&a->lists, item);
     const uint32_t step = a->moves ? a->whole >> a->level[i] : 0;
     for (size_t d = 4 * i; d < 4 * i + 4; d++) a->a[d] = a->b[d];
@@ -222,7 +218,6 @@ PBD_FN void sph_kick(const sph_kick_args *a, size_t item) {
     a->density_tick[i] = a->now;
     a->bound[i] = sph_step_bound(&a->law, a->b[4 * i + 3], v);
 }
-PBD_ITEM_KERNEL(sph_kick, sph_kick_args, 22 * sizeof(real) + 12, 20)
 
 /* ---- Whose turn it is -------------------------------------------------------------------------------------------- */
 
@@ -233,21 +228,18 @@ typedef struct sph_due_args {
     uint32_t due;
 } sph_due_args;
 
-PBD_FN void sph_choose_due(const sph_due_args *a, size_t i) { a->chosen[i] = a->level[i] == a->due; }
-PBD_ITEM_KERNEL(sph_choose_due, sph_due_args, 8, 0)
+PBD_ITEM(sph_choose_due, sph_due_args, i, 8, 0) { a->chosen[i] = a->level[i] == a->due; }
 
 /* Those whose force is due, and their neighbours: whose density is wanted. */
-PBD_FN void sph_choose_near_due(const sph_due_args *a, size_t i) {
+PBD_ITEM(sph_choose_near_due, sph_due_args, i, 50 * 8, 0) {
     uint32_t near = a->level[i] == a->due;
     for (uint32_t at = a->first[i]; at < a->first[i + 1] && !near; at++) near = a->level[a->list[at]] == a->due;
     a->chosen[i] = near;
 }
-PBD_ITEM_KERNEL(sph_choose_near_due, sph_due_args, 50 * 8, 0)
 
-PBD_FN void sph_list_chosen(const sph_due_args *a, size_t i) {
+PBD_ITEM(sph_list_chosen, sph_due_args, i, 8, 0) {
     if (a->chosen[i + 1] > a->chosen[i]) a->active[a->chosen[i]] = (uint32_t)i;
 }
-PBD_ITEM_KERNEL(sph_list_chosen, sph_due_args, 8, 0)
 
 typedef struct sph_count_args {
     sph_lists lists;
@@ -255,7 +247,7 @@ typedef struct sph_count_args {
     uint32_t *out; /* by block: entries of the lists of those chosen */
 } sph_count_args;
 
-PBD_FN void sph_count_pairs(const sph_count_args *a, size_t block) {
+PBD_ITEM(sph_count_pairs, sph_count_args, block, SPH_BLOCK * 12, 0) {
     const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
     uint32_t sum = 0;
     for (size_t k = block * SPH_BLOCK; k < end; k++) {
@@ -264,7 +256,6 @@ PBD_FN void sph_count_pairs(const sph_count_args *a, size_t block) {
     }
     a->out[block] = sum;
 }
-PBD_ITEM_KERNEL(sph_count_pairs, sph_count_args, SPH_BLOCK * 12, 0)
 
 /* ---- Steps of each particle's own -------------------------------------------------------------------------------- */
 
@@ -292,7 +283,7 @@ PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
 }
 
 /* Steps change where one ends: to any shorter one, and to a longer one that may begin now. */
-PBD_FN void sph_wish_steps(const sph_steps_args *a, size_t i) {
+PBD_ITEM(sph_wish_steps, sph_steps_args, i, sizeof(real) + 12, 4) {
     const uint32_t wished = sph_wished(a->bound[i], a->dt, a->most), level = a->level[i];
     const uint32_t wish = a->common >= 0 ? (uint32_t)a->common : wished == SPH_BAD_LEVEL ? a->most : wished;
     uint32_t next = level;
@@ -305,11 +296,10 @@ PBD_FN void sph_wish_steps(const sph_steps_args *a, size_t i) {
     a->wish[i] = wished;
     a->next[i] = next;
 }
-PBD_ITEM_KERNEL(sph_wish_steps, sph_steps_args, sizeof(real) + 12, 4)
 
 /* A neighbour's step may be 2^limit times shorter and no more: who is left too coarse, awake or in the middle of a
  * step, goes on with the longest step that may begin now. */
-PBD_FN void sph_limit_steps(const sph_steps_args *a, size_t i) {
+PBD_ITEM(sph_limit_steps, sph_steps_args, i, 50 * 8, 0) {
     uint32_t most = 0, next = a->next[i];
     for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {
         const uint32_t other = a->next[a->list[at]];
@@ -321,7 +311,6 @@ PBD_FN void sph_limit_steps(const sph_steps_args *a, size_t i) {
     }
     a->later[i] = next;
 }
-PBD_ITEM_KERNEL(sph_limit_steps, sph_steps_args, 50 * 8, 0)
 
 typedef struct sph_look_args {
     const uint32_t *level, *wish, *next;
@@ -331,7 +320,7 @@ typedef struct sph_look_args {
 
 enum { SPH_FINEST, SPH_FINER, SPH_NOWHERE, SPH_TOO_COARSE, SPH_WISHED, SPH_CHANGED, SPH_LOOKS };
 
-PBD_FN void sph_look_at_steps(const sph_look_args *a, size_t block) {
+PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
     const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
     uint32_t out[SPH_LOOKS] = {0, 0, 0, 0, 0, 0};
     for (size_t i = block * SPH_BLOCK; i < end; i++) {
@@ -345,12 +334,11 @@ PBD_FN void sph_look_at_steps(const sph_look_args *a, size_t block) {
     }
     for (size_t k = 0; k < SPH_LOOKS; k++) a->out[SPH_LOOKS * block + k] = out[k];
 }
-PBD_ITEM_KERNEL(sph_look_at_steps, sph_look_args, SPH_BLOCK * 12, 0)
 
 /* Puts the new steps into force. Positions run ahead of the truth by a dt^2/8 where a step begins, and by
  * a (dt^2/8 - s^2/2) at s before or after (s < 0): so that they are right in the middle, where forces are evaluated. A
  * change takes that along; in the middle of a step velocities are brought to now as well. */
-PBD_FN void sph_change_steps(const sph_steps_args *a, size_t i) {
+PBD_ITEM(sph_change_steps, sph_steps_args, i, 4 * 4, 0) {
     const int start = a->now == 0;
     const uint32_t level = a->level[i], next = a->next[i];
     if (start) { /* ticks count from here */
@@ -370,6 +358,5 @@ PBD_FN void sph_change_steps(const sph_steps_args *a, size_t i) {
     a->tick[i] = a->now;
     a->level[i] = next;
 }
-PBD_ITEM_KERNEL(sph_change_steps, sph_steps_args, 4 * 4, 0)
 
 #endif

@@ -110,7 +110,7 @@ typedef struct gissler_volume_args {
     int tracked;
 } gissler_volume_args;
 
-PBD_FN void gissler_volume(const gissler_volume_args *a, size_t i) {
+PBD_ITEM(gissler_volume, gissler_volume_args, i, 30 * (4 * sizeof(real) + 4), 30 * 20) {
     if (a->tracked) {
         a->volume[i] = a->rest[i] * a->body[GISSLER_BODY * i + GISSLER_GROWTH];
         return;
@@ -125,7 +125,6 @@ PBD_FN void gissler_volume(const gissler_volume_args *a, size_t i) {
     }
     a->volume[i] = a->x[4 * i + 3] / density;
 }
-PBD_ITEM_KERNEL(gissler_volume, gissler_volume_args, 30 * (4 * sizeof(real) + 4), 30 * 20)
 
 typedef struct gissler_pair_args {
     gissler_lists lists;
@@ -137,7 +136,7 @@ typedef struct gissler_pair_args {
 } gissler_pair_args;
 
 /* L is the pseudo-inverse of sum_j g_ij (x_j - x_i)^T, which is symmetric. */
-PBD_FN void gissler_pairs(const gissler_pair_args *a, size_t i) {
+PBD_ITEM(gissler_pairs, gissler_pair_args, i, 30 * (8 * sizeof(real) + 4), 30 * 40 + 500) {
     const vec3 x = load3(a->x, i);
     const real per_square = 1 / (a->support * a->support);
     const uint32_t begin = a->lists.first[i], end = a->lists.first[i + 1];
@@ -160,7 +159,6 @@ PBD_FN void gissler_pairs(const gissler_pair_args *a, size_t i) {
     parts.u = parts.v;
     gissler_store_matrix(a->correction, i, svd3_with(parts, inverse));
 }
-PBD_ITEM_KERNEL(gissler_pairs, gissler_pair_args, 30 * (8 * sizeof(real) + 4), 30 * 40 + 500)
 
 /* ---- Motion without stress --------------------------------------------------------------------------------------- */
 
@@ -172,13 +170,12 @@ typedef struct gissler_push_args {
     int loaded;
 } gissler_push_args;
 
-PBD_FN void gissler_push(const gissler_push_args *a, size_t i) {
+PBD_ITEM(gissler_push, gissler_push_args, i, 12 * sizeof(real), 9) {
     vec3 by = a->gravity;
     if (a->loaded) by = vec3_add(by, load3(a->load, i));
     const vec3 v = vec3_add(vec3_scale(a->keep, load3(a->v, i)), vec3_scale(a->dt, by));
     gissler_store_row(a->out, i, a->v[4 * i + 3] > 0 ? v : vec3_make(0, 0, 0));
 }
-PBD_ITEM_KERNEL(gissler_push, gissler_push_args, 12 * sizeof(real), 9)
 
 /* ---- What binds a velocity: fixed particles, colliders ----------------------------------------------------------- */
 
@@ -233,7 +230,7 @@ PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {
     return GISSLER_ALONG;
 }
 
-PBD_FN void gissler_bind(const gissler_bind_args *a, size_t i) {
+PBD_ITEM(gissler_bind, gissler_bind_args, i, 24 * sizeof(real), 60) {
     real *bound = a->bound + 4 * i;
     const vec3 wish = load3(a->wish, i), start = load3(a->x, i);
     gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -252,7 +249,6 @@ PBD_FN void gissler_bind(const gissler_bind_args *a, size_t i) {
     bound[3] = (real)kind;
     gissler_store_row(a->out, i, now);
 }
-PBD_ITEM_KERNEL(gissler_bind, gissler_bind_args, 24 * sizeof(real), 60)
 
 /* What of w is free. */
 PBD_FN vec3 gissler_free_part(const real *bound, size_t i, vec3 w) {
@@ -276,7 +272,7 @@ typedef struct gissler_stress_args {
 } gissler_stress_args;
 
 /* T = 2 G (sym((1 + dt grad w) S) - 1) and p = lambda ((1 - dt div w)/det S - 1). */
-PBD_FN void gissler_stress(const gissler_stress_args *a, size_t i) {
+PBD_ITEM(gissler_stress, gissler_stress_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21 + 150) {
     const real *body = a->body + GISSLER_BODY * i;
     const mat3 h = gissler_gradient(&a->lists, a->w, i), correction = gissler_load_matrix(a->correction, i);
     const mat3 s = gissler_symmetric(body), gradient = gissler_velocity_gradient(&a->law, h, correction);
@@ -294,7 +290,6 @@ PBD_FN void gissler_stress(const gissler_stress_args *a, size_t i) {
     }
     gissler_store_matrix(a->tensor, i, q);
 }
-PBD_ITEM_KERNEL(gissler_stress, gissler_stress_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 150)
 
 enum { GISSLER_ALL, GISSLER_FREE_PART, GISSLER_SET, GISSLER_REACTION };
 
@@ -318,7 +313,7 @@ PBD_FN vec3 gissler_acceleration(const gissler_force_args *a, size_t i) {
     return vec3_scale(a->volume[i] / a->x[4 * i + 3], sum);
 }
 
-PBD_FN void gissler_force(const gissler_force_args *a, size_t i) {
+PBD_ITEM(gissler_force, gissler_force_args, i, 30 * (12 * sizeof(real) + 4), 30 * 27) {
     const int unbound = a->bound[4 * i + 3] == (real)GISSLER_FREE;
     if (a->form == GISSLER_REACTION && unbound) {
         gissler_store_row(a->out, i, load3(a->target, i));
@@ -333,7 +328,6 @@ PBD_FN void gissler_force(const gissler_force_args *a, size_t i) {
     }
     gissler_store_row(a->out, i, w);
 }
-PBD_ITEM_KERNEL(gissler_force, gissler_force_args, 30 * (12 * sizeof(real) + 4), 30 * 27)
 
 /* ---- Pressure, by relaxed Jacobi --------------------------------------------------------------------------------- */
 
@@ -359,7 +353,7 @@ PBD_FN void gissler_put_pressure(const gissler_pressure_args *a, size_t i, real 
 }
 
 /* Of the stretch at t^n; and by how much p less what its velocity asks for changes with p. */
-PBD_FN void gissler_pressure_begin(const gissler_pressure_args *a, size_t i) {
+PBD_ITEM(gissler_pressure_begin, gissler_pressure_args, i, 30 * (4 * sizeof(real) + 4), 30 * 25) {
     const real *body = a->body + GISSLER_BODY * i;
     const mat3 m = gissler_pressure_matrix(a, i);
     const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->law, body) * a->law.lambda;
@@ -374,7 +368,6 @@ PBD_FN void gissler_pressure_begin(const gissler_pressure_args *a, size_t i) {
     a->diagonal[i] = 1 + lambda * a->law.dt * a->law.dt * squares / j;
     gissler_put_pressure(a, i, lambda * (1 - j) / j);
 }
-PBD_ITEM_KERNEL(gissler_pressure_begin, gissler_pressure_args, 30 * (4 * sizeof(real) + 4), 30 * 25)
 
 /* p - lambda (density/rest density - 1) of the velocity that p gives. */
 PBD_FN real gissler_pressure_error(const gissler_pressure_args *a, size_t i) {
@@ -385,13 +378,12 @@ PBD_FN real gissler_pressure_error(const gissler_pressure_args *a, size_t i) {
     return a->p[i] - lambda * (1 - j - a->law.dt * mat3_trace(gradient)) / j;
 }
 
-PBD_FN void gissler_pressure_improve(const gissler_pressure_args *a, size_t i) {
+PBD_ITEM(gissler_pressure_improve, gissler_pressure_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21) {
     const real error = gissler_pressure_error(a, i), p = a->p[i];
     a->square[i] = a->volume[i] * error * error;
     a->square[a->particles + i] = a->volume[i] * p * p;
     gissler_put_pressure(a, i, p - a->relaxation * error / a->diagonal[i]);
 }
-PBD_ITEM_KERNEL(gissler_pressure_improve, gissler_pressure_args, 30 * (7 * sizeof(real) + 4), 30 * 21)
 
 /* ---- Krylov's vectors: rows of four, of which three count -------------------------------------------------------- */
 
@@ -401,13 +393,12 @@ typedef struct gissler_combine_args {
     real a, b, c;
 } gissler_combine_args;
 
-PBD_FN void gissler_combine(const gissler_combine_args *a, size_t i) {
+PBD_ITEM(gissler_combine, gissler_combine_args, i, 16 * sizeof(real), 15) {
     vec3 sum = vec3_scale(a->a, load3(a->x, i));
     if (a->y) sum = vec3_add(sum, vec3_scale(a->b, load3(a->y, i)));
     if (a->z) sum = vec3_add(sum, vec3_scale(a->c, load3(a->z, i)));
     gissler_store_row(a->out, i, sum);
 }
-PBD_ITEM_KERNEL(gissler_combine, gissler_combine_args, 16 * sizeof(real), 15)
 
 typedef struct gissler_dots_args {
     const real *x, *y, *z, *place; /* place: rows whose fourth is the mass */
@@ -415,7 +406,7 @@ typedef struct gissler_dots_args {
     real *out; /* 2 by block: sum m x.y, sum m x.z */
 } gissler_dots_args;
 
-PBD_FN void gissler_dots(const gissler_dots_args *a, size_t block) {
+PBD_ITEM(gissler_dots, gissler_dots_args, block, GISSLER_BLOCK * 16 * sizeof(real), GISSLER_BLOCK * 15) {
     const size_t begin = block * GISSLER_BLOCK,
                  end = begin + GISSLER_BLOCK < a->particles ? begin + GISSLER_BLOCK : a->particles;
     real sum[2] = {0, 0};
@@ -427,7 +418,6 @@ PBD_FN void gissler_dots(const gissler_dots_args *a, size_t block) {
     a->out[2 * block] = sum[0];
     a->out[2 * block + 1] = sum[1];
 }
-PBD_ITEM_KERNEL(gissler_dots, gissler_dots_args, GISSLER_BLOCK * 16 * sizeof(real), GISSLER_BLOCK * 15)
 
 typedef struct gissler_sums_args {
     const real *square; /* twice `particles` numbers */
@@ -435,7 +425,7 @@ typedef struct gissler_sums_args {
     real *out; /* 2 by block */
 } gissler_sums_args;
 
-PBD_FN void gissler_sums(const gissler_sums_args *a, size_t block) {
+PBD_ITEM(gissler_sums, gissler_sums_args, block, GISSLER_BLOCK * 2 * sizeof(real), GISSLER_BLOCK * 2) {
     const size_t begin = block * GISSLER_BLOCK,
                  end = begin + GISSLER_BLOCK < a->particles ? begin + GISSLER_BLOCK : a->particles;
     real sum[2] = {0, 0};
@@ -446,7 +436,6 @@ PBD_FN void gissler_sums(const gissler_sums_args *a, size_t block) {
     a->out[2 * block] = sum[0];
     a->out[2 * block + 1] = sum[1];
 }
-PBD_ITEM_KERNEL(gissler_sums, gissler_sums_args, GISSLER_BLOCK * 2 * sizeof(real), GISSLER_BLOCK * 2)
 
 typedef struct gissler_diagonal_args {
     gissler_lists lists;
@@ -476,7 +465,7 @@ PBD_FN mat3 gissler_stiffness(const gissler_law *law, gissler_moduli m, vec3 raw
 }
 
 /* The inverse of the 3 x 3 block of 1 - dt d(dt a)/dw at S = 1, symmetric. */
-PBD_FN void gissler_diagonal(const gissler_diagonal_args *a, size_t i) {
+PBD_ITEM(gissler_diagonal, gissler_diagonal_args, i, 30 * (22 * sizeof(real) + 4), 30 * 80) {
     mat3 sum = gissler_multiple(0);
     vec3 own = vec3_make(0, 0, 0);
     for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
@@ -493,18 +482,16 @@ PBD_FN void gissler_diagonal(const gissler_diagonal_args *a, size_t i) {
         mat3_add(mat3_identity(), mat3_scale(a->law.dt * a->law.dt / a->x[4 * i + 3], gissler_symmetric_part(sum)));
     gissler_store_symmetric(a->inverse + 6 * i, mat3_scale(1 / mat3_det(block), mat3_cofactor(block)));
 }
-PBD_ITEM_KERNEL(gissler_diagonal, gissler_diagonal_args, 30 * (22 * sizeof(real) + 4), 30 * 80)
 
 typedef struct gissler_precondition_args {
     const real *in, *inverse, *bound;
     real *out;
 } gissler_precondition_args;
 
-PBD_FN void gissler_precondition(const gissler_precondition_args *a, size_t i) {
+PBD_ITEM(gissler_precondition, gissler_precondition_args, i, 18 * sizeof(real), 20) {
     const vec3 w = mat3_apply(gissler_symmetric(a->inverse + 6 * i), load3(a->in, i));
     gissler_store_row(a->out, i, gissler_free_part(a->bound, i, w));
 }
-PBD_ITEM_KERNEL(gissler_precondition, gissler_precondition_args, 18 * sizeof(real), 20)
 
 /* ---- The end of a step ------------------------------------------------------------------------------------------- */
 
@@ -517,7 +504,7 @@ typedef struct gissler_advance_args {
 
 /* S becomes the left stretch of (1 + dt grad v) S, cut to what stays elastic: what a rotation from the right would add
  * is no matter of an isotropic law. */
-PBD_FN void gissler_advance(const gissler_advance_args *a, size_t i) {
+PBD_ITEM(gissler_advance, gissler_advance_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21 + 700) {
     real *body = a->body + GISSLER_BODY * i;
     const mat3 gradient =
         gissler_velocity_gradient(&a->law, gissler_gradient(&a->lists, a->w, i), gissler_load_matrix(a->correction, i));
@@ -536,7 +523,6 @@ PBD_FN void gissler_advance(const gissler_advance_args *a, size_t i) {
     parts.v = parts.u;
     gissler_store_symmetric(body, svd3_with(parts, s));
 }
-PBD_ITEM_KERNEL(gissler_advance, gissler_advance_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 700)
 
 typedef struct gissler_move_args {
     real *x, *v;
@@ -544,12 +530,11 @@ typedef struct gissler_move_args {
     real dt;
 } gissler_move_args;
 
-PBD_FN void gissler_move(const gissler_move_args *a, size_t i) {
+PBD_ITEM(gissler_move, gissler_move_args, i, 16 * sizeof(real), 6) {
     const vec3 w = load3(a->w, i);
     gissler_store_row(a->v, i, w);
     gissler_store_row(a->x, i, vec3_add(load3(a->x, i), vec3_scale(a->dt, w)));
 }
-PBD_ITEM_KERNEL(gissler_move, gissler_move_args, 16 * sizeof(real), 6)
 
 enum { GISSLER_WATCHED = 4 };
 
@@ -560,7 +545,7 @@ typedef struct gissler_watch_args {
     real *out; /* by block: largest v^2 (NaN where one is); how many deficient, alone, bound anew */
 } gissler_watch_args;
 
-PBD_FN void gissler_watch(const gissler_watch_args *a, size_t block) {
+PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8) {
     const size_t begin = block * GISSLER_BLOCK,
                  end = begin + GISSLER_BLOCK < a->particles ? begin + GISSLER_BLOCK : a->particles;
     real most = 0;
@@ -579,6 +564,5 @@ PBD_FN void gissler_watch(const gissler_watch_args *a, size_t block) {
     out[2] = (real)alone;
     out[3] = (real)changed;
 }
-PBD_ITEM_KERNEL(gissler_watch, gissler_watch_args, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8)
 
 #endif

@@ -107,7 +107,7 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                        .support = support,
                                        .sigma = sigma,
                                        .tracked = s->tracked};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_volume), s->particles, &sizes));
+    PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles, &sizes));
     const gissler_pair_args pairs = {.lists = lists_of(s),
                                      .x = s->x,
                                      .volume = s->volume,
@@ -117,7 +117,7 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                      .support = support,
                                      .sigma = sigma,
                                      .cutoff = (real)s->cutoff};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_pairs), s->particles, &pairs);
+    return PBD_RUN(s->exec, gissler_pairs, s->particles, &pairs);
 }
 
 static pbd_status push_phase(gissler_snow *s, double dt) {
@@ -129,7 +129,7 @@ static pbd_status push_phase(gissler_snow *s, double dt) {
                                     .dt = (real)dt,
                                     .keep = (real)exp(-s->damping * dt),
                                     .loaded = s->loaded && !ended};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_push), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_push, s->particles, &args);
 }
 
 /* From what forces alone would give to what colliders and fixed particles leave, in `target`, and how they bind. */
@@ -145,7 +145,7 @@ static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
                                     .changed = s->changed,
                                     .dt = (real)dt,
                                     .inverse_dt = (real)(1 / dt)};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_bind), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
 }
 
 /* ---- Sums over all ----------------------------------------------------------------------------------------------- */
@@ -159,14 +159,14 @@ static pbd_status add_blocks(const gissler_snow *s, double out[2]) {
 /* sum m x.y and sum m x.z. */
 static pbd_status dots(const gissler_snow *s, const real *x, const real *y, const real *z, double out[2]) {
     const gissler_dots_args args = {.x = x, .y = y, .z = z, .place = s->x, .particles = s->particles, .out = s->block};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_dots), blocks_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_dots, blocks_of(s), &args));
     return add_blocks(s, out);
 }
 
 static pbd_status combine(const gissler_snow *s, real *out, double a, const real *x, double b, const real *y, double c,
                           const real *z) {
     const gissler_combine_args args = {.out = out, .x = x, .y = y, .z = z, .a = (real)a, .b = (real)b, .c = (real)c};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_combine), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_combine, s->particles, &args);
 }
 
 /* ---- Forces ------------------------------------------------------------------------------------------------------ */
@@ -195,12 +195,12 @@ static pbd_status make_stress(gissler_snow *s, const real *w, bool whole, double
                                       .whole = whole,
                                       .shear = 1,
                                       .volume = s->solve == SOLVE_TOGETHER};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_stress), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_stress, s->particles, &args);
 }
 
 static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
     pbd_count(s->recorder, "neighbour_updates", 2 * s->near.entries);
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_force), s->particles, args);
+    return PBD_RUN(s->exec, gissler_force, s->particles, args);
 }
 
 /* ---- Pressure ---------------------------------------------------------------------------------------------------- */
@@ -231,11 +231,11 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     const gissler_sums_args sums = {.square = s->square, .particles = s->particles, .out = s->block};
     double first = 0, sum[2];
     *left = 0;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_pressure_begin), s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, &args));
     for (long k = 0; k <= s->iterations; k++) {
         PBD_TRY(run_force(s, &step));
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_pressure_improve), s->particles, &args));
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_sums), blocks_of(s), &sums));
+        PBD_TRY(PBD_RUN(s->exec, gissler_pressure_improve, s->particles, &args));
+        PBD_TRY(PBD_RUN(s->exec, gissler_sums, blocks_of(s), &sums));
         PBD_TRY(add_blocks(s, sum));
         s->jacobi++;
         const double error = sqrt(sum[0]), size = sqrt(sum[1]);
@@ -260,7 +260,7 @@ static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {
 static pbd_status precondition(gissler_snow *s, const real *in, real *out) {
     const gissler_precondition_args args = {.in = in, .inverse = s->inverse, .bound = s->bound, .out = out};
     if (s->preconditioner == PRECONDITION_MASSES) return combine(s, out, 1, in, 0, NULL, 0, NULL);
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_precondition), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_precondition, s->particles, &args);
 }
 
 static pbd_status make_preconditioner(gissler_snow *s, double dt) {
@@ -274,7 +274,7 @@ static pbd_status make_preconditioner(gissler_snow *s, double dt) {
                                         .shear = 1,
                                         .pressure = s->solve == SOLVE_TOGETHER};
     if (s->preconditioner == PRECONDITION_MASSES) return pbd_ok();
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_diagonal), s->particles, &args);
+    return PBD_RUN(s->exec, gissler_diagonal, s->particles, &args);
 }
 
 /* What is left of w = base + dt a(w), in row R; its size, and that of w. */
@@ -359,7 +359,7 @@ static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
                                      .changed = s->changed,
                                      .particles = s->particles,
                                      .out = s->block};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_watch), blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_watch, blocks, &args));
     memset(out, 0, GISSLER_WATCHED * sizeof *out);
     return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
 }
@@ -405,9 +405,9 @@ static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WAT
 static pbd_status advance_phase(gissler_snow *s, double dt) {
     const gissler_advance_args args = {
         .lists = lists_of(s), .law = law_of(s, dt), .w = s->target, .correction = s->correction, .body = s->body};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gissler_advance), s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, &args));
     const gissler_move_args move = {.x = s->x, .v = s->v, .w = s->target, .dt = (real)dt};
-    return pbd_run(s->exec, &PBD_KERNEL(gissler_move), s->particles, &move);
+    return PBD_RUN(s->exec, gissler_move, s->particles, &move);
 }
 
 static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {

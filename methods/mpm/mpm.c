@@ -299,7 +299,7 @@ static pbd_status make_room(mpm *s) {
 static pbd_status look(mpm *s) {
     const mpm_look_args args = {s->rows, s->particles, s->seen};
     double nowhere = 0;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(mpm_look), (s->particles + MPM_LOOK - 1) / MPM_LOOK, &args));
+    PBD_TRY(PBD_RUN(s->exec, mpm_look, (s->particles + MPM_LOOK - 1) / MPM_LOOK, &args));
     PBD_TRY(read_seen(s, &nowhere));
     if (nowhere > 0)
         return pbd_error(PBD_DIVERGED,
@@ -320,10 +320,10 @@ static int bits_of(size_t cells) {
 static pbd_status sort(mpm *s, double dt) {
     const size_t cells = cells_of(s);
     const mpm_keys_args keys = {s->rows, s->key, s->slot, s->box};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(mpm_keys), s->particles, &keys));
+    PBD_TRY(PBD_RUN(s->exec, mpm_keys, s->particles, &keys));
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
     const mpm_cells_args begin = {s->key, s->first, s->particles, (uint32_t)cells};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(mpm_cells), s->particles, &begin));
+    PBD_TRY(PBD_RUN(s->exec, mpm_cells, s->particles, &begin));
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool acts = !(s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt);
     const mpm_spread_args spread = {.rows = s->rows,
@@ -334,7 +334,7 @@ static pbd_status sort(mpm *s, double dt) {
                                     .box = s->box,
                                     .dt = (real)dt,
                                     .holds = s->holds};
-    return pbd_run(s->exec, &PBD_KERNEL(mpm_spread), s->particles, &spread);
+    return PBD_RUN(s->exec, mpm_spread, s->particles, &spread);
 }
 
 static mpm_grid_args grid_args(const mpm *s, double dt) {
@@ -364,12 +364,12 @@ static pbd_status gather(mpm *s, double dt) {
                                .nxy = s->box.nodes[0] * s->box.nodes[1],
                                .dt = (real)dt,
                                .rate = (real)(4 * dt / s->size)};
-    return pbd_run(s->exec, &PBD_KERNEL(grid_to_particles), s->particles, &args);
+    return PBD_RUN(s->exec, grid_to_particles, s->particles, &args);
 }
 
 static pbd_status leave_walls(mpm *s) {
     const mpm_walls_args out = {s->rows, s->colliders.device, (int)s->colliders.count};
-    return pbd_run(s->exec, &PBD_KERNEL(push_from_walls), s->particles, &out);
+    return PBD_RUN(s->exec, push_from_walls, s->particles, &out);
 }
 
 /* The stress of dt more, s; with flow only right after F has moved. */
@@ -379,7 +379,7 @@ static pbd_status flow_by(mpm *s, double dt, bool flow) {
     args.flows = s->material.flow != PBD_FLOW_NONE;
     if (args.flows) args.rule = flow_rule_of(&s->material, dt);
     args.flows = flow && args.flows;
-    return pbd_run(s->exec, &PBD_KERNEL(flow_and_stress), s->particles, &args);
+    return PBD_RUN(s->exec, flow_and_stress, s->particles, &args);
 }
 
 static pbd_status timed(mpm *s, pbd_status status) {
@@ -398,9 +398,9 @@ static pbd_status substep(mpm *s, double dt) {
     const mpm_grid_args grid = grid_args(s, dt);
     const size_t segments = cells_of(s) / MPM_SEGMENT;
     pbd_phase_begin(s->recorder, "p2g");
-    PBD_TRY(timed(s, pbd_run(s->exec, &PBD_KERNEL(particles_to_grid), segments, &grid)));
+    PBD_TRY(timed(s, PBD_RUN(s->exec, particles_to_grid, segments, &grid)));
     pbd_phase_begin(s->recorder, "grid");
-    PBD_TRY(timed(s, pbd_run(s->exec, &PBD_KERNEL(move_grid), segments, &grid)));
+    PBD_TRY(timed(s, PBD_RUN(s->exec, move_grid, segments, &grid)));
     pbd_phase_begin(s->recorder, "g2p");
     PBD_TRY(timed(s, gather(s, dt)));
     if (s->colliders.count > 0) {

@@ -48,7 +48,7 @@ typedef struct mpm_look_args {
     real *seen; /* MPM_SEEN by block: least x, y, z, most x, y, z, largest squared speed, how many are nowhere */
 } mpm_look_args;
 
-PBD_FN void mpm_look(const mpm_look_args *a, size_t block) {
+PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14) {
     const size_t end = (block + 1) * MPM_LOOK < a->count ? (block + 1) * MPM_LOOK : a->count;
     const real far = (real)1e18;
     real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, nowhere = 0;
@@ -72,7 +72,6 @@ PBD_FN void mpm_look(const mpm_look_args *a, size_t block) {
     out[6] = fastest;
     out[7] = nowhere;
 }
-PBD_ITEM_KERNEL(mpm_look, mpm_look_args, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14)
 
 /* ---- Into the order of cells ------------------------------------------------------------------------------------- */
 
@@ -82,7 +81,7 @@ typedef struct mpm_keys_args {
     mpm_box box;
 } mpm_keys_args;
 
-PBD_FN void mpm_keys(const mpm_keys_args *a, size_t i) {
+PBD_ITEM(mpm_keys, mpm_keys_args, i, 4 * sizeof(real) + 8, 12) {
     const real *x = a->rows + 4 * MPM_ROWS * i;
     uint32_t cell[3];
     for (int d = 0; d < 3; d++) {
@@ -93,7 +92,6 @@ PBD_FN void mpm_keys(const mpm_keys_args *a, size_t i) {
     a->key[i] = cell[0] + nx * (cell[1] + ny * cell[2]);
     a->slot[i] = (uint32_t)i;
 }
-PBD_ITEM_KERNEL(mpm_keys, mpm_keys_args, 4 * sizeof(real) + 8, 12)
 
 typedef struct mpm_cells_args {
     const uint32_t *key; /* sorted */
@@ -103,13 +101,12 @@ typedef struct mpm_cells_args {
 } mpm_cells_args;
 
 /* Place k begins every cell after that of place k - 1 up to its own. */
-PBD_FN void mpm_cells(const mpm_cells_args *a, size_t k) {
+PBD_ITEM(mpm_cells, mpm_cells_args, k, 12, 1) {
     uint32_t cell = k ? a->key[k - 1] + 1 : 0;
     for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
     if (k + 1 < a->count) return;
     for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
 }
-PBD_ITEM_KERNEL(mpm_cells, mpm_cells_args, 12, 1)
 
 typedef struct mpm_spread_args {
     const real *rows;
@@ -135,7 +132,7 @@ PBD_FN void mpm_index(const uint32_t *slot, int count, uint32_t index[PBD_BATCH]
     for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * slot[l < count ? l : count - 1];
 }
 
-PBD_FN void mpm_spread(const mpm_spread_args *a, size_t k, int count) {
+PBD_BATCH_OF(mpm_spread, mpm_spread_args, k, count, (20 + 16) * sizeof(real) + 4, 9) {
     uint32_t index[PBD_BATCH];
     vreal place[4], motion[4], affine[12];
     mpm_index(a->slot + k, count, index);
@@ -158,7 +155,6 @@ PBD_FN void mpm_spread(const mpm_spread_args *a, size_t k, int count) {
     if (a->holds)
         batch_store(out + MPM_HELD * a->stride, 0, count, vreal_where(affine[MPM_INVERSE] > 0, vreal_set(0), place[3]));
 }
-PBD_BATCH_KERNEL(mpm_spread, mpm_spread_args, (20 + 16) * sizeof(real) + 4, 9)
 
 /* ---- Particles to grid ------------------------------------------------------------------------------------------- */
 
@@ -268,7 +264,7 @@ PBD_FN size_t mpm_node_of(const mpm_box *b, int x, int y, int z) {
     return (size_t)x + (size_t)b->nodes[0] * ((size_t)y + (size_t)b->nodes[1] * (size_t)z);
 }
 
-PBD_FN void particles_to_grid(const mpm_grid_args *a, size_t number) {
+PBD_TILE(particles_to_grid, mpm_grid_args, number, (64 * 16 + 32) * sizeof(real), 8 * 216 * 42) {
     const mpm_segment s = mpm_segment_of(a, number);
     if (PBD_LANE == 0) a->active[number] = s.rows > 0;
     if (s.rows == 0) return; /* all lanes alike; what is in its nodes, nobody reads */
@@ -290,7 +286,6 @@ PBD_FN void particles_to_grid(const mpm_grid_args *a, size_t number) {
     }
 }
 /* Of a segment inside a body that has eight particles in a cell. */
-PBD_TILE_KERNEL(particles_to_grid, mpm_grid_args, (64 * 16 + 32) * sizeof(real), 8 * 216 * 42)
 
 /* ---- On the grid ------------------------------------------------------------------------------------------------- */
 
@@ -329,14 +324,13 @@ PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
 }
 
 /* Momentum to velocity, gravity, what is held, and colliders. */
-PBD_FN void move_grid(const mpm_grid_args *a, size_t number) {
+PBD_TILE(move_grid, mpm_grid_args, number, MPM_SEGMENT * 8 * sizeof(real), MPM_SEGMENT * 20) {
     const size_t across = (size_t)a->box.nodes[0] / MPM_SEGMENT, line = number / across;
     const int x = (int)(number - line * across) * MPM_SEGMENT, z = (int)(line / (size_t)a->box.nodes[1]);
     const int y = (int)(line - (size_t)z * (size_t)a->box.nodes[1]);
     if (!a->active[number]) return;
     for (int n = PBD_LANE; n < MPM_SEGMENT; n += PBD_LANES) mpm_move_node(a, x + n, y, z);
 }
-PBD_TILE_KERNEL(move_grid, mpm_grid_args, MPM_SEGMENT * 8 * sizeof(real), MPM_SEGMENT * 20)
 
 /* ---- Grid to particles ------------------------------------------------------------------------------------------- */
 
@@ -423,7 +417,7 @@ PBD_FN void mpm_entries(vmat3 m, vreal *e) {
 }
 
 /* New velocities, places and trial deformation gradients; held particles stay. */
-PBD_FN void grid_to_particles(const mpm_g2p_args *a, size_t k, int count) {
+PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (3 + 32 + 32) * sizeof(real) + 8, 27 * 14 + 130) {
     uint32_t index[PBD_BATCH];
     vreal place[4], motion[4], affine[12], stretch[12];
     const mpm_gathered g = mpm_from_grid(a, k, count);
@@ -446,7 +440,6 @@ PBD_FN void grid_to_particles(const mpm_g2p_args *a, size_t k, int count) {
     mpm_store(a->rows, MPM_AFFINE, 3, index, count, affine);
     mpm_store(a->rows, MPM_STRETCH, 3, index, count, stretch);
 }
-PBD_BATCH_KERNEL(grid_to_particles, mpm_g2p_args, (3 + 32 + 32) * sizeof(real) + 8, 27 * 14 + 130)
 
 /* ---- Flow and stress --------------------------------------------------------------------------------------------- */
 
@@ -459,7 +452,7 @@ typedef struct mpm_stress_args {
 } mpm_stress_args;
 
 /* F to its projection, and the Hencky law's Kirchhoff stress into the affine momentum. */
-PBD_FN void flow_and_stress(const mpm_stress_args *a, size_t i, int count) {
+PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 800) {
     uint32_t index[PBD_BATCH];
     vreal motion[4], affine[12], stretch[12];
     for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * (uint32_t)(i + (size_t)(l < count ? l : count - 1));
@@ -493,7 +486,6 @@ PBD_FN void flow_and_stress(const mpm_stress_args *a, size_t i, int count) {
     for (int n = 0; n < 9; n++) affine[n] += size * add[n];
     mpm_store(a->rows, MPM_AFFINE, 3, index, count, affine);
 }
-PBD_BATCH_KERNEL(flow_and_stress, mpm_stress_args, (28 + 28) * sizeof(real), 800)
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
@@ -504,7 +496,7 @@ typedef struct mpm_walls_args {
 } mpm_walls_args;
 
 /* The grid stops what comes near; a particle that still is beyond a surface goes back to it. */
-PBD_FN void push_from_walls(const mpm_walls_args *a, size_t i) {
+PBD_ITEM(push_from_walls, mpm_walls_args, i, 4 * sizeof(real), 30) {
     real *row = a->rows + 4 * MPM_ROWS * i;
     if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;
     for (int c = 0; c < a->colliders; c++) {
@@ -517,6 +509,5 @@ PBD_FN void push_from_walls(const mpm_walls_args *a, size_t i) {
         row[2] -= gap.distance * gap.normal.z;
     }
 }
-PBD_ITEM_KERNEL(push_from_walls, mpm_walls_args, 4 * sizeof(real), 30)
 
 #endif

@@ -326,9 +326,9 @@ static pbd_status project_distances_of(pbd_distance *s, int kind, size_t first, 
                           .p = s->p,
                           .k = (real)s->k[kind],
                           .left = left_of(s, c, first)};
-    if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_distances), count, &args);
+    if (s->solver == PBD_SOLVER_COLOURED_GS) return PBD_RUN(s->exec, project_distances, count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, kind) + first);
-    return pbd_run(s->exec, &PBD_KERNEL(store_distance_impulses), count, &args);
+    return PBD_RUN(s->exec, store_distance_impulses, count, &args);
 }
 
 static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count) {
@@ -340,9 +340,9 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
                         .k = (real)s->k[HEX_VOLUME],
                         .split = s->split,
                         .left = left_of(s, c, first)};
-    if (s->solver == PBD_SOLVER_COLOURED_GS) return pbd_run(s->exec, &PBD_KERNEL(project_volumes), count, &args);
+    if (s->solver == PBD_SOLVER_COLOURED_GS) return PBD_RUN(s->exec, project_volumes, count, &args);
     args.impulse = s->impulse + 4 * (impulse_rows_before(s, HEX_VOLUME) + 8 * first);
-    return pbd_run(s->exec, &PBD_KERNEL(store_volume_impulses), count, &args);
+    return PBD_RUN(s->exec, store_volume_impulses, count, &args);
 }
 
 /* One iteration on s->p: kinds in turn, colours in turn; a kind without stiffness is left out. */
@@ -363,21 +363,21 @@ static pbd_status project(pbd_distance *s) {
     }
     if (jacobi) {
         gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gather_impulses), s->particles, &gather));
+        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, &gather));
     }
     hold_args hold_base = {s->held, s->held_rest, s->p};
-    return pbd_run(s->exec, &PBD_KERNEL(hold), s->held_count, &hold_base);
+    return PBD_RUN(s->exec, hold, s->held_count, &hold_base);
 }
 
 static pbd_status step(void *state, double dt) {
     pbd_distance *s = state;
     predict_args prediction = {.x = s->x, .v = s->v, .a = s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &prediction));
+    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &prediction));
     for (int i = 0; i < s->iterations; i++) PBD_TRY(project(s));
     double keep = 1 - s->damping * dt;
     advance_args motion = {s->p, s->x, s->v, (real)(1 / dt), (real)(keep > 0 ? keep : 0)};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(advance), s->particles, &motion));
+    PBD_TRY(PBD_RUN(s->exec, advance, s->particles, &motion));
     PBD_TRY(pbd_repeat_end(s->exec));
     pbd_count(s->recorder, "steps", 1);
     return pbd_ok();
@@ -389,7 +389,7 @@ static pbd_status step(void *state, double dt) {
 static pbd_status largest_speed(pbd_distance *s, double *out) {
     size_t blocks = (s->particles + SPEED_BLOCK - 1) / SPEED_BLOCK;
     speed_args args = {s->v, s->fastest, s->particles};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(block_speed), blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, block_speed, blocks, &args));
     *out = 0;
     for (size_t done = 0; done < blocks;) {
         real part[256];
@@ -640,7 +640,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (field == PBD_VELOCITIES) return read_rows(s, s->v, out);
     predict_args prediction = {
         .x = s->x, .v = s->v, .a = s->a, .p = s->p, .dt = (real)s->dt}; /* p is free between steps */
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &prediction));
+    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &prediction));
     return read_rows(s, s->p, out);
 }
 

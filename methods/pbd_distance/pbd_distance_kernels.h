@@ -16,10 +16,9 @@ typedef struct hold_args {
     real *p;
 } hold_args;
 
-PBD_FN void hold(const hold_args *a, size_t i) {
+PBD_ITEM(hold, hold_args, i, 8 * sizeof(real), 0) {
     for (size_t d = 0; d < 3; d++) a->p[4 * (size_t)a->held[i] + d] = a->rest[4 * i + d];
 }
-PBD_ITEM_KERNEL(hold, hold_args, 8 * sizeof(real), 0)
 
 /* The largest speed of each block of particles; not finite counts as infinite, so that a NaN cannot hide. */
 enum { SPEED_BLOCK = 1024 };
@@ -30,7 +29,7 @@ typedef struct speed_args {
     size_t particles;
 } speed_args;
 
-PBD_FN void block_speed(const speed_args *a, size_t block) {
+PBD_ITEM(block_speed, speed_args, block, 4 * SPEED_BLOCK * sizeof(real), 8 * SPEED_BLOCK) {
     size_t end = (block + 1) * SPEED_BLOCK < a->particles ? (block + 1) * SPEED_BLOCK : a->particles;
     real fastest = 0;
     for (size_t i = block * SPEED_BLOCK; i < end; i++) {
@@ -41,7 +40,6 @@ PBD_FN void block_speed(const speed_args *a, size_t block) {
     }
     a->fastest[block] = real_sqrt(fastest);
 }
-PBD_ITEM_KERNEL(block_speed, speed_args, 4 * SPEED_BLOCK * sizeof(real), 8 * SPEED_BLOCK)
 
 /* ---- Distances --------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +68,7 @@ PBD_FN void foresee(const real *p, const uint32_t *particle, int each, size_t fi
     if (ahead + PBD_BATCH <= left) batch_foresee_rows(p, particle + (size_t)each * ahead, each * PBD_BATCH);
 }
 
-PBD_FN void project_distances(const distance_args *a, size_t first, int count) {
+PBD_BATCH_OF(project_distances, distance_args, first, count, 2 * 8 * sizeof(real) + sizeof(real) + 8, 28) {
     const uint32_t *pair = a->pair + 2 * first;
     foresee(a->p, a->pair, 2, first, a->left);
     vreal p[4], q[4];
@@ -86,9 +84,8 @@ PBD_FN void project_distances(const distance_args *a, size_t first, int count) {
     batch_store_rows(a->p, pair, 2, count, p);
     batch_store_rows(a->p, pair + 1, 2, count, q);
 }
-PBD_BATCH_KERNEL(project_distances, distance_args, 2 * 8 * sizeof(real) + sizeof(real) + 8, 28)
 
-PBD_FN void store_distance_impulses(const distance_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_distance_impulses, distance_args, first, count, (8 + 4) * sizeof(real) + sizeof(real) + 8, 16) {
     const uint32_t *pair = a->pair + 2 * first;
     vreal p[4], q[4], out[4];
     batch_load_rows(a->p, pair, 2, count, p);
@@ -100,7 +97,6 @@ PBD_FN void store_distance_impulses(const distance_args *a, size_t first, int co
     out[3] = vreal_set(0);
     batch_store_strided(a->impulse, first, 1, count, out);
 }
-PBD_BATCH_KERNEL(store_distance_impulses, distance_args, (8 + 4) * sizeof(real) + sizeof(real) + 8, 16)
 
 /* ---- Volumes ----------------------------------------------------------------------------------------------------- */
 
@@ -200,7 +196,7 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
 
 /* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two projections of half the stiffness, one after the other: no other constraint
  * of the colour comes between them, so the corners stay in registers. */
-PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
+PBD_BATCH_OF(project_volumes, volume_args, first, count, 64 * sizeof(real) + sizeof(real) + 32, 290) {
     vreal corner[8][4];
     foresee(a->p, a->cell, 8, first, a->left);
     for (int c = 0; c < 8; c++) batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
@@ -211,10 +207,9 @@ PBD_FN void project_volumes(const volume_args *a, size_t first, int count) {
         move_corners(a, (int)a->split, a->k, first, count, corner);
     for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
-PBD_BATCH_KERNEL(project_volumes, volume_args, 64 * sizeof(real) + sizeof(real) + 32, 290)
 
 /* Jacobi: both halves of HEX_SPLIT_MEAN (3) see the same positions and add up. */
-PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_volume_impulses, volume_args, first, count, 64 * sizeof(real) + 2 * sizeof(real) + 32, 540) {
     vreal corner[8][4];
     vvec3 impulse[8];
     for (int c = 0; c < 8; c++) {
@@ -231,6 +226,5 @@ PBD_FN void store_volume_impulses(const volume_args *a, size_t first, int count)
         batch_store_strided(a->impulse, 8 * first + (size_t)c, 8, count, out);
     }
 }
-PBD_BATCH_KERNEL(store_volume_impulses, volume_args, 64 * sizeof(real) + 2 * sizeof(real) + 32, 540)
 
 #endif

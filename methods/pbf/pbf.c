@@ -203,7 +203,7 @@ static pbd_status push(pbf *s, double dt) {
                                 .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
                                 .dt = (real)dt,
                                 .forced = s->forced && !ended};
-    return pbd_run(s->exec, &PBD_KERNEL(pbf_push), s->particles, &args);
+    return PBD_RUN(s->exec, pbf_push, s->particles, &args);
 }
 
 static pbd_status collide(pbf *s, double dt) {
@@ -215,7 +215,7 @@ static pbd_status collide(pbf *s, double dt) {
                                    .v = s->v,
                                    .dt = (real)dt};
     pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
-    const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(pbf_collide), s->particles, &args);
+    const pbd_status status = PBD_RUN(s->exec, pbf_collide, s->particles, &args);
     pbd_phase_end(s->recorder);
     return status;
 }
@@ -247,7 +247,7 @@ static pbd_status report(pbf *s, double dt, long iterations) {
     const size_t blocks = (s->particles + PBF_BLOCK - 1) / PBF_BLOCK;
     const pbf_watch_args args = {s->v, s->particles, s->block};
     double fastest = 0;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(pbf_watch), blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, pbf_watch, blocks, &args));
     PBD_TRY(device_blocks_take(s->exec, s->block, blocks, 1, 1, &fastest));
     pbd_count(s->recorder, "steps", 1);
     pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
@@ -272,7 +272,7 @@ static pbd_status step(void *state, double dt) {
     PBD_TRY(fluid_end(&s->fluid, s->x, s->v, &s->colliders, dt));
     PBD_TRY(collide(s, dt));
     const pbf_drift_args drift = {s->x, s->v, (real)dt};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(pbf_drift), s->particles, &drift));
+    PBD_TRY(PBD_RUN(s->exec, pbf_drift, s->particles, &drift));
     s->time += dt;
     s->steps++;
     return report(s, dt, iterations);

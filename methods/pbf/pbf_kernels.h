@@ -14,7 +14,7 @@ typedef struct pbf_push_args {
     int forced; /* forces act */
 } pbf_push_args;
 
-PBD_FN void pbf_push(const pbf_push_args *a, size_t i) {
+PBD_ITEM(pbf_push, pbf_push_args, i, 8 * sizeof(real), 6) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const vec3 load = a->forced ? vec3_add(a->gravity, load3(a->load, i)) : a->gravity;
@@ -22,7 +22,6 @@ PBD_FN void pbf_push(const pbf_push_args *a, size_t i) {
     v[1] += a->dt * load.y;
     v[2] += a->dt * load.z;
 }
-PBD_ITEM_KERNEL(pbf_push, pbf_push_args, 8 * sizeof(real), 6)
 
 typedef struct pbf_collide_args {
     const collider_pose *collider;
@@ -34,7 +33,7 @@ typedef struct pbf_collide_args {
 
 /* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
  * friction against the surface's own motion. */
-PBD_FN void pbf_collide(const pbf_collide_args *a, size_t i) {
+PBD_ITEM(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 60) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const vec3 start = load3(a->x, i);
@@ -45,7 +44,6 @@ PBD_FN void pbf_collide(const pbf_collide_args *a, size_t i) {
     v[1] = (p.y - start.y) / a->dt;
     v[2] = (p.z - start.z) / a->dt;
 }
-PBD_ITEM_KERNEL(pbf_collide, pbf_collide_args, 16 * sizeof(real), 60)
 
 typedef struct pbf_drift_args {
     real *x;
@@ -53,10 +51,9 @@ typedef struct pbf_drift_args {
     real dt;
 } pbf_drift_args;
 
-PBD_FN void pbf_drift(const pbf_drift_args *a, size_t i) {
+PBD_ITEM(pbf_drift, pbf_drift_args, i, 10 * sizeof(real), 6) {
     for (size_t d = 0; d < 3; d++) a->x[4 * i + d] += a->dt * a->v[4 * i + d];
 }
-PBD_ITEM_KERNEL(pbf_drift, pbf_drift_args, 10 * sizeof(real), 6)
 
 enum { PBF_BLOCK = 256 };
 
@@ -66,7 +63,7 @@ typedef struct pbf_watch_args {
     real *out; /* by block: the largest v^2; NaN where one is */
 } pbf_watch_args;
 
-PBD_FN void pbf_watch(const pbf_watch_args *a, size_t block) {
+PBD_ITEM(pbf_watch, pbf_watch_args, block, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6) {
     const size_t begin = block * PBF_BLOCK, end = begin + PBF_BLOCK < a->particles ? begin + PBF_BLOCK : a->particles;
     real most = 0;
     for (size_t i = begin; i < end; i++) {
@@ -76,6 +73,5 @@ PBD_FN void pbf_watch(const pbf_watch_args *a, size_t block) {
     }
     a->out[block] = most;
 }
-PBD_ITEM_KERNEL(pbf_watch, pbf_watch_args, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6)
 
 #endif

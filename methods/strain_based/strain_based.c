@@ -94,11 +94,11 @@ static pbd_status project(void *method, size_t first, size_t count) {
         if (s->modulus[k] > 0) args.compliance[k] = (real)(1 / (s->modulus[k] * s->dt * s->dt * s->thickness));
     }
     const bool tets = s->solver.corners == 4;
-    const pbd_kernel *kernel = s->solver.jacobi
-                                   ? tets ? &PBD_KERNEL(store_tet_impulses) : &PBD_KERNEL(store_triangle_impulses)
-                               : tets ? &PBD_KERNEL(project_tets)
-                                      : &PBD_KERNEL(project_triangles);
-    return pbd_run(s->solver.exec, kernel, count, &args);
+    if (s->solver.jacobi)
+        return tets ? PBD_RUN(s->solver.exec, store_tet_impulses, count, &args)
+                    : PBD_RUN(s->solver.exec, store_triangle_impulses, count, &args);
+    return tets ? PBD_RUN(s->solver.exec, project_tets, count, &args)
+                : PBD_RUN(s->solver.exec, project_triangles, count, &args);
 }
 
 static pbd_status step(void *state, double dt) {
@@ -109,7 +109,7 @@ static pbd_status step(void *state, double dt) {
         PBD_TRY(element_solver_predict(&s->solver, s->dt));
         if (s->multiplier) {
             clear_args clear = {s->multiplier};
-            PBD_TRY(pbd_run(s->solver.exec, &PBD_KERNEL(clear_reals), STRAINS * s->solver.elements, &clear));
+            PBD_TRY(PBD_RUN(s->solver.exec, clear_reals, STRAINS * s->solver.elements, &clear));
         }
         for (long i = 0; i < s->iterations; i++) PBD_TRY(element_solver_sweep(&s->solver, project, s));
         PBD_TRY(element_solver_advance(&s->solver, s->dt, s->damping));

@@ -138,20 +138,20 @@ PBD_FN void store_strain_impulses(const strain_args *a, int corners, size_t firs
     element_store_impulse(&a->view, corners, first, count, vreal_set(1), sum);
 }
 
-PBD_FN void project_tets(const strain_args *a, size_t first, int count) { project_and_store(a, 4, first, count); }
-PBD_BATCH_KERNEL(project_tets, strain_args, (32 + 9) * sizeof(real) + 16, 560)
+PBD_BATCH_OF(project_tets, strain_args, first, count, (32 + 9) * sizeof(real) + 16, 560) {
+    project_and_store(a, 4, first, count);
+}
 
-PBD_FN void project_triangles(const strain_args *a, size_t first, int count) { project_and_store(a, 3, first, count); }
-PBD_BATCH_KERNEL(project_triangles, strain_args, (24 + 4) * sizeof(real) + 12, 220)
+PBD_BATCH_OF(project_triangles, strain_args, first, count, (24 + 4) * sizeof(real) + 12, 220) {
+    project_and_store(a, 3, first, count);
+}
 
-PBD_FN void store_tet_impulses(const strain_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_tet_impulses, strain_args, first, count, (32 + 10) * sizeof(real) + 16, 560) {
     store_strain_impulses(a, 4, first, count);
 }
-PBD_BATCH_KERNEL(store_tet_impulses, strain_args, (32 + 10) * sizeof(real) + 16, 560)
 
-PBD_FN void store_triangle_impulses(const strain_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_triangle_impulses, strain_args, first, count, (24 + 5) * sizeof(real) + 12, 220) {
     store_strain_impulses(a, 3, first, count);
 }
-PBD_BATCH_KERNEL(store_triangle_impulses, strain_args, (24 + 5) * sizeof(real) + 12, 220)
 
 #endif

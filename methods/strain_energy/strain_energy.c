@@ -110,11 +110,11 @@ static pbd_status project(void *method, size_t first, size_t count) {
     strain_energy *s = method;
     const bool tets = s->solver.corners == 4;
     const energy_args args = args_from(s, first);
-    const pbd_kernel *kernel = s->solver.jacobi
-                                   ? tets ? &PBD_KERNEL(store_tet_impulses) : &PBD_KERNEL(store_triangle_impulses)
-                               : tets ? &PBD_KERNEL(project_tets)
-                                      : &PBD_KERNEL(project_triangles);
-    return pbd_run(s->solver.exec, kernel, count, &args);
+    if (s->solver.jacobi)
+        return tets ? PBD_RUN(s->solver.exec, store_tet_impulses, count, &args)
+                    : PBD_RUN(s->solver.exec, store_triangle_impulses, count, &args);
+    return tets ? PBD_RUN(s->solver.exec, project_tets, count, &args)
+                : PBD_RUN(s->solver.exec, project_triangles, count, &args);
 }
 
 static pbd_status substep(strain_energy *s) {
@@ -122,7 +122,7 @@ static pbd_status substep(strain_energy *s) {
     PBD_TRY(element_solver_predict(solver, s->dt));
     if (s->multiplier) {
         clear_args clear = {s->multiplier};
-        PBD_TRY(pbd_run(solver->exec, &PBD_KERNEL(clear_reals), solver->elements, &clear));
+        PBD_TRY(PBD_RUN(solver->exec, clear_reals, solver->elements, &clear));
     }
     for (long i = 0; i < s->iterations; i++) PBD_TRY(element_solver_sweep(solver, project, s));
     if (s->plastic) {
@@ -131,8 +131,8 @@ static pbd_status substep(strain_energy *s) {
                                 .yield = (real)s->material.yield,
                                 .creep = (real)(1 - exp(-s->material.creep * s->dt)),
                                 .deviatoric = s->material.deviatoric};
-        PBD_TRY(pbd_run(solver->exec, solver->corners == 4 ? &PBD_KERNEL(flow_tets) : &PBD_KERNEL(flow_triangles),
-                        solver->elements, &flow));
+        PBD_TRY(solver->corners == 4 ? PBD_RUN(solver->exec, flow_tets, solver->elements, &flow)
+                                     : PBD_RUN(solver->exec, flow_triangles, solver->elements, &flow));
     }
     return element_solver_advance(solver, s->dt, s->damping);
 }
@@ -142,9 +142,8 @@ static pbd_status substep(strain_energy *s) {
 static pbd_status look_for_idle(strain_energy *s) {
     const size_t n = s->solver.elements, blocks = (n + IDLE_BLOCK - 1) / IDLE_BLOCK;
     const idle_args args = {.energy = args_from(s, 0), .elements = n, .idle = s->idle};
-    PBD_TRY(pbd_run(s->solver.exec,
-                    s->solver.corners == 4 ? &PBD_KERNEL(count_idle_tets) : &PBD_KERNEL(count_idle_triangles), blocks,
-                    &args));
+    PBD_TRY(s->solver.corners == 4 ? PBD_RUN(s->solver.exec, count_idle_tets, blocks, &args)
+                                   : PBD_RUN(s->solver.exec, count_idle_triangles, blocks, &args));
     double sum[IDLE_SUMS] = {0};
     PBD_TRY(device_blocks_take(s->solver.exec, s->idle, blocks, IDLE_SUMS, 0, sum));
     s->idled += sum[0];

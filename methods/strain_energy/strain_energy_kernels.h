@@ -67,19 +67,21 @@ PBD_FN void store_impulses(const energy_args *a, int corners, size_t first, int 
     element_store_impulse(&a->view, corners, first, count, s, gradient);
 }
 
-PBD_FN void project_tets(const energy_args *a, size_t first, int count) { project_elements(a, 4, first, count); }
-PBD_BATCH_KERNEL(project_tets, energy_args, (32 + 12) * sizeof(real) + 16, 300)
+PBD_BATCH_OF(project_tets, energy_args, first, count, (32 + 12) * sizeof(real) + 16, 300) {
+    project_elements(a, 4, first, count);
+}
 
-PBD_FN void project_triangles(const energy_args *a, size_t first, int count) { project_elements(a, 3, first, count); }
-PBD_BATCH_KERNEL(project_triangles, energy_args, (24 + 7) * sizeof(real) + 12, 250)
+PBD_BATCH_OF(project_triangles, energy_args, first, count, (24 + 7) * sizeof(real) + 12, 250) {
+    project_elements(a, 3, first, count);
+}
 
-PBD_FN void store_tet_impulses(const energy_args *a, size_t first, int count) { store_impulses(a, 4, first, count); }
-PBD_BATCH_KERNEL(store_tet_impulses, energy_args, (32 + 13) * sizeof(real) + 16, 300)
+PBD_BATCH_OF(store_tet_impulses, energy_args, first, count, (32 + 13) * sizeof(real) + 16, 300) {
+    store_impulses(a, 4, first, count);
+}
 
-PBD_FN void store_triangle_impulses(const energy_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_triangle_impulses, energy_args, first, count, (24 + 8) * sizeof(real) + 12, 250) {
     store_impulses(a, 3, first, count);
 }
-PBD_BATCH_KERNEL(store_triangle_impulses, energy_args, (24 + 8) * sizeof(real) + 12, 250)
 
 /* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
 
@@ -100,11 +102,9 @@ PBD_FN void flow(const flow_args *a, int corners, size_t first, int count) {
                   vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
 }
 
-PBD_FN void flow_tets(const flow_args *a, size_t first, int count) { flow(a, 4, first, count); }
-PBD_BATCH_KERNEL(flow_tets, flow_args, (16 + 21) * sizeof(real) + 16, 120)
+PBD_BATCH_OF(flow_tets, flow_args, first, count, (16 + 21) * sizeof(real) + 16, 120) { flow(a, 4, first, count); }
 
-PBD_FN void flow_triangles(const flow_args *a, size_t first, int count) { flow(a, 3, first, count); }
-PBD_BATCH_KERNEL(flow_triangles, flow_args, (12 + 16) * sizeof(real) + 12, 110)
+PBD_BATCH_OF(flow_triangles, flow_args, first, count, (12 + 16) * sizeof(real) + 12, 110) { flow(a, 3, first, count); }
 
 /* ---- Constraints that cannot act --------------------------------------------------------------------------------- */
 
@@ -139,10 +139,12 @@ PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
     a->idle[IDLE_SUMS * block + 1] = undefined;
 }
 
-PBD_FN void count_idle_tets(const idle_args *a, size_t block) { count_idle(a, 4, block); }
-PBD_ITEM_KERNEL(count_idle_tets, idle_args, IDLE_BLOCK *(28 * sizeof(real) + 16), IDLE_BLOCK * 280)
+PBD_ITEM(count_idle_tets, idle_args, block, IDLE_BLOCK *(28 * sizeof(real) + 16), IDLE_BLOCK * 280) {
+    count_idle(a, 4, block);
+}
 
-PBD_FN void count_idle_triangles(const idle_args *a, size_t block) { count_idle(a, 3, block); }
-PBD_ITEM_KERNEL(count_idle_triangles, idle_args, IDLE_BLOCK *(19 * sizeof(real) + 12), IDLE_BLOCK * 230)
+PBD_ITEM(count_idle_triangles, idle_args, block, IDLE_BLOCK *(19 * sizeof(real) + 12), IDLE_BLOCK * 230) {
+    count_idle(a, 3, block);
+}
 
 #endif

@@ -252,7 +252,7 @@ static pbd_status search(grains *s) {
     PBD_TRY(neighbours_update(&s->near, s->p, &made));
     if (made) {
         const grain_list_args lists = {s->near.first, s->near.list};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(sort_list), s->particles, &lists));
+        PBD_TRY(PBD_RUN(s->exec, sort_list, s->particles, &lists));
         pbd_count(s->recorder, "neighbour_searches", 1);
     }
     if (s->coloured) PBD_TRY(grid_build(&s->colours, s->p, NULL));
@@ -265,13 +265,13 @@ static pbd_status search(grains *s) {
         s->pressures = s->near.capacity;
     }
     const clear_args clear = {s->pressure};
-    return pbd_run(s->exec, &PBD_KERNEL(clear_reals), (size_t)s->near.entries, &clear);
+    return PBD_RUN(s->exec, clear_reals, (size_t)s->near.entries, &clear);
 }
 
 /* One sweep over the pairs of args.p, into args.next. */
 static pbd_status jacobi(grains *s, const grain_args *args) {
-    if (s->count) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(count_touching), s->particles, args));
-    return pbd_run(s->exec, &PBD_KERNEL(push_grains), s->particles, args);
+    if (s->count) PBD_TRY(PBD_RUN(s->exec, count_touching, s->particles, args));
+    return PBD_RUN(s->exec, push_grains, s->particles, args);
 }
 
 static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
@@ -279,7 +279,7 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
     for (int colour = 0; colour < 8; colour++) {
         const grain_colour_args part = {*args, move, view, colour};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(project_cell), cells, &part));
+        PBD_TRY(PBD_RUN(s->exec, project_cell, cells, &part));
     }
     return pbd_ok();
 }
@@ -289,7 +289,7 @@ static pbd_status push_out(grains *s, const real *x, real *p) {
     if (s->colliders.count == 0) return pbd_ok();
     const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
     pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
-    const pbd_status status = pbd_run(s->exec, &PBD_KERNEL(collide_batch), s->particles, &walls);
+    const pbd_status status = PBD_RUN(s->exec, collide_batch, s->particles, &walls);
     pbd_phase_end(s->recorder);
     return status;
 }
@@ -317,7 +317,7 @@ static pbd_status sweep(grains *s, double dt) {
 static pbd_status stabilise(grains *s, long sweeps, double dt) {
     if (s->near.entries == 0) return pbd_ok();
     const grain_copy_args copy = {s->x, s->next};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(copy_grains), s->particles, &copy));
+    PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
     for (long i = 0; i < sweeps; i++) {
         grain_args args = args_of(s, dt);
         args.p = s->next;
@@ -332,7 +332,7 @@ static pbd_status stabilise(grains *s, long sweeps, double dt) {
         PBD_TRY(push_out(s, s->next, s->next));
     }
     const grain_shift_args shift = {s->next, s->x, s->p};
-    return pbd_run(s->exec, &PBD_KERNEL(shift_grains), s->particles, &shift);
+    return PBD_RUN(s->exec, shift_grains, s->particles, &shift);
 }
 
 static pbd_status substep(grains *s, double dt) {
@@ -340,7 +340,7 @@ static pbd_status substep(grains *s, double dt) {
     const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
     const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &predict));
+    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &predict));
     pbd_phase_begin(s->recorder, "neighbour_search");
     const pbd_status status = search(s);
     pbd_phase_end(s->recorder);
@@ -356,7 +356,7 @@ static pbd_status substep(grains *s, double dt) {
     s->time += dt;
     pbd_count(s->recorder, "particle_updates", s->particles);
     pbd_count(s->recorder, "neighbour_updates", s->near.entries * (uint64_t)s->iterations);
-    return pbd_run(s->exec, &PBD_KERNEL(settle_grains), s->particles, &settle);
+    return PBD_RUN(s->exec, settle_grains, s->particles, &settle);
 }
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
@@ -368,7 +368,7 @@ static pbd_status look_at_contacts(grains *s, double dt, double *depth, double *
     args.pairs.p = s->x;
     real *seen = malloc((2 * n + 1) * sizeof *seen);
     if (!seen) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(watch_grains), n, &args);
+    pbd_status status = PBD_RUN(s->exec, watch_grains, n, &args);
     if (status.code == PBD_OK) status = pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen);
     *depth = *contacts = 0;
     for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
@@ -396,7 +396,7 @@ static pbd_status part_at_start(grains *s) {
     PBD_TRY(collider_poses_move(&s->colliders, 0, 1));
     for (long left = s->start_sweeps; left > 0; left -= SWEEPS_OF_A_LIST) {
         const grain_copy_args copy = {s->x, s->p};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(copy_grains), s->particles, &copy));
+        PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
         PBD_TRY(search(s));
         PBD_TRY(stabilise(s, left < SWEEPS_OF_A_LIST ? left : SWEEPS_OF_A_LIST, 1));
     }

@@ -27,7 +27,7 @@ typedef struct grain_list_args {
     uint32_t *list;
 } grain_list_args;
 
-PBD_FN void sort_list(const grain_list_args *a, size_t i) {
+PBD_ITEM(sort_list, grain_list_args, i, 16 * 8, 60) {
     uint32_t *list = a->list + a->first[i];
     const uint32_t count = a->first[i + 1] - a->first[i];
     for (uint32_t k = 1; k < count; k++) {
@@ -37,7 +37,6 @@ PBD_FN void sort_list(const grain_list_args *a, size_t i) {
         list[to] = one;
     }
 }
-PBD_ITEM_KERNEL(sort_list, grain_list_args, 16 * 8, 60)
 
 /* ---- Jacobi ------------------------------------------------------------------------------------------------------ */
 
@@ -118,7 +117,7 @@ PBD_FN vvec3 grain_friction(const grain_args *a, const grain_lanes *g, const gra
 }
 
 /* How many each touches: what averaging by pairs divides by. */
-PBD_FN void count_touching(const grain_args *a, size_t i, int count) {
+PBD_BATCH_OF(count_touching, grain_args, i, count, 6 * (4 * sizeof(real) + 4), 6 * 12) {
     grain_lanes g;
     vreal sum = vreal_set(0);
     grain_open(a, i, count, &g);
@@ -129,7 +128,6 @@ PBD_FN void count_touching(const grain_args *a, size_t i, int count) {
     }
     batch_store(a->count, i, count, sum);
 }
-PBD_BATCH_KERNEL(count_touching, grain_args, 6 * (4 * sizeof(real) + 4), 6 * 12)
 
 /* The share of its push that a pair takes: relaxation over the larger number of contacts. By particles: 1, and the sum
  * is divided. */
@@ -156,7 +154,7 @@ PBD_FN vreal grain_pressure(const grain_args *a, const grain_lanes *g, const gra
 }
 
 /* All pairs of a particle at once: normal pushes and friction, averaged. */
-PBD_FN void push_grains(const grain_args *a, size_t i, int count) {
+PBD_BATCH_OF(push_grains, grain_args, i, count, 6 * (8 * sizeof(real) + 4) + 12 * sizeof(real), 6 * 50) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     grain_lanes g;
     vvec3 sum = vvec3_make(zero, zero, zero);
@@ -178,7 +176,6 @@ PBD_FN void push_grains(const grain_args *a, size_t i, int count) {
     const vreal next[4] = {g.p[0] + share * sum.x, g.p[1] + share * sum.y, g.p[2] + share * sum.z, g.p[3]};
     batch_store_rows(a->next, g.own, 1, count, next);
 }
-PBD_BATCH_KERNEL(push_grains, grain_args, 6 * (8 * sizeof(real) + 4) + 12 * sizeof(real), 6 * 50)
 
 /* ---- Coloured Gauss-Seidel --------------------------------------------------------------------------------------- */
 
@@ -220,7 +217,7 @@ PBD_FN void project_pair(const grain_colour_args *a, uint32_t i, uint32_t j, uin
 }
 
 /* One cell of the colour: its particles in ascending order, and each pair by the lower of its two. */
-PBD_FN void project_cell(const grain_colour_args *a, size_t number) {
+PBD_ITEM(project_cell, grain_colour_args, number, 8 * 16 * (8 * sizeof(real) + 4), 8 * 16 * 40) {
     const int *bits = a->grid.bits;
     const uint32_t n = (uint32_t)number;
     grid_cell cell;
@@ -234,7 +231,6 @@ PBD_FN void project_cell(const grain_colour_args *a, size_t number) {
             if (a->pairs.list[k] > i) project_pair(a, i, a->pairs.list[k], k);
     }
 }
-PBD_ITEM_KERNEL(project_cell, grain_colour_args, 8 * 16 * (8 * sizeof(real) + 4), 8 * 16 * 40)
 
 /* ---- Before the iterations --------------------------------------------------------------------------------------- */
 
@@ -244,23 +240,21 @@ typedef struct grain_shift_args {
 } grain_shift_args;
 
 /* What overlapped when the substep began is moved apart without a velocity (Macklin et al. 2014, section 4.4). */
-PBD_FN void shift_grains(const grain_shift_args *a, size_t i) {
+PBD_ITEM(shift_grains, grain_shift_args, i, 16 * sizeof(real), 6) {
     for (size_t d = 4 * i; d < 4 * i + 3; d++) {
         a->p[d] += a->to[d] - a->x[d];
         a->x[d] = a->to[d];
     }
 }
-PBD_ITEM_KERNEL(shift_grains, grain_shift_args, 16 * sizeof(real), 6)
 
 typedef struct grain_copy_args {
     const real *from;
     real *to;
 } grain_copy_args;
 
-PBD_FN void copy_grains(const grain_copy_args *a, size_t i) {
+PBD_ITEM(copy_grains, grain_copy_args, i, 8 * sizeof(real), 0) {
     for (size_t d = 4 * i; d < 4 * i + 4; d++) a->to[d] = a->from[d];
 }
-PBD_ITEM_KERNEL(copy_grains, grain_copy_args, 8 * sizeof(real), 0)
 
 /* ---- After the iterations ---------------------------------------------------------------------------------------- */
 
@@ -271,7 +265,7 @@ typedef struct grain_settle_args {
     real asleep; /* m: who moves by less in a substep stays (Macklin et al. 2014, section 4.5); 0: nobody */
 } grain_settle_args;
 
-PBD_FN void settle_grains(const grain_settle_args *a, size_t i) {
+PBD_ITEM(settle_grains, grain_settle_args, i, 16 * sizeof(real), 14) {
     const vec3 moved = vec3_sub(grain_row(a->p, i), grain_row(a->x, i));
     const int stays = vec3_dot(moved, moved) < a->asleep * a->asleep;
     real *x = a->x + 4 * i, *v = a->v + 4 * i;
@@ -280,14 +274,13 @@ PBD_FN void settle_grains(const grain_settle_args *a, size_t i) {
     v[2] = moved.z * a->inverse_dt * a->keep;
     for (size_t d = 0; d < 3 && !stays; d++) x[d] = a->p[4 * i + d];
 }
-PBD_ITEM_KERNEL(settle_grains, grain_settle_args, 16 * sizeof(real), 14)
 
 typedef struct grain_watch_args {
     grain_args pairs;
     real *seen; /* 2 by particle: deepest overlap, m; contacts */
 } grain_watch_args;
 
-PBD_FN void watch_grains(const grain_watch_args *a, size_t i) {
+PBD_ITEM(watch_grains, grain_watch_args, i, 16 * (4 * sizeof(real) + 4), 16 * 12) {
     const grain_args *g = &a->pairs;
     real depth = 0, contacts = 0;
     for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -299,6 +292,5 @@ PBD_FN void watch_grains(const grain_watch_args *a, size_t i) {
     a->seen[2 * i] = depth;
     a->seen[2 * i + 1] = contacts;
 }
-PBD_ITEM_KERNEL(watch_grains, grain_watch_args, 16 * (4 * sizeof(real) + 4), 16 * 12)
 
 #endif

@@ -63,13 +63,12 @@ PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) 
     batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last: rows that fill up a list are the own particle's */
 }
 
-PBD_FN void xpbi_part(const xpbi_part_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_part, xpbi_part_args, first, count, 8 * 4 * (12 * sizeof(real) + 4), 8 * 4 * 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         xpbi_part_slice(a, slice, lane % XPBI_LANES);
 }
-PBD_BATCH_KERNEL(xpbi_part, xpbi_part_args, 8 * 4 * (12 * sizeof(real) + 4), 8 * 4 * 30)
 
 /* ---- Density within the iterations, instead (Macklin and Mueller 2013, one-sided: Figure 15) --------------------- */
 
@@ -144,15 +143,14 @@ PBD_FN void xpbi_thin_slice(const xpbi_thin_args *a, size_t slice, size_t lane) 
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-PBD_FN void xpbi_thin(const xpbi_thin_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_thin, xpbi_thin_args, first, count, 8 * 30 * (8 * sizeof(real) + 4), 8 * 30 * 40) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         xpbi_thin_slice(a, slice, lane % XPBI_LANES);
 }
-PBD_BATCH_KERNEL(xpbi_thin, xpbi_thin_args, 8 * 30 * (8 * sizeof(real) + 4), 8 * 30 * 40)
 
-PBD_FN void xpbi_measure_density(const xpbi_thin_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_measure_density, xpbi_thin_args, first, count, 30 * (8 * sizeof(real) + 4), 30 * 40) {
     vreal x[4], v[4], squares;
     vvec3 sum;
     batch_load_rows(a->x, a->s.own + first, 1, count, x);
@@ -162,6 +160,5 @@ PBD_FN void xpbi_measure_density(const xpbi_thin_args *a, size_t first, int coun
     for (int i = 0; i < count; i++)
         a->density[first + (size_t)i] = a->s.length[first + (size_t)i] == XPBI_ABSENT ? 0 : out[i];
 }
-PBD_BATCH_KERNEL(xpbi_measure_density, xpbi_thin_args, 30 * (8 * sizeof(real) + 4), 30 * 40)
 
 #endif

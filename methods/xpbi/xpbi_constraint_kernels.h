@@ -128,7 +128,7 @@ PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, con
     for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
 }
 
-PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_make_gradients, xpbi_shape_args, first, count, 30 * (16 * sizeof(real) + 4), 30 * 80 + 700) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const size_t begin = a->s.row[slice], end = a->s.row[slice + 1];
     const uint32_t *own = a->s.own + first;
@@ -205,7 +205,6 @@ PBD_FN void xpbi_make_gradients(const xpbi_shape_args *a, size_t first, int coun
         a->note[own[i]] = (whole >> i & 1 ? 0u : XPBI_NOTE_DEFICIENT) | (a->s.length[slot] ? 0u : XPBI_NOTE_ALONE);
     }
 }
-PBD_BATCH_KERNEL(xpbi_make_gradients, xpbi_shape_args, 30 * (16 * sizeof(real) + 4), 30 * 80 + 700)
 
 /* ---- A constraint ------------------------------------------------------------------------------------------------ */
 
@@ -439,7 +438,7 @@ PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
 }
 /* Launched as xpbi_solve_cells. */
 
-PBD_FN void xpbi_measure_residual(const xpbi_solve_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_measure_residual, xpbi_solve_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first);
     vreal sum = vreal_set(0);
@@ -461,7 +460,6 @@ PBD_FN void xpbi_measure_residual(const xpbi_solve_args *a, size_t first, int co
     for (int i = 0; i < count; i++)
         a->residual[first + (size_t)i] = a->s.length[first + (size_t)i] == XPBI_ABSENT ? 0 : out[i];
 }
-PBD_BATCH_KERNEL(xpbi_measure_residual, xpbi_solve_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
 
 /* ---- The end of a step ------------------------------------------------------------------------------------------- */
 
@@ -476,7 +474,7 @@ typedef struct xpbi_end_args {
     int flows, elastic_volume, start; /* start: the gradient of a displacement, positions stay */
 } xpbi_end_args;
 
-PBD_FN void xpbi_smooth(const xpbi_end_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_smooth, xpbi_end_args, first, count, 30 * (5 * sizeof(real) + 4), 30 * 9) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal o[4], sum[3] = {vreal_set(0), vreal_set(0), vreal_set(0)};
@@ -494,11 +492,10 @@ PBD_FN void xpbi_smooth(const xpbi_end_args *a, size_t first, int count) {
         if (a->s.length[first + (size_t)i] != XPBI_ABSENT)
             for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
 }
-PBD_BATCH_KERNEL(xpbi_smooth, xpbi_end_args, 30 * (5 * sizeof(real) + 4), 30 * 9)
 
 /* F and x by the same velocity (Eq. 22), unless it is asked what comes of two; volume by the whole motion, or by the F
  * that stays elastic. */
-PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_advance, xpbi_end_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
@@ -534,6 +531,5 @@ PBD_FN void xpbi_advance(const xpbi_end_args *a, size_t first, int count) {
         for (size_t d = 0; d < 3; d++) x[d] += a->dt * v[d];
     }
 }
-PBD_BATCH_KERNEL(xpbi_advance, xpbi_end_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500)
 
 #endif

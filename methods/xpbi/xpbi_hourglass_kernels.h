@@ -87,7 +87,7 @@ PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
 }
 
 /* After xpbi_make_gradients. */
-PBD_FN void xpbi_make_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_make_hourglass, xpbi_hourglass_args, first, count, 30 * (16 * sizeof(real) + 4), 30 * 40) {
     (void)count;
     const xpbi_slices *s = &a->s;
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES, begin = s->row[slice], end = s->row[slice + 1];
@@ -131,7 +131,6 @@ PBD_FN void xpbi_make_hourglass(const xpbi_hourglass_args *a, size_t first, int 
     hourglass_set_vector(s, slice, lane, HOURGLASS_STRAY, vvec3_make(stray[0], stray[1], stray[2]));
     hourglass_set_vector(s, slice, lane, HOURGLASS_TAKEN, vvec3_make(zero, zero, zero));
 }
-PBD_BATCH_KERNEL(xpbi_make_hourglass, xpbi_hourglass_args, 30 * (16 * sizeof(real) + 4), 30 * 40)
 
 PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, size_t lane) {
     const xpbi_slices *s = &a->s;
@@ -159,16 +158,15 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-PBD_FN void xpbi_hold_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, 8 * 30 * (16 * sizeof(real) + 4), 8 * 30 * 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         hourglass_hold_slice(a, slice, lane % XPBI_LANES);
 }
-PBD_BATCH_KERNEL(xpbi_hold_hourglass, xpbi_hourglass_args, 8 * 30 * (16 * sizeof(real) + 4), 8 * 30 * 30)
 
 /* Before xpbi_advance, with the velocities that it takes. */
-PBD_FN void xpbi_keep_hourglass(const xpbi_hourglass_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_keep_hourglass, xpbi_hourglass_args, first, count, 30 * (9 * sizeof(real) + 4), 30 * 40) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal v[4];
@@ -185,6 +183,5 @@ PBD_FN void xpbi_keep_hourglass(const xpbi_hourglass_args *a, size_t first, int 
         if (a->s.length[first + (size_t)i] != XPBI_ABSENT)
             for (size_t d = 0; d < 3; d++) a->p.stray[4 * (size_t)own[i] + d] = out[d][i];
 }
-PBD_BATCH_KERNEL(xpbi_keep_hourglass, xpbi_hourglass_args, 30 * (9 * sizeof(real) + 4), 30 * 40)
 
 #endif

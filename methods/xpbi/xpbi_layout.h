@@ -102,11 +102,11 @@ XPBI_HOST int xpbi_bits(size_t most) {
 XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     const size_t n = l->particles, windows = n / XPBI_WINDOW + XPBI_MOST_COLOURS;
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_find_cells), n, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_find_cells, n, at));
     PBD_TRY(pbd_scan(l->exec, at->number, n, NULL));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_list_cells), n, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_list_cells, n, at));
     PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, 5));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_colours), n, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_note_colours, n, at));
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
@@ -114,12 +114,12 @@ XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l) {
 XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint32_t told[XPBI_MOST_COLOURS + 2];
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_lay_lanes), 1, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_lanes), XPBI_LANES * at->bundles, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_cells), l->particles, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_bundles), at->bundles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_lay_lanes, 1, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));
     PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_note_slices), 1, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_note_slices, 1, at));
     PBD_TRY(pbd_download(l->exec, told, at->lanes, sizeof told));
     memcpy(l->colour_lane, told, sizeof l->colour_lane);
     l->lanes = told[XPBI_MOST_COLOURS];
@@ -136,9 +136,9 @@ XPBI_HOST pbd_status xpbi_make_slots(xpbi_layout *l) {
     PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_near, &l->room[1]));
     PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[2]));
     PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[3]));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_clear_slots), l->lanes, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_place_particles), l->particles, at));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_measure_slices), l->slice_count, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_clear_slots, l->lanes, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_place_particles, l->particles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_measure_slices, l->slice_count, at));
     PBD_TRY(pbd_scan(l->exec, at->row, l->slice_count, &rows));
     if (rows * XPBI_LANES > UINT32_MAX)
         return pbd_error(PBD_FAILED,
@@ -162,7 +162,7 @@ XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
     s->length = at->slot_length;
     s->near = at->slot_near;
     s->neighbour = at->neighbour;
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_fill_rows), slots, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, at));
     return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: what was kept is lost */
 }
 
@@ -190,7 +190,7 @@ XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double n
         at->at = l->colouring.particle;
     }
     PBD_TRY(xpbi_room_for_lists(l));
-    PBD_TRY(pbd_run(l->exec, &PBD_KERNEL(xpbi_count_neighbours), l->particles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_count_neighbours, l->particles, at));
     PBD_TRY(xpbi_order_cells(l));
     PBD_TRY(xpbi_make_lanes(l));
     PBD_TRY(xpbi_make_slots(l));

@@ -120,7 +120,7 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
 }
 
 /* A batch of particles that follow each other: most share their cell with the one before, and what is around it. */
-PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_count_neighbours, xpbi_layout_args, first, count, 200 * 3 * sizeof(real) + 120, 200 * 9) {
     const grid_view *g = &a->search.grid;
     xpbi_around around;
     xpbi_look_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
@@ -133,7 +133,6 @@ PBD_FN void xpbi_count_neighbours(const xpbi_layout_args *a, size_t first, int c
         xpbi_count_around(a, self, x, &around);
     }
 }
-PBD_BATCH_KERNEL(xpbi_count_neighbours, xpbi_layout_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
@@ -190,7 +189,7 @@ PBD_FN void xpbi_tell_apart(const xpbi_layout_args *a, uint32_t begin, uint32_t 
 
 /* Leaders and ranks. The first place of each cell of the table does it for all in it; these are of several true cells
  * only where the torus is too small for the body. */
-PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
+PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     const grid_view *g = &a->cells;
     const uint32_t key = grid_key(g->bits, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)k)));
     const uint32_t begin = g->first[key], end = g->first[key + 1];
@@ -209,22 +208,20 @@ PBD_FN void xpbi_find_cells(const xpbi_layout_args *a, size_t k) {
         a->number[i] = i == begin;
     }
 }
-PBD_ITEM_KERNEL(xpbi_find_cells, xpbi_layout_args, 3 * sizeof(real) + 20, 30)
 
 /* How many cells there are only the device knows: there is room for as many as particles, and what is beyond them is
  * sorted behind them. */
-PBD_FN void xpbi_list_cells(const xpbi_layout_args *a, size_t k) {
+PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
     const uint32_t cell = a->number[k];
     if (k >= a->number[a->particles]) a->key[k] = XPBI_MOST_COLOURS;
     if (a->number[k + 1] == cell) return;
     a->key[cell] = xpbi_colour(xpbi_cell_of(&a->cells, (uint32_t)k), a->period);
     a->cell[cell] = (uint32_t)k;
 }
-PBD_ITEM_KERNEL(xpbi_list_cells, xpbi_layout_args, 12, 5)
 
 /* Where colours begin, and the key of the second sort: windows of one colour, then the cells with the most particles.
  */
-PBD_FN void xpbi_note_colours(const xpbi_layout_args *a, size_t i) {
+PBD_ITEM(xpbi_note_colours, xpbi_layout_args, i, 16, 3) {
     const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
     if (i >= cells) {
         a->window[i] = UINT32_MAX;
@@ -236,12 +233,11 @@ PBD_FN void xpbi_note_colours(const xpbi_layout_args *a, size_t i) {
     const uint32_t window = (uint32_t)i / XPBI_WINDOW + colour;
     a->window[i] = window << XPBI_MEMBER_BITS | (members < most ? most - members : 0);
 }
-PBD_ITEM_KERNEL(xpbi_note_colours, xpbi_layout_args, 16, 3)
 
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
 /* One item: each colour's first lane, at the beginning of a bundle. */
-PBD_FN void xpbi_lay_lanes(const xpbi_layout_args *a, size_t i) {
+PBD_ITEM(xpbi_lay_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
     const int any = a->number[a->particles] > 0;
     uint32_t lane = 0;
     (void)i;
@@ -251,12 +247,10 @@ PBD_FN void xpbi_lay_lanes(const xpbi_layout_args *a, size_t i) {
     }
     a->lanes[XPBI_MOST_COLOURS] = lane;
 }
-PBD_ITEM_KERNEL(xpbi_lay_lanes, xpbi_layout_args, 8 * XPBI_MOST_COLOURS, 0)
 
-PBD_FN void xpbi_clear_lanes(const xpbi_layout_args *a, size_t lane) { a->lane_members[lane] = 0; }
-PBD_ITEM_KERNEL(xpbi_clear_lanes, xpbi_layout_args, 4, 0)
+PBD_ITEM(xpbi_clear_lanes, xpbi_layout_args, lane, 4, 0) { a->lane_members[lane] = 0; }
 
-PBD_FN void xpbi_place_cells(const xpbi_layout_args *a, size_t i) {
+PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 20, 5) {
     if (i >= a->number[a->particles]) return;
     const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
     const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->begins[colour];
@@ -264,24 +258,21 @@ PBD_FN void xpbi_place_cells(const xpbi_layout_args *a, size_t i) {
     a->lane_leader[lane] = leader;
     a->lane_members[lane] = a->members[leader];
 }
-PBD_ITEM_KERNEL(xpbi_place_cells, xpbi_layout_args, 20, 5)
 
-PBD_FN void xpbi_measure_bundles(const xpbi_layout_args *a, size_t b) {
+PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
     uint32_t most = 0;
     for (size_t l = XPBI_LANES * b; l < XPBI_LANES * (b + 1); l++)
         most = a->lane_members[l] > most ? a->lane_members[l] : most;
     a->bundle[b] = most;
 }
-PBD_ITEM_KERNEL(xpbi_measure_bundles, xpbi_layout_args, 4 * XPBI_LANES, 0)
 
 /* One item, after the scan: the number of slices beside the lanes, so that the host asks once. */
-PBD_FN void xpbi_note_slices(const xpbi_layout_args *a, size_t i) {
+PBD_ITEM(xpbi_note_slices, xpbi_layout_args, i, 8, 0) {
     (void)i;
     a->lanes[XPBI_MOST_COLOURS + 1] = a->bundle[a->bundles];
 }
-PBD_ITEM_KERNEL(xpbi_note_slices, xpbi_layout_args, 8, 0)
 
-PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
+PBD_ITEM(xpbi_clear_slots, xpbi_layout_args, lane, 8 * 12, 0) {
     const size_t b = lane / XPBI_LANES, l = lane % XPBI_LANES;
     const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->nobody + l);
     for (size_t s = a->bundle[b]; s < a->bundle[b + 1]; s++) {
@@ -290,18 +281,16 @@ PBD_FN void xpbi_clear_slots(const xpbi_layout_args *a, size_t lane) {
         a->slot_near[XPBI_LANES * s + l] = 0;
     }
 }
-PBD_ITEM_KERNEL(xpbi_clear_slots, xpbi_layout_args, 8 * 12, 0)
 
-PBD_FN void xpbi_place_particles(const xpbi_layout_args *a, size_t k) {
+PBD_ITEM(xpbi_place_particles, xpbi_layout_args, k, 36, 0) {
     const uint32_t lane = a->lane[a->leader[k]], particle = xpbi_at(a, (uint32_t)k);
     const size_t slot = XPBI_LANES * ((size_t)a->bundle[lane / XPBI_LANES] + a->rank[k]) + lane % XPBI_LANES;
     a->own[slot] = particle;
     a->slot_length[slot] = a->length[particle];
     a->slot_near[slot] = a->near[particle];
 }
-PBD_ITEM_KERNEL(xpbi_place_particles, xpbi_layout_args, 36, 0)
 
-PBD_FN void xpbi_measure_slices(const xpbi_layout_args *a, size_t s) {
+PBD_ITEM(xpbi_measure_slices, xpbi_layout_args, s, 4 * XPBI_LANES, 0) {
     uint32_t most = 0;
     for (size_t i = XPBI_LANES * s; i < XPBI_LANES * (s + 1); i++) {
         const uint32_t length = a->slot_length[i] == XPBI_ABSENT ? 0 : a->slot_length[i];
@@ -309,7 +298,6 @@ PBD_FN void xpbi_measure_slices(const xpbi_layout_args *a, size_t s) {
     }
     a->row[s] = most;
 }
-PBD_ITEM_KERNEL(xpbi_measure_slices, xpbi_layout_args, 4 * XPBI_LANES, 0)
 
 /* Neighbours of a particle that has more than the search wrote down, each into its row. */
 PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t *rows) {
@@ -331,7 +319,7 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
 }
 
 /* Row by row for slots side by side: what is written then lies side by side too. */
-PBD_FN void xpbi_fill_rows(const xpbi_layout_args *a, size_t first, int count) {
+PBD_BATCH_OF(xpbi_fill_rows, xpbi_layout_args, first, count, 30 * 8 + 8, 0) {
     const size_t s = first / XPBI_LANES, rows = a->row[s + 1] - a->row[s];
     uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + first % XPBI_LANES;
     const uint32_t *own = a->own + first, *kept[PBD_BATCH];
@@ -348,6 +336,5 @@ PBD_FN void xpbi_fill_rows(const xpbi_layout_args *a, size_t first, int count) {
         if (found != XPBI_ABSENT && found > NEIGHBOURS_KEPT) xpbi_search_again(a, own[l], to + l);
     }
 }
-PBD_BATCH_KERNEL(xpbi_fill_rows, xpbi_layout_args, 30 * 8 + 8, 0)
 
 #endif

@@ -27,7 +27,7 @@ PBD_FN void xpbi_copy_row(real *to, size_t i, const real *from, size_t j) {
     for (size_t d = 0; d < 4; d++) to[4 * i + d] = from[4 * j + d];
 }
 
-PBD_FN void xpbi_sort(const xpbi_sort_args *a, size_t k) {
+PBD_ITEM(xpbi_sort, xpbi_sort_args, k, 40 * sizeof(real) + 16, 0) {
     const size_t old = a->slot[k];
     xpbi_copy_row(a->to.x, k, a->from.x, old);
     xpbi_copy_row(a->to.v, k, a->from.v, old);
@@ -37,7 +37,6 @@ PBD_FN void xpbi_sort(const xpbi_sort_args *a, size_t k) {
     a->to.id[k] = a->from.id[old];
     a->slot[k] = a->particle[k] = (uint32_t)k;
 }
-PBD_ITEM_KERNEL(xpbi_sort, xpbi_sort_args, 40 * sizeof(real) + 16, 0)
 
 typedef struct xpbi_carry_args {
     xpbi_particles from, to;
@@ -45,14 +44,13 @@ typedef struct xpbi_carry_args {
 } xpbi_carry_args;
 
 /* Rows of other matter stay where they are; F means nothing to them. */
-PBD_FN void xpbi_carry(const xpbi_carry_args *a, size_t k) {
+PBD_ITEM(xpbi_carry, xpbi_carry_args, k, 24 * sizeof(real) + 8, 0) {
     const size_t i = a->first + k;
     xpbi_copy_row(a->to.x, i, a->from.x, i);
     xpbi_copy_row(a->to.v, i, a->from.v, i);
     if (a->from.load) xpbi_copy_row(a->to.load, i, a->from.load, i);
     a->to.id[i] = a->from.id[i];
 }
-PBD_ITEM_KERNEL(xpbi_carry, xpbi_carry_args, 24 * sizeof(real) + 8, 0)
 
 typedef struct xpbi_drift_args {
     real *x;
@@ -61,11 +59,10 @@ typedef struct xpbi_drift_args {
     real dt;
 } xpbi_drift_args;
 
-PBD_FN void xpbi_drift(const xpbi_drift_args *a, size_t k) {
+PBD_ITEM(xpbi_drift, xpbi_drift_args, k, 10 * sizeof(real), 6) {
     const size_t i = 4 * (a->first + k);
     for (size_t d = 0; d < 3; d++) a->x[i + d] += a->dt * a->v[i + d];
 }
-PBD_ITEM_KERNEL(xpbi_drift, xpbi_drift_args, 10 * sizeof(real), 6)
 
 /* ---- Loads ------------------------------------------------------------------------------------------------------- */
 
@@ -76,7 +73,7 @@ typedef struct xpbi_push_args {
     real dt, keep;    /* keep: what damping leaves of a velocity */
 } xpbi_push_args;
 
-PBD_FN void xpbi_push(const xpbi_push_args *a, size_t i) {
+PBD_ITEM(xpbi_push, xpbi_push_args, i, 8 * sizeof(real), 6) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const real *load = a->load ? a->load + 4 * i : 0;
@@ -84,7 +81,6 @@ PBD_FN void xpbi_push(const xpbi_push_args *a, size_t i) {
     v[1] = a->keep * v[1] + a->dt * (a->gravity.y + (load ? load[1] : 0));
     v[2] = a->keep * v[2] + a->dt * (a->gravity.z + (load ? load[2] : 0));
 }
-PBD_ITEM_KERNEL(xpbi_push, xpbi_push_args, 8 * sizeof(real), 6)
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
@@ -100,7 +96,7 @@ typedef struct xpbi_collide_args {
 
 /* Distances grow by no more than a point moves, so one look a step at where particles are now clears most of them for
  * all iterations. Of a mesh, what lies in between counts too: it is asked each time, and remembers itself. */
-PBD_FN void xpbi_find_clearance(const xpbi_collide_args *a, size_t i) {
+PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
     const vec3 x = load3(a->x, i);
     real clearance = (real)1e30;
     for (int c = 0; c < a->colliders; c++) {
@@ -110,11 +106,10 @@ PBD_FN void xpbi_find_clearance(const xpbi_collide_args *a, size_t i) {
     clearance = (real)0.9 * (clearance - (a->load ? a->load[4 * i + 3] : 0));
     a->clearance[i] = clearance > a->least ? clearance : 0; /* NaN: 0 */
 }
-PBD_ITEM_KERNEL(xpbi_find_clearance, xpbi_collide_args, 9 * sizeof(real), 40)
 
 /* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
  * friction against the surface's own motion. */
-PBD_FN void xpbi_collide(const xpbi_collide_args *a, size_t i) {
+PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     real *v = a->v + 4 * i;
     const vec3 old = load3(a->v, i);
     const real free = a->clearance[i];
@@ -128,7 +123,6 @@ PBD_FN void xpbi_collide(const xpbi_collide_args *a, size_t i) {
     v[1] = now.y;
     v[2] = now.z;
 }
-PBD_ITEM_KERNEL(xpbi_collide, xpbi_collide_args, 8 * sizeof(real), 20)
 
 /* ---- Jacobi: from the sum of all moves to the next velocities ---------------------------------------------------- */
 
@@ -137,8 +131,7 @@ typedef struct xpbi_copy_args {
     real *to;
 } xpbi_copy_args;
 
-PBD_FN void xpbi_copy(const xpbi_copy_args *a, size_t i) { xpbi_copy_row(a->to, i, a->from, i); }
-PBD_ITEM_KERNEL(xpbi_copy, xpbi_copy_args, 8 * sizeof(real), 0)
+PBD_ITEM(xpbi_copy, xpbi_copy_args, i, 8 * sizeof(real), 0) { xpbi_copy_row(a->to, i, a->from, i); }
 
 enum { XPBI_BLOCK = 256, XPBI_MOMENTA = 4 };
 
@@ -150,7 +143,7 @@ typedef struct xpbi_merge_args {
     real *momentum; /* XPBI_MOMENTA by block: sums of m dv, and of m |dv| */
 } xpbi_merge_args;
 
-PBD_FN void xpbi_merge(const xpbi_merge_args *a, size_t block) {
+PBD_ITEM(xpbi_merge, xpbi_merge_args, block, XPBI_BLOCK * 12 * sizeof(real), XPBI_BLOCK * 20) {
     const size_t begin = block * XPBI_BLOCK,
                  end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
     vec3 sum = vec3_make(0, 0, 0);
@@ -172,7 +165,6 @@ PBD_FN void xpbi_merge(const xpbi_merge_args *a, size_t block) {
     out[2] = sum.z;
     out[3] = size;
 }
-PBD_ITEM_KERNEL(xpbi_merge, xpbi_merge_args, XPBI_BLOCK * 12 * sizeof(real), XPBI_BLOCK * 20)
 
 /* ---- Numbers of all, by block: the host does the rest ------------------------------------------------------------ */
 
@@ -186,7 +178,7 @@ typedef struct xpbi_watch_args {
     real *out; /* XPBI_WATCHED by block: largest v^2 (NaN where one is); how many deficient, alone, idle; neighbours */
 } xpbi_watch_args;
 
-PBD_FN void xpbi_watch(const xpbi_watch_args *a, size_t block) {
+PBD_ITEM(xpbi_watch, xpbi_watch_args, block, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8) {
     const size_t begin = block * XPBI_BLOCK,
                  end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
     real most = 0;
@@ -208,7 +200,6 @@ PBD_FN void xpbi_watch(const xpbi_watch_args *a, size_t block) {
     out[3] = (real)idle;
     out[4] = (real)near;
 }
-PBD_ITEM_KERNEL(xpbi_watch, xpbi_watch_args, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8)
 
 typedef struct xpbi_sum_args {
     const real *values;
@@ -216,12 +207,11 @@ typedef struct xpbi_sum_args {
     real *out; /* by block */
 } xpbi_sum_args;
 
-PBD_FN void xpbi_sum(const xpbi_sum_args *a, size_t block) {
+PBD_ITEM(xpbi_sum, xpbi_sum_args, block, XPBI_BLOCK * sizeof(real), XPBI_BLOCK) {
     const size_t begin = block * XPBI_BLOCK, end = begin + XPBI_BLOCK < a->count ? begin + XPBI_BLOCK : a->count;
     real sum = 0;
     for (size_t i = begin; i < end; i++) sum += a->values[i];
     a->out[block] = sum;
 }
-PBD_ITEM_KERNEL(xpbi_sum, xpbi_sum_args, XPBI_BLOCK * sizeof(real), XPBI_BLOCK)
 
 #endif

@@ -97,8 +97,8 @@ static pbd_status find_neighbours(xpbi *s, double near) {
     PBD_TRY(grid_build(g, s->now.x, NULL));
     const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
     const xpbi_carry_args carry = {s->now, s->other, s->continuum};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sort), s->continuum, &args));
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_carry), s->particles - s->continuum, &carry));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_sort, s->continuum, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_carry, s->particles - s->continuum, &carry));
     const xpbi_particles sorted = s->other;
     s->other = s->now;
     s->now = sorted;
@@ -116,7 +116,7 @@ static pbd_status make_gradients(xpbi *s, double dt) {
                                   .printed = s->printed_xsph,
                                   .stress = s->form == XPBI_STRESS,
                                   .plain = s->plain_gradients};
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_gradients), slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_make_gradients, slots_of(s), &args);
 }
 
 static pbd_status push(xpbi *s, double dt) {
@@ -126,7 +126,7 @@ static pbd_status push(xpbi *s, double dt) {
                                  .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
                                  .dt = (real)dt,
                                  .keep = (real)exp(-s->damping * dt)};
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_push), s->particles, &args);
+    return PBD_RUN(s->exec, xpbi_push, s->particles, &args);
 }
 
 static xpbi_solve_args solve_args(const xpbi *s, double dt) {
@@ -152,17 +152,17 @@ static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
                                   .length = s->averaged ? s->layout.at.length : NULL,
                                   .particles = s->continuum,
                                   .momentum = s->block};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_merge), blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_merge, blocks, &args));
     return device_blocks_take(s->exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
 }
 
 static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOMENTA]) {
     const xpbi_copy_args copy = {s->now.v, s->other.v};
-    if (s->jacobi) PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles, &copy));
+    if (s->jacobi) PBD_TRY(PBD_RUN(s->exec, xpbi_copy, s->particles, &copy));
     const uint32_t *lane = s->layout.colour_lane;
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args->lane = lane[c];
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_solve_cells), lane[c + 1] - lane[c], args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], args));
     }
     return s->jacobi ? merge_moves(s, momentum) : pbd_ok();
 }
@@ -177,7 +177,7 @@ static pbd_status part_pairs(xpbi *s, real *v, double dt) {
                            .dt = (real)dt};
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_part), lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_part, lane[c + 1] - lane[c], &args));
     }
     return pbd_ok();
 }
@@ -200,7 +200,7 @@ static pbd_status keep_density(xpbi *s, double dt) {
     xpbi_thin_args args = thin_args(s, dt);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_thin), lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_thin, lane[c + 1] - lane[c], &args));
     }
     return pbd_ok();
 }
@@ -228,7 +228,7 @@ static xpbi_hourglass_args hourglass_args(const xpbi *s, double dt) {
 
 static pbd_status make_hourglass(xpbi *s, double dt) {
     const xpbi_hourglass_args args = hourglass_args(s, dt);
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_make_hourglass), slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_make_hourglass, slots_of(s), &args);
 }
 
 static pbd_status hold_hourglass(xpbi *s, double dt) {
@@ -236,20 +236,20 @@ static pbd_status hold_hourglass(xpbi *s, double dt) {
     xpbi_hourglass_args args = hourglass_args(s, dt);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_hold_hourglass), lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_hold_hourglass, lane[c + 1] - lane[c], &args));
     }
     return pbd_ok();
 }
 
 static pbd_status keep_hourglass(xpbi *s, double dt) {
     const xpbi_hourglass_args args = hourglass_args(s, dt);
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_keep_hourglass), slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_keep_hourglass, slots_of(s), &args);
 }
 
 static pbd_status move_colliders(xpbi *s, double dt) {
     const xpbi_collide_args args = collide_args(s, dt);
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_find_clearance), s->particles, &args);
+    return PBD_RUN(s->exec, xpbi_find_clearance, s->particles, &args);
 }
 
 static const char *collide_phase(const xpbi *s) { return collider_poses_phase(&s->colliders, "colliders"); }
@@ -257,7 +257,7 @@ static const char *collide_phase(const xpbi *s) { return collider_poses_phase(&s
 static pbd_status collide_rows(xpbi *s, real *v, double dt) {
     xpbi_collide_args args = collide_args(s, dt);
     args.v = v;
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_collide), s->particles, &args);
+    return PBD_RUN(s->exec, xpbi_collide, s->particles, &args);
 }
 
 static pbd_status collide(xpbi *s, double dt) { return collide_rows(s, s->now.v, dt); }
@@ -265,7 +265,7 @@ static pbd_status collide(xpbi *s, double dt) { return collide_rows(s, s->now.v,
 /* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */
 static pbd_status shift(xpbi *s, double dt) {
     const xpbi_copy_args copy = {s->now.v, s->other.v};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles, &copy));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_copy, s->particles, &copy));
     for (long k = 0; k < s->iterations; k++) PBD_TRY(part_pairs(s, s->other.v, dt));
     return s->colliders.count > 0 ? collide_rows(s, s->other.v, dt) : pbd_ok();
 }
@@ -285,9 +285,9 @@ static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out
     xpbi_solve_args args = *solve;
     PBD_TRY(xpbi_room(s->exec, slots + blocks, sizeof(real), &s->squares, &s->squares_room));
     args.residual = s->squares;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_measure_residual), slots, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_residual, slots, &args));
     const xpbi_sum_args sum = {s->squares, slots, s->squares + slots};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_sum), blocks, &sum));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_sum, blocks, &sum));
     double square = 0;
     PBD_TRY(device_blocks_take(s->exec, s->squares + slots, blocks, 1, 0, &square));
     *out = sqrt(square);
@@ -364,7 +364,7 @@ static pbd_status begin_with_stress(xpbi *s, xpbi_solve_args args) {
     pbd_status status = pbd_ok();
     for (int c = 0; c < xpbi_colours(&s->layout) && status.code == PBD_OK; c++) {
         args.lane = lane[c];
-        status = pbd_run(s->exec, &PBD_KERNEL(xpbi_solve_cells), lane[c + 1] - lane[c], &args);
+        status = PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], &args);
     }
     pbd_phase_end(s->recorder);
     return status;
@@ -407,8 +407,8 @@ static pbd_status smooth(xpbi *s, double dt) {
     const xpbi_end_args args = end_args(s, dt);
     const size_t others = 4 * s->continuum;
     const xpbi_copy_args carry = {s->now.v + others, s->other.v + others};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_smooth), slots_of(s), &args));
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_copy), s->particles - s->continuum, &carry));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_smooth, slots_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_copy, s->particles - s->continuum, &carry));
     real *smoothed = s->other.v;
     s->other.v = s->now.v;
     s->now.v = smoothed;
@@ -420,8 +420,8 @@ static pbd_status advance(xpbi *s, double dt) {
     if (s->apart && s->xsph > 0) args.v = s->other.v; /* what smoothing left there */
     if (s->correction == CORRECTION_SHIFT) args.carry = s->other.v;
     const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_advance), slots_of(s), &args));
-    return pbd_run(s->exec, &PBD_KERNEL(xpbi_drift), s->particles - s->continuum, &drift);
+    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), &args));
+    return PBD_RUN(s->exec, xpbi_drift, s->particles - s->continuum, &drift);
 }
 
 /* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
@@ -433,7 +433,7 @@ static pbd_status watch(const xpbi *s, double out[XPBI_WATCHED]) {
                                   .particles = s->particles,
                                   .continuum = s->continuum,
                                   .out = s->block};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(xpbi_watch), blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_watch, blocks, &args));
     memset(out, 0, XPBI_WATCHED * sizeof *out);
     return device_blocks_take(s->exec, s->block, blocks, XPBI_WATCHED, 1, out);
 }

@@ -79,8 +79,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 static pbd_status step(void *state, double dt) {
     falling *s = state;
     const fall_args args = {s->x, s->v, s->a, s->sum, (real)dt};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(fall), s->particles, &args));
-    return pbd_run(s->exec, &PBD_KERNEL(add_up), s->particles, &args);
+    PBD_TRY(PBD_RUN(s->exec, fall, s->particles, &args));
+    return PBD_RUN(s->exec, add_up, s->particles, &args);
 }
 
 /* Records the sum of all squared speeds as the kernels added it up. */

@@ -12,20 +12,18 @@ typedef struct fall_args {
     real dt;
 } fall_args;
 
-PBD_FN void fall(const fall_args *a, size_t i) {
+PBD_ITEM(fall, fall_args, i, 15 * sizeof(real), 12) {
     for (size_t d = 3 * i; d < 3 * i + 3; d++) {
         a->v[d] += a->dt * a->a[d];
         a->x[d] += a->dt * a->v[d];
     }
 }
-PBD_ITEM_KERNEL(fall, fall_args, 15 * sizeof(real), 12)
 
-PBD_FN void add_up(const fall_args *a, size_t i) {
+PBD_TILE(add_up, fall_args, i, 4 * sizeof(real), 6) {
     real part = 0;
     for (size_t d = PBD_LANE; d < 3; d += PBD_LANES) part += a->v[3 * i + d] * a->v[3 * i + d];
     part = tile_sum(part);
     if (PBD_LANE == 0) a->sum[i] = part;
 }
-PBD_TILE_KERNEL(add_up, fall_args, 4 * sizeof(real), 6)
 
 #endif

@@ -19,11 +19,9 @@ typedef struct stream_args {
     real s, none; /* none: 0 */
 } stream_args;
 
-PBD_FN void triad(const stream_args *a, size_t i) { a->a[i] = a->b[i] + a->s * a->c[i]; }
-PBD_ITEM_KERNEL(triad, stream_args, 3 * sizeof(real), 2)
+PBD_ITEM(triad, stream_args, i, 3 * sizeof(real), 2) { a->a[i] = a->b[i] + a->s * a->c[i]; }
 
-PBD_FN void copy(const stream_args *a, size_t i) { a->a[i] = a->b[i]; }
-PBD_ITEM_KERNEL(copy, stream_args, 2 * sizeof(real), 0)
+PBD_ITEM(copy, stream_args, i, 2 * sizeof(real), 0) { a->a[i] = a->b[i]; }
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +42,7 @@ enum { FMA_CHAINS = 12 * 64 / (PBD_BATCH * sizeof(real)) };
 enum { FMA_CHAINS = 12 * 32 / (PBD_BATCH * sizeof(real)) };
 #endif
 
-PBD_FN void fma_chains(const fma_args *a, size_t first, int count) {
+PBD_BATCH_OF(fma_chains, fma_args, first, count, sizeof(real), 2.0 * FMA_PER_ITEM) {
     const vreal x = vreal_set(a->x), y = vreal_set(a->y);
     vreal chain[FMA_CHAINS], sum = vreal_set(0);
     for (int c = 0; c < FMA_CHAINS; c++) chain[c] = vreal_set((real)c / FMA_CHAINS);
@@ -58,7 +56,6 @@ PBD_FN void fma_chains(const fma_args *a, size_t first, int count) {
     for (int l = 0; l < count; l++) a->out[first + (size_t)l] = sum[l];
 #endif
 }
-PBD_BATCH_KERNEL(fma_chains, fma_args, sizeof(real), 2.0 * FMA_PER_ITEM)
 
 /* ---- Neighbour passes -------------------------------------------------------------------------------------------- */
 
@@ -113,7 +110,8 @@ PBD_FN void neighbour_gradient(const real *xi, const vreal xj[4], real inverse_s
 }
 
 /* matrix_i = sum over neighbours of g_ij (v_j - v_i)^T: row c is the derivative along c. */
-PBD_FN void gather(const cloud_args *a, size_t i) {
+PBD_TILE(gather, cloud_args, i, CLOUD_NEIGHBOURS *(8 * sizeof(real) + 4) + 20 * sizeof(real) + 8,
+         CLOUD_NEIGHBOURS *GATHER_FLOPS) {
     const real *xi = a->x + 4 * i, *vi = a->v + 4 * i;
     const uint32_t end = a->first[i + 1];
     vreal sum[3][3];
@@ -134,8 +132,6 @@ PBD_FN void gather(const cloud_args *a, size_t i) {
     if (PBD_LANE != 0) return;
     for (int c = 0; c < 12; c++) a->matrix[12 * i + (size_t)c] = row[c];
 }
-PBD_TILE_KERNEL(gather, cloud_args, CLOUD_NEIGHBOURS *(8 * sizeof(real) + 4) + 20 * sizeof(real) + 8,
-                CLOUD_NEIGHBOURS *GATHER_FLOPS)
 
 /* v_j += scale matrix_i^T g_ij for the neighbours of particle i, and the opposite for itself. */
 PBD_FN void scatter_particle(const cloud_args *a, size_t i) {
@@ -164,14 +160,13 @@ PBD_FN void scatter_particle(const cloud_args *a, size_t i) {
 }
 
 /* The particles of a cell one after another: each sees what the ones before it did. */
-PBD_FN void scatter(const cloud_args *a, size_t i) {
+PBD_TILE(scatter, cloud_args, i, CLOUD_CELL *(CLOUD_NEIGHBOURS *(12 * sizeof(real) + 4) + 24 * sizeof(real) + 8),
+         (double)CLOUD_CELL *CLOUD_NEIGHBOURS *SCATTER_FLOPS) {
     const size_t begin = CLOUD_CELL * (size_t)a->cell[i];
     for (size_t p = begin; p < begin + CLOUD_CELL; p++) {
         scatter_particle(a, p);
         tile_barrier();
     }
 }
-PBD_TILE_KERNEL(scatter, cloud_args, CLOUD_CELL *(CLOUD_NEIGHBOURS *(12 * sizeof(real) + 4) + 24 * sizeof(real) + 8),
-                (double)CLOUD_CELL *CLOUD_NEIGHBOURS *SCATTER_FLOPS)
 
 #endif

@@ -127,7 +127,7 @@ static pbd_status run_gather(pbd_probe *p) {
                        NULL,
                        p->inverse_square,
                        0};
-    return pbd_run(p->exec, &PBD_KERNEL(gather), p->count, &args);
+    return PBD_RUN(p->exec, gather, p->count, &args);
 }
 
 static pbd_status run_scatter(pbd_probe *p) {
@@ -135,13 +135,13 @@ static pbd_status run_scatter(pbd_probe *p) {
         cloud_args args = {p->array[PBD_ARRAY_X], p->array[PBD_ARRAY_V],      p->first,
                            p->neighbour,          p->array[PBD_ARRAY_MATRIX], (const uint32_t *)p->cell + p->colour[c],
                            p->inverse_square,     (real)PBD_PROBE_SCALE};
-        PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(scatter), p->colour[c + 1] - p->colour[c], &args));
+        PBD_TRY(PBD_RUN(p->exec, scatter, p->colour[c + 1] - p->colour[c], &args));
     }
     return pbd_ok();
 }
 
 static pbd_status launch_often(pbd_probe *p, const stream_args *args) {
-    for (int i = 0; i < LAUNCHES; i++) PBD_TRY(pbd_run(p->exec, &PBD_KERNEL(copy), 1, args));
+    for (int i = 0; i < LAUNCHES; i++) PBD_TRY(PBD_RUN(p->exec, copy, 1, args));
     return pbd_ok();
 }
 
@@ -157,11 +157,11 @@ static pbd_status probe_pass(pbd_probe *p) {
     fma_args chains = {(real)0.9990234375, (real)0.0009765625, p->array[PBD_ARRAY_A]};
     switch (p->kind) {
         case PBD_PROBE_TRIAD:
-            return pbd_run(p->exec, &PBD_KERNEL(triad), p->count, &stream);
+            return PBD_RUN(p->exec, triad, p->count, &stream);
         case PBD_PROBE_COPY:
-            return pbd_run(p->exec, &PBD_KERNEL(copy), p->count, &stream);
+            return PBD_RUN(p->exec, copy, p->count, &stream);
         case PBD_PROBE_FMA:
-            return pbd_run(p->exec, &PBD_KERNEL(fma_chains), p->count, &chains);
+            return PBD_RUN(p->exec, fma_chains, p->count, &chains);
         case PBD_PROBE_GATHER:
             return run_gather(p);
         case PBD_PROBE_SCATTER:

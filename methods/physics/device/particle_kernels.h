@@ -15,11 +15,10 @@ typedef struct predict_args {
     real dt, none;         /* none: 0 */
 } predict_args;
 
-PBD_FN void predict(const predict_args *a, size_t i) {
+PBD_ITEM(predict, predict_args, i, 16 * sizeof(real), 12) {
     for (size_t d = 4 * i; d < 4 * i + 3; d++) a->p[d] = a->x[d] + a->dt * (a->v[d] + a->dt * a->a[d]);
     a->p[4 * i + 3] = a->x[4 * i + 3];
 }
-PBD_ITEM_KERNEL(predict, predict_args, 16 * sizeof(real), 12)
 
 typedef struct advance_args {
     const real *p;
@@ -27,20 +26,18 @@ typedef struct advance_args {
     real inverse_dt, keep; /* keep: 1 - damping dt, not below 0 */
 } advance_args;
 
-PBD_FN void advance(const advance_args *a, size_t i) {
+PBD_ITEM(advance, advance_args, i, 16 * sizeof(real), 9) {
     for (size_t d = 4 * i; d < 4 * i + 3; d++) {
         a->v[d] = (a->p[d] - a->x[d]) * a->inverse_dt * a->keep;
         a->x[d] = a->p[d];
     }
 }
-PBD_ITEM_KERNEL(advance, advance_args, 16 * sizeof(real), 9)
 
 typedef struct clear_args {
     real *values;
 } clear_args;
 
-PBD_FN void clear_reals(const clear_args *a, size_t i) { a->values[i] = 0; }
-PBD_ITEM_KERNEL(clear_reals, clear_args, sizeof(real), 0)
+PBD_ITEM(clear_reals, clear_args, i, sizeof(real), 0) { a->values[i] = 0; }
 
 /* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------ */
 
@@ -51,7 +48,7 @@ typedef struct gather_args {
     real *p;
 } gather_args;
 
-PBD_FN void gather_impulses(const gather_args *a, size_t i) {
+PBD_TILE(gather_impulses, gather_args, i, 30 * (4 * sizeof(real) + 4), 30 * 6) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t k = a->first[i] + PBD_LANE; k < a->first[i + 1]; k += PBD_LANES) {
         vec3 impulse = load3(a->impulse, a->slot[k] >> 1);
@@ -65,6 +62,5 @@ PBD_FN void gather_impulses(const gather_args *a, size_t i) {
     p[1] -= p[3] * sum.y;
     p[2] -= p[3] * sum.z;
 }
-PBD_TILE_KERNEL(gather_impulses, gather_args, 30 * (4 * sizeof(real) + 4), 30 * 6)
 
 #endif

@@ -72,7 +72,7 @@ static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
     c->rest = rest;
     c->moment = moment;
     const hinge_rest_args args = {c->hinge, there, c->rest};
-    if (status.code == PBD_OK) status = pbd_run(c->solver.exec, &PBD_KERNEL(measure_hinges), c->hinges, &args);
+    if (status.code == PBD_OK) status = PBD_RUN(c->solver.exec, measure_hinges, c->hinges, &args);
     if (status.code == PBD_OK) status = pbd_exec_wait(c->solver.exec);
     pbd_free(c->solver.exec, there);
     free(rows);
@@ -136,8 +136,8 @@ pbd_status cloth_create(const pbd_scene *scene, bool turned, const pbd_values *v
 pbd_status cloth_begin(cloth *c, double dt) {
     const clear_args stress = {c->stress}, moment = {c->moment};
     c->dt = dt;
-    PBD_TRY(pbd_run(c->solver.exec, &PBD_KERNEL(clear_reals), per_triangle(c) * c->solver.elements, &stress));
-    if (c->hinges > 0) PBD_TRY(pbd_run(c->solver.exec, &PBD_KERNEL(clear_reals), per_hinge(c) * c->hinges, &moment));
+    PBD_TRY(PBD_RUN(c->solver.exec, clear_reals, per_triangle(c) * c->solver.elements, &stress));
+    if (c->hinges > 0) PBD_TRY(PBD_RUN(c->solver.exec, clear_reals, per_hinge(c) * c->hinges, &moment));
     return element_solver_predict(&c->solver, dt);
 }
 
@@ -148,7 +148,7 @@ static pbd_status stretch(void *state, size_t first, size_t count) {
                                .impulse = c->turned ? c->stress + 3 * c->solver.elements + first : NULL,
                                .stiffness = (real)(c->stiffness * c->dt * c->dt),
                                .nu = (real)c->nu};
-    return pbd_run(c->solver.exec, &PBD_KERNEL(project_stretch), count, &args);
+    return PBD_RUN(c->solver.exec, project_stretch, count, &args);
 }
 
 static pbd_status bend(cloth *c) {
@@ -162,7 +162,7 @@ static pbd_status bend(cloth *c) {
                                    .stride = c->hinges,
                                    .p = c->solver.p,
                                    .square = (real)(c->dt * c->dt)};
-        PBD_TRY(pbd_run(c->solver.exec, &PBD_KERNEL(project_bending), c->hinge_first[k + 1] - first, &args));
+        PBD_TRY(PBD_RUN(c->solver.exec, project_bending, c->hinge_first[k + 1] - first, &args));
     }
     pbd_count(c->solver.recorder, "constraint_solves", c->hinges);
     return pbd_ok();

@@ -124,15 +124,15 @@ static pbd_status sort_sides(cloth_contact *c) {
     const size_t sides = 3 * c->meetings;
     const meeting_sides_args list = {c->vertex, c->key, c->side};
     const meeting_first_args first = {c->key, c->first_side, sides, (uint32_t)rows.particles};
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(list_sides), sides, &list));
+    PBD_TRY(PBD_RUN(c->exec, list_sides, sides, &list));
     PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->side, sides, bits_of(rows.particles)));
-    return pbd_run(c->exec, &PBD_KERNEL(note_first_sides), sides, &first);
+    return PBD_RUN(c->exec, note_first_sides, sides, &first);
 }
 
 static pbd_status watch(cloth_contact *c) {
     const size_t blocks = (c->meetings + MEETING_BLOCK - 1) / MEETING_BLOCK, count = MEETING_SUMS * blocks;
     const meeting_watch_args args = {c->normal, c->meetings, (real)c->set.distance, c->block};
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(watch_meetings), blocks, &args));
+    PBD_TRY(PBD_RUN(c->exec, watch_meetings, blocks, &args));
     real *block = malloc((count + 1) * sizeof *block);
     if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu contacts", c->meetings);
     const pbd_status status = pbd_download(c->exec, block, c->block, count * sizeof *block);
@@ -161,7 +161,7 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
                               .floor = (real)(c->set.time > c->dt ? 1 - c->dt / c->set.time : 0),
                               .first = c->first};
     uint64_t meetings = 0;
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_meetings), c->set.particles, &find));
+    PBD_TRY(PBD_RUN(c->exec, count_meetings, c->set.particles, &find));
     PBD_TRY(pbd_scan(c->exec, c->first, c->set.particles, &meetings));
     c->meetings = 0;
     PBD_TRY(make_room(c, (size_t)meetings));
@@ -171,7 +171,7 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
     find.vertex = c->vertex;
     find.foot = c->foot;
     find.normal = c->normal;
-    return pbd_run(c->exec, &PBD_KERNEL(fill_meetings), c->set.particles, &find);
+    return PBD_RUN(c->exec, fill_meetings, c->set.particles, &find);
 }
 
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {
@@ -182,17 +182,17 @@ pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, d
     PBD_TRY(sort_sides(c));
     meeting_args args = meeting_args_of(c, NULL);
     args.v = (real *)(uintptr_t)v; /* weigh_meetings only reads it */
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(sum_crowds), cloth_rows_of(c->cloth).particles, &args));
-    return pbd_run(c->exec, &PBD_KERNEL(weigh_meetings), c->meetings, &args);
+    PBD_TRY(PBD_RUN(c->exec, sum_crowds, cloth_rows_of(c->cloth).particles, &args));
+    return PBD_RUN(c->exec, weigh_meetings, c->meetings, &args);
 }
 
 pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
     const meeting_args args = meeting_args_of(c, v);
     if (c->meetings == 0) return pbd_ok();
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(project_meetings), c->meetings, &args));
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(push_particles), c->meetings, &args));
+    PBD_TRY(PBD_RUN(c->exec, project_meetings, c->meetings, &args));
+    PBD_TRY(PBD_RUN(c->exec, push_particles, c->meetings, &args));
     pbd_count(c->recorder, "cloth_contact_solves", c->meetings);
-    return pbd_run(c->exec, &PBD_KERNEL(push_vertices), cloth_rows_of(c->cloth).particles, &args);
+    return PBD_RUN(c->exec, push_vertices, cloth_rows_of(c->cloth).particles, &args);
 }
 
 pbd_status cloth_contact_record(cloth_contact *c) {

@@ -109,13 +109,12 @@ PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[M
     return count;
 }
 
-PBD_FN void count_meetings(const meeting_find_args *a, size_t i) {
+PBD_ITEM(count_meetings, meeting_find_args, i, 8 * sizeof(real) + 4, 40) {
     meeting list[MEETINGS_MOST];
     a->first[i] = (uint32_t)find_meetings(a, i, list);
 }
-PBD_ITEM_KERNEL(count_meetings, meeting_find_args, 8 * sizeof(real) + 4, 40)
 
-PBD_FN void fill_meetings(const meeting_find_args *a, size_t i) {
+PBD_ITEM(fill_meetings, meeting_find_args, i, 8 * sizeof(real) + 8, 40) {
     meeting list[MEETINGS_MOST];
     const uint32_t first = a->first[i], count = a->first[i + 1] - first;
     if (count == 0) return;
@@ -136,7 +135,6 @@ PBD_FN void fill_meetings(const meeting_find_args *a, size_t i) {
         a->normal[4 * c + 3] = gap;
     }
 }
-PBD_ITEM_KERNEL(fill_meetings, meeting_find_args, 8 * sizeof(real) + 8, 40)
 
 /* ---- Who else meets a vertex ------------------------------------------------------------------------------------- */
 
@@ -145,11 +143,10 @@ typedef struct meeting_sides_args {
     uint32_t *key, *side; /* 3 by contact: the vertex, and which of all sides */
 } meeting_sides_args;
 
-PBD_FN void list_sides(const meeting_sides_args *a, size_t k) {
+PBD_ITEM(list_sides, meeting_sides_args, k, 12, 0) {
     a->key[k] = a->vertex[k];
     a->side[k] = (uint32_t)k;
 }
-PBD_ITEM_KERNEL(list_sides, meeting_sides_args, 12, 0)
 
 typedef struct meeting_first_args {
     const uint32_t *key; /* sorted */
@@ -158,13 +155,12 @@ typedef struct meeting_first_args {
     uint32_t vertices;
 } meeting_first_args;
 
-PBD_FN void note_first_sides(const meeting_first_args *a, size_t k) {
+PBD_ITEM(note_first_sides, meeting_first_args, k, 8, 0) {
     uint32_t vertex = k ? a->key[k - 1] + 1 : 0;
     for (; vertex <= a->key[k]; vertex++) a->first[vertex] = (uint32_t)k;
     if (k + 1 < a->sides) return;
     for (; vertex <= a->vertices; vertex++) a->first[vertex] = (uint32_t)a->sides;
 }
-PBD_ITEM_KERNEL(note_first_sides, meeting_first_args, 8, 0)
 
 /* ---- Impulses ---------------------------------------------------------------------------------------------------- */
 
@@ -181,15 +177,14 @@ typedef struct meeting_args {
     real dt, inverse_dt, friction, relaxation;
 } meeting_args;
 
-PBD_FN void sum_crowds(const meeting_args *a, size_t k) {
+PBD_ITEM(sum_crowds, meeting_args, k, 10 * (4 + sizeof(real)), 10) {
     real sum = 0;
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++)
         sum += a->foot[4 * (size_t)(a->side[s] / 3) + a->side[s] % 3];
     a->crowd[k] = sum;
 }
-PBD_ITEM_KERNEL(sum_crowds, meeting_args, 10 * (4 + sizeof(real)), 10)
 
-PBD_FN void weigh_meetings(const meeting_args *a, size_t c) {
+PBD_ITEM(weigh_meetings, meeting_args, c, 17 * sizeof(real) + 24, 12) {
     const uint32_t i = a->particle[c];
     real sum = a->v[4 * (size_t)i + 3] * (real)(a->first[i + 1] - a->first[i]);
     for (size_t k = 0; k < 3; k++) {
@@ -199,9 +194,8 @@ PBD_FN void weigh_meetings(const meeting_args *a, size_t c) {
     a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held: nothing moves */
     for (size_t d = 0; d < 4; d++) a->state[4 * c + d] = 0;
 }
-PBD_ITEM_KERNEL(weigh_meetings, meeting_args, 17 * sizeof(real) + 24, 12)
 
-PBD_FN void project_meetings(const meeting_args *a, size_t c) {
+PBD_ITEM(project_meetings, meeting_args, c, 52 * sizeof(real) + 16, 90) {
     const uint32_t *vertex = a->vertex + 3 * c;
     const real *foot = a->foot + 4 * c, per = a->impulse[4 * c + 3];
     real *state = a->state + 4 * c;
@@ -221,10 +215,9 @@ PBD_FN void project_meetings(const meeting_args *a, size_t c) {
     a->impulse[4 * c + 1] = j.y;
     a->impulse[4 * c + 2] = j.z;
 }
-PBD_ITEM_KERNEL(project_meetings, meeting_args, 52 * sizeof(real) + 16, 90)
 
 /* The first contact of a particle moves it, for all. */
-PBD_FN void push_particles(const meeting_args *a, size_t c) {
+PBD_ITEM(push_particles, meeting_args, c, 12 * sizeof(real) + 12, 10) {
     const uint32_t i = a->particle[c];
     if (a->first[i] != c) return;
     vec3 sum = vec3_make(0, 0, 0);
@@ -235,9 +228,8 @@ PBD_FN void push_particles(const meeting_args *a, size_t c) {
     v[1] += w * sum.y;
     v[2] += w * sum.z;
 }
-PBD_ITEM_KERNEL(push_particles, meeting_args, 12 * sizeof(real) + 12, 10)
 
-PBD_FN void push_vertices(const meeting_args *a, size_t k) {
+PBD_ITEM(push_vertices, meeting_args, k, 50 * sizeof(real) + 40, 70) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++) {
         const size_t c = a->side[s] / 3;
@@ -248,7 +240,6 @@ PBD_FN void push_vertices(const meeting_args *a, size_t k) {
     p[1] -= p[3] * sum.y;
     p[2] -= p[3] * sum.z;
 }
-PBD_ITEM_KERNEL(push_vertices, meeting_args, 50 * sizeof(real) + 40, 70)
 
 /* ---- How deep ---------------------------------------------------------------------------------------------------- */
 
@@ -261,7 +252,7 @@ typedef struct meeting_watch_args {
     real *out;     /* MEETING_SUMS by block: the deepest at the start of the step, m; how many are nearer than 1.01 d */
 } meeting_watch_args;
 
-PBD_FN void watch_meetings(const meeting_watch_args *a, size_t block) {
+PBD_ITEM(watch_meetings, meeting_watch_args, block, MEETING_BLOCK * sizeof(real), MEETING_BLOCK * 3) {
     const size_t begin = block * MEETING_BLOCK,
                  end = begin + MEETING_BLOCK < a->meetings ? begin + MEETING_BLOCK : a->meetings;
     real deepest = 0, near = 0;
@@ -273,6 +264,5 @@ PBD_FN void watch_meetings(const meeting_watch_args *a, size_t block) {
     a->out[MEETING_SUMS * block] = deepest;
     a->out[MEETING_SUMS * block + 1] = near;
 }
-PBD_ITEM_KERNEL(watch_meetings, meeting_watch_args, MEETING_BLOCK * sizeof(real), MEETING_BLOCK * 3)
 
 #endif

@@ -88,7 +88,7 @@ PBD_FN void stretch_store3(const stretch_args *a, real *array, size_t entry, siz
     batch_store(array + (entry + 2) * a->view.stride, first, count, x.z);
 }
 
-PBD_FN void project_stretch(const stretch_args *a, size_t first, int count) {
+PBD_BATCH_OF(project_stretch, stretch_args, first, count, (24 + 23) * sizeof(real) + 12, 250) {
     element e;
     vvec3 gradient[4];
     element_load(&a->view, 3, first, count, &e);
@@ -125,7 +125,6 @@ PBD_FN void project_stretch(const stretch_args *a, size_t first, int count) {
     element_move(&e, 3, k, gradient);
     element_store(&a->view, 3, first, count, &e);
 }
-PBD_BATCH_KERNEL(project_stretch, stretch_args, (24 + 23) * sizeof(real) + 12, 250)
 
 /* ---- Bending ----------------------------------------------------------------------------------------------------- */
 
@@ -199,7 +198,7 @@ PBD_FN void bending_store(const bending_args *a, size_t first, int count, const 
     }
 }
 
-PBD_FN void project_bending(const bending_args *a, size_t first, int count) {
+PBD_BATCH_OF(project_bending, bending_args, first, count, (32 + 22) * sizeof(real) + 16, 260) {
     hinge h;
     vvec3 lack[4] = {vvec3_zero(), vvec3_zero(), vvec3_zero(), vvec3_zero()},
           done[4] = {lack[0], lack[0], lack[0], lack[0]};
@@ -229,7 +228,6 @@ PBD_FN void project_bending(const bending_args *a, size_t first, int count) {
     }
     if (a->impulse) bending_store(a, first, count, done);
 }
-PBD_BATCH_KERNEL(project_bending, bending_args, (32 + 22) * sizeof(real) + 16, 260)
 
 typedef struct hinge_rest_args {
     const uint32_t *corner;
@@ -237,12 +235,11 @@ typedef struct hinge_rest_args {
     real *rest;
 } hinge_rest_args;
 
-PBD_FN void measure_hinges(const hinge_rest_args *a, size_t first, int count) {
+PBD_BATCH_OF(measure_hinges, hinge_rest_args, first, count, 17 * sizeof(real) + 16, 150) {
     hinge h;
     for (int c = 0; c < 4; c++) batch_load_rows(a->p, a->corner + 4 * first + (size_t)c, 4, count, h.corner[c]);
     hinge_measure(&h);
     batch_store(a->rest, first, count, h.value);
 }
-PBD_BATCH_KERNEL(measure_hinges, hinge_rest_args, 17 * sizeof(real) + 16, 150)
 
 #endif

@@ -186,17 +186,17 @@ static pbd_status search(contact *c, const real *p) {
     c->stale = false;
     PBD_TRY(grid_build(&c->grid, p, c->radius));
     const contact_bodies_args bodies = {c->grid.particle, c->rest, c->body};
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(place_bodies), c->members, &bodies));
+    PBD_TRY(PBD_RUN(c->exec, place_bodies, c->members, &bodies));
     contact_search_args args = search_args_of(c);
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_contacts), c->members, &args));
+    PBD_TRY(PBD_RUN(c->exec, count_contacts, c->members, &args));
     PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->order, c->members, window_bits(c)));
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(count_contact_rows), slices_of(c), &args));
+    PBD_TRY(PBD_RUN(c->exec, count_contact_rows, slices_of(c), &args));
     PBD_TRY(pbd_scan(c->exec, c->slice, slices_of(c), &c->rows));
     PBD_TRY(lists_room(c));
     args.list = c->list;
     args.reach = c->reach;
     pbd_count(c->recorder, "contact_searches", 1);
-    return pbd_run(c->exec, &PBD_KERNEL(fill_contacts), slices_of(c) * CONTACT_SLICE, &args);
+    return PBD_RUN(c->exec, fill_contacts, slices_of(c) * CONTACT_SLICE, &args);
 }
 
 pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
@@ -242,14 +242,14 @@ static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
 
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
     const contact_pass_args args = pass_of(c, x, p);
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_touching), c->members, &args));
-    PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(find_pushes), c->members, &args));
-    return pbd_run(c->exec, &PBD_KERNEL(apply_pushes), c->members, &args);
+    PBD_TRY(PBD_RUN(c->exec, find_touching, c->members, &args));
+    PBD_TRY(PBD_RUN(c->exec, find_pushes, c->members, &args));
+    return PBD_RUN(c->exec, apply_pushes, c->members, &args);
 }
 
 static pbd_status push_out(contact *c, const real *x, real *p) {
     const collide_args args = {c->walls.device, (int)c->walls.count, c->radius, x, p};
-    return pbd_run(c->exec, &PBD_KERNEL(collide_batch), c->particles, &args);
+    return PBD_RUN(c->exec, collide_batch, c->particles, &args);
 }
 
 /* Colliders last: what they say holds to rounding, however few the iterations.
@@ -279,11 +279,11 @@ pbd_status contact_end(contact *c, const real *p) {
                                          .pairs = c->overlaps,
                                          .depth = c->depth,
                                          .near = c->near};
-        PBD_TRY(pbd_run(c->exec, &PBD_KERNEL(watch_pairs), c->members, &args));
+        PBD_TRY(PBD_RUN(c->exec, watch_pairs, c->members, &args));
     }
     if (!c->walled) return pbd_ok();
     const wall_watch_args args = {c->walls.device, (int)c->walls.count, p, c->beyond};
-    return pbd_run(c->exec, &PBD_KERNEL(watch_walls_batch), c->particles, &args);
+    return PBD_RUN(c->exec, watch_walls_batch, c->particles, &args);
 }
 
 static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
@@ -298,7 +298,7 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
     const size_t blocks = c->particles / CONTACT_BLOCK + 1, count = CONTACT_SUMS * blocks;
     real *block = malloc(count * sizeof *block);
     if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    pbd_status status = pbd_run(c->exec, &PBD_KERNEL(sum_contacts), blocks, &args);
+    pbd_status status = PBD_RUN(c->exec, sum_contacts, blocks, &args);
     if (status.code == PBD_OK) status = pbd_download(c->exec, block, c->block, count * sizeof *block);
     sum[0] = sum[1] = sum[3] = 0;
     sum[2] = -NEVER;

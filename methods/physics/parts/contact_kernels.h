@@ -127,12 +127,11 @@ typedef struct contact_bodies_args {
     real *body;
 } contact_bodies_args;
 
-PBD_FN void place_bodies(const contact_bodies_args *a, size_t k) {
+PBD_ITEM(place_bodies, contact_bodies_args, k, 2 * sizeof(real) + 4, 0) {
     a->body[k] = a->rest[4 * (size_t)a->particle[k] + 3];
 }
-PBD_ITEM_KERNEL(place_bodies, contact_bodies_args, 2 * sizeof(real) + 4, 0)
 
-PBD_FN void count_contacts(const contact_search_args *a, size_t first, int count) {
+PBD_BATCH_OF(count_contacts, contact_search_args, first, count, 100 * 4 * sizeof(real), 100 * 11) {
     const uint32_t most = (1u << CONTACT_COUNT_BITS) - 1;
     contact_around around = around_nothing();
     for (uint32_t k = (uint32_t)first; k < first + (size_t)count; k++) {
@@ -143,9 +142,8 @@ PBD_FN void count_contacts(const contact_search_args *a, size_t first, int count
         a->order[k] = k;
     }
 }
-PBD_BATCH_KERNEL(count_contacts, contact_search_args, 100 * 4 * sizeof(real), 100 * 11)
 
-PBD_FN void count_contact_rows(const contact_search_args *a, size_t slice) {
+PBD_ITEM(count_contact_rows, contact_search_args, slice, 8 * CONTACT_SLICE + 4, CONTACT_SLICE) {
     uint32_t rows = 0;
     for (size_t line = slice * CONTACT_SLICE; line < (slice + 1) * CONTACT_SLICE && line < a->members; line++) {
         const uint32_t count = a->count[a->order[line]];
@@ -153,7 +151,6 @@ PBD_FN void count_contact_rows(const contact_search_args *a, size_t slice) {
     }
     a->slice[slice] = rows;
 }
-PBD_ITEM_KERNEL(count_contact_rows, contact_search_args, 8 * CONTACT_SLICE + 4, CONTACT_SLICE)
 
 PBD_FN void search_again(const contact_search_args *a, uint32_t k, uint32_t *list, uint32_t count) {
     contact_around around = around_nothing();
@@ -190,7 +187,7 @@ PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
         }
 }
 
-PBD_FN void fill_contacts(const contact_search_args *a, size_t first, int count) {
+PBD_BATCH_OF(fill_contacts, contact_search_args, first, count, 4 * 12 + 12, 4 * 10) {
     const size_t slice = first / CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], rows = a->slice[slice + 1] - begin, *own = a->own + first;
     const size_t at = (size_t)begin * CONTACT_SLICE + first % CONTACT_SLICE;
@@ -206,7 +203,6 @@ PBD_FN void fill_contacts(const contact_search_args *a, size_t first, int count)
         }
     }
 }
-PBD_BATCH_KERNEL(fill_contacts, contact_search_args, 4 * 12 + 12, 4 * 10)
 
 /* ---- One pass of Eq. 12 ------------------------------------------------------------------------------------------ */
 
@@ -287,7 +283,7 @@ PBD_FN void store_crowds(const contact_pass_args *a, size_t first, int count, co
 
 /* Writes down which candidates overlap now (most do not), how many they are and, where sums are shared, how much a
  * crowd's pushes add up to at most: the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
-PBD_FN void find_touching(const contact_pass_args *a, size_t first, int count) {
+PBD_BATCH_OF(find_touching, contact_pass_args, first, count, 4 * (5 * sizeof(real) + 4), 4 * 10) {
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], end = a->slice[slice + 1];
     const vreal zero = vreal_set(0);
@@ -313,7 +309,6 @@ PBD_FN void find_touching(const contact_pass_args *a, size_t first, int count) {
     for (int l = 0; l < count; l++) a->touches[first + (size_t)l] = touches[l];
     if (begin < end) store_crowds(a, first, count, touches, sum);
 }
-PBD_BATCH_KERNEL(find_touching, contact_pass_args, 4 * (5 * sizeof(real) + 4), 4 * 10)
 
 PBD_FN vreal contact_least(vreal a, vreal b) { return vreal_where(a < b, a, b); }
 PBD_FN vreal contact_most(vreal a, vreal b) { return vreal_where(a > b, a, b); }
@@ -333,7 +328,7 @@ PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
  * largest eigenvalues of sum n n^T), 1 at most, cannot diverge for a relaxation below 2. One number for each pair: one
  * for each particle would lose momentum. Friction acts across n, where all pairs of a particle may pull one way: there
  * the share is 1/(the larger of their numbers of pairs). */
-PBD_FN void find_pushes(const contact_pass_args *a, size_t first, int count) {
+PBD_BATCH_OF(find_pushes, contact_pass_args, first, count, 12 + 8 * sizeof(real), 45) {
     const size_t rows = (size_t)a->slice[first / CONTACT_SLICE] * CONTACT_SLICE + first % CONTACT_SLICE;
     const uint32_t *i = a->own + first;
     const vreal zero = vreal_set(0), one = vreal_set(1);
@@ -376,14 +371,12 @@ PBD_FN void find_pushes(const contact_pass_args *a, size_t first, int count) {
     batch_store(a->push + a->stride, first, count, sum.y);
     batch_store(a->push + 2 * a->stride, first, count, sum.z);
 }
-PBD_BATCH_KERNEL(find_pushes, contact_pass_args, 12 + 8 * sizeof(real), 45)
 
-PBD_FN void apply_pushes(const contact_pass_args *a, size_t line) {
+PBD_ITEM(apply_pushes, contact_pass_args, line, 8, 0) {
     if (a->touches[line] == 0) return;
     real *p = a->p + 4 * (size_t)a->own[line];
     for (size_t d = 0; d < 3; d++) p[d] += a->push[d * a->stride + line];
 }
-PBD_ITEM_KERNEL(apply_pushes, contact_pass_args, 8, 0)
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
@@ -463,12 +456,11 @@ PBD_FN uint32_t near_colliders(const collider_pose *collider, int colliders, con
     return near & grid_lanes(0, (uint32_t)count, (uint32_t)count);
 }
 
-PBD_FN void collide_batch(const collide_args *a, size_t first, int count) {
+PBD_BATCH_OF(collide_batch, collide_args, first, count, 8 * sizeof(real), 20) {
     const vreal radius = a->radius ? batch_load(a->radius, first, count) : vreal_set(0);
     uint32_t near = near_colliders(a->collider, a->colliders, a->p, first, count, radius);
     for (; near; near &= near - 1) collide(a, first + (size_t)lowest_bit(near));
 }
-PBD_BATCH_KERNEL(collide_batch, collide_args, 8 * sizeof(real), 20)
 
 /* ---- What is measured after a substep ---------------------------------------------------------------------------- */
 
@@ -490,7 +482,7 @@ PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
         if (lane[l] > values[own[l]]) values[own[l]] = lane[l];
 }
 
-PBD_FN void watch_pairs(const contact_watch_args *a, size_t first, int count) {
+PBD_BATCH_OF(watch_pairs, contact_watch_args, first, count, 4 * (5 * sizeof(real) + 4), 4 * 15) {
     const contact_pass_args *pass = &a->pass;
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = pass->slice[slice], end = pass->slice[slice + 1], *i = pass->own + first;
@@ -519,7 +511,6 @@ PBD_FN void watch_pairs(const contact_watch_args *a, size_t first, int count) {
     keep_most(a->depth, i, count, depth);
     if (a->within) keep_most(a->near, i, count, near);
 }
-PBD_BATCH_KERNEL(watch_pairs, contact_watch_args, 4 * (5 * sizeof(real) + 4), 4 * 15)
 
 typedef struct wall_watch_args {
     const collider_pose *collider;
@@ -538,12 +529,11 @@ PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
     a->beyond[i] = most;
 }
 
-PBD_FN void watch_walls_batch(const wall_watch_args *a, size_t first, int count) {
+PBD_BATCH_OF(watch_walls_batch, wall_watch_args, first, count, 6 * sizeof(real), 20) {
     const vreal beyond = batch_load(a->beyond, first, count);
     uint32_t near = near_colliders(a->collider, a->colliders, a->p, first, count, -beyond);
     for (; near; near &= near - 1) watch_walls(a, first + (size_t)lowest_bit(near));
 }
-PBD_BATCH_KERNEL(watch_walls_batch, wall_watch_args, 6 * sizeof(real), 20)
 
 /* By block of CONTACT_BLOCK lines or particles, so that the host reads little. */
 enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 4 };
@@ -556,7 +546,7 @@ typedef struct contact_sum_args {
     real *out;      /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond */
 } contact_sum_args;
 
-PBD_FN void sum_contacts(const contact_sum_args *a, size_t block) {
+PBD_ITEM(sum_contacts, contact_sum_args, block, CONTACT_BLOCK *(3 * sizeof(real) + 4), CONTACT_BLOCK * 4) {
     real pairs = 0, depth = 0, near = -(real)1e30, beyond = 0;
     const size_t first = block * CONTACT_BLOCK;
     for (size_t s = first; a->pairs && s < first + CONTACT_BLOCK && s < a->lines; s++) pairs += (real)a->pairs[s];
@@ -571,6 +561,5 @@ PBD_FN void sum_contacts(const contact_sum_args *a, size_t block) {
     out[2] = near;
     out[3] = beyond;
 }
-PBD_ITEM_KERNEL(sum_contacts, contact_sum_args, CONTACT_BLOCK *(3 * sizeof(real) + 4), CONTACT_BLOCK * 4)
 
 #endif

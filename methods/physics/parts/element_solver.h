@@ -219,7 +219,7 @@ ELEMENT_HOST pbd_status element_solver_predict(element_solver *s, double dt) {
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
     predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &args));
     return contact_begin(&s->contact, s->p, s->time, dt);
 }
 
@@ -231,7 +231,7 @@ ELEMENT_HOST pbd_status element_solver_sweep(element_solver *s, element_projecti
     pbd_count(s->recorder, "constraint_solves", s->elements);
     if (s->jacobi) {
         gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(gather_impulses), s->particles, &gather));
+        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, &gather));
     }
     return contact_iterate(&s->contact, s->x, s->p);
 }
@@ -241,7 +241,7 @@ ELEMENT_HOST pbd_status element_solver_advance(element_solver *s, double dt, dou
     advance_args args = {s->p, s->x, s->v, (real)(1 / dt), (real)exp(-damping * dt)};
     s->time += dt;
     PBD_TRY(contact_end(&s->contact, s->p));
-    return pbd_run(s->exec, &PBD_KERNEL(advance), s->particles, &args);
+    return PBD_RUN(s->exec, advance, s->particles, &args);
 }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */

@@ -203,10 +203,10 @@ static pbd_status place(fluid *f, const real *x, const real *v, const collider_p
                                    .gain = f->gain,
                                    .rows = f->rows,
                                    .dt = (real)dt};
-    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_place), f->rows + 1, &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_place, f->rows + 1, &args));
     if (f->walls == 0) return pbd_ok();
     const fluid_measure_args measure = {walls->device, f->p, f->role, walls_of(f)};
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_measure_walls), f->rows, &measure);
+    return PBD_RUN(f->exec, fluid_measure_walls, f->rows, &measure);
 }
 
 static pbd_status solve(fluid *f, const real *v, double dt, int task) {
@@ -232,7 +232,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
                                    .both = s->both,
                                    .printed = s->printed,
                                    .task = task};
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_solve), f->rows, &args);
+    return PBD_RUN(f->exec, fluid_solve, f->rows, &args);
 }
 
 static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
@@ -253,7 +253,7 @@ static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
     double w, slope;
     kernel_at(s->kernel, s->crowding_at, &w, &slope);
     args.crowd_w = (real)(f->support * f->support * f->support / w);
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_move), f->rows, &args);
+    return PBD_RUN(f->exec, fluid_move, f->rows, &args);
 }
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
@@ -270,13 +270,13 @@ static pbd_status search(fluid *f) {
                               .slice = f->slice};
     const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;
     uint64_t rows = 0;
-    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_count), f->rows, &args));
-    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_measure_slices), slices, &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_measure_slices, slices, &args));
     PBD_TRY(pbd_scan(f->exec, f->slice, slices, &rows));
     f->entries = rows * FLUID_LANES;
     PBD_TRY(neighbours_room(f->exec, f->rows, f->entries, &f->list, &f->capacity));
     args.list = f->list;
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_fill), slices * FLUID_LANES, &args);
+    return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, &args);
 }
 
 /* What is too dense, where it all begins; and from then on less of it. */
@@ -290,7 +290,7 @@ static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses 
         PBD_TRY(solve(f, v, dt, FLUID_LOOK));
     }
     f->began = true;
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_allow), f->rows, &args);
+    return PBD_RUN(f->exec, fluid_allow, f->rows, &args);
 }
 
 static pbd_status begin(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
@@ -308,7 +308,7 @@ pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, con
     if (f->liquid == 0) return pbd_ok();
     f->id = id;
     const fluid_forget_args forget = {f->multiplier};
-    if (!(f->settings.keep > 0)) PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_forget), f->rows, &forget));
+    if (!(f->settings.keep > 0)) PBD_TRY(PBD_RUN(f->exec, fluid_forget, f->rows, &forget));
     if (f->settings.settling > 0) PBD_TRY(settle(f, x, v, walls, dt));
     return begin(f, x, v, walls, dt);
 }
@@ -344,9 +344,9 @@ static pbd_status smooth(fluid *f, real *v, double dt) {
                                         .smooth = f->smooth,
                                         .speed = (real)(f->settings.vorticity * dt)};
     const fluid_keep_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
-    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_smooth), f->rows, &args));
-    if (f->curl) PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_confine), f->rows, &confine));
-    return pbd_run(f->exec, &PBD_KERNEL(fluid_keep), f->rows, &keep);
+    PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, &args));
+    if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, &confine));
+    return PBD_RUN(f->exec, fluid_keep, f->rows, &keep);
 }
 
 static pbd_status end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
@@ -377,7 +377,7 @@ pbd_status fluid_look(const fluid *f, fluid_state *out) {
     double sum[FLUID_WATCHED] = {-1};
     *out = (fluid_state){.largest = -1};
     if (f->liquid == 0) return pbd_ok();
-    PBD_TRY(pbd_run(f->exec, &PBD_KERNEL(fluid_watch), blocks, &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_watch, blocks, &args));
     PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_WATCHED, 1, sum));
     const double per = sum[3] > 0 ? 1 / sum[3] : 0;
     *out = (fluid_state){.largest = sum[0], .compressed = sum[1] * per, .mean = sum[2] * per, .exchanged = sum[10]};

@@ -90,7 +90,7 @@ typedef struct fluid_place_args {
 
 PBD_FN size_t fluid_id(const uint32_t *id, size_t row) { return id ? id[row] : row; }
 
-PBD_FN void fluid_place(const fluid_place_args *a, size_t i) {
+PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
     const int nobody = i == a->rows;
     const uint8_t matter = nobody || !a->matter ? (uint8_t)PBD_FLUID : a->matter[fluid_id(a->id, i)];
     const int seen = !nobody && (matter == PBD_FLUID || matter == PBD_CONTINUUM);
@@ -101,7 +101,6 @@ PBD_FN void fluid_place(const fluid_place_args *a, size_t i) {
     a->role[i] = !seen ? FLUID_APART : matter == PBD_FLUID ? FLUID_LIQUID : FLUID_SOLID;
     a->gain[i] = nobody ? 0 : v[3] * volume * volume;
 }
-PBD_ITEM_KERNEL(fluid_place, fluid_place_args, 14 * sizeof(real), 10)
 
 /* ---- Who is near ------------------------------------------------------------------------------------------------- */
 
@@ -145,20 +144,18 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
     return found;
 }
 
-PBD_FN void fluid_count(const fluid_search_args *a, size_t k) {
+PBD_ITEM(fluid_count, fluid_search_args, k, 200 * 4 * sizeof(real) + 120, 200 * 9) {
     a->length[k] = fluid_search(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, 1, NEIGHBOURS_KEPT);
 }
-PBD_ITEM_KERNEL(fluid_count, fluid_search_args, 200 * 4 * sizeof(real) + 120, 200 * 9)
 
-PBD_FN void fluid_measure_slices(const fluid_search_args *a, size_t s) {
+PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_LANES) {
     uint32_t most = 0;
     for (size_t k = FLUID_LANES * s; k < FLUID_LANES * (s + 1) && k < a->rows; k++)
         most = a->length[k] > most ? a->length[k] : most;
     a->slice[s] = most;
 }
-PBD_ITEM_KERNEL(fluid_measure_slices, fluid_search_args, 4 * FLUID_LANES + 4, FLUID_LANES)
 
-PBD_FN void fluid_fill(const fluid_search_args *a, size_t k) {
+PBD_ITEM(fluid_fill, fluid_search_args, k, 30 * 8 + 8, 0) {
     const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
     const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + NEIGHBOURS_KEPT * k;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
@@ -168,7 +165,6 @@ PBD_FN void fluid_fill(const fluid_search_args *a, size_t k) {
         for (size_t r = 0; r < length; r++) to[FLUID_LANES * r] = kept[r];
     for (size_t r = length; r < rows; r++) to[FLUID_LANES * r] = (uint32_t)a->rows;
 }
-PBD_ITEM_KERNEL(fluid_fill, fluid_search_args, 30 * 8 + 8, 0)
 
 /* ---- Walls ------------------------------------------------------------------------------------------------------- */
 
@@ -198,7 +194,7 @@ PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t strid
         }
 }
 
-PBD_FN void fluid_measure_walls(const fluid_measure_args *a, size_t i) {
+PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
     const fluid_walls *w = &a->walls;
     uint32_t *corner = w->corner + FLUID_CORNER * i;
     w->distance[(size_t)w->count * w->stride + i] = (real)1e15;
@@ -213,7 +209,6 @@ PBD_FN void fluid_measure_walls(const fluid_measure_args *a, size_t i) {
         if (gap.distance < w->support) fluid_note_wall(corner, w->distance + i, w->stride, (uint32_t)c);
     }
 }
-PBD_ITEM_KERNEL(fluid_measure_walls, fluid_measure_args, 9 * sizeof(real), 40)
 
 /* Index l of those that `own` names in values; nobody's lanes repeat the last. */
 PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
@@ -355,7 +350,8 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
-PBD_FN void fluid_solve(const fluid_solve_args *a, size_t first, int count) {
+PBD_BATCH_OF(fluid_solve, fluid_solve_args, first, count, 30 * (5 * sizeof(real) + 4) + 10 * sizeof(real),
+             30 * 35 + 40) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -404,7 +400,6 @@ PBD_FN void fluid_solve(const fluid_solve_args *a, size_t first, int count) {
         fluid_set_multiplier(a, own[l], inverse * fluid_lane(s.sum, l) - 1, weight, fluid_lane(x[3], l));
     }
 }
-PBD_BATCH_KERNEL(fluid_solve, fluid_solve_args, 30 * (5 * sizeof(real) + 4) + 10 * sizeof(real), 30 * 35 + 40)
 
 typedef struct fluid_allow_args {
     const uint32_t *id;
@@ -414,18 +409,16 @@ typedef struct fluid_allow_args {
 } fluid_allow_args;
 
 /* Liquid that is too dense when it all begins is let out little by little: at once it would explode. */
-PBD_FN void fluid_allow(const fluid_allow_args *a, size_t i) {
+PBD_ITEM(fluid_allow, fluid_allow_args, i, 2 * sizeof(real), 1) {
     real *allowed = a->allowed + fluid_id(a->id, i);
     *allowed = a->keep < 0 ? real_most(a->excess[i], 0) : a->keep * *allowed;
 }
-PBD_ITEM_KERNEL(fluid_allow, fluid_allow_args, 2 * sizeof(real), 1)
 
 typedef struct fluid_forget_args {
     real *multiplier;
 } fluid_forget_args;
 
-PBD_FN void fluid_forget(const fluid_forget_args *a, size_t i) { a->multiplier[i] = 0; }
-PBD_ITEM_KERNEL(fluid_forget, fluid_forget_args, sizeof(real), 0)
+PBD_ITEM(fluid_forget, fluid_forget_args, i, sizeof(real), 0) { a->multiplier[i] = 0; }
 
 typedef struct fluid_move_args {
     fluid_lists lists;
@@ -449,7 +442,7 @@ PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
     return out;
 }
 
-PBD_FN void fluid_move(const fluid_move_args *a, size_t first, int count) {
+PBD_BATCH_OF(fluid_move, fluid_move_args, first, count, 30 * (5 * sizeof(real) + 4) + 14 * sizeof(real), 30 * 35 + 20) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
     const uint32_t *own = a->lists.own + first;
@@ -507,7 +500,6 @@ PBD_FN void fluid_move(const fluid_move_args *a, size_t first, int count) {
         e[2] += impulse * fluid_lane(other.z, i);
     }
 }
-PBD_BATCH_KERNEL(fluid_move, fluid_move_args, 30 * (5 * sizeof(real) + 4) + 14 * sizeof(real), 30 * 35 + 20)
 
 /* ---- Velocities -------------------------------------------------------------------------------------------------- */
 
@@ -521,7 +513,7 @@ typedef struct fluid_smooth_args {
 } fluid_smooth_args;
 
 /* XSPH among liquid, with weights that are the same from both sides: (m_i V_j + m_j V_i)/2. */
-PBD_FN void fluid_smooth(const fluid_smooth_args *a, size_t first, int count) {
+PBD_BATCH_OF(fluid_smooth, fluid_smooth_args, first, count, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 50) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -559,7 +551,6 @@ PBD_FN void fluid_smooth(const fluid_smooth_args *a, size_t first, int count) {
         a->curl[4 * to + 3] = real_sqrt(vec3_dot(c, c));
     }
 }
-PBD_BATCH_KERNEL(fluid_smooth, fluid_smooth_args, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 50)
 
 typedef struct fluid_confine_args {
     fluid_lists lists;
@@ -570,7 +561,8 @@ typedef struct fluid_confine_args {
 } fluid_confine_args;
 
 /* Vorticity confinement: towards where the curl is largest, across it. Adds momentum, as printed. */
-PBD_FN void fluid_confine(const fluid_confine_args *a, size_t first, int count) {
+PBD_BATCH_OF(fluid_confine, fluid_confine_args, first, count, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real),
+             30 * 45) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -600,17 +592,15 @@ PBD_FN void fluid_confine(const fluid_confine_args *a, size_t first, int count) 
         a->smooth[4 * to + 2] += fluid_lane(push.z, i);
     }
 }
-PBD_BATCH_KERNEL(fluid_confine, fluid_confine_args, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 45)
 
 typedef struct fluid_keep_args {
     const real *role, *smooth;
     real *v;
 } fluid_keep_args;
 
-PBD_FN void fluid_keep(const fluid_keep_args *a, size_t i) {
+PBD_ITEM(fluid_keep, fluid_keep_args, i, 7 * sizeof(real), 0) {
     for (size_t d = 0; d < 3 && a->role[i] > 0; d++) a->v[4 * i + d] = a->smooth[4 * i + d];
 }
-PBD_ITEM_KERNEL(fluid_keep, fluid_keep_args, 7 * sizeof(real), 0)
 
 /* ---- A few numbers of all, by block ------------------------------------------------------------------------------ */
 
@@ -623,7 +613,7 @@ typedef struct fluid_watch_args {
     real *out;
 } fluid_watch_args;
 
-PBD_FN void fluid_watch(const fluid_watch_args *a, size_t block) {
+PBD_ITEM(fluid_watch, fluid_watch_args, block, FLUID_BLOCK * 5 * sizeof(real), FLUID_BLOCK * 12) {
     const size_t begin = block * FLUID_BLOCK, end = begin + FLUID_BLOCK < a->rows ? begin + FLUID_BLOCK : a->rows;
     real *out = a->out + FLUID_WATCHED * block;
     for (int k = 0; k < FLUID_WATCHED; k++) out[k] = k == 0 ? (real)-1 : 0;
@@ -642,6 +632,5 @@ PBD_FN void fluid_watch(const fluid_watch_args *a, size_t block) {
         if (!liquid) out[10] += real_sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
     }
 }
-PBD_ITEM_KERNEL(fluid_watch, fluid_watch_args, FLUID_BLOCK * 5 * sizeof(real), FLUID_BLOCK * 12)
 
 #endif

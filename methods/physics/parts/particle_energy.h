@@ -291,11 +291,11 @@ PARTICLE_HOST particle_energy_args particle_args_from(const particle_energy *s, 
 PARTICLE_HOST pbd_status particle_energy_jacobi(particle_energy *s) {
     const particle_energy_args args = particle_args_from(s, 0);
     pbd_phase_begin(s->recorder, "constraints");
-    pbd_status status = pbd_run(s->exec, &PBD_KERNEL(store_particle_impulses), s->layout.particles, &args);
+    pbd_status status = PBD_RUN(s->exec, store_particle_impulses, s->layout.particles, &args);
     pbd_phase_end(s->recorder);
     if (status.code != PBD_OK) return status;
     pbd_phase_begin(s->recorder, "moves");
-    status = pbd_run(s->exec, &PBD_KERNEL(gather_particle_impulses), s->layout.particles, &args);
+    status = PBD_RUN(s->exec, gather_particle_impulses, s->layout.particles, &args);
     pbd_phase_end(s->recorder);
     return status;
 }
@@ -306,7 +306,7 @@ PARTICLE_HOST pbd_status particle_energy_gauss_seidel(particle_energy *s) {
     pbd_phase_begin(s->recorder, "projection");
     for (int c = 0; c < l->colours && status.code == PBD_OK; c++) {
         const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
-        status = pbd_run(s->exec, &PBD_KERNEL(project_particles), l->colour_count[c], &args);
+        status = PBD_RUN(s->exec, project_particles, l->colour_count[c], &args);
     }
     pbd_phase_end(s->recorder);
     return status;
@@ -326,7 +326,7 @@ PARTICLE_HOST pbd_status particle_energy_flow(particle_energy *s) {
                                          .yield = (real)s->material.yield,
                                          .creep = (real)(1 - exp(-s->material.creep * s->dt)),
                                          .deviatoric = s->material.deviatoric};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(flow_particles), s->layout.colour_count[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, flow_particles, s->layout.colour_count[c], &args));
     }
     return pbd_ok();
 }
@@ -416,10 +416,10 @@ PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
     /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
     const bool ended = s->later && s->time > s->forces_end - 0.5 * s->dt;
     const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)s->dt};
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(predict), n, &predict));
+    PBD_TRY(PBD_RUN(s->exec, predict, n, &predict));
     if (s->multiplier) {
         const clear_args clear = {s->multiplier};
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(clear_reals), s->layout.slots, &clear));
+        PBD_TRY(PBD_RUN(s->exec, clear_reals, s->layout.slots, &clear));
     }
     PBD_TRY(contact_begin(&s->contact, s->p, s->time, s->dt));
     for (long i = 0; i < s->iterations; i++) {
@@ -430,7 +430,7 @@ PARTICLE_HOST pbd_status particle_energy_substep(particle_energy *s) {
     PBD_TRY(particle_energy_flow(s));
     const advance_args advance = {s->p, s->x, s->v, (real)(1 / s->dt), (real)exp(-s->damping * s->dt)};
     s->time += s->dt;
-    PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(advance), n, &advance));
+    PBD_TRY(PBD_RUN(s->exec, advance, n, &advance));
     return particle_energy_cut(s);
 }
 
@@ -442,7 +442,7 @@ PARTICLE_HOST pbd_status particle_energy_look(const particle_energy *s, real *ro
                                    .density = s->density_at,
                                    .idle = s->idle_at};
         args.energy.view.p = rows;
-        PBD_TRY(pbd_run(s->exec, &PBD_KERNEL(look_at_particles), s->layout.colour_count[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, look_at_particles, s->layout.colour_count[c], &args));
     }
     return pbd_ok();
 }

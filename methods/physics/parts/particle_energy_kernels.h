@@ -124,7 +124,7 @@ PBD_FN void move_row(vreal x[4], vvec3 by) {
     x[2] += x[3] * by.z;
 }
 
-PBD_FN void project_particles(const particle_energy_args *a, size_t first, int count) {
+PBD_BATCH_OF(project_particles, particle_energy_args, first, count, 30 * (11 * sizeof(real) + 4), 30 * 50 + 300) {
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1];
@@ -141,11 +141,10 @@ PBD_FN void project_particles(const particle_energy_args *a, size_t first, int c
     move_row(own, vmat3_apply(step, vvec3_scale(vreal_set(-1), particle_sum(v, first, count))));
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
-PBD_BATCH_KERNEL(project_particles, particle_energy_args, 30 * (11 * sizeof(real) + 4), 30 * 50 + 300)
 
 /* ---- Jacobi: every constraint's s P first, then every particle's sum (cao2023 Eq. 11; C-15) ---------------------- */
 
-PBD_FN void store_particle_impulses(const particle_energy_args *a, size_t first, int count) {
+PBD_BATCH_OF(store_particle_impulses, particle_energy_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300) {
     vreal own[4];
     const vmat3 step = particle_correction(a, first, count, own);
     const vvec3 column[3] = {step.x, step.y, step.z};
@@ -154,9 +153,8 @@ PBD_FN void store_particle_impulses(const particle_energy_args *a, size_t first,
         batch_store_strided(a->view.impulse, 3 * first + (size_t)c, 3, count, row);
     }
 }
-PBD_BATCH_KERNEL(store_particle_impulses, particle_energy_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300)
 
-PBD_FN void gather_particle_impulses(const particle_energy_args *a, size_t first, int count) {
+PBD_BATCH_OF(gather_particle_impulses, particle_energy_args, first, count, 30 * (15 * sizeof(real) + 4), 30 * 18) {
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1];
@@ -182,7 +180,6 @@ PBD_FN void gather_particle_impulses(const particle_energy_args *a, size_t first
     move_row(own, sum);
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
-PBD_BATCH_KERNEL(gather_particle_impulses, particle_energy_args, 30 * (15 * sizeof(real) + 4), 30 * 18)
 
 /* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
 
@@ -193,14 +190,13 @@ typedef struct particle_flow_args {
     real_bits deviatoric, none;
 } particle_flow_args;
 
-PBD_FN void flow_particles(const particle_flow_args *a, size_t first, int count) {
+PBD_BATCH_OF(flow_particles, particle_flow_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 100) {
     vreal own[4];
     const vmat3 f = particle_deformation_gradient(&a->view, first, count, own);
     const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
     plastic_store(a->plastic, a->view.stride, first, count,
                   vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
 }
-PBD_BATCH_KERNEL(flow_particles, particle_flow_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 100)
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
@@ -211,7 +207,7 @@ typedef struct particle_look_args {
     real *idle; /* by particle: 1 where there is energy and no gradient to go down along, 2 where psi is no number */
 } particle_look_args;
 
-PBD_FN void look_at_particles(const particle_look_args *a, size_t first, int count) {
+PBD_BATCH_OF(look_at_particles, particle_look_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300) {
     const particle_view *v = &a->energy.view;
     vreal own[4];
     const vmat3 f = particle_deformation_gradient(v, first, count, own);
@@ -231,6 +227,5 @@ PBD_FN void look_at_particles(const particle_look_args *a, size_t first, int cou
         a->idle[particle] = psi[l] == psi[l] ? (real)(psi[l] > 0 && !(weight[l] > 0)) : 2;
     }
 }
-PBD_BATCH_KERNEL(look_at_particles, particle_look_args, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300)
 
 #endif

@@ -61,7 +61,7 @@ static pbd_status read_blocks(const grid *g, size_t each, real **out, size_t *bl
 static pbd_status read_bounds(grid *g, const real *rows, double extent[3]) {
     const grid_bounds_args args = {rows, g->member, g->count, g->block};
     const size_t blocks_run = (g->count + GRID_BLOCK - 1) / GRID_BLOCK;
-    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_bounds), blocks_run, &args));
+    PBD_TRY(PBD_RUN(g->exec, grid_bounds, blocks_run, &args));
     real *block;
     size_t blocks;
     PBD_TRY(read_blocks(g, 6, &block, &blocks));
@@ -106,7 +106,7 @@ pbd_status grid_build(grid *g, const real *rows, const real *w) {
                                  .built = g->built,
                                  .inverse_cell = inverse_cell,
                                  .bits = {g->bits[0], g->bits[1], g->bits[2]}};
-    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_keys), g->count, &keys));
+    PBD_TRY(PBD_RUN(g->exec, grid_keys, g->count, &keys));
     PBD_TRY(pbd_sort_pairs(g->exec, g->key, g->slot, g->count, bits));
     const grid_place_args place = {.rows = rows,
                                    .w = w,
@@ -118,7 +118,7 @@ pbd_status grid_build(grid *g, const real *rows, const real *w) {
                                    .first = g->first,
                                    .count = g->count,
                                    .cells = 1u << bits};
-    return pbd_run(g->exec, &PBD_KERNEL(grid_place), g->count, &place);
+    return PBD_RUN(g->exec, grid_place, g->count, &place);
 }
 
 grid_view grid_view_of(const grid *g) {
@@ -137,7 +137,7 @@ pbd_status grid_largest_move(const grid *g, const real *rows, double *out) {
     *out = INFINITY;
     if (g->builds == 0) return pbd_ok();
     const grid_moved_args args = {rows, g->built, g->member, g->count, g->block};
-    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(grid_moved), (g->count + GRID_BLOCK - 1) / GRID_BLOCK, &args));
+    PBD_TRY(PBD_RUN(g->exec, grid_moved, (g->count + GRID_BLOCK - 1) / GRID_BLOCK, &args));
     real *block;
     size_t blocks;
     PBD_TRY(read_blocks(g, 6, &block, &blocks));
@@ -194,11 +194,11 @@ static pbd_status make_lists(neighbours *n, const real *rows) {
     PBD_TRY(grid_build(g, rows, NULL));
     const real reach = (real)(n->reach + n->skin);
     neighbours_args args = {.grid = grid_view_of(g), .square = reach * reach, .first = n->first, .kept = n->kept};
-    PBD_TRY(pbd_run(g->exec, &PBD_KERNEL(count_neighbours), g->count, &args));
+    PBD_TRY(PBD_RUN(g->exec, count_neighbours, g->count, &args));
     PBD_TRY(pbd_scan(g->exec, n->first, g->count, &n->entries));
     PBD_TRY(neighbours_room(g->exec, g->count, n->entries, &n->list, &n->capacity));
     args.list = n->list;
-    return pbd_run(g->exec, &PBD_KERNEL(fill_neighbours), g->count, &args);
+    return PBD_RUN(g->exec, fill_neighbours, g->count, &args);
 }
 
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt) {

@@ -21,7 +21,7 @@ typedef struct grid_keys_args {
     int bits[3];
 } grid_keys_args;
 
-PBD_FN void grid_keys(const grid_keys_args *a, size_t i) {
+PBD_ITEM(grid_keys, grid_keys_args, i, 4 * sizeof(real) + 8, 25) {
     const real *row = a->rows + 4 * member_at(a->member, i);
     const grid_cell cell = grid_cell_of(a->bits, a->inverse_cell, vec3_make(row[0], row[1], row[2]));
     a->key[i] = grid_key(a->bits, cell);
@@ -29,7 +29,6 @@ PBD_FN void grid_keys(const grid_keys_args *a, size_t i) {
     if (a->built)
         for (size_t d = 0; d < 4; d++) a->built[4 * i + d] = row[d];
 }
-PBD_ITEM_KERNEL(grid_keys, grid_keys_args, 4 * sizeof(real) + 8, 25)
 
 typedef struct grid_place_args {
     const real *rows;
@@ -45,7 +44,7 @@ typedef struct grid_place_args {
 
 /* Takes along what searches read, and writes where cells begin: place k begins every cell after that of place k - 1 up
  * to its own. */
-PBD_FN void grid_place(const grid_place_args *a, size_t k) {
+PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 20, 2) {
     const size_t particle = member_at(a->member, a->slot[k]);
     for (size_t d = 0; d < 4; d++) a->column[d][k] = a->rows[4 * particle + d];
     if (a->w) a->column[3][k] = a->w[particle];
@@ -55,7 +54,6 @@ PBD_FN void grid_place(const grid_place_args *a, size_t k) {
     if (k + 1 < a->count) return;
     for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
 }
-PBD_ITEM_KERNEL(grid_place, grid_place_args, 8 * sizeof(real) + 20, 2)
 
 /* ---- A few numbers of all, by block: the host does the rest ------------------------------------------------------ */
 
@@ -66,7 +64,7 @@ typedef struct grid_bounds_args {
     real *out; /* by block: least x, y, z, most x, y, z */
 } grid_bounds_args;
 
-PBD_FN void grid_bounds(const grid_bounds_args *a, size_t block) {
+PBD_ITEM(grid_bounds, grid_bounds_args, block, GRID_BLOCK * 4 * sizeof(real), GRID_BLOCK * 6) {
     const size_t end = (block + 1) * GRID_BLOCK < a->count ? (block + 1) * GRID_BLOCK : a->count;
     const real far = (real)1e30;
     real low[3] = {far, far, far}, high[3] = {-far, -far, -far};
@@ -82,7 +80,6 @@ PBD_FN void grid_bounds(const grid_bounds_args *a, size_t block) {
         a->out[6 * block + 3 + d] = high[d];
     }
 }
-PBD_ITEM_KERNEL(grid_bounds, grid_bounds_args, GRID_BLOCK * 4 * sizeof(real), GRID_BLOCK * 6)
 
 typedef struct grid_moved_args {
     const real *rows, *built; /* by particle; by slot */
@@ -91,7 +88,7 @@ typedef struct grid_moved_args {
     real *out; /* by block: the least motion along x, y, z, then the most, m */
 } grid_moved_args;
 
-PBD_FN void grid_moved(const grid_moved_args *a, size_t block) {
+PBD_ITEM(grid_moved, grid_moved_args, block, GRID_BLOCK * 8 * sizeof(real), GRID_BLOCK * 9) {
     const size_t begin = block * GRID_BLOCK, end = begin + GRID_BLOCK < a->count ? begin + GRID_BLOCK : a->count;
     real low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
     for (size_t i = begin; i < end; i++) {
@@ -107,7 +104,6 @@ PBD_FN void grid_moved(const grid_moved_args *a, size_t block) {
         a->out[6 * block + 3 + d] = high[d];
     }
 }
-PBD_ITEM_KERNEL(grid_moved, grid_moved_args, GRID_BLOCK * 8 * sizeof(real), GRID_BLOCK * 9)
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
@@ -142,12 +138,11 @@ PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint3
     return found;
 }
 
-PBD_FN void count_neighbours(const neighbours_args *a, size_t k) {
+PBD_ITEM(count_neighbours, neighbours_args, k, 200 * 3 * sizeof(real) + 120, 200 * 9) {
     a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
 }
-PBD_ITEM_KERNEL(count_neighbours, neighbours_args, 200 * 3 * sizeof(real) + 120, 200 * 9)
 
-PBD_FN void fill_neighbours(const neighbours_args *a, size_t k) {
+PBD_ITEM(fill_neighbours, neighbours_args, k, 30 * 8 + 8, 0) {
     const uint32_t *first = a->first + a->grid.slot[k];
     const uint32_t count = first[1] - first[0], *kept = a->kept + NEIGHBOURS_KEPT * k;
     uint32_t *list = a->list + first[0];
@@ -156,6 +151,5 @@ PBD_FN void fill_neighbours(const neighbours_args *a, size_t k) {
     else
         for (uint32_t i = 0; i < count; i++) list[i] = kept[i];
 }
-PBD_ITEM_KERNEL(fill_neighbours, neighbours_args, 30 * 8 + 8, 0)
 
 #endif

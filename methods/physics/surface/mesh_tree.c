@@ -35,7 +35,7 @@ pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles) {
 static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
     const mesh_bounds_args args = {codes->mesh, t->triangles, t->block};
     const size_t blocks = blocks_of(t);
-    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_bounds), blocks, &args));
+    PBD_TRY(PBD_RUN(t->exec, mesh_bounds, blocks, &args));
     real *block = malloc((6 * blocks + 1) * sizeof *block);
     if (!block) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
     const pbd_status status = pbd_download(t->exec, block, t->block, 6 * blocks * sizeof *block);
@@ -59,7 +59,7 @@ static pbd_status sort_levels(mesh_tree *t) {
     t->levels = 0;
     t->level[0] = 0;
     if (inner == 0) return pbd_ok();
-    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_depth), inner, &args));
+    PBD_TRY(PBD_RUN(t->exec, mesh_depth, inner, &args));
     PBD_TRY(pbd_sort_pairs(t->exec, t->depth, t->order, inner, DEPTH_BITS));
     uint32_t *depth = malloc(inner * sizeof *depth);
     if (!depth) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
@@ -73,10 +73,10 @@ static pbd_status sort_levels(mesh_tree *t) {
 
 static pbd_status fit(mesh_tree *t, const mesh_rows *mesh) {
     mesh_fit_args args = {*mesh, t->triangles, t->leaf, t->child, NULL, t->box};
-    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_fit_leaf), t->triangles, &args));
+    PBD_TRY(PBD_RUN(t->exec, mesh_fit_leaf, t->triangles, &args));
     for (int l = t->levels - 1; l >= 0; l--) {
         args.order = t->order + t->level[l];
-        PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_fit_inner), t->level[l + 1] - t->level[l], &args));
+        PBD_TRY(PBD_RUN(t->exec, mesh_fit_inner, t->level[l + 1] - t->level[l], &args));
     }
     return pbd_ok();
 }
@@ -87,9 +87,9 @@ pbd_status mesh_tree_build(mesh_tree *t, const mesh_rows *mesh) {
     t->builds++;
     if (t->triangles == 0) return pbd_ok();
     PBD_TRY(scale_codes(t, &codes));
-    PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_codes), t->triangles, &codes));
+    PBD_TRY(PBD_RUN(t->exec, mesh_codes, t->triangles, &codes));
     PBD_TRY(pbd_sort_pairs(t->exec, t->code, t->leaf, t->triangles, CODE_BITS));
-    if (t->triangles > 1) PBD_TRY(pbd_run(t->exec, &PBD_KERNEL(mesh_join), t->triangles - 1, &join));
+    if (t->triangles > 1) PBD_TRY(PBD_RUN(t->exec, mesh_join, t->triangles - 1, &join));
     PBD_TRY(sort_levels(t));
     return fit(t, mesh);
 }
@@ -106,5 +106,5 @@ mesh_view mesh_tree_view(const mesh_tree *t, const mesh_rows *mesh) {
 pbd_status mesh_tree_nearest(const mesh_tree *t, const mesh_rows *mesh, const real *x, size_t n, double reach, bool own,
                              mesh_point *out) {
     const mesh_ask_args args = {mesh_tree_view(t, mesh), x, (real)fmin(reach, (double)MESH_FAR), own, out};
-    return pbd_run(t->exec, &PBD_KERNEL(mesh_ask), n, &args);
+    return PBD_RUN(t->exec, mesh_ask, n, &args);
 }

@@ -60,14 +60,13 @@ PBD_FN vec3 mesh_middle(const mesh_rows *m, uint32_t triangle) {
     return vec3_make((real)0.5 * (box[0] + box[3]), (real)0.5 * (box[1] + box[4]), (real)0.5 * (box[2] + box[5]));
 }
 
-PBD_FN void mesh_bounds(const mesh_bounds_args *a, size_t block) {
+PBD_ITEM(mesh_bounds, mesh_bounds_args, block, MESH_BLOCK * 9 * sizeof(real), MESH_BLOCK * 30) {
     const size_t end = (block + 1) * MESH_BLOCK < a->triangles ? (block + 1) * MESH_BLOCK : a->triangles;
     real box[6];
     mesh_empty_box(box);
     for (size_t t = block * MESH_BLOCK; t < end; t++) mesh_grow(box, mesh_middle(&a->mesh, (uint32_t)t));
     for (size_t d = 0; d < 6; d++) a->out[6 * block + d] = box[d];
 }
-PBD_ITEM_KERNEL(mesh_bounds, mesh_bounds_args, MESH_BLOCK * 9 * sizeof(real), MESH_BLOCK * 30)
 
 typedef struct mesh_codes_args {
     mesh_rows mesh;
@@ -84,14 +83,13 @@ PBD_FN uint32_t mesh_spread_bits(real x) {
     return (b | b << 2) & 0x09249249u;
 }
 
-PBD_FN void mesh_codes(const mesh_codes_args *a, size_t t) {
+PBD_ITEM(mesh_codes, mesh_codes_args, t, 9 * sizeof(real) + 20, 40) {
     const vec3 x = mesh_middle(&a->mesh, (uint32_t)t);
     a->code[t] = mesh_spread_bits((x.x - a->low[0]) * a->scale[0]) |
                  mesh_spread_bits((x.y - a->low[1]) * a->scale[1]) << 1 |
                  mesh_spread_bits((x.z - a->low[2]) * a->scale[2]) << 2;
     a->leaf[t] = (uint32_t)t;
 }
-PBD_ITEM_KERNEL(mesh_codes, mesh_codes_args, 9 * sizeof(real) + 20, 40)
 
 /* ---- The tree, from common prefixes of sorted codes -------------------------------------------------------------- */
 
@@ -121,7 +119,7 @@ PBD_FN int mesh_prefix(const mesh_join_args *a, int64_t i, int64_t j) {
 
 /* Karras 2012, section 4: inner node i is one end of the leaves that it covers; which way, how far, and where they
  * part. */
-PBD_FN void mesh_join(const mesh_join_args *a, size_t node) {
+PBD_ITEM(mesh_join, mesh_join_args, node, 16, 0) {
     const int64_t i = (int64_t)node, step = mesh_prefix(a, i, i + 1) > mesh_prefix(a, i, i - 1) ? 1 : -1;
     const int least = mesh_prefix(a, i, i - step);
     int64_t most = 2, length = 0, split = 0;
@@ -143,20 +141,18 @@ PBD_FN void mesh_join(const mesh_join_args *a, size_t node) {
     a->parent[left] = (uint32_t)node;
     a->parent[right] = (uint32_t)node;
 }
-PBD_ITEM_KERNEL(mesh_join, mesh_join_args, 16, 0)
 
 typedef struct mesh_depth_args {
     const uint32_t *parent;
     uint32_t *depth, *order;
 } mesh_depth_args;
 
-PBD_FN void mesh_depth(const mesh_depth_args *a, size_t node) {
+PBD_ITEM(mesh_depth, mesh_depth_args, node, 12, 0) {
     uint32_t depth = 0;
     for (uint32_t at = (uint32_t)node; at != 0; at = a->parent[at]) depth++;
     a->depth[node] = depth;
     a->order[node] = (uint32_t)node;
 }
-PBD_ITEM_KERNEL(mesh_depth, mesh_depth_args, 12, 0)
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 
@@ -167,14 +163,13 @@ typedef struct mesh_fit_args {
     real *box;
 } mesh_fit_args;
 
-PBD_FN void mesh_fit_leaf(const mesh_fit_args *a, size_t leaf) {
+PBD_ITEM(mesh_fit_leaf, mesh_fit_args, leaf, 15 * sizeof(real) + 16, 18) {
     real box[6];
     mesh_box_of(&a->mesh, a->leaf[leaf], box);
     for (size_t d = 0; d < 6; d++) a->box[6 * (a->triangles - 1 + leaf) + d] = box[d];
 }
-PBD_ITEM_KERNEL(mesh_fit_leaf, mesh_fit_args, 15 * sizeof(real) + 16, 18)
 
-PBD_FN void mesh_fit_inner(const mesh_fit_args *a, size_t i) {
+PBD_ITEM(mesh_fit_inner, mesh_fit_args, i, 18 * sizeof(real) + 12, 6) {
     const size_t node = a->order[i];
     const real *left = a->box + 6 * (size_t)a->child[2 * node], *right = a->box + 6 * (size_t)a->child[2 * node + 1];
     real *box = a->box + 6 * node;
@@ -183,7 +178,6 @@ PBD_FN void mesh_fit_inner(const mesh_fit_args *a, size_t i) {
         box[3 + d] = left[3 + d] > right[3 + d] ? left[3 + d] : right[3 + d];
     }
 }
-PBD_ITEM_KERNEL(mesh_fit_inner, mesh_fit_args, 18 * sizeof(real) + 12, 6)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
@@ -195,9 +189,8 @@ typedef struct mesh_ask_args {
     mesh_point *out;
 } mesh_ask_args;
 
-PBD_FN void mesh_ask(const mesh_ask_args *a, size_t i) {
+PBD_ITEM(mesh_ask, mesh_ask_args, i, 4 * sizeof(real) + sizeof(mesh_point), 1000) {
     a->out[i] = mesh_nearest(&a->mesh, load3(a->x, i), a->reach, a->own ? (uint32_t)i : MESH_NONE);
 }
-PBD_ITEM_KERNEL(mesh_ask, mesh_ask_args, 4 * sizeof(real) + sizeof(mesh_point), 1000)
 
 #endif
