@@ -22,7 +22,7 @@ set(package_program [[${CMAKE_CURRENT_LIST_DIR}/../../../bin/pbdbench]])
 configure_file(cmake/pbdbenchConfig.cmake.in ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake @ONLY)
 
 install(TARGETS pbdbench RUNTIME DESTINATION bin)
-install(FILES methods/method.h methods/plugin.h DESTINATION include/pbdbench/methods)
+install(FILES methods/method.h methods/plugin.h methods/plugin_calls.c DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"
     PATTERN sparse.h EXCLUDE)
 foreach(header IN ITEMS real vec exec kernel lanes tile batch emu)

@@ -17,7 +17,9 @@
 extern "C" {
 #endif
 
-#define PBD_METHOD_ABI 5u
+/* Of everything that crosses between the program and a plug-in. It rises when something that was there changes; members
+ * that are added at the end of a struct leave it as it is (plugin.h). */
+#define PBD_METHOD_ABI 6u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -260,6 +262,7 @@ typedef struct pbd_blade {
 } pbd_blade;
 
 typedef struct pbd_scene {
+    uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
     size_t particles;
     double *positions;  /* particles x 3, m, at rest */
     double *velocities; /* particles x 3, m/s; NULL: at rest */
@@ -364,7 +367,7 @@ typedef enum pbd_field {
 } pbd_field;
 
 typedef struct pbd_method {
-    uint32_t abi; /* PBD_METHOD_ABI; a mismatch is refused with both numbers */
+    uint32_t bytes; /* sizeof(pbd_method) as its source knew it */
     const char *name, *summary, *source;
     unsigned needs;
     unsigned takes;          /* PBD_TAKES_* */

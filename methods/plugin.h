@@ -1,4 +1,4 @@
-/* Methods out of tree: what a plug-in exports.
+/* Methods out of tree: what a plug-in exports, and what it is given.
  *
  * A plug-in is a shared library with one or more methods (method.h), written like those in the tree: sources are
  * compiled twice, with `real` as float and as double, and each method defines one `const pbd_method PBD_NAME(NAME)`.
@@ -14,10 +14,15 @@
  *     static const pbd_plugin_method methods[] = {PBD_BOTH(first), PBD_BOTH(second)};
  *     PBD_PLUGIN_TABLE("mine", "0.1", methods);
  *
- * A plug-in may call what method.h, harness/exec/exec.h, harness/exec/emu.h and methods/physics/space/colouring.h
- * declare: the program exports these functions (cmake/plugin.exports) and no others. The rest of methods/physics is
- * headers. It runs on cpu, and on emu where its kernels were compiled for it (pbdbench_add_plugin does); CUDA is for
- * methods in the tree. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is wrong with one.
+ * On loading, the program hands over a table of functions, pbd_host. methods/plugin_calls.c, which pbdbench_add_plugin
+ * compiles into each plug-in, defines what method.h, harness/exec/exec.h, harness/exec/emu.h and
+ * methods/physics/space/colouring.h declare by calls through that table, so that a plug-in's source is written like one
+ * in the tree. The rest of methods/physics is headers. A plug-in runs on cpu, on emu, and, where nvcc was found when it
+ * was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is wrong with one.
+ *
+ * Structs grow at their ends only. On loading, the sizes of all that cross are compared: one that stands alone
+ * (PBD_GROWING) may be smaller in the plug-in than in the program, whose further members it does not know; one that
+ * stands in arrays or within others (PBD_FIXED) has one size.
  */
 #ifndef PBD_PLUGIN_H
 #define PBD_PLUGIN_H
@@ -25,8 +30,84 @@
 #include "harness/exec/exec.h"
 #include "methods/method.h"
 
-/* Of this table. What method.h and exec.h say is counted by PBD_METHOD_ABI; the sizes below catch who forgot to. */
-#define PBD_PLUGIN_ABI 1u
+/* Of the table below. */
+#define PBD_PLUGIN_ABI 2u
+
+/* ---- What a plug-in may call ------------------------------------------------------------------------------------
+ * F(type, name, parameters, arguments) for each; P(name, parameters, arguments) for what returns nothing. New rows come
+ * last. pbd_error and pbd_warning, which take formats, are the plug-in's own: a warning goes out as a text. */
+
+struct pbd_emu_index;
+
+#define PBD_HOST_FUNCTIONS(F, P)                                                                                    \
+    F(double, pbd_real, (const pbd_values *v, const char *name), (v, name))                                         \
+    F(long, pbd_integer, (const pbd_values *v, const char *name), (v, name))                                        \
+    F(int, pbd_choice, (const pbd_values *v, const char *name), (v, name))                                          \
+    F(const char *, pbd_text, (const pbd_values *v, const char *name), (v, name))                                   \
+    F(pbd_status, pbd_read_file, (const pbd_values *v, const char *name, pbd_content *out), (v, name, out))         \
+    P(pbd_content_free, (pbd_content * content), (content))                                                         \
+    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_direction direction, double value),    \
+      (r, name, unit, direction, value))                                                                            \
+    P(pbd_count, (pbd_recorder * r, const char *name, uint64_t add), (r, name, add))                                \
+    P(pbd_series,                                                                                                   \
+      (pbd_recorder * r, const char *name, const char *component, const char *unit, const double *values,           \
+       size_t count, size_t stride),                                                                                \
+      (r, name, component, unit, values, count, stride))                                                            \
+    P(pbd_phase_begin, (pbd_recorder * r, const char *name), (r, name))                                             \
+    P(pbd_phase_end, (pbd_recorder * r), (r))                                                                       \
+    F(bool, pbd_stop_requested, (const pbd_recorder *r), (r))                                                       \
+    F(int, pbd_exec_threads, (const pbd_exec *exec), (exec))                                                        \
+    F(pbd_status, pbd_exec_wait, (pbd_exec * exec), (exec))                                                         \
+    F(pbd_status, pbd_alloc, (pbd_exec * exec, size_t bytes, void **out), (exec, bytes, out))                       \
+    P(pbd_free, (pbd_exec * exec, void *memory), (exec, memory))                                                    \
+    F(pbd_status, pbd_upload, (pbd_exec * exec, void *device, const void *host, size_t bytes),                      \
+      (exec, device, host, bytes))                                                                                  \
+    F(pbd_status, pbd_download, (pbd_exec * exec, void *host, const void *device, size_t bytes),                    \
+      (exec, host, device, bytes))                                                                                  \
+    F(pbd_status, pbd_run, (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t entries, const void *args), \
+      (exec, kernel, n, entries, args))                                                                             \
+    F(pbd_status, pbd_repeat_begin, (pbd_exec * exec, pbd_repeat * *repeat), (exec, repeat))                        \
+    F(pbd_status, pbd_repeat_end, (pbd_exec * exec), (exec))                                                        \
+    P(pbd_repeat_free, (pbd_exec * exec, pbd_repeat * repeat), (exec, repeat))                                      \
+    F(pbd_status, pbd_sort_pairs, (pbd_exec * exec, uint32_t * keys, uint32_t * values, size_t n, int bits),        \
+      (exec, keys, values, n, bits))                                                                                \
+    F(pbd_status, pbd_scan, (pbd_exec * exec, uint32_t * values, size_t n, uint64_t * total),                       \
+      (exec, values, n, total))                                                                                     \
+    F(struct pbd_emu_index *, pbd_emu_thread_index, (void), ())                                                     \
+    F(struct pbd_emu_index *, pbd_emu_block_index, (void), ())                                                      \
+    P(pbd_emu_barrier, (void), ())                                                                                  \
+    F(void *, pbd_emu_shared, (size_t bytes), (bytes))                                                              \
+    P(pbd_emu_tile_sums, (void *values, int count, bool is_double), (values, count, is_double))                     \
+    F(pbd_status, pbd_colour,                                                                                       \
+      (size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order, size_t *first,         \
+       int *colours),                                                                                               \
+      (count, arity, particle, particles, order, first, colours))
+
+typedef struct pbd_host {
+    uint32_t bytes; /* of this table in the program: rows beyond it are not there */
+    void (*warning)(pbd_recorder *, const char *name, const char *text);
+#define PBD_HOST_FUNCTION(type, name, parameters, arguments) type(*name) parameters;
+#define PBD_HOST_PROCEDURE(name, parameters, arguments) void(*name) parameters;
+    PBD_HOST_FUNCTIONS(PBD_HOST_FUNCTION, PBD_HOST_PROCEDURE)
+#undef PBD_HOST_FUNCTION
+#undef PBD_HOST_PROCEDURE
+} pbd_host;
+
+/* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
+
+#define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
+#define PBD_FIXED(S)                                                                                                  \
+    S(pbd_kernel)                                                                                                     \
+    S(pbd_status)                                                                                                     \
+    S(pbd_param) S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_material) S(pbd_fluid) S(pbd_settle) S(pbd_collider) \
+        S(pbd_collider_mesh) S(pbd_contact) S(pbd_blade)
+
+typedef struct pbd_struct_size {
+    const char *name; /* NULL ends a list */
+    size_t bytes;
+} pbd_struct_size;
+
+#define PBD_SIZE_OF(type) {#type, sizeof(type)},
 
 typedef struct pbd_plugin_method {
     const pbd_method *f32, *f64; /* NULL: not compiled in that precision */
@@ -35,11 +116,14 @@ typedef struct pbd_plugin_method {
 typedef struct pbd_plugin_table {
     uint32_t abi; /* stays the first, whatever else changes */
     uint32_t method_abi;
-    uint32_t method_bytes, scene_bytes, kernel_bytes; /* of the structs as the plug-in knows them */
+    const pbd_struct_size *sizes; /* of the structs that cross, as the plug-in knows them */
+    void (*take_host)(const pbd_host *);
     const char *name, *version;
     const pbd_plugin_method *method;
     size_t methods;
 } pbd_plugin_table;
+
+void pbd_plugin_take_host(const pbd_host *host); /* methods/plugin_calls.c, within the plug-in */
 
 /* Weak, so that a plug-in of one precision links: the other is NULL then. */
 #define PBD_DECLARE_METHOD(NAME) \
@@ -47,16 +131,16 @@ typedef struct pbd_plugin_table {
 #define PBD_BOTH(NAME) \
     { &NAME##_float, &NAME##_double }
 
-#define PBD_PLUGIN_TABLE(NAME, VERSION, METHODS)                                     \
-    __attribute__((visibility("default"))) extern const pbd_plugin_table pbd_plugin; \
-    const pbd_plugin_table pbd_plugin = {.abi = PBD_PLUGIN_ABI,                      \
-                                         .method_abi = PBD_METHOD_ABI,               \
-                                         .method_bytes = sizeof(pbd_method),         \
-                                         .scene_bytes = sizeof(pbd_scene),           \
-                                         .kernel_bytes = sizeof(pbd_kernel),         \
-                                         .name = NAME,                               \
-                                         .version = VERSION,                         \
-                                         .method = METHODS,                          \
+#define PBD_PLUGIN_TABLE(NAME, VERSION, METHODS)                                                                  \
+    static const pbd_struct_size pbd_plugin_sizes[] = {PBD_GROWING(PBD_SIZE_OF) PBD_FIXED(PBD_SIZE_OF){NULL, 0}}; \
+    __attribute__((visibility("default"))) extern const pbd_plugin_table pbd_plugin;                              \
+    const pbd_plugin_table pbd_plugin = {.abi = PBD_PLUGIN_ABI,                                                   \
+                                         .method_abi = PBD_METHOD_ABI,                                            \
+                                         .sizes = pbd_plugin_sizes,                                               \
+                                         .take_host = pbd_plugin_take_host,                                       \
+                                         .name = NAME,                                                            \
+                                         .version = VERSION,                                                      \
+                                         .method = METHODS,                                                       \
                                          .methods = sizeof(METHODS) / sizeof *(METHODS)}
 
 /* The table of a plug-in of one method. Its source is compiled twice, and the table belongs to one of the two. */

@@ -227,7 +227,7 @@ static pbd_status read_stretch(const void *state, pbd_field field, double *out) 
 
 static void test_tension(void **state) {
     (void)state;
-    static const pbd_method stretching = {.abi = PBD_METHOD_ABI, .name = "stretching", .read = read_stretch};
+    static const pbd_method stretching = {.bytes = sizeof(pbd_method), .name = "stretching", .read = read_stretch};
     pbd_scene scene = {.particles = 2, .material = {.E = 2.6, .nu = 0.3, .law = PBD_LAW_HENCKY}};
     double largest, mean;
     check_ok(granular_tension(&scene, &stretching, NULL, &largest, &mean)); /* mu = 1, lambda = 1.5 */

@@ -96,7 +96,7 @@ static void test_example_is_checked(void **unused) {
     t = tell("plugin", "check", plugin("mass_spring"), "--json");
     expect_code(t, 0);
     json_t *all = parse(t.out);
-    assert_string_equal(json_string_value(json_object_get(all, "name")), "mass_spring 0.1");
+    assert_string_equal(json_string_value(json_object_get(all, "name")), "mass_spring 0.2");
     assert_int_equal(json_integer_value(json_object_get(all, "failed")), 0);
     assert_true(json_array_size(json_object_get(all, "checks")) > 30);
     json_decref(all);
@@ -128,7 +128,7 @@ static void test_example_runs(void **unused) {
 
     expect_says(ask("SELECT version FROM build JOIN run USING (build_id) JOIN cell USING (cell_id) "
                     "WHERE method = 'mass_spring'"),
-                "with plug-in mass_spring 0.1");
+                "with plug-in mass_spring 0.2");
     expect_says(ask("SELECT summary FROM method WHERE name = 'mass_spring'"), "a lattice of springs");
     t = tell("db", "check", "--db", in_workplace("runs.db"));
     expect_code(t, 0);
@@ -235,10 +235,12 @@ static void test_tables(void **unused) {
     (void)unused;
     static const struct {
         const char *fault, *says;
-    } wrong[] = {{"plugin_abi", "of version 99, this program reads 1"},
-                 {"method_abi", "built for contract 77 (PBD_METHOD_ABI), this program has 5"},
-                 {"method_abi_within", "is for contract 55, this program has 5"},
-                 {"scene", "it knows pbd_scene as"},
+    } wrong[] = {{"plugin_abi", "of version 99, this program reads 2"},
+                 {"method_abi", "built for contract 77 (PBD_METHOD_ABI), this program has 6"},
+                 {"method_bytes", "says that it has 55555 bytes"},
+                 {"newer_scene", "built for a newer program: it knows pbd_scene as"},
+                 {"collider", "it knows pbd_collider as"},
+                 {"no_sizes", "has no sizes of structs"},
                  {"no_methods", "has no methods"},
                  {"no_precision", "is there in no precision"},
                  {"no_create", "lacks its `create`"},
@@ -248,7 +250,7 @@ static void test_tables(void **unused) {
                  {"no_load", "has `save` without `load`"},
                  {"no_params", "has no list of parameters"},
                  {"no_backend", "runs on no backend"},
-                 {"cuda", "a backend that plug-ins cannot have"},
+                 {"cuda", "names an unknown backend"},
                  {"precisions", "says that it runs in f32, but was not compiled so"},
                  {"taken", "method fem_linear is there already"},
                  {"bad_name", "'Not a name' cannot name a method"},

@@ -75,7 +75,7 @@ static pbd_status tell_gradients(const void *state, pbd_field field, double *out
                                                                         : pbd_error(PBD_NOT_SUPPORTED, "not told");
 }
 
-static const pbd_method telling_gradients = {.abi = PBD_METHOD_ABI, .name = "telling", .read = tell_gradients};
+static const pbd_method telling_gradients = {.bytes = sizeof(pbd_method), .name = "telling", .read = tell_gradients};
 
 /* A block of 6 x 5 x 7 has 2 x 1 x 3 particles inside two layers. The surface is told the identity in place of a
  * rotation by 60 degrees: |I - R| = 2 sqrt(2) sin 30 degrees, over sqrt(3). */

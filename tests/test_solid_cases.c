@@ -192,7 +192,7 @@ static pbd_status idle_load(void *state, const void *blob, size_t bytes) {
 }
 
 static const pbd_param idle_params[] = {{"dt", "s", PBD_REAL, "0.003", 0, 1, PBD_OPEN_MIN, NULL, "step"}, {0}};
-static pbd_method idling = {.abi = PBD_METHOD_ABI,
+static pbd_method idling = {.bytes = sizeof(pbd_method),
                             .name = "idling",
                             .summary = "does nothing",
                             .source = "",

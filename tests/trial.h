@@ -21,7 +21,7 @@ UNUSED static pbd_status told_read(const void *state, pbd_field field, double *o
     return pbd_ok();
 }
 
-UNUSED static const pbd_method telling = {.abi = PBD_METHOD_ABI, .name = "telling", .read = told_read};
+UNUSED static const pbd_method telling = {.bytes = sizeof(pbd_method), .name = "telling", .read = told_read};
 
 /* ---- A case with its scene, and what it measures ----------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* mass_spring: a lattice of springs, as a method out of tree. One file; README.md says how to build and run it.
+/* mass_spring: a lattice of springs, as a method out of tree. README.md says how to build and run it.
  *
  * Each hexahedron brings springs along its 12 edges and its 12 face diagonals. For a cubic lattice of edge a and
  * Young's modulus E with one stiffness k for both kinds, k = 0.4 E a makes the lattice isotropic with that E and, as
@@ -6,14 +6,15 @@
  * inner edge belongs to four hexahedra and an inner face diagonal to two, so a hexahedron brings a quarter and a half
  * of k: what hexahedra share adds up, and no spring needs to be found twice.
  *
- * `step` is symplectic Euler. `solve` steps with kinetic damping: whenever the kinetic energy has passed a peak all
+ * `create` builds the springs on the host and uploads them; `step` launches two kernels (mass_spring_kernels.h) on
+ * whichever backend the run has. `solve` steps with kinetic damping: whenever the kinetic energy has passed a peak all
  * velocities are set to zero, until the forces balance (dynamic relaxation, Cundall; Barnes 1988).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/exec/real.h"
+#include "mass_spring_kernels.h"
 #include "methods/plugin.h"
 
 static const pbd_param params[] = {
@@ -24,111 +25,161 @@ static const pbd_param params[] = {
     {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "not_settled after so many"},
     {0}};
 
-typedef struct spring {
-    uint32_t a, b;
-    real rest, k; /* m, N/m */
-} spring;
-
 typedef struct mass_spring {
-    size_t particles, springs;
-    spring *spring;
-    real *x, *v, *f;        /* particles x 3 */
-    double *load, *inverse; /* N; 1/kg, 0 where it is held */
-    double dt, damping, tolerance, largest_load, extent;
-    long max_steps;
+    pbd_exec *exec;
     pbd_recorder *recorder;
+    size_t particles, ends; /* two ends a spring */
+    spring_args device;     /* its arrays are in device memory */
+    real *host;             /* particles x 3: room for copies */
+    double dt, damping, tolerance, largest_load;
+    long max_steps;
 } mass_spring;
 
 static void destroy(void *state) {
     mass_spring *s = state;
     if (!s) return;
-    free(s->spring);
-    free(s->x);
-    free(s->v);
-    free(s->f);
-    free(s->load);
-    free(s->inverse);
+    void *const arrays[] = {s->device.x,
+                            s->device.v,
+                            s->device.f,
+                            s->device.largest,
+                            s->device.energy,
+                            (void *)s->device.load,
+                            (void *)s->device.inverse,
+                            (void *)s->device.first,
+                            (void *)s->device.other,
+                            (void *)s->device.rest,
+                            (void *)s->device.k};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) pbd_free(s->exec, arrays[i]);
+    free(s->host);
     free(s);
 }
 
-/* ---- Building ---------------------------------------------------------------------------------------------------- */
+/* ---- Building: on the host, in f64 ------------------------------------------------------------------------------- */
 
 static const int edges[12][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6},
                                  {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
 static const int diagonals[12][2] = {{0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 5}, {1, 4},
                                      {1, 6}, {2, 5}, {2, 7}, {3, 6}, {3, 4}, {0, 7}};
 
+/* Springs by the particles at whose ends they are. */
+typedef struct lists {
+    uint32_t *first, *other;
+    double *rest, *k;
+    double *load, *inverse, *sum; /* sum: of the stiffnesses that meet in a particle */
+} lists;
+
+static void lists_free(lists *l) {
+    free(l->first);
+    free(l->other);
+    free(l->rest);
+    free(l->k);
+    free(l->load);
+    free(l->inverse);
+    free(l->sum);
+}
+
+static pbd_status lists_make(lists *l, size_t particles, size_t ends) {
+    l->first = calloc(particles + 2, sizeof *l->first);
+    l->other = calloc(ends + 1, sizeof *l->other);
+    l->rest = calloc(ends + 1, sizeof *l->rest);
+    l->k = calloc(ends + 1, sizeof *l->k);
+    l->load = calloc(3 * particles + 1, sizeof *l->load);
+    l->inverse = calloc(particles + 1, sizeof *l->inverse);
+    l->sum = calloc(particles + 1, sizeof *l->sum);
+    if (l->first && l->other && l->rest && l->k && l->load && l->inverse && l->sum) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for mass_spring with %zu particles", particles);
+}
+
+/* Appends the spring to the list of `from`: first[from + 1] is where that list ends so far. */
+static void add_end(lists *l, uint32_t from, uint32_t to, double length, double k) {
+    const uint32_t at = l->first[from + 1]++;
+    l->other[at] = to;
+    l->rest[at] = length;
+    l->k[at] = k;
+    l->sum[from] += k;
+}
+
 /* `share` of 0.4 E a, with the edge a = length / stretch. */
-static spring spring_between(const pbd_scene *scene, uint32_t a, uint32_t b, double share, double stretch) {
+static void add_spring(const pbd_scene *scene, lists *l, const uint32_t *corner, const int end[2], double share,
+                       double stretch) {
+    const uint32_t a = corner[end[0]], b = corner[end[1]];
     double square = 0;
     for (size_t d = 0; d < 3; d++) {
         const double difference = scene->positions[3 * (size_t)b + d] - scene->positions[3 * (size_t)a + d];
         square += difference * difference;
     }
-    const double length = sqrt(square);
-    return (spring){a, b, (real)length, (real)(share * 0.4 * scene->material.E * length / stretch)};
+    const double length = sqrt(square), k = share * 0.4 * scene->material.E * length / stretch;
+    add_end(l, a, b, length, k);
+    add_end(l, b, a, length, k);
 }
 
-static void add_springs(const pbd_scene *scene, mass_spring *s) {
-    for (size_t h = 0; h < scene->hexes; h++) {
-        const uint32_t *corner = scene->hex + 8 * h;
+/* Counts ends, turns counts into offsets, then fills: while filling, first[p + 1] moves from the begin of p's list to
+ * its end, which is where that of p + 1 begins. */
+static void fill_lists(const pbd_scene *scene, lists *l) {
+    enum { ENDS = 6 }; /* of a hexahedron's springs, at each of its corners */
+    for (size_t i = 0; i < 8 * scene->hexes; i++)
+        if (scene->hex[i] + 2 <= scene->particles) l->first[scene->hex[i] + 2] += ENDS;
+    for (size_t p = 2; p <= scene->particles; p++) l->first[p] += l->first[p - 1];
+    for (size_t h = 0; h < scene->hexes; h++)
         for (int e = 0; e < 12; e++) {
-            s->spring[s->springs++] = spring_between(scene, corner[edges[e][0]], corner[edges[e][1]], 0.25, 1);
-            s->spring[s->springs++] =
-                spring_between(scene, corner[diagonals[e][0]], corner[diagonals[e][1]], 0.5, sqrt(2));
+            add_spring(scene, l, scene->hex + 8 * h, edges[e], 0.25, 1);
+            add_spring(scene, l, scene->hex + 8 * h, diagonals[e], 0.5, sqrt(2));
         }
-    }
 }
 
-static void take_particles(const pbd_scene *scene, mass_spring *s) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    for (size_t i = 0; i < 3 * s->particles; i++) {
-        s->x[i] = (real)start[i];
-        if (scene->velocities) s->v[i] = (real)scene->velocities[i];
-        s->load[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
-        s->largest_load = fmax(s->largest_load, fabs(s->load[i]));
+static void take_loads(const pbd_scene *scene, lists *l, double *largest) {
+    for (size_t i = 0; i < 3 * scene->particles; i++) {
+        l->load[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
+        *largest = fmax(*largest, fabs(l->load[i]));
     }
-    for (size_t p = 0; p < s->particles; p++) s->inverse[p] = 1 / scene->masses[p];
-    for (size_t p = 0; p < scene->fixed; p++) s->inverse[scene->fixed_particle[p]] = 0;
+    for (size_t p = 0; p < scene->particles; p++) l->inverse[p] = 1 / scene->masses[p];
+    for (size_t p = 0; p < scene->fixed; p++) l->inverse[scene->fixed_particle[p]] = 0;
 }
 
 /* By Gershgorin no frequency is above sqrt(2 K / m), K being the stiffnesses that meet in a particle; symplectic Euler
  * is stable below 2 / frequency. */
-static double stable_step(const mass_spring *s) {
-    double *sum = calloc(s->particles + 1, sizeof *sum), fastest = 0;
-    if (!sum) return (double)NAN;
-    for (size_t i = 0; i < s->springs; i++) {
-        sum[s->spring[i].a] += (double)s->spring[i].k;
-        sum[s->spring[i].b] += (double)s->spring[i].k;
-    }
-    for (size_t p = 0; p < s->particles; p++) fastest = fmax(fastest, sqrt(2 * sum[p] * s->inverse[p]));
-    free(sum);
+static double stable_step(const lists *l, size_t particles) {
+    double fastest = 0;
+    for (size_t p = 0; p < particles; p++) fastest = fmax(fastest, sqrt(2 * l->sum[p] * l->inverse[p]));
     return 2 / fastest;
 }
 
-static pbd_status allocate(const pbd_scene *scene, mass_spring *s) {
-    const size_t n = 3 * scene->particles + 1;
-    s->particles = scene->particles;
-    s->spring = calloc(24 * scene->hexes + 1, sizeof *s->spring);
-    s->x = calloc(n, sizeof *s->x);
-    s->v = calloc(n, sizeof *s->v);
-    s->f = calloc(n, sizeof *s->f);
-    s->load = calloc(n, sizeof *s->load);
-    s->inverse = calloc(n, sizeof *s->inverse);
-    if (s->spring && s->x && s->v && s->f && s->load && s->inverse) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for mass_spring with %zu particles", scene->particles);
+/* ---- To the device ----------------------------------------------------------------------------------------------- */
+
+static pbd_status upload(mass_spring *s, const void *host, size_t bytes, const void *member) {
+    void *memory;
+    PBD_TRY(pbd_alloc(s->exec, bytes + 1, &memory));
+    memcpy((void *)(uintptr_t)member, &memory, sizeof memory);
+    return host ? pbd_upload(s->exec, memory, host, bytes) : pbd_ok();
 }
 
-static pbd_status build(const pbd_scene *scene, const pbd_values *values, mass_spring *s) {
-    PBD_TRY(allocate(scene, s));
-    add_springs(scene, s);
-    take_particles(scene, s);
-    const double stable = stable_step(s);
+/* host: NULL for zeros. */
+static pbd_status upload_reals(mass_spring *s, const double *host, size_t count, const void *member) {
+    real *rounded = host ? malloc((count + 1) * sizeof *rounded) : NULL;
+    if (host && !rounded) return pbd_error(PBD_FAILED, "out of memory for mass_spring");
+    for (size_t i = 0; i < count && host; i++) rounded[i] = (real)host[i];
+    const pbd_status status = upload(s, rounded, count * sizeof *rounded, member);
+    free(rounded);
+    return status;
+}
+
+static pbd_status to_device(const pbd_scene *scene, const lists *l, mass_spring *s) {
+    const size_t n = s->particles;
+    PBD_TRY(upload_reals(s, scene->start ? scene->start : scene->positions, 3 * n, &s->device.x));
+    PBD_TRY(upload_reals(s, scene->velocities, 3 * n, &s->device.v));
+    PBD_TRY(upload_reals(s, NULL, 3 * n, &s->device.f));
+    PBD_TRY(upload_reals(s, NULL, n, &s->device.largest));
+    PBD_TRY(upload_reals(s, NULL, n, &s->device.energy));
+    PBD_TRY(upload_reals(s, l->load, 3 * n, &s->device.load));
+    PBD_TRY(upload_reals(s, l->inverse, n, &s->device.inverse));
+    PBD_TRY(upload_reals(s, l->rest, s->ends, &s->device.rest));
+    PBD_TRY(upload_reals(s, l->k, s->ends, &s->device.k));
+    PBD_TRY(upload(s, l->first, (n + 1) * sizeof *l->first, &s->device.first));
+    return upload(s, l->other, s->ends * sizeof *l->other, &s->device.other);
+}
+
+static pbd_status choose_step(mass_spring *s, const pbd_values *values, double stable) {
     s->dt = pbd_real(values, "dt") > 0 ? pbd_real(values, "dt") : stable / 4;
-    s->damping = pbd_real(values, "damping");
-    s->tolerance = pbd_real(values, "tolerance");
-    s->max_steps = pbd_integer(values, "max_steps");
-    s->extent = scene->extent;
     if (!isfinite(s->dt)) return pbd_error(PBD_NOT_SUPPORTED, "mass_spring: nothing that is held by springs can move");
     if (s->dt > stable)
         pbd_warning(s->recorder, "unstable", "dt=%g s is above %g s, where this explicit method may blow up", s->dt,
@@ -137,11 +188,30 @@ static pbd_status build(const pbd_scene *scene, const pbd_values *values, mass_s
     return pbd_ok();
 }
 
+static pbd_status build(const pbd_scene *scene, const pbd_values *values, mass_spring *s) {
+    lists l = {0};
+    s->particles = scene->particles;
+    s->ends = 48 * scene->hexes;
+    s->damping = pbd_real(values, "damping");
+    s->tolerance = pbd_real(values, "tolerance");
+    s->max_steps = pbd_integer(values, "max_steps");
+    s->host = calloc(3 * s->particles + 1, sizeof *s->host);
+    pbd_status status = s->host ? lists_make(&l, s->particles, s->ends) : pbd_error(PBD_FAILED, "out of memory");
+    if (status.code == PBD_OK) {
+        fill_lists(scene, &l);
+        take_loads(scene, &l, &s->largest_load);
+        status = choose_step(s, values, stable_step(&l, s->particles));
+    }
+    if (status.code == PBD_OK) status = to_device(scene, &l, s);
+    lists_free(&l);
+    return status;
+}
+
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    (void)exec; /* no kernels: plain loops on one core */
     mass_spring *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for mass_spring");
+    s->exec = exec;
     s->recorder = recorder;
     const pbd_status status = build(scene, values, s);
     if (status.code == PBD_OK)
@@ -153,64 +223,62 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- Moving ------------------------------------------------------------------------------------------------------ */
 
-static void sum_forces(mass_spring *s) {
-    for (size_t i = 0; i < 3 * s->particles; i++) s->f[i] = (real)s->load[i];
-    for (size_t i = 0; i < s->springs; i++) {
-        const spring *l = &s->spring[i];
-        real *fa = s->f + 3 * (size_t)l->a, *fb = s->f + 3 * (size_t)l->b, along[3], square = 0;
-        for (size_t d = 0; d < 3; d++) {
-            along[d] = s->x[3 * (size_t)l->b + d] - s->x[3 * (size_t)l->a + d];
-            square += along[d] * along[d];
-        }
-        const real length = real_sqrt(square), pull = length > 0 ? l->k * (length - l->rest) / length : 0;
-        for (size_t d = 0; d < 3; d++) {
-            fa[d] += pull * along[d];
-            fb[d] -= pull * along[d];
-        }
-    }
+static pbd_status forces(mass_spring *s) {
+    pbd_count(s->recorder, "spring_forces", s->ends);
+    return PBD_RUN(s->exec, spring_forces, s->particles, s->ends, &s->device);
 }
 
-static void move(mass_spring *s, double dt, double keep) {
-    for (size_t i = 0; i < 3 * s->particles; i++) {
-        s->v[i] = (real)keep * (s->v[i] + (real)(dt * s->inverse[i / 3]) * s->f[i]);
-        s->x[i] += (real)dt * s->v[i];
-    }
-    pbd_count(s->recorder, "spring_forces", s->springs);
+static pbd_status move(mass_spring *s, double dt, double keep) {
+    s->device.dt = (real)dt;
+    s->device.keep = (real)keep;
+    return PBD_RUN(s->exec, spring_move, s->particles, &s->device);
 }
 
 static pbd_status step(void *state, double dt) {
     mass_spring *s = state;
-    sum_forces(s);
-    move(s, dt, 1 / (1 + s->damping * dt));
+    PBD_TRY(forces(s));
+    return move(s, dt, 1 / (1 + s->damping * dt));
+}
+
+/* One number of each particle, from the device. */
+static pbd_status fetch(const mass_spring *s, const real *values) {
+    return pbd_download(s->exec, s->host, values, s->particles * sizeof *values);
+}
+
+static pbd_status balanced(const mass_spring *s, double limit, bool *yes) {
+    double largest = 0;
+    PBD_TRY(fetch(s, s->device.largest));
+    for (size_t p = 0; p < s->particles; p++) largest = fmax(largest, (double)s->host[p]);
+    *yes = largest <= limit;
     return pbd_ok();
 }
 
-static double largest_free_force(const mass_spring *s) {
-    double largest = 0;
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        if (s->inverse[i / 3] > 0) largest = fmax(largest, fabs((double)s->f[i]));
-    return largest;
+static pbd_status kinetic_energy(const mass_spring *s, double *sum) {
+    *sum = 0;
+    PBD_TRY(fetch(s, s->device.energy));
+    for (size_t p = 0; p < s->particles; p++) *sum += (double)s->host[p];
+    return pbd_ok();
 }
 
-static double kinetic_energy(const mass_spring *s) {
-    double sum = 0;
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        if (s->inverse[i / 3] > 0) sum += (double)s->v[i] * (double)s->v[i] / s->inverse[i / 3] / 2;
-    return sum;
+static pbd_status stop(mass_spring *s) {
+    memset(s->host, 0, 3 * s->particles * sizeof *s->host);
+    return pbd_upload(s->exec, s->device.v, s->host, 3 * s->particles * sizeof *s->host);
 }
 
 static pbd_status solve(void *state) {
     mass_spring *s = state;
-    double before = 0;
+    double before = 0, energy;
+    bool at_rest;
     const double limit = fmax(s->tolerance, 1e3 * REAL_EPSILON) * s->largest_load; /* below it is rounding */
     for (long n = 0; n < s->max_steps; n++) {
         if (pbd_stop_requested(s->recorder)) return pbd_error(PBD_INTERRUPTED, "stopped after %ld steps", n);
-        sum_forces(s);
-        if (largest_free_force(s) <= limit) return pbd_ok();
-        move(s, s->dt, 1);
-        const double energy = kinetic_energy(s);
+        PBD_TRY(forces(s));
+        PBD_TRY(balanced(s, limit, &at_rest));
+        if (at_rest) return pbd_ok();
+        PBD_TRY(move(s, s->dt, 1));
+        PBD_TRY(kinetic_energy(s, &energy));
         if (!isfinite(energy)) return pbd_error(PBD_DIVERGED, "after %ld steps the energy is not finite", n + 1);
-        if (energy < before) memset(s->v, 0, 3 * s->particles * sizeof *s->v);
+        if (energy < before) PBD_TRY(stop(s));
         before = energy < before ? 0 : energy;
     }
     return pbd_error(PBD_NOT_SETTLED, "forces do not balance after max_steps=%ld steps", s->max_steps);
@@ -220,10 +288,11 @@ static pbd_status solve(void *state) {
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const mass_spring *s = state;
+    const size_t n = 3 * s->particles;
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
         return pbd_error(PBD_NOT_SUPPORTED, "mass_spring has positions and velocities only");
-    const real *rows = field == PBD_POSITIONS ? s->x : s->v;
-    for (size_t i = 0; i < 3 * s->particles; i++) out[i] = (double)rows[i];
+    PBD_TRY(pbd_download(s->exec, s->host, field == PBD_POSITIONS ? s->device.x : s->device.v, n * sizeof *s->host));
+    for (size_t i = 0; i < n; i++) out[i] = (double)s->host[i];
     return pbd_ok();
 }
 
@@ -233,9 +302,8 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const size_t half = 3 * s->particles * sizeof(real);
     *bytes = 2 * half;
     if (!blob) return pbd_ok();
-    memcpy(blob, s->x, half);
-    memcpy((char *)blob + half, s->v, half);
-    return pbd_ok();
+    PBD_TRY(pbd_download(s->exec, blob, s->device.x, half));
+    return pbd_download(s->exec, (char *)blob + half, s->device.v, half);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
@@ -243,20 +311,19 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     const size_t half = 3 * s->particles * sizeof(real);
     if (bytes != 2 * half)
         return pbd_error(PBD_BAD_INPUT, "mass_spring: the saved state has %zu bytes, not %zu", bytes, 2 * half);
-    memcpy(s->x, blob, half);
-    memcpy(s->v, (const char *)blob + half, half);
-    return pbd_ok();
+    PBD_TRY(pbd_upload(s->exec, s->device.x, blob, half));
+    return pbd_upload(s->exec, s->device.v, (const char *)blob + half, half);
 }
 
 const pbd_method PBD_NAME(mass_spring) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "mass_spring",
     .summary = "a lattice of springs on the edges and face diagonals of hexahedra, explicit in time",
     .source = "",
     .needs = PBD_NEEDS_HEXES,
     .params = params,
     .create = create,
-    .backends = PBD_CPU,
+    .backends = PBD_CPU | PBD_EMU | (PBD_HAVE_CUDA ? PBD_CUDA : 0),
     .precisions = PBD_F32 | PBD_F64,
     .step = step,
     .solve = solve,
@@ -266,4 +333,4 @@ const pbd_method PBD_NAME(mass_spring) = {
     .destroy = destroy,
 };
 
-PBD_PLUGIN(mass_spring, "0.1")
+PBD_PLUGIN(mass_spring, "0.2")

@@ -90,6 +90,7 @@ static pbd_status create_state(pbd_bench_cell *b) {
     if (!b->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &b->exec));
     PBD_TRY(cell->c->build(&cell->case_values, &b->scene));
+    b->scene.bytes = sizeof b->scene;
     PBD_TRY(pbd_check_scene(&b->scene, m));
     PBD_TRY(m->create(&b->scene, &cell->method_values, b->exec, b->recorder, &b->state));
     PBD_TRY(m->save(b->state, NULL, &b->blob_bytes));

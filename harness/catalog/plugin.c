@@ -8,13 +8,15 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "harness/catalog/plugin_host.h"
 #include "harness/catalog/plugin_table.h"
 #include "harness/process/apart.h"
 
 struct pbd_plugin {
     char *path, *label;
     char hash[33];
-    void *library; /* stays open: its methods are in the registry */
+    void *library;    /* stays open: its methods are in the registry */
+    pbd_method *copy; /* of its methods, two for each entry, in the size that this program knows */
     pbd_method_entry *entry;
     size_t methods;
 };
@@ -32,6 +34,7 @@ static void free_plugin(pbd_plugin *p) {
     if (!p) return;
     if (p->library) dlclose(p->library);
     free(p->entry);
+    free(p->copy);
     free(p->label);
     free(p->path);
     free(p);
@@ -73,12 +76,10 @@ static pbd_status open_library(const char *path, void **out) {
     *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*out) return pbd_ok();
     const char *why = dlerror();
-    if (why && strstr(why, "undefined symbol: pbd_emu_"))
-        return pbd_error(PBD_BAD_INPUT,
-                         "%.250s: kernels are compiled once more with -DPBD_EMULATE=1 (pbdbench_add_plugin does it)",
-                         why);
     if (why && strstr(why, "undefined symbol: "))
-        return pbd_error(PBD_BAD_INPUT, "%.200s: nor does this program offer it; methods/plugin.h says what it offers",
+        return pbd_error(PBD_BAD_INPUT,
+                         "%.250s: link methods/plugin_calls.c, and compile kernels once more with -DPBD_EMULATE=1 "
+                         "(pbdbench_add_plugin does both)",
                          why);
     return pbd_error(PBD_BAD_INPUT, "'%.150s' cannot be loaded: %.200s", path, why ? why : "");
 }
@@ -105,14 +106,18 @@ static pbd_status check_names(const pbd_plugin_table *table) {
 
 static pbd_status take_table(pbd_plugin *p, const pbd_plugin_table *table) {
     p->entry = calloc(table->methods, sizeof *p->entry);
-    if (!p->entry || asprintf(&p->label, "%s %s", table->name, table->version) < 0) {
+    p->copy = calloc(2 * table->methods, sizeof *p->copy);
+    if (!p->entry || !p->copy || asprintf(&p->label, "%s %s", table->name, table->version) < 0) {
         p->label = NULL;
         return pbd_error(PBD_FAILED, "out of memory for plug-in %s", table->name);
     }
     p->methods = table->methods;
     for (size_t i = 0; i < p->methods; i++) {
         const pbd_plugin_method *both = &table->method[i];
-        p->entry[i] = (pbd_method_entry){{both->f32 ? both->f32 : both->f64, both->f64 ? both->f64 : both->f32}, p};
+        const pbd_method *f32 = both->f32 ? both->f32 : both->f64, *f64 = both->f64 ? both->f64 : both->f32;
+        memcpy(&p->copy[2 * i], f32, f32->bytes);
+        memcpy(&p->copy[2 * i + 1], f64, f64->bytes);
+        p->entry[i] = (pbd_method_entry){{&p->copy[2 * i], &p->copy[2 * i + 1]}, p};
     }
     return pbd_ok();
 }
@@ -129,6 +134,7 @@ static pbd_status open_plugin(pbd_plugin *p) {
     pbd_status status = pbd_check_plugin_table(table);
     if (status.code == PBD_OK) status = check_names(table);
     if (status.code != PBD_OK) return pbd_error(PBD_BAD_INPUT, "plug-in '%.120s': %.250s", p->path, status.text);
+    table->take_host(pbd_plugin_host());
     return take_table(p, table);
 }
 

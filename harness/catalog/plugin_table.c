@@ -1,6 +1,7 @@
 #include "harness/catalog/plugin_table.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,9 +93,8 @@ static pbd_status check_masks(const pbd_method *m) {
                            PBD_TAKES_CLOTH;
     if (m->takes & ~takes) WRONG("method %s takes what this program does not know of: takes = %#x", m->name, m->takes);
     if (!m->backends) WRONG("method %s runs on no backend: backends = 0, say PBD_CPU", m->name);
-    if (m->backends & ~(unsigned)(PBD_CPU | PBD_EMU))
-        WRONG("method %s asks for a backend that plug-ins cannot have (backends = %#x): PBD_CPU | PBD_EMU at most",
-              m->name, m->backends);
+    if (m->backends & ~(unsigned)(PBD_CPU | PBD_EMU | PBD_CUDA))
+        WRONG("method %s names an unknown backend: backends = %#x", m->name, m->backends);
     if (!m->precisions) WRONG("method %s runs in no precision: precisions = 0, say PBD_F64", m->name);
     if (m->precisions & ~(unsigned)(PBD_F32 | PBD_F64))
         WRONG("method %s asks for an unknown precision: precisions = %#x", m->name, m->precisions);
@@ -102,9 +102,9 @@ static pbd_status check_masks(const pbd_method *m) {
 }
 
 static pbd_status check_method(const pbd_method *m, const char *plugin) {
-    if (m->abi != PBD_METHOD_ABI)
-        WRONG("a method of plug-in %s is for contract %u, this program has %u: build it anew against this one", plugin,
-              m->abi, PBD_METHOD_ABI);
+    if (m->bytes > sizeof(pbd_method) || m->bytes < offsetof(pbd_method, params))
+        WRONG("a method of plug-in %s says that it has %u bytes, this program knows %zu: .bytes = sizeof(pbd_method)",
+              plugin, m->bytes, sizeof(pbd_method));
     if (!m->name) WRONG("a method of plug-in %s has no name", plugin);
     if (!is_name(m->name))
         WRONG("'%.60s' cannot name a method: small letters, digits and underscores, at most %d", m->name, LONGEST_NAME);
@@ -151,6 +151,21 @@ static pbd_status check_both(const pbd_plugin_method *both, const char *plugin) 
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
+/* Equal, or for a struct that stands alone smaller: the plug-in then does not know its last members. */
+static pbd_status check_size(const pbd_struct_size *theirs) {
+    static const pbd_struct_size growing[] = {PBD_GROWING(PBD_SIZE_OF){NULL, 0}};
+    static const pbd_struct_size fixed[] = {PBD_FIXED(PBD_SIZE_OF){NULL, 0}};
+    for (const pbd_struct_size *ours = growing; ours->name; ours++)
+        if (strcmp(ours->name, theirs->name) == 0 && theirs->bytes > ours->bytes)
+            WRONG("it was built for a newer program: it knows %s as %zu bytes, this program as %zu", ours->name,
+                  theirs->bytes, ours->bytes);
+    for (const pbd_struct_size *ours = fixed; ours->name; ours++)
+        if (strcmp(ours->name, theirs->name) == 0 && theirs->bytes != ours->bytes)
+            WRONG("it knows %s as %zu bytes, this program as %zu: build it anew against this one", ours->name,
+                  theirs->bytes, ours->bytes);
+    return pbd_ok();
+}
+
 static pbd_status check_contract(const pbd_plugin_table *t) {
     if (t->abi != PBD_PLUGIN_ABI)
         WRONG("its table of plug-in is of version %u, this program reads %u: build it anew against this one", t->abi,
@@ -158,17 +173,9 @@ static pbd_status check_contract(const pbd_plugin_table *t) {
     if (t->method_abi != PBD_METHOD_ABI)
         WRONG("it was built for contract %u (PBD_METHOD_ABI), this program has %u: build it anew against this one",
               t->method_abi, PBD_METHOD_ABI);
-    const struct {
-        const char *name;
-        uint32_t theirs;
-        size_t ours;
-    } sizes[] = {{"pbd_method", t->method_bytes, sizeof(pbd_method)},
-                 {"pbd_scene", t->scene_bytes, sizeof(pbd_scene)},
-                 {"pbd_kernel", t->kernel_bytes, sizeof(pbd_kernel)}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i].theirs != sizes[i].ours)
-            WRONG("it knows %s as %u bytes, this program as %zu: build it anew against this one", sizes[i].name,
-                  sizes[i].theirs, sizes[i].ours);
+    if (!t->sizes || !t->take_host)
+        WRONG("its table has no sizes of structs or takes no functions: PBD_PLUGIN and PBD_PLUGIN_TABLE fill both in");
+    for (const pbd_struct_size *s = t->sizes; s->name; s++) PBD_TRY(check_size(s));
     return pbd_ok();
 }
 

@@ -31,6 +31,9 @@ enum {
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
 
+pbd_emu_index *pbd_emu_thread_index(void) { return &threadIdx; }
+pbd_emu_index *pbd_emu_block_index(void) { return &blockIdx; }
+
 /* ---- Memory: every allocation is known, so that launches can be compared ----------------------------------------- */
 
 typedef struct region {

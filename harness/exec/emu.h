@@ -19,8 +19,15 @@ typedef struct pbd_emu_index {
     unsigned x;
 } pbd_emu_index;
 
-/* Of the running thread, under CUDA's names. */
+/* Of the running thread, under CUDA's names. A plug-in asks the program for them. */
+#if defined(PBD_IN_PLUGIN)
+#define threadIdx (*pbd_emu_thread_index())
+#define blockIdx (*pbd_emu_block_index())
+#else
 extern _Thread_local pbd_emu_index threadIdx, blockIdx;
+#endif
+pbd_emu_index *pbd_emu_thread_index(void);
+pbd_emu_index *pbd_emu_block_index(void);
 
 /* __syncthreads(). All threads of the block that are still running must come here. */
 void pbd_emu_barrier(void);

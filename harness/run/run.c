@@ -236,6 +236,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     pbd_status status = cell->c->build(&cell->case_values, scene);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
+    scene->bytes = sizeof *scene;
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));

@@ -69,6 +69,7 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
     PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
     PBD_TRY(of->c->build(&s->case_values, &s->scene));
+    s->scene.bytes = sizeof s->scene;
     if (change) change(&s->scene);
     s->numbers = 3 * s->scene.particles;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);

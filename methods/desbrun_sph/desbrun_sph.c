@@ -605,7 +605,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(desbrun_sph) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "desbrun_sph",
     .summary = "smoothed particles: pressure, cohesion, viscosity; steps of each particle's own",
     .source = "desbrun1996 Eqs. 3 to 10 (corrections D-1 to D-7)",

@@ -646,7 +646,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(fem_implicit) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "fem_implicit",
     .summary = "hyperelastic finite elements: static Newton, backward Euler, implicit midpoint",
     .source = "Zienkiewicz, Taylor and Fox 2014; laws as in methods/physics",

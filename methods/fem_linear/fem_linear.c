@@ -133,7 +133,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(fem_linear) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "fem_linear",
     .summary = "linear elasticity on 8-node hexahedra, full integration, sparse direct solve",
     .source = "rodero2016 Eqs. 2-5 (Zienkiewicz 1977)",

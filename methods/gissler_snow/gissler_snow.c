@@ -229,7 +229,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(gissler_snow) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "gissler_snow",
     .summary = "implicit compressible SPH for snow: pressure by Jacobi, shear by BiCGSTAB, flow after a step",
     .source = "Gissler et al. 2020, yu2024 Figure 19",

@@ -138,7 +138,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(material_point) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "material_point",
     .summary = "a material law alone, at one deformation gradient",
     .source = "cao2023 section 4.2, Fig. 2; methods/physics/README.md",

@@ -487,7 +487,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(mpm) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "mpm",
     .summary = "explicit material points on a grid: MLS-MPM with APIC, Hencky strain and flow rules",
     .source = "Hu et al. 2018; Jiang et al. 2015; Klar et al. 2016: the rival in yu2024 Fig. 13",

@@ -664,7 +664,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(pbd_distance) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "pbd_distance",
     .summary = "hexahedra of distance and volume constraints, fitted to FEM",
     .source = "rodero2016 Eqs. 1, 7-12 (corrections R-2, R-3, R-7)",

@@ -329,7 +329,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(pbf) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "pbf",
     .summary = "position-based fluid: a constraint on the density of each particle",
     .source = "Macklin and Mueller 2013 (yu2024 section 4.4, Figure 7)",

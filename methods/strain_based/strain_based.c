@@ -139,7 +139,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(strain_based) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "strain_based",
     .summary = "stretch and shear of material axes as constraints, one stiffness each",
     .source = "continuum (strain-based); Mueller et al. 2015 (T-2)",

@@ -196,7 +196,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(strain_energy) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "strain_energy",
     .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
     .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",

@@ -97,7 +97,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(xpbd_cloth) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "xpbd_cloth",
     .summary = "cloth: strains of triangles and the angles between them, XPBD with a thin plate's compliances",
     .source = "Macklin et al. 2016; Bridson et al. 2003 (angles); yu2024 section 4.4",

@@ -464,7 +464,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(xpbd_grains) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "xpbd_grains",
     .summary = "sand as hard spheres with Coulomb friction: contacts alone, by XPBD",
     .source = "Macklin et al. 2014 sections 4, 6.1: vanilla XPBD in yu2024 Fig. 13",

@@ -454,7 +454,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 const pbd_method PBD_NAME(xpbi) = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "xpbi",
     .summary = "continua with flow rules: XPBD on velocities, deformation by their gradients",
     .source = "yu2024 Algorithm 1, Eqs. 6, 9 to 22 (corrections Y-1 to Y-5)",

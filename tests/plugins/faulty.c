@@ -146,7 +146,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 static pbd_method method = {
-    .abi = PBD_METHOD_ABI,
+    .bytes = sizeof(pbd_method),
     .name = "faulty",
     .summary = "does wrong on purpose",
     .source = "",
@@ -169,17 +169,23 @@ static pbd_method method = {
 #define NAME_OF_TABLE PBD_NAME(table)
 #define table_double pbd_plugin
 #define table_float not_the_table
+static pbd_struct_size sizes[] = {PBD_GROWING(PBD_SIZE_OF) PBD_FIXED(PBD_SIZE_OF){NULL, 0}};
 static pbd_plugin_method methods[] = {{NULL, &method}};
 __attribute__((visibility("default"))) extern pbd_plugin_table NAME_OF_TABLE;
 pbd_plugin_table NAME_OF_TABLE = {.abi = PBD_PLUGIN_ABI,
                                   .method_abi = PBD_METHOD_ABI,
-                                  .method_bytes = sizeof(pbd_method),
-                                  .scene_bytes = sizeof(pbd_scene),
-                                  .kernel_bytes = sizeof(pbd_kernel),
+                                  .sizes = sizes,
+                                  .take_host = pbd_plugin_take_host,
                                   .name = "faulty",
                                   .version = "0.1",
                                   .method = methods,
                                   .methods = 1};
+
+/* As a plug-in that was built when a struct had another size. */
+static void resize(const char *name, int by) {
+    for (pbd_struct_size *s = sizes; s->name; s++)
+        if (strcmp(s->name, name) == 0) s->bytes += (size_t)by;
+}
 
 /* When the library is opened. */
 __attribute__((constructor)) static void choose_fault(void) {
@@ -189,8 +195,11 @@ __attribute__((constructor)) static void choose_fault(void) {
     if (strncmp(wrong, "default_", 8) == 0) params[0].preset = wrong + 8;
     if (strcmp(wrong, "plugin_abi") == 0) t->abi = 99;
     if (strcmp(wrong, "method_abi") == 0) t->method_abi = 77;
-    if (strcmp(wrong, "method_abi_within") == 0) method.abi = 55;
-    if (strcmp(wrong, "scene") == 0) t->scene_bytes -= 8;
+    if (strcmp(wrong, "method_bytes") == 0) method.bytes = 55555;
+    if (strcmp(wrong, "older_scene") == 0) resize("pbd_scene", -8);
+    if (strcmp(wrong, "newer_scene") == 0) resize("pbd_scene", 8);
+    if (strcmp(wrong, "collider") == 0) resize("pbd_collider", -8);
+    if (strcmp(wrong, "no_sizes") == 0) t->sizes = NULL;
     if (strcmp(wrong, "no_methods") == 0) t->methods = 0;
     if (strcmp(wrong, "no_precision") == 0) methods[0].f64 = NULL;
     if (strcmp(wrong, "no_create") == 0) method.create = NULL;
@@ -200,7 +209,7 @@ __attribute__((constructor)) static void choose_fault(void) {
     if (strcmp(wrong, "no_load") == 0) method.load = NULL;
     if (strcmp(wrong, "no_params") == 0) method.params = NULL;
     if (strcmp(wrong, "no_backend") == 0) method.backends = 0;
-    if (strcmp(wrong, "cuda") == 0) method.backends = PBD_CPU | PBD_CUDA;
+    if (strcmp(wrong, "cuda") == 0) method.backends = PBD_CPU | 64;
     if (strcmp(wrong, "precisions") == 0) method.precisions = PBD_F32 | PBD_F64;
     if (strcmp(wrong, "taken") == 0) method.name = "fem_linear";
     if (strcmp(wrong, "bad_name") == 0) method.name = "Not a name";

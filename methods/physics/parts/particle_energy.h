@@ -593,7 +593,7 @@ PARTICLE_HOST pbd_status particle_energy_load(void *state, const void *blob, siz
 
 /* All slots but name, summary, source, params and create. */
 #define PARTICLE_ENERGY_SLOTS                                                                                         \
-    .abi = PBD_METHOD_ABI, .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                          \
+    .bytes = sizeof(pbd_method), .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                    \
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS | \
              PBD_TAKES_CONTACT | PBD_TAKES_CUTS,                                                                      \
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = particle_energy_step,          \

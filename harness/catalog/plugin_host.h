@@ -1,0 +1,9 @@
+/* The table of functions that plug-ins are given. */
+#ifndef PBD_PLUGIN_HOST_H
+#define PBD_PLUGIN_HOST_H
+
+#include "methods/plugin.h"
+
+const pbd_host *pbd_plugin_host(void);
+
+#endif
