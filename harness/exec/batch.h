@@ -27,7 +27,7 @@ PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 
 /* Asks for the rows of `count` indices, soon to be written: nothing else comes of it. A GPU has threads enough to wait.
  */
-PBD_FN void batch_foresee_rows(const real *rows, const uint32_t *index, int count) {
+PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     (void)rows;
     (void)index;
     (void)count;
@@ -75,7 +75,7 @@ PBD_FN uint32_t batch_bits_plain(vmask m) {
     return bits;
 }
 
-PBD_FN void batch_foresee_rows(const real *rows, const uint32_t *index, int count) {
+PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 1);
 }
 

@@ -63,14 +63,14 @@ PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, c
 }
 
 /* In a large mesh a core waits for the ends of edges, which lie far apart: in f64 two fifths of its time. */
-PBD_FN void foresee(const real *p, const uint32_t *particle, int each, size_t first, size_t left) {
+PBD_FN void prefetch(const real *p, const uint32_t *particle, int each, size_t first, size_t left) {
     const size_t ahead = first + 3 * PBD_BATCH;
-    if (ahead + PBD_BATCH <= left) batch_foresee_rows(p, particle + (size_t)each * ahead, each * PBD_BATCH);
+    if (ahead + PBD_BATCH <= left) batch_prefetch_rows(p, particle + (size_t)each * ahead, each * PBD_BATCH);
 }
 
 PBD_BATCH_OF(project_distances, distance_args, first, count, 2 * 8 * sizeof(real) + sizeof(real) + 8, 28) {
     const uint32_t *pair = a->pair + 2 * first;
-    foresee(a->p, a->pair, 2, first, a->left);
+    prefetch(a->p, a->pair, 2, first, a->left);
     vreal p[4], q[4];
     batch_load_rows(a->p, pair, 2, count, p);
     batch_load_rows(a->p, pair + 1, 2, count, q);
@@ -198,7 +198,7 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
  * of the colour comes between them, so the corners stay in registers. */
 PBD_BATCH_OF(project_volumes, volume_args, first, count, 64 * sizeof(real) + sizeof(real) + 32, 290) {
     vreal corner[8][4];
-    foresee(a->p, a->cell, 8, first, a->left);
+    prefetch(a->p, a->cell, 8, first, a->left);
     for (int c = 0; c < 8; c++) batch_load_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
     if (a->split == 3) {
         move_corners(a, 0, a->k / 2, first, count, corner);

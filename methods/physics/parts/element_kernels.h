@@ -37,12 +37,12 @@ PBD_FN vreal element_entry(const element_view *v, const real *array, int entry, 
 /* Asks for what a batch to come needs. Corners of one colour lie far apart, and there are more arrays to go along than
  * a core follows by itself: without this it waits for memory a third of the time on a large mesh, in f64 up to three
  * fifths. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
-PBD_FN void element_foresee(const element_view *v, int corners, size_t first) {
+PBD_FN void element_prefetch(const element_view *v, int corners, size_t first) {
 #if PBD_BATCH > 1
     enum { IN_CACHE = 1 << 15 }; /* elements, of some 60 bytes each in f32 */
     const size_t ahead = first + 3 * PBD_BATCH;
     if (v->stride < IN_CACHE || v->impulse || ahead + PBD_BATCH > v->left) return;
-    batch_foresee_rows(v->p, v->corner + (size_t)corners * ahead, corners * PBD_BATCH);
+    batch_prefetch_rows(v->p, v->corner + (size_t)corners * ahead, corners * PBD_BATCH);
     const int entries = corners == 4 ? 9 : 4;
     for (int k = 0; k < entries; k++) __builtin_prefetch(v->inverse + (size_t)k * v->stride + ahead);
     __builtin_prefetch(v->size + ahead);
@@ -55,7 +55,7 @@ PBD_FN void element_foresee(const element_view *v, int corners, size_t first) {
 
 PBD_FN void element_load(const element_view *v, int corners, size_t first, int count, element *e) {
     const size_t at = (size_t)corners * first;
-    element_foresee(v, corners, first);
+    element_prefetch(v, corners, first);
     for (int c = 0; c < corners; c++) batch_load_rows(v->p, v->corner + at + (size_t)c, corners, count, e->corner[c]);
     const int entries = corners == 4 ? 9 : 4;
     for (int k = 0; k < entries; k++) e->b[k] = element_entry(v, v->inverse, k, first, count);
