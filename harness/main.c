@@ -13,13 +13,15 @@ enum { MOST_VERBS = 64 };
 
 static int print_help(FILE *out) {
     fputs(
-        "pbdbench: checks and times position-based and particle-based deformable solids\n\nusage: pbdbench VERB "
+        "pbdbench: validates and times position-based and particle-based deformable solids\n"
+        "\n"
+        "usage: pbdbench VERB "
         "[options]\n\n",
         out);
     for (size_t i = 0; pbd_verbs[i]; i++) fprintf(out, "  %-10s %s\n", pbd_verbs[i]->name, pbd_verbs[i]->summary);
     fputs(
         "\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
-        "Exit codes: 0 fine, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
+        "Exit codes: 0 success, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
         "4 inconclusive, 5 a run failed or diverged, 130 interrupted.\n",
         out);
     return 0;

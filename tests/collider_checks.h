@@ -339,19 +339,19 @@ static void test_bad_colliders(void **unused) {
     refuse(c, "half-length");
     c = make_collider(PBD_PLANE);
     c.axis[2][2] = 0;
-    refuse(c, "no direction");
+    refuse(c, "invalid frame");
     c = make_collider(PBD_PLANE);
     c.axis[2][2] = -1; /* left-handed */
-    refuse(c, "no direction");
+    refuse(c, "invalid frame");
     c = make_collider(PBD_PLANE);
     c.friction = -0.1;
     refuse(c, "friction=-0.1");
     c = make_collider(PBD_PLANE);
     c.begin = 2;
     c.end = 1;
-    refuse(c, "before it begins");
+    refuse(c, "before it starts");
     c = make_collider(PBD_PERFORATED_PLATE); /* holes of 0.5 m, 0.8 m apart */
-    refuse(c, "leave no plate");
+    refuse(c, "nothing remains of the plate");
     c = make_collider(PBD_HOURGLASS);
     c.half[0] = c.half[1] = 0;
     refuse(c, "radius 0 m in the middle and at the ends");

@@ -668,7 +668,7 @@ static void test_bad_input(void **unused) {
     world_begin(&one);
     put(&one, 0, 0, 0, 1, 0, 0);
     one.scene.colliders = 1; /* all zero */
-    refuse("no direction");
+    refuse("invalid frame");
 }
 
 int main(void) {

@@ -430,7 +430,7 @@ static void test_bad_input(void **unused) {
     refuse("has no area");
     begin_bad()->triangles = 11;
     one.collider[0].container = true;
-    refuse("is no container");
+    refuse("cannot be a container");
     begin_bad();
     one.collider[0].mesh = 3;
     refuse("mesh 3 of a scene that has 1");

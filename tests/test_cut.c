@@ -315,7 +315,7 @@ static void test_bad_blades(void **unused) {
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "before it begins");
     scene.blade->end = 1;
     scene.blade->velocity[0] = (double)NAN;
-    expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "at no place");
+    expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "a non-finite position");
     bar_free(&scene);
 }
 

@@ -349,7 +349,7 @@ static void test_refusals(void **unused) {
     expect_refused(&scene, "c=-1", "c=-1");
     expect_refused(&scene, "alpha=0", "alpha=0");
     expect_refused(&scene, "kernel=splin", "cubic_spline");
-    expect_refused(&scene, "dimensions=2", "another z");
+    expect_refused(&scene, "dimensions=2", "a different z");
     scene.spacing = 0;
     expect_refused(&scene, "", "spacings");
     scene.spacing = SPACING;

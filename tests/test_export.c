@@ -313,8 +313,8 @@ static void test_bad_words(void **state) {
                {{"--format=csv", "--state", "okay"}, "did you mean 'ok'"},
                {{"--what=claims"}, "jsonl holds runs"},
                {{"--format=csv", "--what=claims", "--case=cube_shear"}, "do not go with --what claims"},
-               {{"--columns=cells"}, "jsonl holds whole runs"},
-               {{"--precision=3"}, "jsonl holds whole runs"},
+               {{"--columns=cells"}, "jsonl holds complete runs"},
+               {{"--precision=3"}, "jsonl holds complete runs"},
                {{"--format=csv", "--tool=x"}, "--tool goes with import only"},
                {{"--format=csv", "-o", "/nowhere/at/all"}, "cannot be written"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -392,9 +392,9 @@ static void test_list_runs_bad_words(void **state) {
     } bad[] = {{{"runs", "--last", "0"}, "[1, 100000]"},
                {{"runs", "--state", "god"}, "must be one of ok|diverged"},
                {{"runs", "--case", "cube_sheer"}, "did you mean 'cube_shear'"},
-               {{"runs", "cases"}, "list runs goes alone"},
+               {{"runs", "cases"}, "list runs cannot be combined"},
                {{"rans"}, "did you mean 'runs'"},
-               {{"cases", "--last", "3"}, "go with `pbdbench list runs` only"}};
+               {{"cases", "--last", "3"}, "are valid with `pbdbench list runs` only"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *words[10] = {"list", "--db", db};
         for (size_t w = 0; w < 4 && bad[i].words[w]; w++) words[3 + w] = bad[i].words[w];

@@ -399,7 +399,7 @@ static void test_csv_that_is_no_table(void **state) {
     expect_csv_refused(scratch, "100001 columns");
     write_repeated("a\n", "0.12345678901234567890123456789\n", 600000, "");
     expect_csv_refused(scratch, "larger than 16 MiB");
-    expect_csv_refused("/dev/zero", "no plain file");
+    expect_csv_refused("/dev/zero", "not a regular file");
     expect_csv_refused("/", "cannot be read");
     expect_csv_refused("/nonexistent/paper.csv", "cannot be read");
 }

@@ -178,7 +178,7 @@ static void a_changed_claim_is_wrong(void **state) {
     write_file("new.claims", "3\n");
     told answer = gate();
     expect_code(answer, 3);
-    expect_says(answer.out, "not the accepted one");
+    expect_says(answer.out, "differs from the accepted one");
     forget(&answer);
 }
 
@@ -334,7 +334,7 @@ static void bad_words_are_refused(void **state) {
                {{"--baseline", "no-such-revision-4711", NULL}, "no-such-revision-4711"},
                {{"--baseline", "HEAD", "--max-pairs=9", NULL}, "8, 12, 20 or 40"},
                {{"--baseline", "HEAD", "--max-regression=-1%", NULL}, "max-regression"},
-               {{"--baseline", "HEAD", "more", NULL}, "one too many"},
+               {{"--baseline", "HEAD", "more", NULL}, "takes no argument"},
                {{"--baseline", "HEAD", "--suite=/nowhere.yaml", NULL}, "/nowhere.yaml"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const *w = bad[i].words;

@@ -134,11 +134,11 @@ static void bad_questions_are_refused(void **state) {
     } bad[] = {{{"--case", "cube_sheer"}, "cube_shear"},
                {{"-m", "pbd"}, "method"},
                {{"--metric", "no_such"}, "no_such"},
-               {{"-s", "cells=99"}, "no runs"},
+               {{"-s", "cells=99"}, "no successful runs"},
                {{"-s", "cells"}, "cells"},
                {{"--out", "x.png"}, "takes one"},
                {{"--metric", "solve_cpu", "-scells=0", "-o", "x.jpeg"}, ".png"},
-               {{"word"}, "one too many"}};
+               {{"word"}, "takes no argument"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const *w = bad[i].words;
         told answer = tell("history", "--db", sample(), w[0], w[1], w[2], w[3], w[4]);
@@ -244,8 +244,8 @@ static void direction_says_which_side_is_worse(void **state) {
 static void slips_name_the_nearest(void **state) {
     (void)state;
     static const char *const slips[][3] = {{"--metric", "stifness", "did you mean 'stiffness'"},
-                                           {"--machine", "aaa", "is no machine"},
-                                           {"--machine", "%%%%", "is no machine"},
+                                           {"--machine", "aaa", "is not a machine"},
+                                           {"--machine", "%%%%", "is not a machine"},
                                            {"--machine", "aaaa1", "unknown machine"}};
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
         told answer = tell("history", "--db", mixed(), slips[i][0], slips[i][1]);

@@ -410,7 +410,7 @@ static void test_quick_measuring_stores_nothing(void **state) {
     (void)state;
     told answer = tell("env", "--measure", "--quick");
     expect_code(answer, 0);
-    expect_says(answer.out, "no limits");
+    expect_says(answer.out, "not limits");
     expect_says(answer.out, "triad");
     forget(&answer);
     struct stat found;

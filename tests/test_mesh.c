@@ -139,8 +139,8 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_msh, "3 4 1 4", "3 9 1 4", "", "9 elements were announced, there are 4"},
         {two_tets_msh, "2 5 10 50", "2 999999999999 10 50", ", line 16:", "999999999999 cannot be a number of nodes"},
         {two_tets_msh, "2 5 10 50", "2 -5 10 50", ", line 16:", "-5 cannot be a number of nodes"},
-        {two_tets_msh, "10\n20\n", "10\n10\n", "part.msh:", "node 10 is there twice"},
-        {two_tets_msh, "4 20 30 40 50\n", "3 20 30 40 50\n", "part.msh:", "element 3 is there twice"},
+        {two_tets_msh, "10\n20\n", "10\n10\n", "part.msh:", "node 10 is defined twice"},
+        {two_tets_msh, "4 20 30 40 50\n", "3 20 30 40 50\n", "part.msh:", "element 3 is defined twice"},
         {two_tets_msh, "0 1 0\n", "0 one 0\n", ", line 27:", "'one' stands where a coordinate should"},
         {two_tets_msh, "$EndNodes", "$EndNods", ", line 29:", "$EndNodes should stand here"},
         {two_tets_msh, "\"tip\"", "tip", ", line 6:", "name in double quotes"},
@@ -358,7 +358,7 @@ static void test_bad_settings_are_explained(void **state) {
     expect_no_scene(BUILD("two.msh", &scene, "nu=0.5"), "nu=0.5 is out of range");
     expect_no_scene(BUILD("two.msh", &scene, "fixed=the bas"), "its groups 'tip', 'the base'");
     expect_no_scene(BUILD("two.msh", &scene, "fixed=x_min,x_max"), "fixed holds all 5 nodes");
-    expect_no_scene(BUILD("two.msh", &scene, "loaded=none", "force_z=1"), "`loaded` names no node");
+    expect_no_scene(BUILD("two.msh", &scene, "loaded=none", "force_z=1"), "`loaded` contains no node");
     expect_no_scene(BUILD("two.msh", &scene, "fixed="), "fixed is empty");
     expect_no_scene(BUILD("no.msh", &scene, "nu=0"), "No such file");
     expect_no_scene(BUILD("plots", &scene, "nu=0"), "is not a file with content");
@@ -414,7 +414,7 @@ static void test_a_run_is_tied_to_the_content(void **state) {
     assert_string_not_equal(first, other);
     told answer = tell("run", "mesh", "-m", "fem_linear", "-s", pinned);
     expect_code(answer, 2);
-    expect_says(answer.err, "has another content");
+    expect_says(answer.err, "was requested");
     forget(&answer);
     answer = tell("show", first); /* the command that makes it again asks for the content it had */
     expect_code(answer, 0);

@@ -127,7 +127,7 @@ static void test_bad_files(void **unused) {
     char file[PATH_MAX + 400];
     snprintf(file, sizeof file, "file=%s", written("roof.obj", roof));
     refuse("xpbd_grains", file, "thickness=0", "is a sheet");
-    refuse("mpm", file, "thickness=0.002", "closed ones");
+    refuse("mpm", file, "thickness=0.002", "closed meshes");
     snprintf(file, sizeof file, "file=%s", written("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n"));
     refuse("xpbi", file, "thickness=0.01", "has no area");
     snprintf(file, sizeof file, "file=%s", written("words.obj", "nothing of the kind\n"));

@@ -369,7 +369,7 @@ static void tolerances_must_mean_something(void **state) {
     static const struct {
         pbd_tolerance tolerance;
         const char *says;
-    } wrong[] = {{{"tip_eror", 1}, "did you mean 'tip_error'?"}, {{"tip", 1}, "it is no error, and the store holds"}};
+    } wrong[] = {{{"tip_eror", 1}, "did you mean 'tip_error'?"}, {{"tip", 1}, "it is not an error, and the store has"}};
     for (size_t i = 0; i < 2; i++) {
         begin_anew(NULL);
         say_times(&plain, &plain, 8, 1.1);
@@ -544,13 +544,13 @@ static void bad_words_are_refused(void **state) {
         {{"compare"}, "needs a case"},
         {{"compare", "--case", "cube_shear"}, "two variants"},
         {{"compare", "pbd_distance", "--case", "cube_shear"}, "second variant beside 'pbd_distance'"},
-        {{"compare", "a", "b", "c", "--case", "cube_shear"}, "'c' is one word too many"},
-        {{"compare", ":nu=1", "a", "--case", "cube_shear"}, "names no method"},
+        {{"compare", "a", "b", "c", "--case", "cube_shear"}, "'c' is an extra argument"},
+        {{"compare", ":nu=1", "a", "--case", "cube_shear"}, "is not of the form METHOD:key=value"},
         {{"compare", "a", "b", "--case", "cube_shear", "--margin", "0"}, "--margin"},
         {{"compare", "a", "b", "--case", "cube_shear", "--max-pairs", "9"}, "8|12|20|40"},
         {{"compare", "a", "b", "--case", "cube_shear", "--tolerance", "x"}, "METRIC=VALUE"},
         {{"compare", "a", "b", "--case", "cube_shear", "--build-a", "/no/such"}, "'/no/such' is no program"},
-        {{"compare", "a", "--case", "cube_shear", "--rev-a", "no-such-revision"}, "is no revision of the checkout"},
+        {{"compare", "a", "--case", "cube_shear", "--rev-a", "no-such-revision"}, "is not a revision of the checkout"},
         {{"compare", "pbd_distanc", "pbd_distance", "--case", "cube_shear"}, "did you mean 'pbd_distance'?"},
         {{"compare", "pbd_distance:n=1", "pbd_distance", "--case", "cube_shear"}, "pbd_distance:n=1: "},
     };

@@ -100,7 +100,7 @@ static void expect_refused(const char *name, const char *words, const char *says
 static void test_refusals(void **state) {
     (void)state;
     expect_refused("sampled_shape", "shape=sphere size=0.01 spacing=0.1", "single particle");
-    expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=9", "holds all");
+    expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=9", "contains all");
     expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=0.01", "holds none");
     const char *path = in_workplace("open.obj");
     FILE *file = fopen(path, "w");
@@ -400,7 +400,7 @@ static void test_sampled_towel(void **state) {
     assert_int_equal(t.scene.particles, 8404);
     close_case(&t);
     expect_refused("sampled_towel", "length=0.1 width=2 across=2", "two particles at least");
-    expect_refused("sampled_towel", "across=5000 layers=100", "too many");
+    expect_refused("sampled_towel", "across=5000 layers=100", "too large");
 }
 
 int main(void) {

@@ -176,7 +176,7 @@ static void test_kernels(void **unused) {
         }
     told t = tell("plugin", "check", plugin("falling"));
     expect_code(t, 0);
-    expect_says(t.out, "no race was seen");
+    expect_says(t.out, "no race was detected");
     forget(&t);
 }
 
@@ -224,8 +224,8 @@ static void expect_refused(const char *file, const char *says) {
 static void test_files_that_are_none(void **unused) {
     (void)unused;
     write_text("words.so", "no library\n");
-    expect_refused(in_workplace("nowhere.so"), "is not there");
-    expect_refused(workplace(), "is no file");
+    expect_refused(in_workplace("nowhere.so"), "cannot be found");
+    expect_refused(workplace(), "is not a file");
     expect_refused(in_workplace("words.so"), "cannot be loaded");
     /* It opens, so the program exports all that the contract offers; but it is no plug-in. */
     expect_refused(plugin("symbols"), "it has no symbol pbd_plugin");
@@ -242,7 +242,7 @@ static void test_tables(void **unused) {
                  {"collider", "it knows pbd_collider as"},
                  {"no_sizes", "has no sizes of structs"},
                  {"no_methods", "has no methods"},
-                 {"no_precision", "is there in no precision"},
+                 {"no_precision", "exists in no precision"},
                  {"no_create", "lacks its `create`"},
                  {"no_read", "lacks its `read`"},
                  {"no_destroy", "lacks its `destroy`"},
@@ -254,7 +254,7 @@ static void test_tables(void **unused) {
                  {"precisions", "says that it runs in f32, but was not compiled so"},
                  {"taken", "method fem_linear is there already"},
                  {"bad_name", "'Not a name' cannot name a method"},
-                 {"no_summary", "does not say what it is"},
+                 {"no_summary", "has no `summary`"},
                  {"default", "dt=7 is out of range"},
                  {"range", "of parameter dt is none"},
                  {"doubled", "lists parameter dt twice"},
@@ -371,7 +371,7 @@ static void test_sweep_in_parts(void **unused) {
     run_or_fail((const char *const[]){"/bin/cp", plugin("mass_spring"), in_workplace("libparts.so"), NULL});
     t = tell("sweep", "run-shard", "0", "--dir", dir);
     expect_code(t, 2);
-    expect_says(t.err, "than the sweep was planned with (");
+    expect_says(t.err, "differs from that of the plan (");
     forget(&t);
 }
 
@@ -438,11 +438,11 @@ static void test_checks_find(void **unused) {
     static const struct {
         const char *fault, *check, *says;
     } wrong[] = {{"default_scene", "scene", "but its positions changed"},
-                 {"default_forgets", "repeatable", "from one saved state two answers"},
-                 {"default_bound_to_axes", "rotation", "turned in space the answer is another"},
-                 {"default_bound_to_place", "translation", "elsewhere in space the answer is another"},
+                 {"default_forgets", "repeatable", "two results from one saved state"},
+                 {"default_bound_to_axes", "rotation", "the result depends on the orientation"},
+                 {"default_bound_to_place", "translation", "the result depends on the position in space"},
                  {"default_drifts", "rest", "without load a body at rest moves"},
-                 {"default_drifts", "held", "a particle that is held moves"},
+                 {"default_drifts", "held", "a fixed particle moves"},
                  {"default_asleep", "moves", "nothing moves under the case's load"},
                  {"default_not_finite", "moves", "the position of particle 0 is"},
                  {"default_crash_in_step", "moves", "in step (call 3)"},

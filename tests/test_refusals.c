@@ -31,7 +31,7 @@ static void test_modes(void **unused) {
     expect_refused((const char *const[]){"run", "uniaxial", "-m", "material_point", "-s", "mode=dynamic", NULL},
                    "set mode=static");
     expect_refused((const char *const[]){"run", "collapse", "-m", "material_point", NULL},
-                   "finds equilibrium only, and case collapse moves: choose another method");
+                   "has only a static solver, and case collapse moves: choose another method");
 }
 
 static void test_elements(void **unused) {
@@ -65,7 +65,7 @@ static void test_a_run_that_is_nowhere_ends(void **unused) {
                                                             "--json", "--db", db, NULL});
         expect_code(t, 5);
         expect_says(t.out, "\"state\":\"diverged\"");
-        expect_says(t.out, "this material has no energy where it is inverted, and join=none gives it none");
+        expect_says(t.out, "this material has no energy where it is inverted: use join=shifted");
         expect_says(t.out, "\"simulated_time\":{\"value\":0.005");
         expect_says(t.out, "is nowhere after 0.005 of 1 s: its position is not finite");
         forget(&t);

@@ -51,7 +51,7 @@ static void test_nothing_was_run(void **state) {
     expect_says(page, "2 figures and tables of the papers that cannot be reproduced yet");
     expect_says(page, "No timings are stored yet");
     expect_says(page, "No comparison is stored yet");
-    expect_says(page, "No run stands behind anything");
+    expect_says(page, "No run is referenced");
     free(page);
 }
 
@@ -90,7 +90,7 @@ static void test_other_sources(void **state) {
     assert_int_equal(unlink(in_workplace("results/plots/tiny-fig1.png")), 0);
     char *page = page_of("other.html", "--db", in_workplace("other.db"));
     assert_int_equal(check_page(page).images, 1);
-    expect_says(page, "All verdicts were reached on runs of other sources");
+    expect_says(page, "All verdicts were computed on runs of other sources");
     free(page);
 }
 
@@ -173,7 +173,7 @@ static void test_many_runs(void **state) {
     check_page(page);
     assert_int_equal(count_of(page, "<div id=\"run-"), 5000);
     expect_says(page, "The 5000 runs that something on this page refers to");
-    expect_says(page, "There would have been more");
+    expect_says(page, "The page is limited to these runs");
     expect_says(page, "0.25 to 0.2 (-20.0 %)"); /* displacement_error from the last build on, see history_store.h */
     expect_says(page, "a processor");
     free(page);
@@ -203,7 +203,7 @@ static void test_pictures(void **state) {
     assert_int_equal(unlink(in_workplace("results/plots/tiny-fig1.png")), 0);
     page = page_of("gone.html", "--db", in_workplace("pictures.db"), "--figures", "drawn");
     assert_int_equal(check_page(page).images, 0);
-    expect_says(page, "None that is newer than its runs has been drawn.");
+    expect_says(page, "No picture newer than its runs has been drawn.");
     assert_false(exists("results/plots/tiny-fig1.png"));
     free(page);
     page = page_of("gone.html", "--db", in_workplace("pictures.db"));
@@ -261,7 +261,7 @@ static void test_places_that_cannot_be_written(void **state) {
     expect_refusal(tell("report", "-o", "/dev/full"), "No space left on device");
     expect_refusal(tell("report", "--db", in_workplace("none.db")), "none.db");
     expect_refusal(tell("report", "--figures", "som"), "none");
-    expect_refusal(tell("report", "page.html"), "-o names the file");
+    expect_refusal(tell("report", "page.html"), "-o sets the file");
     if (geteuid() != 0) { /* root may write everywhere */
         write_text("guarded.html", "mine");
         chmod(in_workplace("guarded.html"), 0444);

@@ -99,7 +99,7 @@ static void unknown_names_are_refused(void **state) {
     for (const char *const *name = (const char *const[]){"nothing", "", "--help", "one:program", NULL}; *name; name++) {
         const pbd_status status = pbd_revision_find(in_workplace("checkout"), *name, &r);
         assert_int_equal(status.code, PBD_BAD_INPUT);
-        expect_says(status.text, "is no revision of the checkout");
+        expect_says(status.text, "is not a revision of the checkout");
     }
 }
 
@@ -154,10 +154,10 @@ static void a_build_that_fails_names_its_log(void **state) {
     const pbd_status status = pbd_revision_build(in_workplace("checkout"), false, &broken);
     assert_int_equal(status.code, PBD_FAILED);
     expect_says(status.text, "configuring revision");
-    const char *name = strstr(status.text, "all of it is in '");
+    const char *name = strstr(status.text, "the full output is in '");
     assert_non_null(name);
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", name + strlen("all of it is in '"));
+    snprintf(path, sizeof path, "%s", name + strlen("the full output is in '"));
     path[strcspn(path, "'")] = '\0';
     file_bytes log = read_bytes(path);
     assert_non_null(log.byte);

@@ -469,7 +469,7 @@ static void test_bad_wishes_are_explained(void **state) {
     forget(&answer);
     answer = tell("run", "cube_shear", "-m", "fem_linear", "--out=x");
     expect_code(answer, 2);
-    expect_says(answer.err, "belong to --snapshots");
+    expect_says(answer.err, "require --snapshots");
     forget(&answer);
     answer = tell("run", "cube_shear", "-m", "fem_linear", "--snapshots", "2", "--colour", "stain");
     expect_code(answer, 2);

@@ -256,7 +256,7 @@ static void test_takes(void **unused) {
     expect_says(refused.text, "idling");
     double start[3] = {0, 0, 0};
     static const unsigned masks[] = {PBD_TAKES_START, PBD_TAKES_FIBRES, PBD_TAKES_PLASTICITY, PBD_TAKES_FORCES_END};
-    static const char *const words[] = {"start other than at rest", "fibre_stiffness=0", "yield_strain=0", "forces"};
+    static const char *const words[] = {"start away from rest", "fibre_stiffness=0", "yield_strain=0", "forces"};
     for (int i = 0; i < 4; i++) {
         pbd_scene scene = {.start = i == 0 ? start : NULL, .forces_end = i == 3 ? 1 : 0};
         scene.material.fibre_stiffness[2] = i == 1 ? 5 : 0;

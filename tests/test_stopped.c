@@ -176,7 +176,7 @@ static void stop_at_random(const char *name, int signal_number, int wanted_code,
 
 static void test_ctrl_c_at_random_moments(void **state) {
     (void)state;
-    stop_at_random("interrupted.db", SIGINT, 130, "the same command does the rest");
+    stop_at_random("interrupted.db", SIGINT, 130, "the same command makes the rest");
 }
 
 static void test_kill_at_random_moments(void **state) {
@@ -231,7 +231,7 @@ static void test_figure_stopped_in_its_runs(void **state) {
     assert_int_equal(code, 130);
     assert_int_equal(r.lines, 0);
     char *text = slurp(open(err, O_RDONLY | O_CLOEXEC));
-    expect_says(text, "the same command does the rest");
+    expect_says(text, "the same command makes the rest");
     free(text);
     assert_true(count_runs(db) < RUNS);
     assert_int_equal(count_in(db, "SELECT count(*) FROM claim_result"), 0);
@@ -257,7 +257,7 @@ static void test_figure_stopped_in_its_drawing(void **state) {
     assert_true(comes_true(is_there, in_workplace("slow/began")));
     assert_int_equal(stop(&r, SIGINT), 130);
     char *text = slurp(open(err, O_RDONLY | O_CLOEXEC));
-    expect_says(text, "every run is stored");
+    expect_says(text, "every completed run is stored");
     free(text);
     assert_int_equal(count_runs(db), RUNS);
     expect_sound(db);

@@ -336,7 +336,7 @@ static void check_finds_every_change(void **state) {
         {"DROP TRIGGER build_update; UPDATE build SET dirty = 1 - dirty", "its build"},
         {"DROP TRIGGER env_update; UPDATE env SET cpu = 'faster'", "its env"},
         {"DROP TRIGGER invocation_update; UPDATE invocation SET argv = '[]', pid = 1", "its invocation"},
-        {"DROP TRIGGER run_delete; DELETE FROM run WHERE seed = (SELECT max(seed) FROM run)", "not there"},
+        {"DROP TRIGGER run_delete; DELETE FROM run WHERE seed = (SELECT max(seed) FROM run)", "missing row"},
         {"DROP TRIGGER run_insert", "layout run_insert: is missing"},
         {"DROP VIEW run_view; CREATE VIEW run_view AS SELECT * FROM run", "layout run_view: was changed"},
     };

@@ -413,7 +413,7 @@ static void bad_files_are_named_and_left_aside(void **state) {
     expect_says(says, "is corrupt (cut short: 20000 bytes are left)");
     expect_says(says, "it was changed after it was stored: hash ");
     expect_says(says, "foreign.db: is a shard of another manifest (");
-    expect_says(says, "plain.db: is a store, but no finished shard");
+    expect_says(says, "plain.db: is a store, but not a finished shard");
     expect_says(says, "notes.txt");
     expect_says(says, "is not a database");
     expect_says(says, "1 of 4 shards merged: ");
@@ -513,7 +513,7 @@ static void bad_words(void **state) {
         {{"plan"}, "sweep plan needs a file"},
         {{"plan", "/nonexistent.yaml"}, "/nonexistent.yaml"},
         {{"pln", "x.yaml"}, "did you mean 'plan'"},
-        {{"status", "x"}, "'x' is one word too many"},
+        {{"status", "x"}, "'x' is an extra argument"},
         {{"run-shard"}, "needs a shard's number"},
         {{"run-shard", "seven"}, "'seven' is no shard"},
         {{"run-shard", "4"}, "there is no shard 4: the sweep in "},

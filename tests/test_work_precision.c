@@ -299,8 +299,8 @@ static void test_slips(void **state) {
         {"did you mean 'fem_linear'", "work-precision", "--case", "cube_shear", "-m", "fem_liner"},
         {"within", "work-precision", "--case", "cube_shear", "--within", "0"},
         {"within", "work-precision", "--case", "cube_shear", "--within", "nan"},
-        {"do not go with", "work-precision", "--case", "cube_shear", "-x", "nu"},
-        {"go with plot work-precision only", "cube_shear", "--memory"},
+        {"are not valid with", "work-precision", "--case", "cube_shear", "-x", "nu"},
+        {"are valid with plot work-precision only", "cube_shear", "--memory"},
         {"must end in", "work-precision", "--case", "cube_shear", "-o", "a.jpg"},
     };
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {

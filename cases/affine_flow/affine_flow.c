@@ -20,7 +20,7 @@ static const pbd_param params[] = {
     {"motion", "", PBD_CHOICE, "shear", 0, 0, 0, motions, "v_x = rate z; pulled along x; about z"},
     {"rate", "1/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of it"},
     {"noise", "", PBD_REAL, "0", 0, 100, 0, NULL, "velocities added at random, at most this times rate x spacing"},
-    {"jitter", "", PBD_REAL, "0.2", 0, 0.4, 0, NULL, "how far each is off its place along each axis, in spacings"},
+    {"jitter", "", PBD_REAL, "0.2", 0, 0.4, 0, NULL, "random offset of each along each axis, in spacings"},
     PBD_SAMPLING_PARAMS("1000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e-6", "0.3", "1000", "hencky"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
@@ -169,7 +169,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_affine_flow = {
     .abi = PBD_CASE_ABI,
     .name = "affine_flow",
-    .summary = "a cube of particles shears, stretches or turns as told: F against the exact one, colours, derivatives",
+    .summary =
+        "a cube of particles in a prescribed affine flow (shear, stretch, rotation): exactness of F, colours, "
+        "derivatives",
     .source = "yu2024 Eqs. 8 to 13, 22; kinematics",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

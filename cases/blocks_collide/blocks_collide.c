@@ -169,7 +169,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_blocks_collide = {
     .abi = PBD_CASE_ABI,
     .name = "blocks_collide",
-    .summary = "two blocks of sand fly at each other: where they meet, and how evenly their particles lie",
+    .summary = "two blocks of sand collide: distance at contact, and how evenly their particles lie",
     .source = "yu2024 Figure 13",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -211,7 +211,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_bounce = {
     .abi = PBD_CASE_ABI,
     .name = "bounce",
-    .summary = "a bar thrown at a floor: it bounces, and beyond some speed does not come back to its shape",
+    .summary = "a bar bounces on a floor: restitution, contact time, and recovery of its shape",
     .source = "cao2023 Figure 13; waves in a slender bar",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -11,9 +11,10 @@ static const pbd_param params[] = {
     PBD_PARTICLE_MATERIAL_PARAMS("500", "0.4", "50", "neo_hookean"),
     {"drop", "m", PBD_REAL, "0.5", 0, 1e6, 0, NULL, "from its feet to the ground"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
-    {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: it falls for good"},
-    {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "whether parts of it meet each other"},
-    {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL, "in spacings: pairs farther apart at rest may not meet"},
+    {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: it falls forever"},
+    {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "contact between parts of the body"},
+    {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL,
+     "in spacings: contact applies to pairs farther apart at rest"},
     PBD_CONTACT_PARAMS("0.3"),
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -87,7 +88,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_bunny_drop = {
     .abi = PBD_CASE_ABI,
     .name = "bunny_drop",
-    .summary = "a soft bunny falls to the ground, its parts meeting each other or not",
+    .summary = "a soft bunny falls to the ground, with or without self-contact",
     .source = "cao2023 Figure 4, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

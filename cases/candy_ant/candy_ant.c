@@ -43,7 +43,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_candy_ant = {
     .abi = PBD_CASE_ABI,
     .name = "candy_ant",
-    .summary = "an ant of brittle candy falls to the floor: into how many pieces does it break?",
+    .summary = "an ant of brittle candy falls to the floor: number of pieces",
     .source = "yu2024 Figure 5, Table 2 (Camponotus)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

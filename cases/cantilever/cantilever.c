@@ -17,11 +17,12 @@ static const pbd_param params[] = {
     PBD_BEAM_PARAMS("1e5", "100"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
-     "static: the method finds rest itself; dynamic: it moves until the tip rests"},
+     "static: the method solves for rest; dynamic: it moves until the tip is at rest"},
     {"settle_tolerance", "", PBD_REAL, "1e-6", 0, 1, PBD_OPEN_MIN, NULL,
      "mode=dynamic, duration=0: at rest when the tip moves less than this, relative to its deflection, in 200 steps"},
-    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic, duration=0: not_settled after so many"},
-    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: simulated time; 0: until the tip rests"},
+    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL,
+     "mode=dynamic, duration=0: largest number of steps, then not_settled"},
+    {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: simulated time; 0: until the tip is at rest"},
     {0}};
 
 enum { SETTLE_WINDOW = 200 };
@@ -89,7 +90,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     const double duration = pbd_real(values, "duration");
     const bool moves = pbd_choice(values, "mode") == 1;
     if (duration > 0 && !moves)
-        return pbd_error(PBD_BAD_INPUT, "duration=%g s asks for motion: set mode=dynamic too", duration);
+        return pbd_error(PBD_BAD_INPUT, "duration=%g s requires motion: set mode=dynamic too", duration);
     scene->duration = duration;
     scene->observe_every = duration / BODY_LOOKS;
     if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, size, scene));

@@ -66,7 +66,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_collapse = {
     .abi = PBD_CASE_ABI,
     .name = "collapse",
-    .summary = "a body squashed to a plane, a line or a point, or turned inside out, and let go: it must come back",
+    .summary = "a body squashed to a plane, a line or a point, or inverted, then released: it must recover",
     .source = "cao2023 Figure 5; continuum",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,

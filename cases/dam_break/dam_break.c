@@ -55,7 +55,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const double side = 0.5 * spacing * (double)pbd_integer(values, "layers");
     const double height = spacing * fmax(round(aspect * width / spacing), 1);
     const double low[3] = {0, -side, 0}, high[3] = {width, side, height};
-    if (!(gravity > 0)) return pbd_error(PBD_BAD_INPUT, "gravity=0: without it no column runs out");
+    if (!(gravity > 0)) return pbd_error(PBD_BAD_INPUT, "gravity=0: without gravity no column runs out");
     detail->width = width;
     detail->unit = sqrt(width / (aspect * gravity));
     detail->front = 1;

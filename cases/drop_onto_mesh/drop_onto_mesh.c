@@ -4,7 +4,8 @@
 static const pbd_param params[] = {
     {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .ply or .stl; z is up"},
     {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
-    {"thickness", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "by which particles stay off it; a mesh with a rim needs one"},
+    {"thickness", "m", PBD_REAL, "0", 0, 1e6, 0, NULL,
+     "distance kept by particles; required for a mesh with a boundary"},
     PBD_OBSTACLE_DROP_PARAMS("0.08"),
     {0}};
 
@@ -23,7 +24,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 const pbd_case pbd_case_drop_onto_mesh = {
     .abi = PBD_CASE_ABI,
     .name = "drop_onto_mesh",
-    .summary = "sand falls onto your own triangle mesh and runs off: who gets in, and where the mass goes",
+    .summary = "sand falls onto your own triangle mesh and runs off: penetration, and where the mass goes",
     .source = "yu2024 section 4",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -26,7 +26,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 const pbd_case pbd_case_drop_onto_sphere = {
     .abi = PBD_CASE_ABI,
     .name = "drop_onto_sphere",
-    .summary = "sand falls onto a sphere and runs off: analytic or of triangles, who gets in and where the mass goes",
+    .summary = "sand falls onto a sphere, analytic or of triangles, and runs off: penetration, and where the mass goes",
     .source = "yu2024 section 4",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -34,11 +34,10 @@ static pbd_status lay_grid(const smoothed_matter *m, double cell, density_grid *
         const double wanted = ceil((high + 2 * m->h - g->origin[d]) / cell) + 2;
         nodes *= wanted;
         if (!(nodes <= DENSITY_GRID_MOST))
-            return pbd_error(
-                PBD_BAD_INPUT,
-                "%zu particles lie too far apart, or are nowhere: a grid of %g m around them would have more "
-                "than %d nodes",
-                m->particles, cell, DENSITY_GRID_MOST);
+            return pbd_error(PBD_BAD_INPUT,
+                             "%zu particles are too far apart or have non-finite positions: a grid of %g m around them "
+                             "would have more than %d nodes",
+                             m->particles, cell, DENSITY_GRID_MOST);
         g->nodes[d] = (size_t)wanted;
     }
     return pbd_ok();
@@ -71,7 +70,7 @@ static void smear(const smoothed_matter *m, size_t i, density_grid *g) {
 pbd_status density_grid_make(const smoothed_matter *matter, double cell, density_grid *out) {
     if (!(cell > 0 && matter->h > 0 && matter->particles > 0))
         return pbd_error(PBD_BAD_INPUT,
-                         "a grid of %g m for the density of %zu particles with h=%g m: all above 0, please", cell,
+                         "a grid of %g m for the density of %zu particles with h=%g m: all must be above 0", cell,
                          matter->particles, matter->h);
     PBD_TRY(lay_grid(matter, cell, out));
     out->value = calloc(out->nodes[0] * out->nodes[1] * out->nodes[2], sizeof *out->value);
@@ -284,7 +283,7 @@ static pbd_status cut_all(maker *m) {
 
 pbd_status density_surface_make(const density_grid *g, double level, density_surface *out) {
     *out = (density_surface){.corners = g->dimensions == 2 ? 2 : 3};
-    if (!(level > 0)) return pbd_error(PBD_BAD_INPUT, "a surface where the density is %g: above 0, please", level);
+    if (!(level > 0)) return pbd_error(PBD_BAD_INPUT, "a surface where the density is %g: must be above 0", level);
     maker m = {.g = g, .level = level, .s = out};
     m.on_edge = calloc(g->nodes[0] * g->nodes[1] * g->nodes[2] * DIRECTIONS, sizeof *m.on_edge);
     pbd_status status = m.on_edge ? cut_all(&m) : no_memory();

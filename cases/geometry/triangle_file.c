@@ -230,16 +230,16 @@ static pbd_status import_apart(const pbd_content *content, const char *ending, t
     if (child < 0) return pbd_error(PBD_FAILED, "no process to read a mesh: %s", strerror(errno));
     if (answered) return a.status;
     if (WIFSIGNALED(how) && (WTERMSIG(how) == SIGXCPU || WTERMSIG(how) == SIGKILL))
-        return pbd_error(PBD_BAD_INPUT, "%.110s: damaged: assimp found no end in reading it as %s", content->path,
+        return pbd_error(PBD_BAD_INPUT, "%.110s: damaged: assimp did not finish reading it as %s", content->path,
                          ending);
-    return pbd_error(PBD_BAD_INPUT, "%.110s: damaged: assimp broke down over reading it as %s", content->path, ending);
+    return pbd_error(PBD_BAD_INPUT, "%.110s: damaged: assimp crashed while reading it as %s", content->path, ending);
 }
 
 pbd_status triangle_file_read(const pbd_content *content, triangle_mesh *out) {
     const char *ending = ending_of(content->path);
     *out = (triangle_mesh){0};
     if (!ending)
-        return pbd_error(PBD_BAD_INPUT, "%.200s: its name must end in .obj, .ply or .stl, which says how it is read",
+        return pbd_error(PBD_BAD_INPUT, "%.200s: its name must end in .obj, .ply or .stl, which selects the format",
                          content->path);
     if (content->bytes == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the file is empty", content->path);
     if (strcmp(ending, "ply") == 0) PBD_TRY(check_ply_header(content));

@@ -122,13 +122,13 @@ static pbd_status check_edges(const char *name, const triangle_mesh *mesh) {
         return pbd_error(
             PBD_BAD_INPUT,
             "%.110s: the mesh is open, %zu edge%s at a hole's border (one from %.5g %.5g %.5g to %.5g %.5g "
-            "%.5g m): close it, what is inside is not told",
+            "%.5g m): close it; its inside is undefined",
             name, f.open, f.open == 1 ? " is" : "s are", a[0], a[1], a[2], b[0], b[1], b[2]);
     }
     if (f.crowded > 0) {
         const double *a = x + 3 * (size_t)f.crowd_ends[0], *b = x + 3 * (size_t)f.crowd_ends[1];
         return pbd_error(PBD_BAD_INPUT,
-                         "%.110s: the mesh is not manifold: %zu triangles meet in the edge from %.5g %.5g %.5g to %.5g "
+                         "%.110s: the mesh is not manifold: %zu triangles share the edge from %.5g %.5g %.5g to %.5g "
                          "%.5g %.5g m, %zu edge%s more than two",
                          name, f.crowd, a[0], a[1], a[2], b[0], b[1], b[2], f.crowded,
                          f.crowded == 1 ? " has" : "s have");
@@ -180,8 +180,8 @@ static void drop_points_and_lines(triangle_mesh *mesh, uint32_t *number) {
 static pbd_status check_numbers(const char *name, const triangle_mesh *mesh) {
     for (size_t i = 0; i < 3 * mesh->vertices; i++)
         if (!isfinite(mesh->position[i]))
-            return pbd_error(PBD_BAD_INPUT, "%.110s: a coordinate of vertex %zu is %g: no number, or too large", name,
-                             i / 3 + 1, mesh->position[i]);
+            return pbd_error(PBD_BAD_INPUT, "%.110s: a coordinate of vertex %zu is %g: not a number, or too large",
+                             name, i / 3 + 1, mesh->position[i]);
     return pbd_ok();
 }
 
@@ -197,8 +197,8 @@ static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *nu
     PBD_TRY(triangle_tree_make(mesh->triangles, mesh->triangle, mesh->position, &mesh->tree));
     if (triangle_tree_crossing(mesh->tree, pair))
         return pbd_error(PBD_BAD_INPUT,
-                         "%.110s: the mesh cuts itself: triangle %u crosses triangle %u (in the file's order); what is "
-                         "inside is not told",
+                         "%.110s: the mesh intersects itself: triangle %u crosses triangle %u (in the file's order); "
+                         "its inside is undefined",
                          name, number[pair[0]] + 1, number[pair[1]] + 1);
     if (!(fabs(volume) > 0)) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh has no volume", name);
     return pbd_ok();

@@ -17,7 +17,7 @@ static const pbd_param params[] = {
     {"drop", "m", PBD_REAL, "0.01", 0, 1e6, 0, NULL, "from its foot to the floor"},
     {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},
     {"jitter", "", PBD_REAL, "0.05", 0, 0.4, 0, NULL,
-     "how far each is off its place along each axis at most, in spacings: an even thread does not know where to turn"},
+     "largest random offset of each along each axis, in spacings: a symmetric thread has no direction to buckle in"},
     PBD_SAMPLING_PARAMS("1500"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e4", "0.3", "1000", "hencky"),
     PBD_FLOW_PARAMS("herschel_bulkley", "50", "30", "10", "1", "1"),
@@ -233,7 +233,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_goo_thread = {
     .abi = PBD_CASE_ABI,
     .name = "goo_thread",
-    .summary = "a thread of goo falls to the floor: does it coil, or run together?",
+    .summary = "a thread of goo falls to the floor: coiling or merging",
     .source = "yu2024 Figure 10",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

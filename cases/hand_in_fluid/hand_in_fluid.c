@@ -13,8 +13,8 @@ static const pbd_param params[] = {
     {"width", "m", PBD_REAL, "0.12", 0, 1e6, PBD_OPEN_MIN, NULL, "of the basin"},
     {"depth", "m", PBD_REAL, "0.05", 0, 1e6, PBD_OPEN_MIN, NULL, "of the fluid"},
     {"hand", "m", PBD_REAL, "0.064", 0, 1e6, PBD_OPEN_MIN, NULL, "width of the palm: four fingers side by side"},
-    {"dip", "m", PBD_REAL, "0.035", 0, 1e6, 0, NULL, "how far the finger tips come below the surface"},
-    {"sweep", "m", PBD_REAL, "0.12", 0, 1e6, 0, NULL, "how far the hand goes along x"},
+    {"dip", "m", PBD_REAL, "0.035", 0, 1e6, 0, NULL, "depth of the finger tips below the surface"},
+    {"sweep", "m", PBD_REAL, "0.12", 0, 1e6, 0, NULL, "travel of the hand along x"},
     {"speed", "m/s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of the hand along x"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2250", "0.125", "100", "hencky"),
@@ -79,10 +79,10 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const double length = pbd_real(values, "length"), width = pbd_real(values, "width");
     const double depth = pbd_real(values, "depth"), dip = pbd_real(values, "dip");
     if (!(dip < depth))
-        return pbd_error(PBD_BAD_INPUT, "dip=%g m takes the fingers through the floor: below depth=%g m, please", dip,
+        return pbd_error(PBD_BAD_INPUT, "dip=%g m moves the fingers through the floor: must be below depth=%g m", dip,
                          depth);
     if (!(pbd_real(values, "hand") < width))
-        return pbd_error(PBD_BAD_INPUT, "hand=%g m does not fit into the basin: below width=%g m, please",
+        return pbd_error(PBD_BAD_INPUT, "hand=%g m does not fit into the basin: must be below width=%g m",
                          pbd_real(values, "hand"), width);
     const double low[3] = {-0.5 * length, -0.5 * width, 0}, high[3] = {0.5 * length, 0.5 * width, depth};
     const placement here = placement_at(0, 0, 0);
@@ -156,7 +156,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_hand_in_fluid = {
     .abi = PBD_CASE_ABI,
     .name = "hand_in_fluid",
-    .summary = "a hand sweeps through a basin of viscous fluid: what it stirs, and what gets into it",
+    .summary = "a hand sweeps through a basin of viscous fluid: stirring, and penetration",
     .source = "yu2024 Figure 20, Table 2 (Wrist)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

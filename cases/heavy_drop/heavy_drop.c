@@ -16,15 +16,15 @@ static const pbd_param params[] = {
     PBD_BOX_PARAMS("2000", "0.4", "100", "stvk", "1", "0.6", "8"),
     {"thickness", "m", PBD_REAL, "0.15", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate"},
     {"yield_strain", "", PBD_REAL, "0", 0, 1e6, 0, NULL, "norm of elastic Green strain where flow begins; 0: elastic"},
-    {"creep", "1/s", PBD_REAL, "10", 0, 1e9, 0, NULL, "how fast plastic strain takes over what is beyond that"},
+    {"creep", "1/s", PBD_REAL, "10", 0, 1e9, 0, NULL, "rate at which the excess becomes plastic strain"},
     {"objects", "", PBD_INTEGER, "3", 1, 100, 0, NULL, "evenly along the middle line of the plate"},
     {"object_mass", "kg", PBD_REAL, "0.2", 0, 1e9, 0, NULL, "of each"},
-    {"object_radius", "m", PBD_REAL, "0.08", 0, 1e6, PBD_OPEN_MIN, NULL, "of the patch each presses, or of each ball"},
+    {"object_radius", "m", PBD_REAL, "0.08", 0, 1e6, PBD_OPEN_MIN, NULL, "of each loaded patch, or of each ball"},
     {"loading", "", PBD_CHOICE, "weights", 0, 0, 0, loadings,
      "objects are forces on the plate, or balls that fall onto it and bounce"},
     {"drop_height", "m", PBD_REAL, "0.05", 0, 1e6, 0, NULL, "loading=falling: between the balls and the plate"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "on the objects, along -z"},
-    {"load_time", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "when the objects are taken away: weigh nothing"},
+    {"load_time", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "when the objects are removed: they weigh nothing"},
     {"duration", "s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
@@ -84,8 +84,8 @@ static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pb
         return pbd_error(PBD_BAD_INPUT, "object_mass=%g: loading=falling needs balls of a mass above 0", mass);
     if (balls > 1 && apart < 2 * radius)
         return pbd_error(PBD_BAD_INPUT,
-                         "objects=%ld balls of object_radius=%g m on length=%g m are %g m apart and overlap: fewer, or "
-                         "smaller ones",
+                         "objects=%ld balls of object_radius=%g m on length=%g m are %g m apart and overlap: use fewer "
+                         "or smaller ones",
                          balls, radius, size->length, apart);
     PBD_TRY(make_room(balls, scene));
     for (size_t i = 0; i < plate; i++) scene->contact.radius[i] = node;
@@ -114,8 +114,8 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     *detail = (drop_detail){.size = *size, .plate = scene->particles, .lowest = INFINITY};
     if (size->along < 2)
         return pbd_error(PBD_BAD_INPUT,
-                         "a plate of length=%g and width=%g with cells=%d is one cube long and all of it "
-                         "held: more cells, or a longer plate",
+                         "a plate of length=%g and width=%g with cells=%d is one cube long and completely fixed: use "
+                         "more cells, or a longer plate",
                          size->length, size->width, size->across);
     scene->material.yield_strain = pbd_real(values, "yield_strain");
     scene->material.creep = pbd_real(values, "creep");
@@ -124,7 +124,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     scene->observe_every = scene->duration / BODY_LOOKS;
     if (!(scene->forces_end < scene->duration))
         return pbd_error(PBD_BAD_INPUT,
-                         "load_time=%g is not below duration=%g: the objects must be gone before the end",
+                         "load_time=%g is not below duration=%g: the objects must be removed before the end",
                          scene->forces_end, scene->duration);
     PBD_TRY(beam_hold_ends(scene, size));
     if (pbd_choice(values, "loading") == LOAD_FALLING) return drop_balls(values, size, scene);
@@ -221,7 +221,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_heavy_drop = {
     .abi = PBD_CASE_ABI,
     .name = "heavy_drop",
-    .summary = "a plate pressed by heavy objects for a time: elastic plates return, plastic ones stay bent",
+    .summary = "a plate pressed by heavy objects for a time: elastic plates recover, plastic ones stay bent",
     .source = "cao2023 Figure 7",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,

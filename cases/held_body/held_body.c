@@ -11,7 +11,7 @@ static const pbd_param params[] = {
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.4", "100", "neo_hookean"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
-    {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "how often the body is looked at"},
+    {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "number of observations"},
     {"frames", "", PBD_INTEGER, "120", 1, 1e6, 0, NULL, "simulated time, in frames; 500 in the paper"},
     {0}};
 
@@ -62,7 +62,7 @@ static pbd_status hold_hand(double size, pbd_scene *scene) {
     const pbd_status status = body_hold(scene, mark);
     free(mark);
     if (status.code == PBD_OK && scene->fixed == 0)
-        return pbd_error(PBD_BAD_INPUT, "of %zu particles none is in the hand: set more of them", scene->particles);
+        return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles", scene->particles);
     return status;
 }
 
@@ -144,7 +144,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_held_body = {
     .abi = PBD_CASE_ABI,
     .name = "held_body",
-    .summary = "an armadillo held by one hand swings under gravity: the ways of its markers, for comparing settings",
+    .summary = "an armadillo held by one hand swings under gravity: paths of its markers, for comparing settings",
     .source = "cao2023 Figure 10, Table 2",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -90,7 +90,8 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     detail->half[2] = pbd_real(values, "bulb");
     detail->filled = detail->half[2] * pbd_real(values, "filling");
     if (detail->half[0] > detail->half[1])
-        return pbd_error(PBD_BAD_INPUT, "neck=%g m is wider than end_radius=%g m: an hourglass is narrow in the middle",
+        return pbd_error(PBD_BAD_INPUT,
+                         "neck=%g m is wider than end_radius=%g m: an hourglass must be narrow in the middle",
                          detail->half[0], detail->half[1]);
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
@@ -191,7 +192,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_hourglass = {
     .abi = PBD_CASE_ABI,
     .name = "hourglass",
-    .summary = "sand runs through the neck of an hourglass: rate, heap, and what leaves the glass",
+    .summary = "sand runs through the neck of an hourglass: rate, heap, and lost particles",
     .source = "yu2024 Figure 8, Table 2",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

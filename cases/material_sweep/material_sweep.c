@@ -10,7 +10,7 @@ enum { GRAVITY, SURFACE };
 
 static const pbd_param params[] = {
     PBD_BEAM_PARAMS("1e5", "100"),
-    {"load", "", PBD_CHOICE, "gravity", 0, 0, 0, loads, "what stretches it: its weight, or a pull on its lower face"},
+    {"load", "", PBD_CHOICE, "gravity", 0, 0, 0, loads, "load: its weight, or a pull on its lower face"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "load=gravity: along -z"},
     {"traction", "Pa", PBD_REAL, "10000", 0, 1e15, 0, NULL,
      "load=surface: along -z, on the lower face as it is at rest"},
@@ -96,7 +96,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, rest[2] - now[2]);
     if (!detail->middle.found) {
-        pbd_warning(recorder, "no_reference", "this law bears no such pull: there is no sag to compare with");
+        pbd_warning(recorder, "no_reference",
+                    "this pull is beyond the limit of the law: there is no reference for sag");
     } else {
         pbd_metric(recorder, "sag_reference", "m", PBD_NEUTRAL, detail->sag);
         if (detail->sag > 0) pbd_metric(recorder, "sag_ratio", "1", PBD_NEUTRAL, (rest[2] - now[2]) / detail->sag);
@@ -107,7 +108,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_material_sweep = {
     .abi = PBD_CASE_ABI,
     .name = "material_sweep",
-    .summary = "a bar held at its top, stretched by its weight or a pull below, against uniaxial stress",
+    .summary = "a bar fixed at its top, stretched by its weight or a pull below, against uniaxial stress",
     .source = "cao2023 Figure 9",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,

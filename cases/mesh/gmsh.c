@@ -45,8 +45,8 @@ static int word_length(const mesh_reader *r) {
 
 static pbd_status not_number(const mesh_reader *r, const char *what) {
     const int n = word_length(r);
-    if (n == 0) return mesh_wrong(r, "the file ends where %s should stand", what);
-    return mesh_wrong(r, "'%.*s' stands where %s should", n < 40 ? n : 40, r->at, what);
+    if (n == 0) return mesh_wrong(r, "the file ends where %s is expected", what);
+    return mesh_wrong(r, "'%.*s' found where %s is expected", n < 40 ? n : 40, r->at, what);
 }
 
 static pbd_status read_whole_number(mesh_reader *r, const char *what, int64_t *out) {
@@ -89,7 +89,7 @@ static pbd_status expect_end(mesh_reader *r, const char *section) {
         r->at += n;
         return pbd_ok();
     }
-    return mesh_wrong(r, "$End%s should stand here, not '%.*s'", section + 1, n < 40 ? n : 40, r->at);
+    return mesh_wrong(r, "$End%s expected here, not '%.*s'", section + 1, n < 40 ? n : 40, r->at);
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
@@ -101,10 +101,11 @@ static pbd_status read_format(gmsh *g) {
     PBD_TRY(read_whole_number(g->reader, "0 (text) or 1 (binary)", &binary));
     PBD_TRY(read_whole_number(g->reader, "the size of numbers", &size));
     if (!(version > 4.09 && version < 4.11))
-        return mesh_wrong(g->reader, "this is MSH %g; MSH 4.1 is read: `gmsh -save -format msh41 -o NEW FILE`",
-                          version);
+        return mesh_wrong(g->reader,
+                          "this is MSH %g; only MSH 4.1 is supported: `gmsh -save -format msh41 -o NEW FILE`", version);
     if (binary != 0)
-        return mesh_wrong(g->reader, "this is a binary MSH; text is read: `gmsh -save -format msh41 -o NEW FILE`");
+        return mesh_wrong(g->reader,
+                          "this is a binary MSH; only text is supported: `gmsh -save -format msh41 -o NEW FILE`");
     return expect_end(g->reader, "$MeshFormat");
 }
 
@@ -122,8 +123,7 @@ static pbd_status read_names(gmsh *g) {
         skip_blanks(r);
         const size_t length = *r->at == '"' ? strcspn(r->at + 1, "\"\n") : 0;
         if (length == 0 || r->at[1 + length] != '"' || length >= sizeof p->name)
-            return mesh_wrong(r, "a name in double quotes of at most %zu letters should stand here",
-                              sizeof p->name - 1);
+            return mesh_wrong(r, "a name in double quotes of at most %zu letters expected here", sizeof p->name - 1);
         snprintf(p->name, sizeof p->name, "%.*s", (int)length, r->at + 1);
         r->at += length + 2;
         g->names++;
@@ -172,7 +172,7 @@ static pbd_status read_node_block(gmsh *g, int64_t *label) {
     PBD_TRY(read_whole_number(r, "an entity's number", &entity));
     PBD_TRY(read_whole_number(r, "0 or 1 (parametric)", &parametric));
     PBD_TRY(read_count(r, "a number of nodes", 2, &count));
-    if (dimension < 0 || dimension > 3) return mesh_wrong(r, "%lld is no dimension", (long long)dimension);
+    if (dimension < 0 || dimension > 3) return mesh_wrong(r, "%lld is not a dimension", (long long)dimension);
     int64_t *labels = label + g->mesh->nodes; /* of the section's */
     for (size_t i = 0; i < count; i++) PBD_TRY(read_whole_number(r, "a node's number", &labels[i]));
     for (size_t i = 0; i < count; i++) {
@@ -188,7 +188,7 @@ static pbd_status read_nodes(gmsh *g) {
     mesh_reader *r = g->reader;
     size_t blocks = 0, nodes = 0;
     int64_t least, most;
-    if (g->has_nodes) return mesh_wrong(r, "there are $Nodes twice");
+    if (g->has_nodes) return mesh_wrong(r, "$Nodes is given twice");
     g->has_nodes = true;
     PBD_TRY(read_count(r, "a number of blocks", 2, &blocks));
     PBD_TRY(read_count(r, "a number of nodes", 8, &nodes));
@@ -200,7 +200,8 @@ static pbd_status read_nodes(gmsh *g) {
     for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) status = read_node_block(g, label);
     free(label);
     PBD_TRY(status);
-    if (g->mesh->nodes != nodes) return mesh_wrong(r, "%zu nodes were announced, there are %zu", nodes, g->mesh->nodes);
+    if (g->mesh->nodes != nodes)
+        return mesh_wrong(r, "%zu nodes were declared, but there are %zu", nodes, g->mesh->nodes);
     return expect_end(r, "$Nodes");
 }
 
@@ -253,7 +254,7 @@ static pbd_status read_element_block(gmsh *g) {
     PBD_TRY(read_whole_number(r, "an entity's number", &entity));
     PBD_TRY(read_whole_number(r, "a type of elements", &type));
     PBD_TRY(read_count(r, "a number of elements", 4, &count));
-    if (dimension < 0 || dimension > 3) return mesh_wrong(r, "%lld is no dimension", (long long)dimension);
+    if (dimension < 0 || dimension > 3) return mesh_wrong(r, "%lld is not a dimension", (long long)dimension);
     PBD_TRY(find_shape(r, type, &shape));
     for (size_t i = 0; i < count; i++) {
         PBD_TRY(read_whole_number(r, "an element's number", &label));
@@ -268,7 +269,7 @@ static pbd_status read_elements(gmsh *g) {
     mesh_reader *r = g->reader;
     size_t blocks = 0, elements = 0, found = 0;
     int64_t least, most;
-    if (g->has_elements) return mesh_wrong(r, "there are $Elements twice");
+    if (g->has_elements) return mesh_wrong(r, "$Elements is given twice");
     g->has_elements = true;
     PBD_TRY(read_count(r, "a number of blocks", 2, &blocks));
     PBD_TRY(read_count(r, "a number of elements", 4, &elements));
@@ -276,7 +277,7 @@ static pbd_status read_elements(gmsh *g) {
     PBD_TRY(read_whole_number(r, "the largest number of an element", &most));
     for (size_t b = 0; b < blocks; b++) PBD_TRY(read_element_block(g));
     for (int s = 0; s < MESH_SHAPES; s++) found += g->mesh->of[s].count;
-    if (found != elements) return mesh_wrong(r, "%zu elements were announced, there are %zu", elements, found);
+    if (found != elements) return mesh_wrong(r, "%zu elements were declared, but there are %zu", elements, found);
     return expect_end(r, "$Elements");
 }
 
@@ -304,14 +305,13 @@ static pbd_status read_section(gmsh *g) {
     const char *section = r->at;
     const int length = word_length(r);
     if (*section != '$' || length > 60)
-        return mesh_wrong(r, "a section ($Nodes, ...) should begin here, not '%.*s'", length < 40 ? length : 40,
-                          section);
+        return mesh_wrong(r, "a section ($Nodes, ...) expected here, not '%.*s'", length < 40 ? length : 40, section);
     r->at += length;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (length == (int)strlen(sections[i].name) && strncmp(section, sections[i].name, (size_t)length) == 0)
             return sections[i].read(g);
     if (strncmp(section, "$PartitionedEntities", (size_t)length) == 0 && length == 20)
-        return mesh_wrong(r, "partitioned meshes are not read: save it without partitions");
+        return mesh_wrong(r, "partitioned meshes are unsupported: save it without partitions");
     return skip_section(r, section, length);
 }
 

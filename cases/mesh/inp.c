@@ -73,7 +73,7 @@ static pbd_status whole_number(const mesh_reader *r, const char *text, const cha
     char *end;
     errno = 0;
     *out = strtoll(text, &end, 10);
-    if (end == text || *end || errno) return mesh_wrong(r, "'%.40s' stands where %s should", text, what);
+    if (end == text || *end || errno) return mesh_wrong(r, "'%.40s' found where %s is expected", text, what);
     return pbd_ok();
 }
 
@@ -82,7 +82,7 @@ static pbd_status real(const mesh_reader *r, const char *text, double *out) {
     *out = 0; /* an empty field is 0 */
     if (!*text) return pbd_ok();
     *out = strtod(text, &end);
-    if (*end) return mesh_wrong(r, "'%.40s' stands where a coordinate should", text);
+    if (*end) return mesh_wrong(r, "'%.40s' found where a coordinate is expected", text);
     return pbd_ok();
 }
 
@@ -116,7 +116,7 @@ static pbd_status read_nodes(inp *in) {
     mesh_reader *r = in->reader;
     const char *set = option_of(&in->line, "NSET"), *system = option_of(&in->line, "SYSTEM");
     if (system && strcasecmp(system, "R") != 0)
-        return mesh_wrong(r, "nodes in cylindrical or spherical coordinates (SYSTEM=%.10s) are not read", system);
+        return mesh_wrong(r, "nodes in cylindrical or spherical coordinates (SYSTEM=%.10s) are unsupported", system);
     mesh_group *group = NULL;
     if (set) PBD_TRY(group_named(in, set, &group));
     while (at_data(r)) {
@@ -217,7 +217,7 @@ static pbd_status take_member(inp *in, const char *word, bool of_elements, const
     const mesh_group *other = mesh_find_group(in->mesh, word);
     if (!other || other == group) return mesh_wrong(r, "'%.40s' is neither a number nor a set above", word);
     /* Sets of sets may double at every line. */
-    if (group->ranges + other->ranges > r->bytes) return mesh_wrong(r, "set '%.40s' names too much", set);
+    if (group->ranges + other->ranges > r->bytes) return mesh_wrong(r, "set '%.40s' has too many entries", set);
     for (size_t i = 0; i < other->ranges; i++) PBD_TRY(mesh_add_range(group, other->range[i]));
     return pbd_ok();
 }
@@ -246,18 +246,18 @@ static pbd_status read_set(inp *in, bool of_elements) {
 /* ---- Keywords ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status read_part(inp *in) {
-    if (++in->parts > 1) return mesh_wrong(in->reader, "there is more than one part; a file of one part is read");
+    if (++in->parts > 1) return mesh_wrong(in->reader, "there is more than one part; only one part is supported");
     return pbd_ok();
 }
 
 /* Its data lines, if any, move the part. */
 static pbd_status read_instance(inp *in) {
-    if (at_data(in->reader)) return mesh_wrong(in->reader, "an instance that is moved is not read");
+    if (at_data(in->reader)) return mesh_wrong(in->reader, "a moved instance is unsupported");
     return pbd_ok();
 }
 
 static pbd_status refuse(inp *in) {
-    return mesh_wrong(in->reader, "%.30s is not read: write the mesh out in full", in->line.field[0]);
+    return mesh_wrong(in->reader, "%.30s is unsupported: write the mesh out in full", in->line.field[0]);
 }
 
 static pbd_status read_node_set(inp *in) { return read_set(in, false); }
@@ -278,7 +278,7 @@ static pbd_status read_block(inp *in) {
     PBD_TRY(take_line(in->reader, &in->line));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (strcasecmp(in->line.field[0], blocks[i].keyword) == 0) {
-            if (in->line.goes_on) return mesh_wrong(in->reader, "a keyword's options in two lines are not read");
+            if (in->line.goes_on) return mesh_wrong(in->reader, "a keyword's options on two lines are unsupported");
             return blocks[i].read(in);
         }
     while (at_data(in->reader)) { /* what some other keyword says */

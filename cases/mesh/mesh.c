@@ -19,18 +19,19 @@ static const pbd_param params[] = {
     {"thickness", "m", PBD_REAL, "0.001", 0, 1e6, PBD_OPEN_MIN, NULL, "of triangles"},
     {"material", "", PBD_CHOICE, "neo_hookean", 0, 0, 0, body_laws, "strain-energy density"},
     {"fixed", "", PBD_TEXT, "x_min", 0, 0, 0, faces,
-     "held: a side of the bounding box, a group's name, or several of them with commas between"},
+     "fixed: a side of the bounding box, a group's name, or a comma-separated list"},
     {"loaded", "", PBD_TEXT, "x_max", 0, 0, 0, faces, "where the force acts: named like `fixed`"},
-    {"force_x", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "in all, evenly over the surface there; constant"},
+    {"force_x", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "total, uniform over the surface there; constant"},
     {"force_y", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "likewise"},
     {"force_z", "N", PBD_REAL, "0", -INFINITY, INFINITY, 0, NULL, "likewise"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, body_modes,
-     "static: the method finds rest itself; dynamic: it moves, for `duration` or until the body rests"},
+     "static: the method solves for rest; dynamic: it moves, for `duration` or until the body is at rest"},
     {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: time to move; 0: until rest"},
     {"settle_tolerance", "", PBD_REAL, "1e-6", 0, 1, PBD_OPEN_MIN, NULL,
-     "at rest when the body's mean moves less than this, relative to its way, in 200 steps"},
-    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL, "mode=dynamic until rest: not_settled after so many"},
+     "at rest when the body's mean moves less than this, relative to its path, in 200 steps"},
+    {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL,
+     "mode=dynamic until rest: largest number of steps, then not_settled"},
     {0}};
 
 enum { SETTLE_WINDOW = 200 };
@@ -200,7 +201,7 @@ static pbd_status hold(const mesh_file *mesh, const bool *marked, pbd_scene *sce
     for (size_t i = 0; i < scene->particles; i++)
         if (marked[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
     if (scene->fixed < scene->particles) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "fixed holds all %zu nodes: nothing could move", scene->particles);
+    return pbd_error(PBD_BAD_INPUT, "fixed contains all %zu nodes: nothing can move", scene->particles);
 }
 
 /* Each corner's part of the outside faces whose corners are all marked: a third of a triangle, a quarter of a square,
@@ -229,7 +230,7 @@ static pbd_status load(const bool *marked, const double force[3], pbd_scene *sce
     total = 0;
     for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) total += share[i];
     if (status.code == PBD_OK && !(total > 0))
-        status = pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` names no node");
+        status = pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` contains no node");
     for (size_t i = 0; i < 3 * scene->particles && status.code == PBD_OK; i++)
         scene->forces[i] = force[i % 3] * share[i / 3] / total;
     surface_free(&outside);
@@ -348,7 +349,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_mesh = {
     .abi = PBD_CASE_ABI,
     .name = "mesh",
-    .summary = "a mesh of your own (Gmsh MSH 4.1, Abaqus INP), held and loaded as you say",
+    .summary = "a mesh of your own (Gmsh MSH 4.1, Abaqus INP), with your supports and loads",
     .source = "",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES,
     .params = params,

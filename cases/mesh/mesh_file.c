@@ -151,7 +151,7 @@ static pbd_status map_nodes(const mesh_reader *reader, const mesh_file *mesh, la
     qsort(map->item, map->count, sizeof *map->item, compare_labels);
     for (size_t i = 1; i < map->count; i++)
         if (map->item[i].label == map->item[i - 1].label)
-            return pbd_error(PBD_BAD_INPUT, "%.110s: node %lld is there twice", reader->path,
+            return pbd_error(PBD_BAD_INPUT, "%.110s: node %lld is defined twice", reader->path,
                              (long long)map->item[i].label);
     return pbd_ok();
 }
@@ -166,7 +166,7 @@ static pbd_status map_elements(const mesh_reader *reader, const mesh_file *mesh,
     qsort(map->item, map->count, sizeof *map->item, compare_labels);
     for (size_t i = 1; i < map->count; i++)
         if (map->item[i].label == map->item[i - 1].label)
-            return pbd_error(PBD_BAD_INPUT, "%.110s: element %lld is there twice", reader->path,
+            return pbd_error(PBD_BAD_INPUT, "%.110s: element %lld is defined twice", reader->path,
                              (long long)map->item[i].label);
     return pbd_ok();
 }
@@ -287,7 +287,7 @@ static pbd_status check_element(const mesh_reader *reader, const mesh_file *mesh
     if (volume > flat) return pbd_ok();
     const char *what = volume >= -flat ? "has no volume" : "is inside out";
     if (shape == MESH_TRIANGLE) what = "has no area";
-    if (shape == MESH_HEX && volume < -flat) what = "is inside out, or bent in at a corner";
+    if (shape == MESH_HEX && volume < -flat) what = "is inverted, or not convex at a corner";
     return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s %lld %s", reader->path, of->line[e], mesh_shape_names[shape],
                      (long long)of->label[e], what);
 }
@@ -301,8 +301,8 @@ static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh, 
     for (size_t i = 0; i < mesh->nodes; i++)
         if (!used[i])
             return pbd_error(PBD_BAD_INPUT,
-                             "%.110s: node %lld belongs to no %s; take it out (Gmsh writes only what physical groups "
-                             "hold, where there are any)",
+                             "%.110s: node %lld belongs to no %s; remove it (Gmsh writes only the contents of physical "
+                             "groups, if there are any)",
                              reader->path, (long long)mesh->label[i], solid ? "volume element" : "element");
     return pbd_ok();
 }
@@ -313,7 +313,7 @@ static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh, 
         return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no tetrahedra, hexahedra or triangles",
                          reader->path);
     if (mesh->of[MESH_TET].count > 0 && mesh->of[MESH_HEX].count > 0)
-        return pbd_error(PBD_BAD_INPUT, "%.110s has both tetrahedra and hexahedra; methods take one of them",
+        return pbd_error(PBD_BAD_INPUT, "%.110s has both tetrahedra and hexahedra; methods support one of them",
                          reader->path);
     for (int s = MESH_TRIANGLE; s < MESH_SHAPES; s++)
         for (size_t e = 0; e < mesh->of[s].count; e++) PBD_TRY(check_element(reader, mesh, (mesh_shape)s, e));
@@ -325,9 +325,9 @@ static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh, 
 static pbd_status read_format(mesh_reader *reader, mesh_file *out) {
     const char *text = reader->at + strspn(reader->at, " \t\r\n");
     if (strncmp(text, "$MeshFormat", 11) == 0 || strncmp(text, "$Comments", 9) == 0) return mesh_read_gmsh(reader, out);
-    if (memchr(reader->at, '\0', reader->bytes)) return mesh_wrong(reader, "this is no text");
+    if (memchr(reader->at, '\0', reader->bytes)) return mesh_wrong(reader, "this is not text");
     if (*text == '*') return mesh_read_inp(reader, out);
-    return mesh_wrong(reader, "neither a Gmsh file ($MeshFormat) nor an Abaqus one (*NODE) begins so: '%.20s'", text);
+    return mesh_wrong(reader, "neither a Gmsh file ($MeshFormat) nor an Abaqus one (*NODE) starts with '%.20s'", text);
 }
 
 pbd_status mesh_file_read(const pbd_content *content, mesh_file *out) {

@@ -52,7 +52,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 const pbd_case pbd_case_notched_block = {
     .abi = PBD_CASE_ABI,
     .name = "notched_block",
-    .summary = "a notched block of sand falls to the floor: does it resist tension?",
+    .summary = "a notched block of sand falls to the floor: resistance to tension",
     .source = "yu2024 Figure 9",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

@@ -17,7 +17,7 @@ static const pbd_param params[] = {
     {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "of the ball at the start, downwards"},
     {"side", "m", PBD_REAL, "0.8", 0, 1e6, PBD_OPEN_MIN, NULL, "of the square of cloth"},
     {"cells", "", PBD_INTEGER, "32", 2, 2000, 0, NULL, "squares of two triangles along it"},
-    {"held", "", PBD_CHOICE, "edges", 0, 0, 0, holds, "of the cloth: what stays where it is"},
+    {"held", "", PBD_CHOICE, "edges", 0, 0, 0, holds, "of the cloth: fixed part"},
     {"thickness", "m", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "of the cloth"},
     {"cloth_E", "Pa", PBD_REAL, "3e5", 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus of the cloth"},
     {"cloth_nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio of the cloth"},
@@ -154,7 +154,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const int cells = (int)pbd_integer(values, "cells");
     detail->size = (sheet_size){side, side, cells, cells};
     if (!(pbd_real(values, "diameter") < side))
-        return pbd_error(PBD_BAD_INPUT, "diameter=%g m is no less than side=%g m: paint would fall past the cloth",
+        return pbd_error(PBD_BAD_INPUT, "diameter=%g m must be less than side=%g m: paint would fall past the cloth",
                          pbd_real(values, "diameter"), side);
     scene->material = particle_material(values);
     flow_read(values, &scene->material);

@@ -12,8 +12,8 @@ static const pbd_param params[] = {
     {"pairs", "", PBD_INTEGER, "111", 2, 10000, 0, NULL, "at distances from 0 to `farthest`"},
     {"farthest", "", PBD_REAL, "2.2", 0, 100, PBD_OPEN_MIN, NULL, "distance of a pair, in h"},
     PBD_SMOOTHED_PARAMS("3", "1", "10", "0"),
-    {"rest_density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "of Eq. 6; 0: the method's own"},
-    {"dt", "s", PBD_REAL, "1e-8", 0, 1, PBD_OPEN_MIN, NULL, "far too short for anybody to move"},
+    {"rest_density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "of Eq. 6; 0: the method's default"},
+    {"dt", "s", PBD_REAL, "1e-8", 0, 1, PBD_OPEN_MIN, NULL, "far too short for any motion"},
     {0}};
 
 typedef struct pairs_detail {

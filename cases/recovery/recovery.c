@@ -14,7 +14,7 @@ static const pbd_param params[] = {
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
     {"start", "", PBD_CHOICE, "random", 0, 0, 0, starts,
-     "every particle anywhere in the ball, or the body scaled down into it"},
+     "every particle at a random place in the ball, or the body scaled down into it"},
     {"ball", "", PBD_REAL, "0.1", 0, 10, PBD_OPEN_MIN, NULL, "radius of the ball over `size`"},
     {"noise", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "start=scaled: added at random, over the ball's radius"},
     {"start_seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the start"},
@@ -120,7 +120,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 const pbd_case pbd_case_recovery = {
     .abi = PBD_CASE_ABI,
     .name = "recovery",
-    .summary = "a cow or another body that starts squashed into a ball, in vacuum: it must come back",
+    .summary = "a cow or another body that starts squashed into a ball, in vacuum: it must recover",
     .source = "cao2023 Figure 5, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES | PBD_NEEDS_TETS,
     .params = params,

@@ -39,7 +39,7 @@ static pbd_status lay_sheet(const pbd_values *values, towel_detail *detail, doub
     *spacing = width / (double)across;
     const double along = round(length / *spacing), particles = along * (double)across * (double)detail->layers;
     if (!(particles <= SAMPLING_MOST))
-        return pbd_error(PBD_BAD_INPUT, "a towel of %.4g x %ld particles in %zu layers is too many: %d at most", along,
+        return pbd_error(PBD_BAD_INPUT, "a towel of %.4g x %ld particles in %zu layers is too large: %d at most", along,
                          across, detail->layers, SAMPLING_MOST);
     if (along < 2)
         return pbd_error(PBD_BAD_INPUT,
@@ -213,7 +213,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     sheet_record(&strain, recorder);
     pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_NEUTRAL, strain.perpendicular / strain.fibre);
     if (!reference->found) {
-        pbd_warning(recorder, "no_reference", "this law bears no such pull: there is no stretch to compare with");
+        pbd_warning(recorder, "no_reference",
+                    "this pull is beyond the limit of the law: there is no reference for stretch");
         return pbd_ok();
     }
     pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_NEUTRAL, reference->along);

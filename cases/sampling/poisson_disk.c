@@ -37,9 +37,9 @@ static pbd_status throw_points(const solid *body, double depth, size_t wanted, u
         found += body->distance(body, at) < -depth;
         if (tries % 100000 != 0 || (double)found >= 1e-3 * (double)tries) continue;
         if (depth <= 0)
-            return pbd_error(PBD_BAD_INPUT,
-                             "the body fills less than a thousandth of its box: turn it to lie along "
-                             "the axes, or sample it on a lattice");
+            return pbd_error(
+                PBD_BAD_INPUT,
+                "the body fills less than a thousandth of its box: align it with the axes, or sample it on a lattice");
         depth = depth > 1e-3 * MARGIN ? 0.5 * depth : 0;
         tries = found = 0;
     }

@@ -33,7 +33,7 @@ static pbd_status too_small(const solid *body, double spacing) {
 }
 
 static pbd_status too_many(double sites, double spacing) {
-    return pbd_error(PBD_BAD_INPUT, "spacing=%g m asks for a lattice of %.3g sites: %d at most; set a larger spacing",
+    return pbd_error(PBD_BAD_INPUT, "spacing=%g m makes a lattice of %.3g sites: %d at most; set a larger spacing",
                      spacing, sites, 10 * SAMPLING_MOST);
 }
 

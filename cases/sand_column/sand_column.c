@@ -15,8 +15,7 @@ static const pbd_param params[] = {
     {"aspect", "", PBD_REAL, "1", 0.01, 100, 0, NULL, "height over radius, or over length of the slab"},
     {"column_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the cylinder; length of the slab"},
     {"layers", "", PBD_REAL, "6", 1, 1000, 0, NULL, "shape=plane: between the walls, in spacings"},
-    {"jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL,
-     "how far each is off its place along each axis at most, in spacings"},
+    {"jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "largest random offset of each along each axis, in spacings"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
     PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
@@ -105,7 +104,8 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     granular_set_material(values, scene);
     const double given = pbd_real(values, "duration"), gravity = pbd_real(values, "gravity");
     if (!(given > 0) && !(gravity > 0))
-        return pbd_error(PBD_BAD_INPUT, "duration=0 goes by gravity, which is 0: set a duration in s, or a gravity");
+        return pbd_error(PBD_BAD_INPUT,
+                         "duration=0 is derived from gravity, which is 0: set a duration in s, or a gravity");
     scene->duration = given > 0 ? given : 5 * sqrt(detail->height / gravity);
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(0, 0, 0);

@@ -14,7 +14,7 @@ static const pbd_param params[] = {
     {"particles_each", "", PBD_INTEGER, "1000", 1, SAMPLING_MOST, 0, NULL, "of a sausage; 38448 in all in the paper"},
     PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
     {"push_speed", "m/s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate behind them"},
-    {"cuts", "", PBD_INTEGER, "3", 0, 1000, 0, NULL, "how often the knife falls; 0: no knife"},
+    {"cuts", "", PBD_INTEGER, "3", 0, 1000, 0, NULL, "number of cuts; 0: no knife"},
     {"piece", "m", PBD_REAL, "0.22", 0, 1e6, PBD_OPEN_MIN, NULL, "pushed out between two cuts"},
     {"gap", "m", PBD_REAL, "0.04", 0, 1e6, 0, NULL, "from the table's edge to the knife"},
     {"knife_speed", "m/s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "downward"},
@@ -22,7 +22,8 @@ static const pbd_param params[] = {
     {"box", "m", PBD_REAL, "0.7", 0, 1e6, PBD_OPEN_MIN, NULL, "the box's length along x, inside"},
     {"box_height", "m", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of its walls"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
-    {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL, "in spacings: pairs farther apart at rest may not meet"},
+    {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL,
+     "in spacings: contact applies to pairs farther apart at rest"},
     PBD_CONTACT_PARAMS("0.2"),
     {"duration", "s", PBD_REAL, "2.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -111,7 +112,7 @@ static pbd_status check_sizes(const pbd_values *values) {
                          "length=%g m is not above twice sausage_radius=%g m: a sausage has two round ends", length,
                          radius);
     if (pbd_integer(values, "cuts") > 0 && !(pushed < length))
-        return pbd_error(PBD_BAD_INPUT, "%ld cuts of piece=%g m want %g m pushed out, but length=%g m",
+        return pbd_error(PBD_BAD_INPUT, "%ld cuts of piece=%g m need %g m pushed out, but length=%g m",
                          pbd_integer(values, "cuts"), pbd_real(values, "piece"), pushed, length);
     if (!(pbd_real(values, "depth") > pbd_real(values, "box_height") + radius))
         return pbd_error(PBD_BAD_INPUT, "depth=%g m leaves no room above box_height=%g m for a table %g m thick",

@@ -74,8 +74,8 @@ static pbd_status allocate(pbd_scene *scene) {
 static pbd_status count_cubes(const beam_size *size, const char *name, double length, int *out) {
     const double wanted = length / size->width * size->across;
     if (!(wanted < 1e6))
-        return pbd_error(PBD_BAD_INPUT, "%s=%g over width=%g asks for %.3g cubes along it: 1000000 at most", name,
-                         length, size->width, wanted);
+        return pbd_error(PBD_BAD_INPUT, "%s=%g over width=%g makes %.3g cubes along it: 1000000 at most", name, length,
+                         size->width, wanted);
     *out = wanted < 1 ? 1 : (int)lround(wanted);
     return pbd_ok();
 }

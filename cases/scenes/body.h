@@ -15,7 +15,7 @@
      0,                                                                                                         \
      0,                                                                                                         \
      body_modes,                                                                                                \
-     "static: the method finds rest itself; dynamic: it moves for `duration`"},                                 \
+     "static: the method solves for rest; dynamic: it moves for `duration`"},                                   \
     {                                                                                                           \
         "duration", "s", PBD_REAL, default_duration, 0, 1e6, PBD_OPEN_MIN, NULL, "mode=dynamic: simulated time" \
     }

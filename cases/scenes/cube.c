@@ -25,13 +25,13 @@ const pbd_param cube_params[] = {
     {"loads", "", PBD_CHOICE, "equal", 0, 0, 0, spreads,
      "over the top nodes: equal nodal forces, or those of a uniform traction"},
     {"base", "", PBD_CHOICE, "reset", 0, 0, 0, bases,
-     "held by inverse mass 0, or with full weight and put back after each projection"},
+     "fixed by inverse mass 0, or with full weight and reset after each projection"},
     {"shared", "", PBD_CHOICE, "once", 0, 0, 0, sharings,
      "constraints common to two elements count once or per element"},
     {"convention", "", PBD_CHOICE, "printed", 0, 0, 0, conventions,
      "shear entries of D as printed (twice the usual) or standard"},
     {"reference", "", PBD_CHOICE, "fem", 0, 0, 0, references,
-     "none: nothing to compare with, for meshes (above about 25 cells) whose direct solve takes too long"},
+     "none: no reference, for meshes (above about 25 cells) whose direct solve takes too long"},
     {0}};
 
 /* What the case keeps for measuring. */

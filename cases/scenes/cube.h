@@ -22,7 +22,7 @@ void cube_free(pbd_scene *scene);
     const pbd_case pbd_case_##NAME = {                                                                              \
         .abi = PBD_CASE_ABI,                                                                                        \
         .name = #NAME,                                                                                              \
-        .summary = SUMMARY ", its base held, against linear FEM on the same mesh",                                  \
+        .summary = SUMMARY ", its base fixed, against linear FEM on the same mesh",                                 \
         .source = "rodero2016 section 5.2, Figure 6",                                                               \
         .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                                                          \
         .params = cube_params,                                                                                      \

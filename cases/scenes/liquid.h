@@ -8,7 +8,7 @@
     {"density", "kg/m^3", PBD_REAL, "1000", 0, 1e9, PBD_OPEN_MIN, NULL, "of the liquid at rest"},                     \
         {"viscosity", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "c of XSPH: share of its neighbours' velocity in a step"}, \
         {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"}, {                                        \
-        "jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "of places on the lattice, at random, in spacings"              \
+        "jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "random offset of lattice positions, in spacings"               \
     }
 
 /* How often a moving case is looked at. */

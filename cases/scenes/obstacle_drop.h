@@ -9,9 +9,9 @@
 
 #define PBD_OBSTACLE_DROP_PARAMS(size_)                                                                                \
     {"size", "m", PBD_REAL, size_, 0, 1e6, PBD_OPEN_MIN, NULL, "edge of the cube that falls"},                         \
-        {"drop", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from its feet to the top of the thing"},                     \
+        {"drop", "m", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "from its lowest point to the top of the obstacle"},          \
         {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},                                   \
-        {"friction", "", PBD_REAL, "0.4", 0, 100, 0, NULL, "Coulomb's coefficient, of the thing"},                     \
+        {"friction", "", PBD_REAL, "0.4", 0, 100, 0, NULL, "Coulomb's coefficient, of the obstacle"},                  \
         {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"}, PBD_SAMPLING_PARAMS("1500"), \
         PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"),                                              \
         PBD_FLOW_PARAMS("drucker_prager", "1e3", "35", "10", "1", "1"), PBD_GRANULAR_FLOOR_PARAMS("0.4")

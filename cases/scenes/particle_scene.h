@@ -17,7 +17,7 @@
 
 #define PBD_SAMPLING_PARAMS(particles_)                                                                     \
     {"particles", "", PBD_INTEGER, particles_, 1, SAMPLING_MOST, 0, NULL, "of a body, exactly; spacing=0"}, \
-        {"spacing", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the lattice's sites; 0: as `particles` says"}, \
+        {"spacing", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the lattice's sites; 0: from `particles`"},    \
         {"sampling",                                                                                        \
          "",                                                                                                \
          PBD_CHOICE,                                                                                        \
@@ -26,7 +26,7 @@
          0,                                                                                                 \
          0,                                                                                                 \
          sampling_kinds,                                                                                    \
-         "cubic lattice, or Poisson disks: random, but none near another"},                                 \
+         "cubic lattice, or Poisson disks: random, with a smallest distance"},                              \
     {                                                                                                       \
         "seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "sampling=poisson: of the random numbers"            \
     }
@@ -35,10 +35,19 @@ extern const char *const particle_on_off[]; /* off, on */
 extern const char *const particle_layers[]; /* 1, 2, all */
 
 /* How particles meet each other, floors and walls. */
-#define PBD_CONTACT_PARAMS(friction_)                                                                           \
-    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: 0.7 spacings"},      \
-        {"contact_layers", "", PBD_CHOICE, "2", 0, 0, 0, particle_layers, "from the surface: which collide"}, { \
-        "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, everywhere"               \
+#define PBD_CONTACT_PARAMS(friction_)                                                                      \
+    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: 0.7 spacings"}, \
+        {"contact_layers",                                                                                 \
+         "",                                                                                               \
+         PBD_CHOICE,                                                                                       \
+         "2",                                                                                              \
+         0,                                                                                                \
+         0,                                                                                                \
+         0,                                                                                                \
+         particle_layers,                                                                                  \
+         "number of colliding layers, from the surface"},                                                  \
+    {                                                                                                      \
+        "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, everywhere"          \
     }
 
 pbd_material particle_material(const pbd_values *values);

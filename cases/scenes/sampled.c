@@ -31,7 +31,7 @@ static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_sce
     pbd_status status = body_hold(scene, mark);
     free(mark);
     if (status.code == PBD_OK && (held == 0 || held == scene->particles))
-        status = pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m holds %s of the %zu particles: set %s",
+        status = pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m contains %s of the %zu particles: set %s",
                            sampled_sides[side], depth, held ? "all" : "none", scene->particles,
                            held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
     return status;

@@ -73,9 +73,8 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
     *size = (sheet_size){pbd_real(values, "length"), pbd_real(values, "width"), 0, (int)pbd_integer(values, "cells")};
     const double along = size->length / size->width * size->across;
     if (!(along < 1e6))
-        return pbd_error(PBD_BAD_INPUT,
-                         "length=%g over width=%g asks for %.3g squares along the sheet: 1000000 at most", size->length,
-                         size->width, along);
+        return pbd_error(PBD_BAD_INPUT, "length=%g over width=%g makes %.3g squares along the sheet: 1000000 at most",
+                         size->length, size->width, along);
     size->along = along < 1 ? 1 : (int)lround(along);
     set_material(values, &scene->material);
     PBD_TRY(sheet_mesh(size, scene));

@@ -8,24 +8,15 @@
 #include "cases/scenes/particle_scene.h"
 
 /* What case and method have in common, by the same names: the method takes the case's. */
-#define PBD_SMOOTHED_PARAMS(dimensions_, h_, k_, c_)                                                                  \
-    {                                                                                                                 \
-        "dimensions",                                                                                                 \
-        "",                                                                                                           \
-        PBD_CHOICE,                                                                                                   \
-        dimensions_,                                                                                                  \
-        0,                                                                                                            \
-        0,                                                                                                            \
-        0,                                                                                                            \
-        smoothed_dimensions,                                                                                          \
-        "2: a plane, z alike for all particles"},                                                                     \
-        {"h", "", PBD_REAL, h_, 0, 100, PBD_OPEN_MIN, NULL, "smoothing length, in spacings; the kernel ends at 2h"},  \
-        {"kernel", "", PBD_CHOICE, "spiky", 0, 0, 0, smoothed_kernels, "the paper's own, or the spline it replaces"}, \
-        {"k", "m^2/s^2", PBD_REAL, k_, 0, 1e12, 0, NULL, "stiffness: P = k (density - rest_density)"},                \
-        {"c", "m/s", PBD_REAL, c_, 0, 1e6, 0, NULL, "speed of sound in viscosity and in Eq. 8"},                      \
-        {"spacing", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the lattice that the body starts on"},        \
-        {"density", "kg/m^3", PBD_REAL, "1", 0, 1e9, PBD_OPEN_MIN, NULL, "mass over spacing^dimensions"}, {           \
-        "jitter", "", PBD_REAL, "0", 0, 1, 0, NULL, "of places on the lattice, at random, in spacings"                \
+#define PBD_SMOOTHED_PARAMS(dimensions_, h_, k_, c_)                                                              \
+    {"dimensions", "", PBD_CHOICE, dimensions_, 0, 0, 0, smoothed_dimensions, "2: a plane, the same z for all"},  \
+        {"h", "", PBD_REAL, h_, 0, 100, PBD_OPEN_MIN, NULL, "smoothing length, in spacings; the support is 2h"},  \
+        {"kernel", "", PBD_CHOICE, "spiky", 0, 0, 0, smoothed_kernels, "the paper's, or the spline it replaces"}, \
+        {"k", "m^2/s^2", PBD_REAL, k_, 0, 1e12, 0, NULL, "stiffness: P = k (density - rest_density)"},            \
+        {"c", "m/s", PBD_REAL, c_, 0, 1e6, 0, NULL, "speed of sound in viscosity and in Eq. 8"},                  \
+        {"spacing", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the lattice that the body starts on"},    \
+        {"density", "kg/m^3", PBD_REAL, "1", 0, 1e9, PBD_OPEN_MIN, NULL, "mass over spacing^dimensions"}, {       \
+        "jitter", "", PBD_REAL, "0", 0, 1, 0, NULL, "random offset of lattice positions, in spacings"             \
     }
 
 /* Of those cases that draw states. */

@@ -69,7 +69,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     detail->width = pbd_real(values, "width");
     detail->depth = pbd_real(values, "depth");
     if (!(dive < detail->depth))
-        return pbd_error(PBD_BAD_INPUT, "dive=%g m takes the person through the floor: below depth=%g m, please", dive,
+        return pbd_error(PBD_BAD_INPUT, "dive=%g m takes the person through the floor: must be below depth=%g m", dive,
                          detail->depth);
     const double low[3] = {-0.5 * detail->length, -0.5 * detail->width, 0};
     const double high[3] = {0.5 * detail->length, 0.5 * detail->width, detail->depth};

@@ -36,7 +36,8 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const double half = 0.5 * spacing * fmax(round(pbd_real(values, "width") * depth / spacing), 1);
     const double low[3] = {-half, -half, 0}, high[3] = {half, half, depth};
     if (!(given > 0) && !(gravity > 0))
-        return pbd_error(PBD_BAD_INPUT, "duration=0 goes by gravity, which is 0: set a duration in s, or a gravity");
+        return pbd_error(PBD_BAD_INPUT,
+                         "duration=0 is derived from gravity, which is 0: set a duration in s, or a gravity");
     detail->depth = depth;
     detail->least_volume = INFINITY;
     scene->duration = given > 0 ? given : 20 * sqrt(depth / gravity);

@@ -74,7 +74,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         return pbd_ok();
     }
     if (!reference->found) {
-        pbd_warning(recorder, "no_reference", "this law bears no such pull: there is no stretch to compare with");
+        pbd_warning(recorder, "no_reference",
+                    "this pull is beyond the limit of the law: there is no reference for stretch");
         return pbd_ok();
     }
     pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_NEUTRAL, reference->along);

@@ -20,7 +20,7 @@ static const pbd_param params[] = {
     {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: turned inside out"},
     {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
-     "static: the method finds rest itself; dynamic: it moves for `duration`"},
+     "static: the method solves for rest; dynamic: it moves for `duration`"},
     {"duration", "s", PBD_REAL, "2", 0, 1e4, PBD_OPEN_MIN, NULL, "mode=dynamic"},
     {0}};
 

@@ -121,7 +121,7 @@ pbd_status pbd_bench_run(const pbd_bench_entry *entries, size_t count, const cha
         *matched = benchmark::RunSpecifiedBenchmarks(&tee, nullptr, spec);
         benchmark::ClearRegisteredBenchmarks();
         if (*matched == 0 && tee.errors().find("compile") != std::string::npos)
-            return pbd_error(PBD_BAD_INPUT, "the filter '%.120s' is no regular expression", spec.c_str());
+            return pbd_error(PBD_BAD_INPUT, "the filter '%.120s' is not a regular expression", spec.c_str());
         return pbd_ok();
     } catch (const std::exception &e) {
         return pbd_error(PBD_FAILED, "Google Benchmark: %.200s", e.what());

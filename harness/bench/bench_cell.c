@@ -79,7 +79,7 @@ static pbd_status find_dt(pbd_bench_cell *b) {
     for (size_t i = 0; i < values->count && !chosen; i++)
         if (strcmp(values->item[i].param->name, "dt") == 0) b->dt = values->item[i].number;
     if (!method_of(b)->step || b->dt > 0) return pbd_ok();
-    return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step: set dt", method_of(b)->name);
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step: set dt", method_of(b)->name);
 }
 
 static pbd_status create_state(pbd_bench_cell *b) {

@@ -65,11 +65,11 @@ static pbd_status find_file(const char *path, char **out) {
     struct stat found;
     *out = NULL;
     if (stat(path, &found) != 0)
-        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is not there: %s", path, strerror(errno));
+        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' cannot be found: %s", path, strerror(errno));
     if (!S_ISREG(found.st_mode))
-        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is no file: name the shared library itself", path);
+        return pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is not a file: give the path of the shared library", path);
     *out = realpath(path, NULL);
-    return *out ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' is not there: %s", path, strerror(errno));
+    return *out ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "plug-in '%.200s' cannot be found: %s", path, strerror(errno));
 }
 
 static pbd_status open_library(const char *path, void **out) {
@@ -92,7 +92,7 @@ static pbd_status check_names(const pbd_plugin_table *table) {
         for (size_t k = 0; k < pbd_method_count(); k++) {
             const pbd_method_entry *other = pbd_method_at(k);
             if (strcmp(other->by_precision[PBD_PRECISION_F64]->name, m->name) != 0) continue;
-            return pbd_error(PBD_BAD_INPUT, "method %s is there already, from %.150s: give it another name", m->name,
+            return pbd_error(PBD_BAD_INPUT, "method %s exists already, from %.150s: rename it", m->name,
                              other->plugin ? other->plugin->path : "this program itself");
         }
         for (size_t k = 0; k < i; k++) {
@@ -128,7 +128,7 @@ static pbd_status open_plugin(pbd_plugin *p) {
     const pbd_plugin_table *table = dlsym(p->library, "pbd_plugin");
     if (!table)
         return pbd_error(PBD_BAD_INPUT,
-                         "'%.200s' is no plug-in: it has no symbol pbd_plugin; PBD_PLUGIN(NAME, VERSION) of "
+                         "'%.200s' is not a plug-in: it has no symbol pbd_plugin; PBD_PLUGIN(NAME, VERSION) of "
                          "methods/plugin.h makes it, in the compilation with -DREAL=double",
                          p->path);
     pbd_status status = pbd_check_plugin_table(table);

@@ -3,16 +3,16 @@
 static const struct {
     unsigned what;
     const char *says;
-} asked[] = {{PBD_TAKES_START, "bodies that start other than at rest, or are held so"},
+} asked[] = {{PBD_TAKES_START, "bodies that start away from rest, or are fixed so"},
              {PBD_TAKES_FIBRES, "fibres: set fibre_stiffness=0 to run without"},
              {PBD_TAKES_PLASTICITY, "plastic flow: set yield_strain=0 to run without"},
-             {PBD_TAKES_FORCES_END, "forces that end"},
+             {PBD_TAKES_FORCES_END, "forces with an end time"},
              {PBD_TAKES_COLLIDERS, "colliders: floors, walls and tools"},
              {PBD_TAKES_CONTACT, "contact between particles"},
              {PBD_TAKES_CUTS, "cutting"},
              {PBD_TAKES_FLOW, "flow rules: set flow=none to run without"},
              {PBD_TAKES_FLUID, "liquids among a scene's particles"},
-             {PBD_TAKES_CLOTH, "cloth: particles that triangles hold together, or bending"}};
+             {PBD_TAKES_CLOTH, "cloth: particles connected by triangles, or bending"}};
 
 static unsigned asks_by_matter(const pbd_scene *scene) {
     static const unsigned of[PBD_MATTERS] = {[PBD_FLUID] = PBD_TAKES_FLUID, [PBD_CLOTH] = PBD_TAKES_CLOTH};
@@ -41,11 +41,11 @@ pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
     for (size_t i = 0; scene->matter && i < scene->particles; i++)
         if (scene->matter[i] >= PBD_MATTERS)
             return pbd_error(PBD_BAD_INPUT,
-                             "particle %zu is of matter %u: continuum (0), fluid (1) or cloth (2), please", i,
+                             "particle %zu is of matter %u: it must be continuum (0), fluid (1) or cloth (2)", i,
                              scene->matter[i]);
     const unsigned beyond = asks(scene) & ~method->takes;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (beyond & asked[i].what)
-            return pbd_error(PBD_NOT_SUPPORTED, "method %s knows nothing of %s", method->name, asked[i].says);
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s does not support %s", method->name, asked[i].says);
     return pbd_ok();
 }

@@ -26,7 +26,7 @@ static size_t params_of(const pbd_param *params) {
 static const pbd_value *value_named(const pbd_values *values, const char *name) {
     for (size_t i = 0; i < values->count; i++)
         if (strcmp(values->item[i].param->name, name) == 0) return &values->item[i];
-    fprintf(stderr, "pbdbench: programming error: parameter '%s' was asked for but never declared\n", name);
+    fprintf(stderr, "pbdbench: programming error: parameter '%s' was read but never declared\n", name);
     abort();
 }
 
@@ -62,9 +62,9 @@ static pbd_status parse_choice(const pbd_param *param, const char *text, const c
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? "|" : "", param->choices[i]);
     const char *nearest = pbd_nearest(text, param->choices, count);
     if (nearest)
-        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s; did you mean '%s'?", where, param->name, text,
+        return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is not one of %s; did you mean '%s'?", where, param->name, text,
                          all, nearest);
-    return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is none of %s", where, param->name, text, all);
+    return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is not one of %s", where, param->name, text, all);
 }
 
 /* ---- Words and files --------------------------------------------------------------------------------------------- */
@@ -110,7 +110,8 @@ static pbd_status read_whole(int file, const char *path, char **text, size_t *by
         const ssize_t got = read(file, *text + *bytes, size - *bytes);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0)
-            return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, got < 0 ? strerror(errno) : "it grew shorter");
+            return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path,
+                             got < 0 ? strerror(errno) : "it became shorter while it was read");
         *bytes += (size_t)got;
     }
     (*text)[size] = '\0';
@@ -152,8 +153,7 @@ static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_c
     PBD_TRY(status);
     hash_content(out, hash);
     if (!wanted || strcmp(wanted, hash) == 0) return pbd_ok();
-    status = pbd_error(PBD_BAD_INPUT, "%.200s has another content (hash %s) than was asked for (%s)", out->path, hash,
-                       wanted);
+    status = pbd_error(PBD_BAD_INPUT, "%.200s has content with hash %s, but %s was requested", out->path, hash, wanted);
     pbd_content_free(out);
     return status;
 }

@@ -69,7 +69,8 @@ static pbd_status read_references(const char *db, const char *run_id, references
     if (code == SQLITE_OK)
         while (status.code == PBD_OK && (code = sqlite3_step(stmt)) == SQLITE_ROW) status = keep_reference(out, stmt);
     if (status.code == PBD_OK && code != SQLITE_OK && code != SQLITE_DONE)
-        status = pbd_error(PBD_BAD_INPUT, "the store '%s' does not tell its references: %s", db, sqlite3_errmsg(sql));
+        status =
+            pbd_error(PBD_BAD_INPUT, "the references in the store '%s' cannot be read: %s", db, sqlite3_errmsg(sql));
     sqlite3_finalize(stmt);
     pbd_store_close(store);
     return status;
@@ -117,7 +118,7 @@ static pbd_status check_tolerance(judging *j, int arm, const pbd_tolerance *t) {
     const reference_row *r = reference_of(&j->known[arm], t->metric);
     if (!r && m->direction != PBD_LOWER_IS_BETTER)
         return pbd_error(PBD_BAD_INPUT,
-                         "--tolerance %.60s: it is no error, and the store holds no reference of it for this case",
+                         "--tolerance %.60s: it is not an error, and the store has no reference of it for this case",
                          t->metric);
     const double off = fabs(metric_value(m) - (r ? r->value : 0));
     if (j->differs->code == PBD_OK && !(off <= t->value))
@@ -146,7 +147,7 @@ static void check_references(judging *j, int arm) {
 
 static void compare_count(judging *j, const pbd_metric_item *a, const pbd_metric_item *b) {
     if (!b || !b->is_count || a->count == b->count || pbd_is_cost(a->name)) return;
-    *j->differs = pbd_error(PBD_BAD_INPUT, "the builds do not do the same: %s is %llu in A and %llu in B", a->name,
+    *j->differs = pbd_error(PBD_BAD_INPUT, "the builds give different results: %s is %llu in A and %llu in B", a->name,
                             (unsigned long long)a->count, (unsigned long long)b->count);
 }
 

@@ -149,14 +149,14 @@ static pbd_gate_verdict figure_verdict(const pbd_gate_claims *f, const char *las
     if (f->code == 0) return PBD_GATE_OK;
     const bool changed = f->code == PBD_EXIT_VALIDATION;
     if (changed || f->code == PBD_EXIT_RUN_FAILED || f->code < 0) {
-        const char *why = changed ? "a claim's verdict is not the accepted one" : *last ? last : "a run failed";
+        const char *why = changed ? "a claim's verdict differs from the accepted one" : *last ? last : "a run failed";
         if (f->code < 0)
             snprintf(says, size, "signal %d ended it", -f->code);
         else
             snprintf(says, size, "%s", why);
         return PBD_GATE_WRONG;
     }
-    snprintf(says, size, "it could not be judged: %.300s", *last ? last : "reproduce said nothing");
+    snprintf(says, size, "it could not be judged: %.300s", *last ? last : "reproduce printed nothing");
     return PBD_GATE_UNDECIDED;
 }
 
@@ -275,7 +275,7 @@ static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line 
                  "the interval holds %.3g %%: about %.0f more pairs would decide, or a quieter machine",
                  100 * r->max_regression, fmax(1, ceil(more)));
     else
-        snprintf(line->says, sizeof line->says, "the slowdown lies too near %.3g %% to be told from it",
+        snprintf(line->says, sizeof line->says, "the slowdown is too close to %.3g %% to be distinguished from it",
                  100 * r->max_regression);
 }
 

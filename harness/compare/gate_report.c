@@ -71,7 +71,7 @@ static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
     else if (gate->time_owed)
         snprintf(out, WORDS, "inconclusive: the baseline can run none of the cells that are timed");
     else if (!gate->timed)
-        snprintf(out, WORDS, "no answer is worse; the suite times nothing");
+        snprintf(out, WORDS, "no error is larger; the suite times nothing");
     else
         snprintf(out, WORDS, "no regression");
     return out;
@@ -185,7 +185,7 @@ void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *ou
     fprintf(out, "against `%s`, at most %.3g %% slower", r->baseline_name, 100 * r->max_regression);
     if (pbd_this_machine(&machine).code == PBD_OK) fprintf(out, "; %s, %d cores", machine.cpu, machine.cores);
     if (r->other_program)
-        fprintf(out, "; on trial: `%s`", r->current);
+        fprintf(out, "; program tested: `%s`", r->current);
     else
         fprintf(out, "; commit %.12s%s, %s", build->git_sha, build->dirty ? " with changes" : "", build->compiler);
     fputs(". Again: `pbdbench", out);

@@ -103,8 +103,8 @@ static pbd_status read_answer(const pbd_arm *arm, const pbd_child *child, pbd_ar
         return pbd_error(PBD_FAILED, "a process of %.60s was ended by signal %d (%s)%s%s", arm->name, -child->code,
                          strsignal(-child->code), *words ? ": " : "", words);
     if (child->code == 2 && strstr(child->err, "unrecognized option '--time'"))
-        return pbd_error(PBD_BAD_INPUT, "%.60s: '%.120s' is older than `run --time`, which comparisons rest on",
-                         arm->name, arm->program);
+        return pbd_error(PBD_BAD_INPUT, "%.60s: '%.120s' is older than `run --time`, which comparisons need", arm->name,
+                         arm->program);
     json_t *run = json_loads(child->out, JSON_REJECT_DUPLICATES, NULL);
     pbd_status status = pbd_ok();
     if (!is_run(run)) {
@@ -265,8 +265,8 @@ static pbd_clock clock_of(const pbd_pairing_request *r, const pbd_arm_run *a, co
 
 static pbd_status check_state(const pbd_arm_run *run, char letter) {
     if (strcmp(run->state, "ok") == 0) return pbd_ok();
-    return pbd_error(PBD_DIVERGED, "arm %c did not end well, it is %s%s%s", letter, run->state, *run->says ? ": " : "",
-                     run->says);
+    return pbd_error(PBD_DIVERGED, "arm %c did not succeed: its state is %s%s%s", letter, run->state,
+                     *run->says ? ": " : "", run->says);
 }
 
 /* States and errors, of every pair: an arm that goes astray once in a while shows here too. */
@@ -358,7 +358,7 @@ static pbd_status check_request(const pbd_pairing_request *r) {
     for (size_t i = 0; i < PBD_LOOKS; i++)
         if (pbd_looks[i].pairs == r->most_pairs) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT,
-                     "%zu pairs at most: it must be 8, 12, 20 or 40, where a comparison looks at its pairs",
+                     "%zu pairs at most: it must be 8, 12, 20 or 40, where a comparison evaluates its pairs",
                      r->most_pairs);
 }
 

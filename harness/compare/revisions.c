@@ -46,8 +46,7 @@ static pbd_status run_clean(const char *folder, const char *const *words, pbd_ch
     PBD_TRY(pbd_child_run(all, folder, -1, out));
     if (out->code != NOT_FOUND) return pbd_ok();
     pbd_child_free(out);
-    return pbd_error(PBD_BAD_INPUT, "%s is missing, and a revision is asked for: `apt-get install %s`", words[0],
-                     words[0]);
+    return pbd_error(PBD_BAD_INPUT, "%s is missing, and a revision needs it: `apt-get install %s`", words[0], words[0]);
 }
 
 /* git in a folder, also when the checkout is another user's. */
@@ -67,7 +66,8 @@ static pbd_status read_sha(const char *root, const char *name, const pbd_child *
         return pbd_ok();
     }
     pbd_last_words(git->err, words, sizeof words);
-    return pbd_error(PBD_BAD_INPUT, "'%.60s' is no revision of the checkout '%.100s': git says: %s", name, root, words);
+    return pbd_error(PBD_BAD_INPUT, "'%.60s' is not a revision of the checkout '%.100s': git reports: %s", name, root,
+                     words);
 }
 
 pbd_status pbd_revision_find(const char *root, const char *name, pbd_revision *out) {
@@ -104,7 +104,7 @@ static pbd_status check_step(const pbd_child *child, const char *doing, const ch
     char words[160];
     if (child->code == 0) return pbd_ok();
     pbd_last_words(*child->err ? child->err : child->out, words, sizeof words);
-    return pbd_error(PBD_FAILED, "%s revision %.12s fails: %s; all of it is in '%s'", doing, sha, words, log);
+    return pbd_error(PBD_FAILED, "%s revision %.12s fails: %s; the full output is in '%s'", doing, sha, words, log);
 }
 
 /* The work tree; completed when it is there but was left half-way. `.git` is there from the start: without it git would

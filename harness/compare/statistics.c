@@ -186,7 +186,7 @@ static const double POWER_QUANTILE = 1.2815516; /* of 90 % */
 pbd_status pbd_judge(const double *log_ratios, size_t n, size_t look, double margin, uint64_t seed,
                      pbd_judgement *out) {
     if (look >= PBD_LOOKS || n < pbd_looks[look].pairs)
-        return pbd_error(PBD_BAD_INPUT, "look %zu has not its pairs yet: there are %zu", look, n);
+        return pbd_error(PBD_BAD_INPUT, "look %zu has too few pairs: there are %zu", look, n);
     if (!(margin > 0)) return pbd_error(PBD_BAD_INPUT, "a margin of %g must be above 0", margin);
     const pbd_look *l = &pbd_looks[look];
     const double limit = log1p(margin);

@@ -46,7 +46,7 @@ struct pbd_repeat {
 
 #if !PBD_HAVE_CUDA
 const char *pbd_cuda_missing(void) {
-    return "this build has no CUDA: no CUDA toolkit (nvcc) was found when it was made";
+    return "this build has no CUDA: no CUDA toolkit (nvcc) was found when it was built";
 }
 const char *pbd_cuda_device(void) { return ""; }
 const char *pbd_cuda_bus(void) { return ""; }
@@ -77,7 +77,7 @@ static pbd_status read_memory_limit(size_t *out) {
     const char *unit = *end ? strchr(units, *end) : NULL;
     const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
     if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || number == 0 || number > SIZE_MAX >> shift)
-        return pbd_error(PBD_BAD_INPUT, "%s=%s is no size: a number of bytes above 0, or one with k, M or G", name,
+        return pbd_error(PBD_BAD_INPUT, "%s=%s is not a size: a number of bytes above 0, or one with k, M or G", name,
                          text);
     *out = (size_t)number << shift;
     return pbd_ok();

@@ -235,10 +235,9 @@ static pbd_status run_block(void) {
             unsigned tile = (run.descending ? TILES - 1 - k : k) * LANES, waiting = count_in(tile, LANES, AT_EXCHANGE);
             if (waiting == 0) continue;
             if (waiting < LANES && waiting + count_in(tile, LANES, AT_BARRIER) + count_in(tile, LANES, DONE) == LANES)
-                return pbd_error(
-                    PBD_FAILED,
-                    "kernel %s: %u of the %d lanes of a tile came to an exchange, the others went elsewhere",
-                    run.kernel->name, waiting, LANES);
+                return pbd_error(PBD_FAILED,
+                                 "kernel %s: %u of the %d lanes of a tile reached an exchange, the others did not",
+                                 run.kernel->name, waiting, LANES);
             resume_all(tile, LANES, AT_EXCHANGE);
             moved = true;
         }
@@ -342,7 +341,7 @@ static pbd_status run_checked(emu *e, unsigned blocks) {
         for (size_t at = 0; at < r->bytes; at += 4)
             if (memcmp(r->memory + at, r->forward + at, 4) != 0)
                 return pbd_error(PBD_FAILED,
-                                 "kernel %s: the answer depends on the order of its threads (byte %zu of a buffer of "
+                                 "kernel %s: the result depends on the order of its threads (byte %zu of a buffer of "
                                  "%zu): a missing barrier, or wrong colours",
                                  run.kernel->name, at, r->bytes);
     }

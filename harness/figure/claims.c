@@ -209,7 +209,7 @@ static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_cl
         const char *id = csv->field[r * csv->columns + claim], *word = csv->field[r * csv->columns + verdict];
         if (!is_verdict(word))
             return pbd_error(PBD_BAD_INPUT,
-                             "%s: claim '%.80s': '%.40s' is no verdict; expected reproduced, partly, "
+                             "%s: claim '%.80s': '%.40s' is not a verdict; expected reproduced, partly, "
                              "not_reproduced or not_run",
                              shown_as, id, word);
         size_t i = 0;

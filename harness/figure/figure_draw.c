@@ -148,7 +148,7 @@ pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const 
     }
     if (status.code == PBD_OK) note_store(out_folder, file->figure, store);
     if (status.code == PBD_BAD_INPUT && out->output && lacks_groups(file)) { /* gnuplot had nothing to draw */
-        status = pbd_error(PBD_NOT_SUPPORTED, "no picture, for groups are left out: %.300s", status.text);
+        status = pbd_error(PBD_NOT_SUPPORTED, "no picture, because groups were skipped: %.300s", status.text);
     }
     if (status.code == PBD_NOT_SUPPORTED) {
         out->warning = strdup(status.text);

@@ -113,7 +113,7 @@ static pbd_status check_groups(const pbd_figure_file *file) {
                              "table in SQL",
                              file->shown_as, i, g->name);
         if (sqlite3_keyword_check(g->name, (int)strlen(g->name)) || strncmp(g->name, "sqlite_", 7) == 0)
-            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is a word of SQL itself; choose another",
+            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is an SQL keyword; choose another",
                              file->shown_as, i, g->name);
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
             if (strcmp(g->name, taken[k]) == 0 || ends_with(g->name, "_series"))
@@ -168,9 +168,10 @@ static pbd_status check_claims(const pbd_figure_file *file) {
             while (k < file->runs_count && strcmp(names[k], claim->runs[r]) != 0) k++;
             if (k < file->runs_count) continue;
             const char *nearest = pbd_nearest(claim->runs[r], names, file->runs_count);
-            status = pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' rests on '%.60s', which is no entry of `runs`%s%s%s",
-                               file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
-                               nearest ? nearest : "", nearest ? "'?" : "");
+            status =
+                pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' depends on '%.60s', which is not an entry of `runs`%s%s%s",
+                          file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
+                          nearest ? nearest : "", nearest ? "'?" : "");
         }
     }
     free(names);

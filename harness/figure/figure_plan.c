@@ -210,7 +210,7 @@ void pbd_left_out_text(const pbd_group *group, char out[500]) {
     pbd_backend backend;
     out[0] = '\0';
     if (group->left_out == 0 || pbd_name_backend(group->backend, &backend).code != PBD_OK) return;
-    snprintf(out, 500, "group '%s' is left out (%zu run%s): %s", group->name, group->left_out,
+    snprintf(out, 500, "group '%s' is skipped (%zu run%s): %s", group->name, group->left_out,
              group->left_out == 1 ? "" : "s", pbd_check_backend(backend).text);
 }
 

@@ -61,7 +61,7 @@ static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
         if (*left_out) add_text(warnings, left_out);
     }
     for (size_t i = 0; i < report->claims->stales; i++) {
-        snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure has not",
+        snprintf(line, sizeof line, "verdicts.csv holds the claim '%s', which the figure does not have",
                  report->claims->stale[i]);
         add_text(warnings, line);
     }
@@ -140,7 +140,7 @@ static void print_differences(const pbd_figure_report *report) {
             printf("  DIFFERS: %s is %s; accepted: %s\n", c->item[i].claim->id, plain_verdict(c->item[i].verdict),
                    c->item[i].accepted[0] ? plain_verdict(c->item[i].accepted) : "nothing");
     for (size_t i = 0; i < c->stales; i++)
-        printf("  DIFFERS: verdicts.csv holds the claim %s, which the figure has not\n", c->stale[i]);
+        printf("  DIFFERS: verdicts.csv holds the claim %s, which the figure does not have\n", c->stale[i]);
 }
 
 static void print_counts(const pbd_figure_report *report) {
@@ -263,7 +263,7 @@ void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size
     if (to_make && isfinite(forecast->seconds))
         printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
     else if (to_make)
-        printf("; time unknown: nothing like it is stored");
+        printf("; time unknown: no similar run is stored");
     if (forecast->memory_mib > 0) printf("; about %.3g MiB", forecast->memory_mib);
     putchar('\n');
     for (unsigned i = 0; i < file->runs_count && !style->quiet; i++) {

@@ -104,7 +104,7 @@ static void free_partial(reader *r) {
 
 static pbd_status parse_error(const reader *r, int code) {
     if (code == CSV_EPARSE)
-        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote stands inside a field; double it and quote the field",
+        return pbd_error(PBD_BAD_INPUT, "%s: line %zu: a quote inside a field; double it and quote the field",
                          r->shown_as, r->line);
     return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
 }
@@ -161,9 +161,9 @@ static void parse(FILE *file, reader *r) {
 static pbd_status check_file(FILE *file, const char *shown_as) {
     struct stat about;
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: it is no plain file", shown_as);
+        return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: it is not a regular file", shown_as);
     if (about.st_size > LARGEST_FILE)
-        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no table to compare with", shown_as,
+        return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; too large for a reference table", shown_as,
                          LARGEST_FILE >> 20);
     return pbd_ok();
 }

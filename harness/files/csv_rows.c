@@ -63,7 +63,7 @@ static bool read_line(pbd_rows *r, size_t *bytes) {
     if (r->status.code != PBD_OK || (c == EOF && n == 0)) return false;
     r->line++;
     if (n + 2 >= LONGEST_LINE)
-        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: longer than %d characters; that is no row of %zu numbers",
+        complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: longer than %d characters; not a row of %zu numbers",
                               r->shown_as, r->line, LONGEST_LINE - 2, r->count));
     if (memchr(r->text, '\0', n))
         complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: a NUL character; expected text", r->shown_as, r->line));

@@ -43,5 +43,5 @@ pbd_status pbd_unknown(const char *kind, const char *word, const char *const *na
     if (nearest)
         return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; did you mean '%s'? `%s` shows them all", kind, word,
                          nearest, hint);
-    return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; `%s` shows them all", kind, word, hint);
+    return pbd_error(PBD_BAD_INPUT, "unknown %s '%.60s'; `%s` lists them", kind, word, hint);
 }

@@ -430,7 +430,7 @@ static pbd_status read_file(const char *path, const char *shown_as, uint8_t **ou
     free(text);
     if (!text) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
     if (bad) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(why));
-    return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; that is no figure or sweep file", shown_as,
+    return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; too large for a figure or sweep file", shown_as,
                      LARGEST_FILE >> 20);
 }
 

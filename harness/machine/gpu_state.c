@@ -50,12 +50,12 @@ static void open_nvml(nvml *n, char *missing, size_t size) {
     take(n, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons);
     if (!n->reasons) take(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons); /* its older name */
     if (!n->init || !n->count || !n->by_index) {
-        snprintf(missing, size, "%s has not the functions that nvml.h names", library_name);
+        snprintf(missing, size, "%s lacks functions that nvml.h declares", library_name);
         return;
     }
     const int error = n->init();
     if (error != 0)
-        snprintf(missing, size, "%s cannot begin (its error %d): is the driver loaded?", library_name, error);
+        snprintf(missing, size, "%s cannot be initialised (error %d): is the driver loaded?", library_name, error);
     else
         take(n, "nvmlShutdown", &n->shut_down);
 }
@@ -113,10 +113,14 @@ void pbd_gpu_held_back(const pbd_gpu_sample *sample, char *out, size_t size) {
     static const struct {
         unsigned long long bit;
         const char *name;
-    } reasons[] = {{0x002, "clocks set by hand"}, {0x004, "software power cap"},
-                   {0x008, "hardware slowdown"},  {0x010, "in step with other GPUs"},
-                   {0x020, "thermal slowdown"},   {0x040, "hardware thermal slowdown"},
-                   {0x080, "power brake"},        {0x100, "clocks of the display"}};
+    } reasons[] = {{0x002, "application clock setting"},
+                   {0x004, "software power cap"},
+                   {0x008, "hardware slowdown"},
+                   {0x010, "synchronised with other GPUs"},
+                   {0x020, "thermal slowdown"},
+                   {0x040, "hardware thermal slowdown"},
+                   {0x080, "power brake"},
+                   {0x100, "display clock setting"}};
     out[0] = '\0';
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const size_t used = strlen(out);
@@ -144,7 +148,7 @@ void pbd_gpu_spell(const pbd_gpu_sample *sample, char *out, size_t size) {
     }
     pbd_gpu_held_back(sample, why, sizeof why);
     const size_t used = strlen(out);
-    if (*why) snprintf(out + used, size - used, "; held back by: %s", why);
+    if (*why) snprintf(out + used, size - used, "; throttled by: %s", why);
 }
 
 /* ---- In a run ---------------------------------------------------------------------------------------------------- */
@@ -157,7 +161,7 @@ static void record_pair(pbd_recorder *recorder, const char *name, const char *un
 static void record_reasons(pbd_recorder *recorder, const char *moment, const pbd_gpu_sample *sample) {
     char why[200];
     pbd_gpu_held_back(sample, why, sizeof why);
-    if (*why) pbd_warning(recorder, "gpu_held_back", "%s the run the GPU's clocks were held back by: %s", moment, why);
+    if (*why) pbd_warning(recorder, "gpu_held_back", "%s the run the GPU's clocks were throttled by: %s", moment, why);
 }
 
 void pbd_record_gpu(pbd_recorder *recorder, const pbd_gpu_sample *before, const pbd_gpu_sample *after) {

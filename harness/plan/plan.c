@@ -138,7 +138,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     PBD_TRY(check_cell(cell));
     if ((request->warmups > 0 || request->seconds > 0) &&
         (!pbd_cell_method(cell)->save || !pbd_cell_method(cell)->load))
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state: no warm-ups and no --time with it",
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state: warm-ups and --time are unsupported",
                          pbd_cell_method(cell)->name);
     for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
     for (size_t a = 0; a < request->axes; a++)
@@ -192,7 +192,7 @@ static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t 
         points *= request->axis[a].count; /* no overflow: at most 10^6 times 10^5 */
         if (points > LARGEST_PLAN)
             return pbd_error(PBD_BAD_INPUT,
-                             "the axes of %s ask for more than %d runs: make them coarser, or several sweeps",
+                             "the axes of %s make more than %d runs: use coarser axes, or several sweeps",
                              request->case_name, LARGEST_PLAN);
     }
     points /= request->repeats > 0 ? (size_t)request->repeats : 1;

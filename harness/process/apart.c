@@ -67,7 +67,7 @@ static char *read_all(int file) {
 static pbd_status fork_and_wait(const job *j, pbd_place *place, int answer, pbd_apart *out) {
     fflush(NULL); /* or what waits to be written would be written twice */
     const pid_t parent = getpid(), child = fork();
-    if (child < 0) return pbd_error(PBD_FAILED, "no process for a run apart: %s", strerror(errno));
+    if (child < 0) return pbd_error(PBD_FAILED, "no process for a separate run: %s", strerror(errno));
     if (child == 0) be_child(j, place, answer, parent);
     out->code = wait_for(child);
     out->answered = place->answered && out->code == EXIT_SUCCESS;
@@ -85,7 +85,7 @@ pbd_status pbd_apart_run(pbd_apart_work work, void *context, pbd_apart_stdout pr
     const int answer = memfd_create("answer", MFD_CLOEXEC);
     pbd_status status = place != MAP_FAILED && answer >= 0
                             ? fork_and_wait(&j, place, answer, out)
-                            : pbd_error(PBD_FAILED, "no memory for a run apart: %s", strerror(errno));
+                            : pbd_error(PBD_FAILED, "no memory for a separate run: %s", strerror(errno));
     if (place != MAP_FAILED) munmap(place, sizeof *place);
     if (answer >= 0) close(answer);
     return status;
@@ -100,11 +100,11 @@ pbd_status pbd_apart_status(const pbd_apart *apart, const char *who) {
     if (apart->code == -SIGINT || apart->code == -SIGTERM)
         return pbd_error(PBD_INTERRUPTED, "%s was stopped%s", who, where);
     if (apart->code == -SIGKILL)
-        return pbd_error(PBD_FAILED, "%s was killed%s (signal 9): by somebody, or by the system when memory ran out",
+        return pbd_error(PBD_FAILED, "%s was killed%s (signal 9): by a user, or by the system when memory ran out",
                          who, where);
     if (apart->code < 0)
         return pbd_error(PBD_FAILED, "%s crashed%s with signal %d (%s)", who, where, -apart->code,
                          strsignal(-apart->code));
-    return pbd_error(PBD_FAILED, "%s ended with exit code %d%s: a method returns a status and leaves the process alone",
+    return pbd_error(PBD_FAILED, "%s ended with exit code %d%s: a method must return a status and must not exit",
                      who, apart->code, where);
 }

@@ -44,7 +44,7 @@ static pbd_status go_to_core(int core, cpu_set_t *before) {
     CPU_SET(core, &one);
     if (sched_getaffinity(0, sizeof *before, before) == 0 && sched_setaffinity(0, sizeof one, &one) == 0)
         return pbd_ok();
-    return pbd_error(PBD_FAILED, "a process cannot be held on core %d: %s", core, strerror(errno));
+    return pbd_error(PBD_FAILED, "a process cannot be pinned to core %d: %s", core, strerror(errno));
 }
 
 /* ---- Starting and waiting ---------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void close_all(pbd_child_process *p) {
 static pbd_status start(const char *const *words, const char *folder, int core, int in, pbd_child_process *p) {
     cpu_set_t before;
     if (p->out < 0 || p->err < 0)
-        return pbd_error(PBD_FAILED, "no file in memory for what '%s' writes: %s", words[0], strerror(errno));
+        return pbd_error(PBD_FAILED, "no file in memory for the output of '%s': %s", words[0], strerror(errno));
     if (core >= 0) PBD_TRY(go_to_core(core, &before));
     const int failed = spawn(words, folder, in, p->out, p->err, &p->pid);
     if (core >= 0) sched_setaffinity(0, sizeof before, &before);
@@ -113,7 +113,7 @@ pbd_status pbd_child_start(const char *const *words, const char *folder, int cor
     *out = (pbd_child_process){-1, -1, -1, -1};
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted before '%s' was started", words[0]);
     if (talk && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return pbd_error(PBD_FAILED, "no socket to talk to '%s': %s", words[0], strerror(errno));
+        return pbd_error(PBD_FAILED, "no socket for '%s': %s", words[0], strerror(errno));
     out->out = memfd_create("out", MFD_CLOEXEC);
     out->err = memfd_create("err", MFD_CLOEXEC);
     out->talk = ends[0];

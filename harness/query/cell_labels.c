@@ -80,7 +80,7 @@ pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **lab
     for (size_t i = 0; i < count; i++) label[i] = NULL;
     for (size_t i = 0; i < count && fine && status.code == PBD_OK; i++)
         if (!(params[i] = json_loads(cell[i].params, 0, NULL)))
-            status = pbd_error(PBD_BAD_INPUT, "cell %s: its parameters are no JSON; `pbdbench db check` says more",
+            status = pbd_error(PBD_BAD_INPUT, "cell %s: its parameters are not JSON; see `pbdbench db check`",
                                cell[i].cell_id);
     if (fine && status.code == PBD_OK) fine = make_groups(cell, count, params, groups, group_of);
     for (size_t i = 0; i < count && fine && status.code == PBD_OK; i++)

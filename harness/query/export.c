@@ -78,11 +78,12 @@ pbd_status pbd_export_check(const pbd_export *x) {
                          "or latex",
                          about->name);
     if (!about->kind && is_narrowed(&x->select))
-        return pbd_error(PBD_BAD_INPUT, "--case, -m and -s choose runs: they do not go with --what %s", about->name);
+        return pbd_error(PBD_BAD_INPUT, "--case, -m and -s select runs: they are not valid with --what %s",
+                         about->name);
     if (format == JSONL && (x->columns || x->digits))
-        return pbd_error(PBD_BAD_INPUT,
-                         "jsonl holds whole runs: --columns and --precision go with json, csv, markdown "
-                         "and latex");
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "jsonl holds complete runs: --columns and --precision are valid with json, csv, markdown and latex only");
     return pbd_ok();
 }
 
@@ -141,7 +142,7 @@ static pbd_status choose_queried(sqlite3 *sql, const char *query, chosen *out) {
         if (status.code != PBD_OK) break;
     }
     if (status.code == PBD_OK && code != SQLITE_DONE)
-        status = pbd_error(PBD_BAD_INPUT, "the store refuses while choosing columns: %s", sqlite3_errmsg(sql));
+        status = pbd_error(PBD_BAD_INPUT, "the store refuses the choice of columns: %s", sqlite3_errmsg(sql));
     sqlite3_finalize(stmt);
     return status;
 }

@@ -34,7 +34,7 @@ struct pbd_import {
 static pbd_status read_all(FILE *file, const char *path, char **text, size_t *bytes) {
     struct stat about;
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        return pbd_error(PBD_BAD_INPUT, "'%s' cannot be imported: it is no plain file", path);
+        return pbd_error(PBD_BAD_INPUT, "'%s' cannot be imported: it is not a regular file", path);
     if (about.st_size > LARGEST_FILE)
         return pbd_error(PBD_BAD_INPUT, "'%s' cannot be imported: it is larger than %d MiB", path, LARGEST_FILE >> 20);
     *text = malloc((size_t)about.st_size + 1);
@@ -211,7 +211,7 @@ static pbd_status read_context(pbd_import *m, const char *path, const char *tool
     m->context = json_object_get(m->content, "context");
     if (!json_is_object(m->context) || !json_is_array(json_object_get(m->content, "benchmarks")))
         return pbd_error(PBD_BAD_INPUT,
-                         "'%s' is JSON, but not of Google Benchmark: it lacks \"context\" or \"benchmarks\"; nothing "
+                         "'%s' is JSON, but not from Google Benchmark: it lacks \"context\" or \"benchmarks\"; nothing "
                          "was imported",
                          path);
     const char *date = context_text(m, "date", "");
@@ -379,7 +379,8 @@ static const char *text_or(const json_t *b, const char *key, const char *otherwi
 static pbd_status read_measured(const json_t *b, const char *where, measured *out) {
     *out = (measured){.name = text_or(b, "run_name", text_or(b, "name", "")), .label = text_or(b, "label", "")};
     if (*out->name == '\0') return pbd_error(PBD_BAD_INPUT, "%s: it has no name; nothing was imported", where);
-    if (json_is_true(json_object_get(b, "error_occurred"))) out->error = text_or(b, "error_message", "it says not why");
+    if (json_is_true(json_object_get(b, "error_occurred")))
+        out->error = text_or(b, "error_message", "it gives no reason");
     PBD_TRY(get_count(b, "threads", 1, 1, 1 << 20, where, &out->threads));
     PBD_TRY(get_count(b, "repetition_index", 0, 0, 1 << 30, where, &out->repeat));
     PBD_TRY(get_count(b, "iterations", 0, 0, 1LL << 53, where, &out->iterations));
@@ -387,8 +388,8 @@ static pbd_status read_measured(const json_t *b, const char *where, measured *ou
     const char *unit = text_or(b, "time_unit", "ns");
     const double per_second = units_per_second(unit);
     if (per_second == 0)
-        return pbd_error(PBD_BAD_INPUT, "%s: time_unit '%.20s' is none of ns, us, ms, s; nothing was imported", where,
-                         unit);
+        return pbd_error(PBD_BAD_INPUT, "%s: time_unit '%.20s' is not one of ns, us, ms, s; nothing was imported",
+                         where, unit);
     PBD_TRY(get_real(b, "real_time", where, &out->real_s));
     PBD_TRY(get_real(b, "cpu_time", where, &out->cpu_s));
     out->real_s /= per_second;
@@ -485,7 +486,7 @@ static bool is_aggregate(const json_t *b) {
 static pbd_status read_benchmark(pbd_import *m, const json_t *b, const char *where) {
     measured what;
     json_t *record;
-    if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is no object; nothing was imported", where);
+    if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is not an object; nothing was imported", where);
     if (is_aggregate(b)) {
         m->tally.aggregates++;
         return pbd_ok();

@@ -34,7 +34,7 @@ static pbd_status load(pbd_store *store, const pbd_run_ids *ids, listed *l) {
         l->params[l->count] = json_loads(l->run[l->count].params, 0, NULL);
         if (l->params[l->count]) continue;
         pbd_result_free(&l->run[l->count]);
-        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are no JSON; `pbdbench db check` says more",
+        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are not JSON; see `pbdbench db check`",
                          ids->id[l->count]);
     }
     return pbd_ok();

@@ -326,7 +326,7 @@ static pbd_status load_runs(pbd_store *store, const char *const *run_ids, table 
         t->params[t->runs] = json_loads(t->run[t->runs].params, 0, NULL);
         if (t->params[t->runs]) continue;
         pbd_result_free(&t->run[t->runs]);
-        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are no JSON; `pbdbench db check` says more",
+        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are not JSON; see `pbdbench db check`",
                          run_ids[t->runs]);
     }
     return pbd_ok();

@@ -154,7 +154,7 @@ static void polyfit_final(sqlite3_context *context) {
     if (p->degree < 0 || p->degree > HIGHEST_DEGREE) {
         sqlite3_result_error(context, "polyfit: the degree must lie in 0 to 12", -1);
     } else if (!all_finite(p)) {
-        sqlite3_result_error(context, "polyfit: a point is infinite; leave such rows out with WHERE", -1);
+        sqlite3_result_error(context, "polyfit: a point is infinite; exclude such rows with WHERE", -1);
     } else if (!least_squares(p, c)) {
         sqlite3_result_error(context, "polyfit: too few different x for this degree", -1);
     } else {
@@ -190,7 +190,7 @@ static void polyval(sqlite3_context *context, int count, sqlite3_value **argumen
     if (good)
         sqlite3_result_double(context, sum);
     else
-        sqlite3_result_error(context, "polyval: the first argument is no JSON array of numbers", -1);
+        sqlite3_result_error(context, "polyval: the first argument is not a JSON array of numbers", -1);
     json_decref(array);
 }
 

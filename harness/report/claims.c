@@ -141,11 +141,11 @@ static void write_sentence(report *r, const pbd_claim_result *c, const report_ve
     const char *note = c->note ? c->note : "", *why = c->claim->notes ? c->claim->notes : "";
     const bool folded = strlen(note) > SHORT_NOTE;
     if (*note && !folded) write_note(r, note);
-    if (v->other_sources && !all_others(r)) write_note(r, "Judged on other sources.");
+    if (v->other_sources && !all_others(r)) write_note(r, "Judged with other sources.");
     if (v->reworded) write_note(r, "The sentence has changed since it was judged.");
     if (folded || *why) {
         html_open(h, "details", NULL);
-        html_element(h, "summary", *why ? "Why it came out so" : "In full");
+        html_element(h, "summary", *why ? "Why this result" : "In full");
         if (folded) html_element(h, "p", note);
         if (*why) html_element(h, "p", why);
         html_close(h, "details");
@@ -220,7 +220,7 @@ static void write_other_sources(report *r) {
     pbd_html *h = &r->html;
     html_open(h, "p", "class", "trouble", NULL);
     if (all_others(r))
-        html_text(h, "All verdicts were reached");
+        html_text(h, "All verdicts were computed");
     else
         html_textf(h, "%zu verdict%s, marked so, %s reached", r->judged_elsewhere, r->judged_elsewhere == 1 ? "" : "s",
                    r->judged_elsewhere == 1 ? "was" : "were");
@@ -270,11 +270,10 @@ pbd_status report_claims(report *r) {
     static const html_column columns[] = {
         {"Paper", false},        {"Figure", false},           {"Claim", false}, {"Verdict", false}, {"Value", true},
         {"What it says", false}, {"Accepted verdict", false}, {"Runs", true}};
-    html_element(
-        h, "p",
-        "Each sentence is one checkable claim of a paper. The value is what stored runs gave for it and links to "
-        "those runs; the verdict is what a query over them says. The accepted verdict is the one kept with the "
-        "figure: where the two differ, something changed.");
+    html_element(h, "p",
+                 "Each sentence is one checkable claim of a paper. The value comes from stored runs and links to them; "
+                 "the verdict is the result of a query over them. The accepted verdict is stored with the figure: "
+                 "where the two differ, something changed.");
     write_other_sources(r);
     write_filter(r);
     html_table_open(h, "claim-table", "Every claim that can be checked so far", columns,

@@ -157,7 +157,7 @@ pbd_status report_history(report *r) {
     pbd_html *h = &r->html;
     html_element(h, "p",
                  "A point is a build: the median over its runs of one cell on one machine. A step is where the level "
-                 "changed for good, found by the best piecewise constant fit and confirmed by a permutation test.");
+                 "changed permanently, found by the best piecewise constant fit and confirmed by a permutation test.");
     const pbd_history_query query = {.most_cells = MOST_CELLS, .seed = 1};
     pbd_histories all = {0};
     /* That nothing fits is no trouble here. */

@@ -86,7 +86,7 @@ static void write_footer(report *r) {
     pbd_html *h = &r->html;
     html_open(h, "footer", NULL);
     html_open(h, "p", NULL);
-    html_text(h, "This page is one file and loads nothing. It was written by ");
+    html_text(h, "This page is one self-contained file. It was written by ");
     html_element(h, "code", "./pbdbench report");
     html_text(h, " from stored runs; runs are never changed after they are stored. ");
     html_link(h, "top", "Back to the top");

@@ -168,7 +168,7 @@ pbd_status report_picture(report *r, report_figure *f) {
     else if (!r->store || !all_good(r, f, folder))
         status = r->pictures == REPORT_PICTURES_ALL
                      ? draw(r, f, folder)
-                     : pbd_error(PBD_BAD_INPUT, "None that is newer than its runs has been drawn.");
+                     : pbd_error(PBD_BAD_INPUT, "No picture newer than its runs has been drawn.");
     if (status.code == PBD_OK)
         embed(r, f, folder);
     else

@@ -303,14 +303,14 @@ static pbd_status write_all_runs(report *r) {
 pbd_status report_runs(report *r) {
     pbd_html *h = &r->html;
     if (r->runs_noted == 0) {
-        html_element(h, "p", "No run stands behind anything on this page yet.");
+        html_element(h, "p", "No run is referenced on this page yet.");
         return pbd_ok();
     }
     PBD_TRY(write_sets(r));
     html_element(h, "h3", "Each run");
     html_open(h, "p", NULL);
     html_textf(h,
-               "The %zu runs that something on this page refers to, by id. A run's command spells out every parameter. "
+               "The %zu runs that this page refers to, by id. A run's command gives every parameter. "
                "Other runs of the store are shown by ",
                r->runs_noted);
     html_element(h, "code", "./pbdbench list runs");
@@ -318,11 +318,10 @@ pbd_status report_runs(report *r) {
     html_element(h, "code", "./pbdbench show RUN");
     html_text(h, ".");
     if (r->runs_left_out > 0)
-        html_textf(h, " There would have been more: %zu links lead nowhere, since the page holds no more runs.",
-                   r->runs_left_out);
+        html_textf(h, " The page is limited to these runs: %zu links have no target.", r->runs_left_out);
     html_close(h, "p");
     html_open(h, "p", "class", "paper-only", NULL);
-    html_text(h, "They are left out on paper.");
+    html_text(h, "They are omitted in print.");
     html_close(h, "p");
     return write_all_runs(r);
 }

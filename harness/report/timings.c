@@ -216,8 +216,8 @@ static pbd_status write_benches(report *r, const char *env_id, size_t *rows) {
                                           {"% of bandwidth", true},
                                           {"% of multiply-adds", true},
                                           {"Error, same cell", false}};
-    return write_table(r, benches_sql, env_id, "Benches: speed alone, with what it reaches of the machine's limits",
-                       columns, sizeof columns / sizeof *columns, write_bench, rows);
+    return write_table(r, benches_sql, env_id, "Benches: speed only, relative to the machine's limits", columns,
+                       sizeof columns / sizeof *columns, write_bench, rows);
 }
 
 /* ---- One machine after another ----------------------------------------------------------------------------------- */
@@ -238,10 +238,9 @@ static pbd_status write_machine(report *r, sqlite3_stmt *machine, size_t *rows) 
 pbd_status report_timings(report *r) {
     pbd_machine machine;
     PBD_TRY(pbd_this_machine(&machine));
-    html_element(
-        &r->html, "p",
-        "A time means nothing without the error it was bought with, so runs that know no error are left out here. "
-        "Times of one machine say nothing about another.");
+    html_element(&r->html, "p",
+                 "A time is meaningless without its error, so runs without an error are omitted here. Times of one "
+                 "machine do not apply to another.");
     const char *here = machine.fingerprint;
     sqlite3_stmt *stmt;
     bool row = true;

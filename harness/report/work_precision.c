@@ -160,7 +160,7 @@ static pbd_status write_case(report *r, const pbd_work *work) {
     PBD_TRY(write_points(r, work));
     if (work->points > work->drawn) {
         html_open(h, "p", "class", "muted", NULL);
-        html_textf(h, "%zu more cells have no time, no error, or did not end well.", work->points - work->drawn);
+        html_textf(h, "%zu more cells have no time, no error, or did not succeed.", work->points - work->drawn);
         html_close(h, "p");
     }
     snprintf(command, sizeof command, "./pbdbench plot work-precision --case %.100s", work->case_name);
@@ -185,10 +185,9 @@ static pbd_status load_and_write(report *r, const char *case_name, size_t *cases
 }
 
 pbd_status report_work_precision(report *r) {
-    html_element(
-        &r->html, "p",
-        "What an error costs: each point is a cell, the median over the runs of the newest build that ran it on one "
-        "machine. A point of the front is beaten by none that is as cheap.");
+    html_element(&r->html, "p",
+                 "Error against cost: each point is a cell, the median over the runs of the newest build that ran it "
+                 "on one machine. No point as cheap has a smaller error than a point of the front.");
     sqlite3_stmt *stmt;
     bool row = true;
     size_t cases = 0;
@@ -208,7 +207,7 @@ pbd_status report_work_precision(report *r) {
     for (size_t i = 0; i < names && status.code == PBD_OK; i++) status = load_and_write(r, name[i], &cases);
     free(name);
     if (status.code == PBD_OK && cases == 0) {
-        html_element(&r->html, "p", "No run that knows its error is stored yet. This makes some:");
+        html_element(&r->html, "p", "No run with an error is stored yet. This makes some:");
         report_command(r, "./pbdbench run cube_shear -m pbd_distance -a iterations=1,4,16,64 --time 0.1");
     }
     return status;

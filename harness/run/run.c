@@ -37,7 +37,8 @@ static pbd_status time_step(const drive_context *c, double *dt) {
     for (size_t i = 0; i < reported->metrics; i++)
         if (strcmp(reported->metric[i].name, "dt") == 0) *dt = reported->metric[i].value;
     if (*dt > 0) return pbd_ok();
-    return pbd_error(PBD_NOT_SUPPORTED, "method %s names no time step, and this case moves: set dt", c->method->name);
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step, and this case is dynamic: set dt",
+                     c->method->name);
 }
 
 /* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: nobody knows. */
@@ -59,8 +60,8 @@ static pbd_status check_positions(const drive_context *c) {
     pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
     for (size_t i = 0; i < n && status.code == PBD_OK; i++)
         if (!isfinite(x[i]))
-            status = pbd_error(PBD_DIVERGED, "particle %zu is nowhere after %g of %g s: its position is not finite",
-                               i / 3, c->reached, c->scene->duration);
+            status = pbd_error(PBD_DIVERGED, "particle %zu has a non-finite position after %g of %g s", i / 3,
+                               c->reached, c->scene->duration);
     free(x);
     return status;
 }
@@ -218,13 +219,13 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
     const pbd_method *m = pbd_cell_method(cell);
     const bool rests = scene->duration == 0 && scene->settle.window == 0;
     if (rests ? m->solve != NULL : m->step != NULL) return pbd_ok();
-    const char *cannot = rests ? "finds no equilibrium by itself" : "finds equilibrium only";
+    const char *cannot = rests ? "has no static solver" : "has only a static solver";
     for (const pbd_param *p = cell->c->params; p->name; p++)
         if (strcmp(p->name, "mode") == 0)
             return pbd_error(PBD_NOT_SUPPORTED, "method %s %s: set mode=%s", m->name, cannot,
                              rests ? "dynamic" : "static");
     return pbd_error(PBD_NOT_SUPPORTED, "method %s %s, and case %s %s: choose another method", m->name, cannot,
-                     cell->c->name, rests ? "asks for nothing else" : "moves");
+                     cell->c->name, rests ? "offers no other mode" : "moves");
 }
 
 static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,

@@ -51,7 +51,7 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
 pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context) {
     for (size_t i = 0; i < plan->count; i++) {
         if (pbd_interrupted())
-            return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command does the rest", i,
+            return pbd_error(PBD_INTERRUPTED, "interrupted after %zu of %zu runs; the same command makes the rest", i,
                              plan->count);
         pbd_result result = {0};
         bool made;
@@ -61,6 +61,6 @@ pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_pl
         if (made) pbd_result_free(&result);
         PBD_TRY(status);
     }
-    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; the same command does the rest");
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; the same command makes the rest");
     return pbd_ok();
 }

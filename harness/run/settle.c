@@ -77,7 +77,7 @@ static pbd_status check_hexes(const pbd_scene *s, const double *x) {
             const uint32_t *v = s->hex + 8 * e;
             const int *n = neighbours[c];
             if (!(spanned(x, v[c], v[n[0]], v[n[1]], v[n[2]]) > 0))
-                return pbd_error(PBD_NO_EQUILIBRIUM, "it rests, but hexahedron %zu is inverted at a corner", e);
+                return pbd_error(PBD_NO_EQUILIBRIUM, "it is at rest, but hexahedron %zu is inverted at a corner", e);
         }
     return pbd_ok();
 }
@@ -86,7 +86,7 @@ static pbd_status check_tets(const pbd_scene *s, const double *x) {
     for (size_t e = 0; e < s->tets; e++) {
         const uint32_t *v = s->tet + 4 * e;
         if (!(spanned(x, v[3], v[0], v[1], v[2]) > 0))
-            return pbd_error(PBD_NO_EQUILIBRIUM, "it rests, but tetrahedron %zu is inverted", e);
+            return pbd_error(PBD_NO_EQUILIBRIUM, "it is at rest, but tetrahedron %zu is inverted", e);
     }
     return pbd_ok();
 }
@@ -100,7 +100,8 @@ static pbd_status check_particles(const watch *w) {
         const double *f = F + 9 * i;
         const double det = f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) +
                            f[2] * (f[3] * f[7] - f[4] * f[6]);
-        if (!(det > 0)) status = pbd_error(PBD_NO_EQUILIBRIUM, "it rests, but the body is inverted at particle %zu", i);
+        if (!(det > 0))
+            status = pbd_error(PBD_NO_EQUILIBRIUM, "it is at rest, but the body is inverted at particle %zu", i);
     }
     free(F);
     return status;
@@ -133,7 +134,7 @@ static pbd_status move_until_rest(const pbd_settling *body, watch *w, pbd_record
     }
     return pbd_error(PBD_NOT_SETTLED,
                      "after %ld steps (%.3g s) it still moves by %.2g of its distance from rest in %ld steps; %g is "
-                     "asked for: more damping, or more steps",
+                     "required: use more damping, or more steps",
                      *steps, (double)*steps * body->dt, w->motion / w->distance, settle->window, settle->tolerance);
 }
 

@@ -114,7 +114,7 @@ static pbd_status take_turns(const sampling *s, pbd_solve_times *out) {
     for (;;) {
         if (send(STDIN_FILENO, answer, (size_t)length, MSG_NOSIGNAL) != length) return pbd_ok();
         const ssize_t got = read(STDIN_FILENO, &byte, 1);
-        if (got < 0 && errno == EINTR) return pbd_error(PBD_INTERRUPTED, "stopped while it waited for its turn");
+        if (got < 0 && errno == EINTR) return pbd_error(PBD_INTERRUPTED, "stopped while waiting for a sample request");
         if (got != 1 || byte != 'g') return pbd_ok();
         PBD_TRY(add_sample(s, out));
         length =

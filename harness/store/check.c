@@ -42,7 +42,7 @@ static void check_links(checking *c) {
         status = pbd_store_step(c->store, stmt, &row, "checking its links");
         if (status.code == PBD_OK && row) {
             char says[160];
-            snprintf(says, sizeof says, "a row names a row of %.64s that is not there", column(stmt, 2));
+            snprintf(says, sizeof says, "a row refers to a missing row of %.64s", column(stmt, 2));
             tell(c, "table", column(stmt, 0), says);
         }
     }

@@ -21,7 +21,7 @@ static pbd_status look_up_run(const pbd_store *store, const char *run_id, size_t
         pbd_store_prepare(store, "SELECT cell_id, build_id, env_id FROM run WHERE run_id = ?1", &run_id, 1, &stmt);
     if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "storing a comparison");
     if (status.code == PBD_OK && !row)
-        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no run '%s', which a comparison rests on", store->path,
+        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no run '%s', which a comparison refers to", store->path,
                            run_id);
     if (status.code == PBD_OK) {
         copy_id(out->cell[arm], stmt, 0);
@@ -76,7 +76,7 @@ static json_t *record_of(const pbd_store *store, const pbd_comparison *c, const 
 
 pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *c, char comparison_id[33]) {
     arms a;
-    if (c->pairs == 0) return pbd_error(PBD_BAD_INPUT, "a comparison without a pair is none");
+    if (c->pairs == 0) return pbd_error(PBD_BAD_INPUT, "a comparison needs at least one pair");
     PBD_TRY(pbd_store_begin(store, 0, NULL));
     PBD_TRY(look_up_run(store, c->pair[0].run_a, 0, &a));
     PBD_TRY(look_up_run(store, c->pair[0].run_b, 1, &a));

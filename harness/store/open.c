@@ -81,7 +81,7 @@ static pbd_status check_writable(const char *path, bool exists, const char *fold
 /* A store that is yet to be made: needs its folder, which is made when missing. */
 static pbd_status check_missing(const char *path, pbd_store_mode mode, const char *folder) {
     if (mode == PBD_STORE_READ)
-        return pbd_error(PBD_BAD_INPUT, "there is no store '%s': run something first, or name another file with --db",
+        return pbd_error(PBD_BAD_INPUT, "there is no store '%s': run something first, or choose another file with --db",
                          path);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return pbd_error(PBD_BAD_INPUT, "the folder '%s' of the store '%s' cannot be made: %s", folder, path,
@@ -148,7 +148,7 @@ static pbd_status look_first(const char *path, pbd_store_mode mode, first_look *
         return pbd_error(PBD_BAD_INPUT, "the store '%s' cannot be reached: %s", path, strerror(errno));
     }
     if (!S_ISREG(info.st_mode))
-        return pbd_error(PBD_BAD_INPUT, "'%s' is %s, not a file: name a file with --db", path,
+        return pbd_error(PBD_BAD_INPUT, "'%s' is %s, not a file: choose a file with --db", path,
                          S_ISDIR(info.st_mode) ? "a folder" : "a device");
     if (info.st_size > 0) PBD_TRY(read_header(path, info.st_size));
     if (mode == PBD_STORE_WRITE) PBD_TRY(check_writable(path, true, folder));
@@ -249,8 +249,8 @@ static pbd_status check_identity(pbd_store *store) {
     PBD_TRY(query_number(store, "PRAGMA application_id", &application));
     PBD_TRY(query_number(store, "PRAGMA user_version", &version));
     if (application == 0)
-        return pbd_error(PBD_BAD_INPUT, "the store '%s' is empty: run something first, or name another file with --db",
-                         store->path);
+        return pbd_error(PBD_BAD_INPUT,
+                         "the store '%s' is empty: run something first, or choose another file with --db", store->path);
     if (application != PBD_STORE_APPLICATION || version != PBD_STORE_VERSION)
         return pbd_error(PBD_BAD_INPUT, "the store '%s' is of version %lld and this pbdbench reads version %d",
                          store->path, version, PBD_STORE_VERSION);
@@ -316,8 +316,8 @@ pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out
     first_look look;
     PBD_TRY(look_first(path, mode, &look));
     if (mode == PBD_STORE_READ && !look.exists)
-        return pbd_error(PBD_BAD_INPUT, "the store '%s' is empty: run something first, or name another file with --db",
-                         path);
+        return pbd_error(PBD_BAD_INPUT,
+                         "the store '%s' is empty: run something first, or choose another file with --db", path);
     pbd_store *store = calloc(1, sizeof *store);
     pbd_kept *kept = calloc(1, sizeof *kept);
     char *copy = strdup(path);

@@ -215,7 +215,7 @@ static pbd_status feed_row(XXH3_state_t *hash, const table *t, const json_t *row
     for (const column *c = t->columns + from; c->name != NULL; c++) {
         const json_t *value = json_object_get(row, c->name);
         if (value == NULL || !fits(value, c->kind))
-            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
+            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or invalid", t->name, c->name);
         feed(hash, t->name, strlen(t->name));
         feed(hash, ".", 1);
         feed(hash, c->name, strlen(c->name));
@@ -256,7 +256,7 @@ bool pbd_row_identify(const char *name, json_t *row) {
 
 /* A run's children of one table; the rows' number goes first, so that moving a row between tables shows. */
 static pbd_status feed_children(XXH3_state_t *hash, const table *t, const json_t *rows) {
-    if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or no array", t->name);
+    if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or not an array", t->name);
     feed(hash, t->name, strlen(t->name));
     feed_number(hash, " %zu\n", json_array_size(rows));
     for (size_t i = 0; i < json_array_size(rows); i++) PBD_TRY(feed_row(hash, t, json_array_get(rows, i), 0));
@@ -313,7 +313,7 @@ pbd_status pbd_comparison_verify(const json_t *record) {
     PBD_TRY(verify_row(record, "invocation"));
     const char *named = text_of(record, "comparison", "invocation_id");
     if (strcmp(named, text_of(record, "invocation", "invocation_id")) != 0)
-        return pbd_error(PBD_BAD_INPUT, "the invocation beside it is another than it names ('%s')", named);
+        return pbd_error(PBD_BAD_INPUT, "the invocation beside it is not the one it refers to ('%s')", named);
     PBD_TRY(pbd_comparison_hash(record, hash));
     if (strcmp(hash, text_of(record, "comparison", "comparison_id")) != 0)
         return pbd_error(PBD_BAD_INPUT, "it was changed after it was stored: hash %s now", hash);
@@ -333,7 +333,7 @@ pbd_status pbd_record_verify(const json_t *record, const json_t *verified) {
         if (t->place == CHILD || !is_of_run(t)) continue;
         const char *named = text_of(record, t->place == BY_RUN_ROW ? "run" : "cell", t->link);
         if (strcmp(named, text_of(record, t->name, t->columns[0].name)) != 0)
-            return pbd_error(PBD_BAD_INPUT, "the %s beside it is another than it names ('%s')", t->name, named);
+            return pbd_error(PBD_BAD_INPUT, "the %s beside it is not the one it refers to ('%s')", t->name, named);
     }
     PBD_TRY(pbd_record_hash(record, hash));
     if (strcmp(hash, text_of(record, "run", "run_id")) != 0)
@@ -391,9 +391,8 @@ static pbd_status read_rows(const pbd_store *store, const table *t, const char *
         status = pbd_store_step(store, stmt, &row, "reading a run");
         if (status.code != PBD_OK || !row) break;
         if (json_array_append_new(rows, read_row(stmt, t)) != 0)
-            status =
-                pbd_error(PBD_BAD_INPUT, "the store '%s' holds no proper text in a row of %s of '%s': run `db check`",
-                          store->path, t->name, key);
+            status = pbd_error(PBD_BAD_INPUT, "the store '%s' has invalid text in a row of %s of '%s': run `db check`",
+                               store->path, t->name, key);
     }
     sqlite3_reset(stmt);
     return status;
@@ -523,7 +522,7 @@ static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const t
     for (const column *c = t->columns; c->name != NULL; c++, at++) {
         const json_t *value = json_object_get(row, c->name);
         if (value == NULL || !fits(value, c->kind))
-            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or not what it should be", t->name, c->name);
+            return pbd_error(PBD_BAD_INPUT, "%s.%s is missing or invalid", t->name, c->name);
         if (!bind(stmt, at, c->kind, value)) return pbd_store_fault(store, "storing a run");
     }
     if (is_child(t) && (sqlite3_bind_int64(stmt, at, (sqlite3_int64)position) != SQLITE_OK ||

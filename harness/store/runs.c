@@ -189,8 +189,8 @@ static bool read_prefix(const char *prefix, char low[33]) {
 pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char run_id[33]) {
     char low[33], high[34];
     if (!read_prefix(prefix, low))
-        return pbd_error(PBD_BAD_INPUT, "'%s' is no run: give its id, or at least the first 4 of its 32 hex digits",
-                         prefix);
+        return pbd_error(PBD_BAD_INPUT,
+                         "'%s' is not a run id: give its id, or at least the first 4 of its 32 hex digits", prefix);
     snprintf(high, sizeof high, "%sg", low); /* behind every id that begins with the prefix */
     const char *const text[] = {low, high};
     sqlite3_stmt *stmt;
@@ -204,7 +204,7 @@ pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char ru
     }
     if (status.code == PBD_OK && !one)
         status =
-            pbd_error(PBD_BAD_INPUT, "no run '%s' in the store '%s': check the id, or name another store with --db",
+            pbd_error(PBD_BAD_INPUT, "no run '%s' in the store '%s': check the id, or choose another store with --db",
                       prefix, store->path);
     if (status.code == PBD_OK && two)
         status = pbd_error(PBD_BAD_INPUT, "'%s' begins more than one run (%s, %s): give more digits", prefix, run_id,
@@ -512,10 +512,10 @@ pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) 
     json_decref(record);
     if (fine) return pbd_ok();
     pbd_result_free(out);
-    return pbd_error(PBD_BAD_INPUT,
-                     "run '%s' in the store '%s' cannot be read: out of memory, or a series was changed; "
-                     "`pbdbench db check` tells",
-                     full, store->path);
+    return pbd_error(
+        PBD_BAD_INPUT,
+        "run '%s' in the store '%s' cannot be read: out of memory, or a series was changed; see `pbdbench db check`",
+        full, store->path);
 }
 
 /* ---- Between processes ------------------------------------------------------------------------------------------- */

@@ -38,7 +38,8 @@ pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
                              "another file with --db",
                              path, doing);
         case SQLITE_CANTOPEN:
-            return pbd_error(PBD_BAD_INPUT, "the store '%s' cannot be opened (%s, while %s): check its folder's rights",
+            return pbd_error(PBD_BAD_INPUT,
+                             "the store '%s' cannot be opened (%s, while %s): check the permissions of its folder",
                              path, system_errno != 0 ? strerror(system_errno) : sqlite3_errmsg(store->db), doing);
         case SQLITE_BUSY:
         case SQLITE_LOCKED:

@@ -18,7 +18,7 @@ pbd_status pbd_record_open(json_t *record) {
         json_t *row = json_array_get(series, i);
         json_t *values = pbd_series_open(json_string_value(json_object_get(row, "values")));
         if (json_object_set_new(row, "values", values) != 0)
-            return pbd_error(PBD_BAD_INPUT, "its series '%s' is no array of numbers: `pbdbench db check` tells more",
+            return pbd_error(PBD_BAD_INPUT, "its series '%s' is not an array of numbers: see `pbdbench db check`",
                              json_string_value(json_object_get(row, "name")));
     }
     return pbd_ok();

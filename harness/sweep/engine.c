@@ -157,7 +157,7 @@ static void write_command(FILE *out, const command *c) {
 static void write_head(FILE *out, const pbd_manifest *m, const char *what, const char *id) {
     fprintf(out,
             "#!/bin/sh\n"
-            "# Written by `pbdbench sweep`; may be handed to sbatch again by hand.\n"
+            "# Written by `pbdbench sweep`; may be submitted again with sbatch.\n"
             "#SBATCH --job-name=\"%s-%s\"\n"
             "#SBATCH --output=\"%s/jobs/%s.txt\"\n"
             "#SBATCH --nodes=1\n"
@@ -230,7 +230,7 @@ static pbd_status add_args(command *c, const pbd_texts *args, char **copy) {
 static pbd_status read_job(const char *said, char job[32]) {
     const size_t digits = strspn(said, "0123456789");
     if (digits == 0 || digits > 31)
-        return pbd_error(PBD_BAD_INPUT, "sbatch said '%.100s', which is no job's number", said);
+        return pbd_error(PBD_BAD_INPUT, "sbatch printed '%.100s', which is not a job number", said);
     snprintf(job, 32, "%.*s", (int)digits, said);
     return pbd_ok();
 }

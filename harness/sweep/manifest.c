@@ -220,8 +220,8 @@ static pbd_status keep(const char *folder, const char *text, size_t bytes) {
     if (is_same(path.text, text, bytes)) return pbd_ok();
     if (has_begun(folder))
         return pbd_error(PBD_BAD_INPUT,
-                         "'%.140s' holds another sweep, of which something was submitted or made: name another folder "
-                         "with --dir, or remove that one",
+                         "'%.140s' holds another sweep, which was submitted or run in part: choose another folder with "
+                         "--dir, or remove that one",
                          folder);
     PBD_TRY(make_folder(folder));
     PBD_TRY(make_folder(pbd_sweep_file(folder, "shards").text));
@@ -267,7 +267,7 @@ pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells) {
 static pbd_status changed(const pbd_manifest *m, const char *how) {
     return pbd_error(PBD_BAD_INPUT,
                      "the manifest in '%.140s' was changed after planning (%s): plan the sweep again, into another "
-                     "folder where shards were made",
+                     "folder if shards were made",
                      m->folder, how);
 }
 
@@ -303,7 +303,7 @@ static pbd_status read_header(pbd_manifest *m) {
     if (json_unpack(m->header, "{si ss sI sI sI si}", "pbdbench_sweep", &format, "name", &m->name, "cells", &cells,
                     "runs", &runs, "shard_cells", &shard_cells, "threads", &m->threads) != 0 ||
         (size_t)cells != m->cells || shard_cells < 1 || runs < cells)
-        return changed(m, "its first line is not one that is planned");
+        return changed(m, "its first line is not a planned one");
     if (format != FORMAT)
         return pbd_error(PBD_BAD_INPUT, "the manifest in '%.140s' is of version %d, and this pbdbench reads version %d",
                          m->folder, format, FORMAT);
@@ -323,7 +323,7 @@ static pbd_status load_plugins(const pbd_manifest *m) {
         PBD_TRY(pbd_plugin_load(path, &plugin));
         if (strcmp(pbd_plugin_hash(plugin), hash) != 0)
             return pbd_error(PBD_BAD_INPUT,
-                             "the plug-in '%.140s' is another (%.12s) than the sweep was planned with (%.12s): plan "
+                             "the plug-in '%.140s' (%.12s) differs from that of the plan (%.12s): plan "
                              "again into another folder",
                              path, pbd_plugin_hash(plugin), hash);
     }
@@ -335,8 +335,8 @@ pbd_status pbd_manifest_prepare(const pbd_manifest *m) {
     if (!source) return changed(m, "it does not name its build");
     if (strcmp(source, pbd_this_build()->source) != 0)
         return pbd_error(PBD_BAD_INPUT,
-                         "the sweep in '%.140s' was planned by other sources (%.12s) than this pbdbench is made of "
-                         "(%.12s): use the one that planned it, or plan again into another folder",
+                         "the sweep in '%.140s' was planned by a pbdbench of other sources (%.12s; this one: %.12s): "
+                         "use the one that planned it, or plan again into another folder",
                          m->folder, source, pbd_this_build()->source);
     return load_plugins(m);
 }
@@ -348,7 +348,7 @@ static pbd_status read_manifest(pbd_manifest *m) {
     if (!m->text)
         return pbd_error(PBD_BAD_INPUT,
                          "there is no sweep in '%.140s' (%s: %s): `pbdbench sweep plan FILE.yaml` plans one, and --dir "
-                         "names its folder",
+                         "sets its folder",
                          m->folder, file_name, strerror(errno));
     PBD_TRY(find_lines(m, bytes));
     PBD_TRY(check_seal(m));

@@ -177,8 +177,8 @@ static void warn_of_threads(const pbd_figure_file *file, const pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         if (file->runs[i].threads > 0) continue;
         fprintf(stderr,
-                "pbdbench: %s: runs[%u] '%s' does not say its threads: frozen to the %d of this machine; `threads: N` "
-                "says otherwise\n",
+                "pbdbench: %s: runs[%u] '%s' does not set threads: frozen to the %d of this machine; set `threads: N` "
+                "to change it\n",
                 file->shown_as, i, file->runs[i].name, plan->count ? plan->item[0].cell.threads : 0);
         return;
     }
@@ -193,7 +193,7 @@ static pbd_status freeze(const pbd_parts *parts, const pbd_figure_file *file, co
     if (seconds > 0)
         printf("about %.2g s a run, as stored runs took: %.2g s a shard\n", seconds, seconds * (double)cells);
     else if (parts->shard_cells == 0)
-        printf("nothing like it is stored, so its time is unknown: --shard-cells N makes shards of 5 to 30 minutes\n");
+        printf("no similar run is stored, so its time is unknown: --shard-cells N makes shards of 5 to 30 minutes\n");
     return pbd_ok();
 }
 
@@ -249,8 +249,8 @@ static pbd_status begin(pbd_manifest **m, const pbd_parts *parts, int *exit_code
         return pbd_error(PBD_BAD_INPUT, "submit needs --engine slurm, or --engine local for this machine");
     if (twice)
         return pbd_error(PBD_BAD_INPUT,
-                         "the sweep in '%.140s' was submitted already: `pbdbench sweep status` says how far it is, and "
-                         "when its jobs have ended, `pbdbench sweep resume` submits what is missing",
+                         "the sweep in '%.140s' was submitted already: `pbdbench sweep status` shows its progress; "
+                         "when its jobs have ended, `pbdbench sweep resume` submits missing shards",
                          (*m)->folder);
     if (parts->shard_cells > 0) PBD_TRY(pbd_manifest_regroup(m, (size_t)parts->shard_cells));
     return start_missing(*m, parts, &parts->submission, exit_code);
@@ -274,13 +274,13 @@ static pbd_status go_on(const pbd_manifest *m, const pbd_parts *parts, const jso
         status =
             pbd_error(PBD_BAD_INPUT,
                       "nothing was submitted of the sweep in '%.140s' yet: `pbdbench sweep submit --engine slurm`, "
-                      "or name the engine here",
+                      "or give the engine here",
                       m->folder);
     const queue q = s.engine && strcmp(s.engine, "slurm") == 0 ? ask_queue(last) : (queue){0};
     if (q.running + q.waiting > 0)
         fprintf(stderr,
                 "pbdbench: of the last submission %zu tasks are running and %zu waiting: their shards will run twice, "
-                "which does no harm but takes time\n",
+                "which is harmless but takes time\n",
                 q.running, q.waiting);
     if (status.code == PBD_OK) status = start_missing(m, parts, &s, exit_code);
     if (!own_args) pbd_texts_free(&s.args);
@@ -309,7 +309,7 @@ static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_m
     if (!known)
         pbd_print_made(making, of);
     else if (!parts->style.json)
-        printf("%s: published already\n", of);
+        printf("%s: already published\n", of);
     return pbd_ok();
 }
 
@@ -338,7 +338,7 @@ static void hear(void *context, const char *name, const char *says) {
     else
         json_array_append_new(story->refusals, pbd_text_json(says));
     if (name)
-        fprintf(stderr, "pbdbench: set aside: %s: %s\n", name, says);
+        fprintf(stderr, "pbdbench: moved to aside: %s: %s\n", name, says);
     else
         fprintf(stderr, "pbdbench: run refused: %s\n", says);
 }
@@ -353,12 +353,12 @@ static void say_merged(const pbd_manifest *m, const pbd_parts *parts, const pbd_
                              "refusals", story->refusals));
         return;
     }
-    printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already there, %zu failed or diverged", parts->db,
+    printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already present, %zu failed or diverged", parts->db,
            merged->shards, m->shards, merged->added, plural(merged->added), merged->known, merged->unwell);
     if (merged->refused > 0) printf(", %zu refused", merged->refused);
-    if (merged->twice > 0) printf("; %zu made twice and passed over", merged->twice);
+    if (merged->twice > 0) printf("; %zu made twice and ignored", merged->twice);
     putchar('\n');
-    if (merged->aside > 0) printf("  %zu set aside, in %s/aside\n", merged->aside, m->folder);
+    if (merged->aside > 0) printf("  %zu moved to %s/aside\n", merged->aside, m->folder);
     if (merged->shards == m->shards) return;
     printf("  missing:");
     print_missing(merged->is_merged, m->shards);

@@ -56,11 +56,11 @@ static pbd_status judge_mark(const pbd_manifest *m, sqlite3_stmt *stmt, pbd_shar
     if (!manifest || strcmp(manifest, m->hash) != 0)
         return pbd_error(PBD_BAD_INPUT, "is a shard of another manifest (%.12s, not %.12s)", manifest ? manifest : "",
                          m->hash);
-    if (number < 0 || (size_t)number >= m->shards) return pbd_error(PBD_BAD_INPUT, "is no shard of this many");
+    if (number < 0 || (size_t)number >= m->shards) return pbd_error(PBD_BAD_INPUT, "has an invalid shard number");
     if (sqlite3_column_int64(stmt, 2) != sqlite3_column_int64(stmt, 6))
-        return pbd_error(PBD_BAD_INPUT, "has %lld runs, and should have %lld", sqlite3_column_int64(stmt, 6),
+        return pbd_error(PBD_BAD_INPUT, "has %lld runs instead of %lld", sqlite3_column_int64(stmt, 6),
                          sqlite3_column_int64(stmt, 2));
-    if (sqlite3_column_int(stmt, 7)) return pbd_error(PBD_BAD_INPUT, "holds comparisons, which no shard does");
+    if (sqlite3_column_int(stmt, 7)) return pbd_error(PBD_BAD_INPUT, "holds comparisons, which a shard cannot have");
     *mark = (pbd_shard_mark){.number = (size_t)number,
                              .runs = (size_t)sqlite3_column_int64(stmt, 2),
                              .unwell = (size_t)sqlite3_column_int64(stmt, 3),
@@ -74,13 +74,13 @@ static pbd_status read_mark(const pbd_manifest *m, pbd_store *store, pbd_shard_m
     bool row = false;
     if (sqlite3_table_column_metadata(pbd_store_sql(store), NULL, "shard", NULL, NULL, NULL, NULL, NULL, NULL) !=
         SQLITE_OK)
-        return pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
+        return pbd_error(PBD_BAD_INPUT, "is a store, but not a finished shard");
     pbd_status status = pbd_store_prepare(store,
                                           "SELECT manifest, number, runs, unwell, refused, refusals,"
                                           " (SELECT count(*) FROM run), EXISTS (SELECT * FROM comparison) FROM shard",
                                           NULL, 0, &stmt);
     if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard's mark");
-    if (status.code == PBD_OK && !row) status = pbd_error(PBD_BAD_INPUT, "is a store, but no finished shard");
+    if (status.code == PBD_OK && !row) status = pbd_error(PBD_BAD_INPUT, "is a store, but not a finished shard");
     if (status.code == PBD_OK) status = judge_mark(m, stmt, mark);
     sqlite3_finalize(stmt);
     return status;

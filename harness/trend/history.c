@@ -361,8 +361,8 @@ static pbd_status check_machine(sqlite3 *sql, const char *machine) {
     const size_t digits = strlen(machine);
     if (digits < 4 || digits > 32 || strspn(machine, "0123456789abcdef") != digits)
         return pbd_error(PBD_BAD_INPUT,
-                         "'%.60s' is no machine: give the first digits of its fingerprint, 4 at least; `pbdbench env` "
-                         "says this one's",
+                         "'%.60s' is not a machine: give at least the first 4 digits of its fingerprint; `pbdbench "
+                         "env` prints that of this machine",
                          machine);
     return check_word(sql, "SELECT DISTINCT fingerprint FROM env", "machine of the store", machine, digits,
                       "pbdbench history --json");
@@ -380,7 +380,7 @@ static pbd_status check_metric(sqlite3 *sql, const char *metric) {
 static pbd_status nothing_fits(sqlite3 *sql, const pbd_history_query *query) {
     if (query->metric) PBD_TRY(check_metric(sql, query->metric));
     return pbd_error(
-        PBD_BAD_INPUT, "the store has no runs that ended well%s%s%s%s%s%s: `pbdbench list runs` shows what it has",
+        PBD_BAD_INPUT, "the store has no successful runs%s%s%s%s%s%s: `pbdbench list runs` shows what it has",
         query->case_name ? " of " : "", query->case_name ? query->case_name : "", query->method ? " by " : "",
         query->method ? query->method : "", query->metric ? " with metric " : "", query->metric ? query->metric : "");
 }

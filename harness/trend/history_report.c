@@ -65,7 +65,7 @@ static void print_sorted(const pbd_history *const *sorted, const pbd_histories *
     size_t single = 0;
     for (size_t i = 0; i < all->count; i++) single += all->item[i].points == 1;
     fprintf(out, "%zu histories of %zu cells%s: %zu with a step, %zu of one build only\n", all->count, all->cells,
-            all->narrowed ? " (those run last; --all looks at every one)" : "", with, single);
+            all->narrowed ? " (the most recent ones; --all includes every one)" : "", with, single);
     if (with > 0) fputs("\nwith a step, the newest first\n", out);
     for (size_t i = 0; i < with; i++) print_history(sorted[i], points, out);
     if (all->count - with > single || points) fputs("\nwithout\n", out);

@@ -367,7 +367,7 @@ static pbd_status choose_error(const gathering *all, const pbd_work_query *q, co
     if (*out) return pbd_ok();
     if (q->error) return unknown_error(all, q->error);
     return pbd_error(PBD_BAD_INPUT,
-                     "no stored run of %s that ended well has an error (a metric that is better lower): "
+                     "no successful stored run of %s has an error (a metric that is better lower): "
                      "`pbdbench list runs --case %s` shows them",
                      q->case_name, q->case_name);
 }
@@ -422,11 +422,11 @@ static char *reason_of(const pbd_work *w, const pbd_work_point *p, const gathere
     if (isnan(p->error))
         made = asprintf(&text, "reports no %s", w->error);
     else if (!isfinite(p->error) || p->error <= 0)
-        made = asprintf(&text, "%s is %g, which a logarithmic axis has no place for", w->error, p->error);
+        made = asprintf(&text, "%s is %g, which a logarithmic axis cannot show", w->error, p->error);
     else if (isnan(cost) && w->frames && !w->memory)
-        made = asprintf(&text, "has no simulated_time: an older build ran it");
+        made = asprintf(&text, "has no simulated_time: it was run by an older build");
     else if (!isfinite(cost) || cost <= 0)
-        made = asprintf(&text, "%s", w->memory ? "asked for no memory by the backend" : "has no time of a solve");
+        made = asprintf(&text, "%s", w->memory ? "allocated no memory through the backend" : "has no time of a solve");
     else
         return NULL;
     return made < 0 ? strdup("") : text;

@@ -23,8 +23,10 @@ static const char *cost_unit(const pbd_work *w) { return !w->memory ? "ms" : w->
 
 static void print_front(const pbd_work *w, FILE *out) {
     size_t number = 0;
-    fprintf(out, "the front: no other run is as %s and more exact\n  %3s  %-12s %-12s\n", w->memory ? "small" : "quick",
-            "",
+    fprintf(out,
+            "the front: no other run is as %s and more accurate\n"
+            "  %3s  %-12s %-12s\n",
+            w->memory ? "small" : "quick", "",
             w->memory   ? "MiB"
             : w->frames ? "ms a frame"
                         : "ms a solve",
@@ -49,7 +51,7 @@ static void print_unsteady(const pbd_work *w, FILE *out) {
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
         if (p->not_ok > 0)
-            fprintf(out, "note: %zu of %zu runs did not end well and do not count: %s\n", p->not_ok, p->ok + p->not_ok,
+            fprintf(out, "note: %zu of %zu runs did not succeed and are ignored: %s\n", p->not_ok, p->ok + p->not_ok,
                     p->label);
     }
 }
@@ -73,13 +75,14 @@ void pbd_work_print(const pbd_work *w, FILE *out) {
     if (w->drawn > 0) print_front(w, out);
     print_apart(w, out);
     print_unsteady(w, out);
-    if (!w->here) fputs("note: the store has no run of it on this machine; these are another's\n", out);
+    if (!w->here) fputs("note: the store has no run of it on this machine; these are from another\n", out);
     if (builds_of(w) > 1)
-        fprintf(out, "note: points are of %zu commits, each cell's newest; the same command runs the old ones again\n",
+        fprintf(out, "note: points are of %zu commits, each cell's newest; the same command repeats the old ones\n",
                 builds_of(w));
     if (*w->varies)
         fprintf(out,
-                "note: these are different problems, whose errors do not compare: they differ in %s; -s names one\n",
+                "note: these are different problems, whose errors cannot be compared: they differ in %s; select one "
+                "with -s\n",
                 w->varies);
 }
 
@@ -104,7 +107,7 @@ pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE 
     const pbd_work_point *best = pbd_work_within(w, ms);
     char *command;
     if (!best) {
-        fprintf(out, "%s: nothing is done within %g ms a %s; the quickest takes %.4g ms\n", w->case_name, ms, per(w),
+        fprintf(out, "%s: no run takes less than %g ms a %s; the fastest takes %.4g ms\n", w->case_name, ms, per(w),
                 quickest(w));
         return pbd_ok();
     }
@@ -278,8 +281,7 @@ static char *footer_of(const pbd_work *w, size_t letters, size_t *lines) {
         fold(out, row, letters, lines);
         free(row);
     }
-    if (members > MOST_NAMED)
-        fprintf(out, "and %zu between them, which the text names|", members - MOST_NAMED), ++*lines;
+    if (members > MOST_NAMED) fprintf(out, "and %zu between them, listed in the text|", members - MOST_NAMED), ++*lines;
     if (w->drawn < w->points)
         fprintf(out, "not drawn: %zu of %zu cells, which diverged or lack one of the numbers|", w->points - w->drawn,
                 w->points),

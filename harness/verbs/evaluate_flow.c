@@ -17,9 +17,9 @@ static const pbd_param modulus = {
 static const pbd_param ratio = {
     "nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"};
 static const pbd_param step = {"dt", "s", PBD_REAL, "", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "time step"};
-static const pbd_param gain = {"state", "", PBD_REAL, "0", 0, 1000, 0, NULL, "log of volume gained before"};
+static const pbd_param gain = {"state", "", PBD_REAL, "0", 0, 1000, 0, NULL, "log of the volume gained so far"};
 static const pbd_param snow = {
-    "state", "", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "plastic volume change before"};
+    "state", "", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "plastic volume change so far"};
 
 typedef struct flow_evaluation {
     flow_rule rule;
@@ -47,8 +47,8 @@ static pbd_status refuse_foreign(pbd_flow rule, const pbd_texts *sets) {
                 continue;
             int owner = PBD_FLOW_VON_MISES;
             while (!flow_knows((pbd_flow)owner, k)) owner++;
-            return pbd_error(PBD_BAD_INPUT, "%s is a parameter of %s, not of %s; leave it out", name,
-                             flow_choices[owner], flow_choices[rule]);
+            return pbd_error(PBD_BAD_INPUT, "%s is a parameter of %s, not of %s; remove it", name, flow_choices[owner],
+                             flow_choices[rule]);
         }
     return pbd_ok();
 }

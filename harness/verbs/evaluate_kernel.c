@@ -16,8 +16,9 @@ static const pbd_param params[KEYS + 1] = {
     [KEY_RADIUS] = {"radius", "m", PBD_REAL, "", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
                     "h or r of the papers"},
     [KEY_SUPPORT] = {"support", "m", PBD_REAL, "", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
-                     "the distance where the kernel ends"},
-    [KEY_DIMENSIONS] = {"dimensions", "", PBD_INTEGER, "3", 1, 3, 0, NULL, "of the space in which its integral is 1"},
+                     "the support: the kernel is 0 beyond it"},
+    [KEY_DIMENSIONS] = {"dimensions", "", PBD_INTEGER, "3", 1, 3, 0, NULL,
+                        "of the space in which the kernel is normalised"},
 };
 
 typedef struct kernel_evaluation {

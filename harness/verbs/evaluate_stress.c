@@ -15,9 +15,10 @@ enum { KEY_E, KEY_NU, KEY_JOIN, KEY_THRESHOLD, KEYS };
 static const pbd_param params[KEYS + 1] = {
     [KEY_E] = {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"},
     [KEY_NU] = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
-    [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what joins the law under compression and inversion"},
+    [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins,
+                  "continuation of the law under compression and inversion"},
     [KEY_THRESHOLD] = {"threshold", "", PBD_REAL, "0.57735026918962576", 0, 1, PBD_OPEN_MAX, NULL,
-                       "singular value under which the join acts"},
+                       "singular value below which the join acts"},
 };
 
 static pbd_status find_law(const char *name, pbd_law *out) {
@@ -41,10 +42,10 @@ static pbd_status make_material(const pbd_eval_options *o, hyperelastic *out) {
     const pbd_join join = (pbd_join)(int)value[KEY_JOIN];
     if (join != PBD_JOIN_NONE && join != PBD_JOIN_CLAMP &&
         (law == PBD_LAW_COROTATED || law == PBD_LAW_STABLE_NEO_HOOKEAN))
-        return pbd_error(PBD_BAD_INPUT, "%s is defined for every F and needs no join; leave join=%s out", laws[law],
+        return pbd_error(PBD_BAD_INPUT, "%s is defined for every F and needs no join; remove join=%s", laws[law],
                          joins[join]);
     if (join == PBD_JOIN_NONE && given[KEY_THRESHOLD])
-        return pbd_error(PBD_BAD_INPUT, "threshold goes with a join: -s join=printed, continuous, shifted or clamp");
+        return pbd_error(PBD_BAD_INPUT, "threshold requires a join: -s join=printed, continuous, shifted or clamp");
     const double threshold = given[KEY_THRESHOLD] ? value[KEY_THRESHOLD] : hyperelastic_threshold(law, join);
     if (threshold <= 0 && join != PBD_JOIN_NONE && join != PBD_JOIN_PRINTED &&
         (law == PBD_LAW_NEO_HOOKEAN || law == PBD_LAW_HENCKY))
@@ -55,7 +56,7 @@ static pbd_status make_material(const pbd_eval_options *o, hyperelastic *out) {
     if (!isfinite(out->lambda) || !isfinite(out->mu))
         return pbd_error(
             PBD_BAD_INPUT,
-            "E=%g Pa with nu=%g gives Lame's moduli beyond the largest double: take a smaller unit of stress",
+            "E=%g Pa with nu=%g gives Lame's moduli beyond the largest double: use a larger unit of stress",
             value[KEY_E], value[KEY_NU]);
     return pbd_ok();
 }

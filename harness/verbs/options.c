@@ -79,7 +79,7 @@ static pbd_status take_value(const pbd_option *o, const char *text, void *option
         case PBD_OPTION_MANY:
             return pbd_texts_add(member, text);
     }
-    return pbd_error(PBD_FAILED, "option --%s is of no known kind", o->name);
+    return pbd_error(PBD_FAILED, "option --%s is of an unknown kind", o->name);
 }
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */

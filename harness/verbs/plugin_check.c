@@ -80,7 +80,7 @@ static pbd_status create(solver *s, int backend, int threads) {
     PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
     pbd_status status = s->method->create(&s->scene, &s->values, s->exec, s->recorder, &s->state);
     if (status.code == PBD_BAD_INPUT) return pbd_error(PBD_FAILED, "refuses its own defaults: %.300s", status.text);
-    if (status.code == PBD_OK && !s->state) return pbd_error(PBD_FAILED, "create returns OK and no state");
+    if (status.code == PBD_OK && !s->state) return pbd_error(PBD_FAILED, "create returns OK without a state");
     return status;
 }
 
@@ -104,7 +104,7 @@ static bool steps(const solver *s) { return s->method->step && time_step(s) > 0;
 /* A few steps, or the solve of a method that has no steps. */
 static pbd_status advance(const solver *s) {
     if (!steps(s) && !s->method->solve)
-        return pbd_error(PBD_NOT_SUPPORTED, "names no time step: neither a metric nor a parameter dt above 0");
+        return pbd_error(PBD_NOT_SUPPORTED, "gives no time step: neither a metric nor a parameter dt above 0");
     if (!steps(s)) return s->method->solve(s->state);
     for (int i = 0; i < STEPS; i++) PBD_TRY(s->method->step(s->state, time_step(s)));
     return pbd_ok();
@@ -183,8 +183,9 @@ static pbd_status begins_where_asked(const solver *s) {
     if (status.code == PBD_OK) {
         const double off = largest_difference(x, start_of(&s->scene), s->numbers);
         if (off > 64 * epsilon_of(s->precision) * s->scene.extent)
-            status = pbd_error(PBD_FAILED, "%s: right after create a particle is %.3g m from where the case puts it",
-                               pbd_precision_name(s->precision), off);
+            status =
+                pbd_error(PBD_FAILED, "%s: directly after create a particle is %.3g m from its position in the scene",
+                          pbd_precision_name(s->precision), off);
     }
     free(x);
     return status;
@@ -201,7 +202,7 @@ static pbd_status check_life(const subject *of) {
         close_solver(&s);
         PBD_TRY(status);
     }
-    FOUND("create, read, destroy, destroy(NULL); it starts where the case puts it");
+    FOUND("create, read, destroy, destroy(NULL); it starts at the positions of the scene");
 }
 
 /* The arrays of a scene, copied and compared byte by byte. */
@@ -271,7 +272,7 @@ static pbd_status check_scene(const subject *of) {
     close_solver(&s);
     PBD_TRY(status);
     if (changed) WRONG("the scene belongs to the case, but its %s changed", changed);
-    FOUND("left as the case made it");
+    FOUND("the scene is unchanged");
 }
 
 /* A case may load nothing (hex_fit): then nothing need move. */
@@ -320,17 +321,19 @@ static pbd_status repeat_once(const subject *of, pbd_precision precision) {
     size_t bytes = 0;
     pbd_status status = open_solver(of, precision, any_backend(of), 1, NULL, &s);
     if (status.code == PBD_OK && !s.method->save)
-        status = pbd_error(PBD_NOT_SUPPORTED, "it cannot save its state, so no warm-ups, no --time and no bench");
+        status =
+            pbd_error(PBD_NOT_SUPPORTED, "it cannot save its state, so warm-ups, --time and bench are unsupported");
     if (status.code == PBD_OK) status = s.method->save(s.state, NULL, &bytes);
     if (status.code == PBD_OK && !(blob = malloc(bytes + 1))) status = pbd_error(PBD_FAILED, "out of memory");
     if (status.code == PBD_OK) status = twice(&s, blob, bytes, &a, &b);
     if (status.code == PBD_OK && memcmp(a, b, s.numbers * sizeof *a) != 0)
-        status = pbd_error(PBD_FAILED,
-                           "%s: from one saved state two answers, %.3g m apart: save leaves out something, or "
-                           "something is not set",
-                           pbd_precision_name(precision), largest_difference(a, b, s.numbers));
+        status = pbd_error(
+            PBD_FAILED,
+            "%s: two results from one saved state, %.3g m apart: save omits something, or a value is uninitialised",
+            pbd_precision_name(precision), largest_difference(a, b, s.numbers));
     if (status.code == PBD_OK && s.method->load(s.state, blob, bytes + 1).code == PBD_OK)
-        status = pbd_error(PBD_FAILED, "load takes a state of %zu bytes, its own has %zu", bytes + 1, bytes);
+        status =
+            pbd_error(PBD_FAILED, "load accepts a state of %zu bytes; the method's state has %zu", bytes + 1, bytes);
     free(a);
     free(b);
     free(blob);
@@ -359,7 +362,7 @@ static pbd_status check_held(const subject *of) {
     const pbd_precision p = best_precision(of);
     pbd_status status = open_solver(of, p, any_backend(of), 1, NULL, &s);
     if (status.code == PBD_OK && s.scene.fixed == 0)
-        status = pbd_error(PBD_NOT_SUPPORTED, "the case holds no particle");
+        status = pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
     if (status.code == PBD_OK) status = advance(&s);
     if (status.code == PBD_OK) status = read_positions(&s, &x);
     for (size_t i = 0; status.code == PBD_OK && i < 3 * s.scene.fixed; i++) {
@@ -370,8 +373,8 @@ static pbd_status check_held(const subject *of) {
     free(x);
     close_solver(&s);
     PBD_TRY(status);
-    if (off > limit) WRONG("a particle that is held moves %.3g m", off);
-    FOUND("particles that are held stay where they are");
+    if (off > limit) WRONG("a fixed particle moves %.3g m", off);
+    FOUND("fixed particles do not move");
 }
 
 static pbd_status check_threads(const subject *of) {
@@ -414,7 +417,7 @@ static pbd_status check_precisions(const subject *of) {
     pbd_precision p[2];
     double off = 0, moved = 0, extent = 0;
     if (precisions_of(of, p) < 2)
-        return pbd_error(PBD_NOT_SUPPORTED, "it runs in %s alone", pbd_precision_name(best_precision(of)));
+        return pbd_error(PBD_NOT_SUPPORTED, "it runs in %s only", pbd_precision_name(best_precision(of)));
     PBD_TRY(compare_walks(of, PBD_PRECISION_F32, any_backend(of), PBD_PRECISION_F64, any_backend(of), &off, &moved,
                           &extent));
     if (off > 0.01 * moved + 100 * FLT_EPSILON * extent)
@@ -426,14 +429,14 @@ static pbd_status check_emu(const subject *of) {
     pbd_precision p[2];
     double off = 0, moved = 0, extent = 0;
     if (!has_backend(of, PBD_EMU) || !has_backend(of, PBD_CPU))
-        return pbd_error(PBD_NOT_SUPPORTED, "it runs on %s alone", has_backend(of, PBD_CPU) ? "cpu" : "emu");
+        return pbd_error(PBD_NOT_SUPPORTED, "it runs on %s only", has_backend(of, PBD_CPU) ? "cpu" : "emu");
     if (!of->entry->by_precision[PBD_PRECISION_F64]->step) return pbd_error(PBD_NOT_SUPPORTED, "it has no steps");
     for (int i = 0; i < precisions_of(of, p); i++) {
         PBD_TRY(compare_walks(of, p[i], PBD_CPU, p[i], PBD_EMU, &off, &moved, &extent));
         if (off > 1000 * epsilon_of(p[i]) * extent)
             WRONG("%s: cpu and emu differ by %.3g m where the body moves %.3g m", pbd_precision_name(p[i]), off, moved);
     }
-    FOUND("differ by %.2g m; no race was seen", off);
+    FOUND("differ by %.2g m; no race was detected", off);
 }
 
 /* ---- Physics that every solid obeys ------------------------------------------------------------------------------ */
@@ -457,7 +460,7 @@ static pbd_status check_rest(const subject *of) {
     close_solver(&s);
     PBD_TRY(status);
     if (off > limit) WRONG("without load a body at rest moves %.3g m", off);
-    FOUND("without load a body at rest stays there, to %.2g m", off);
+    FOUND("without load a body at rest stays at rest, to %.2g m", off);
 }
 
 /* By 0.7 rad about (1, 2, 3), Rodrigues. */
@@ -522,18 +525,18 @@ static pbd_status moved_alike(const subject *of, scene_change change, double *of
 static pbd_status check_translation(const subject *of) {
     double off = 0, motion = 0, rounding = 0;
     PBD_TRY(moved_alike(of, shift, &off, &motion, &rounding));
-    if (off > rounding) WRONG("elsewhere in space the answer is another: %.3g m apart, of %.3g m", off, motion);
-    FOUND("elsewhere in space: the same, to %.2g m", off);
+    if (off > rounding) WRONG("the result depends on the position in space: %.3g m apart, of %.3g m", off, motion);
+    FOUND("translated in space: the same, to %.2g m", off);
 }
 
 /* Rounding, the order of constraints (a few thousandths), and what really depends on the axes. */
 static pbd_status check_rotation(const subject *of) {
     double off = 0, motion = 0, rounding = 0;
     PBD_TRY(moved_alike(of, turn, &off, &motion, &rounding));
-    if (off <= rounding) FOUND("turned in space: the same, to %.2g m", off);
+    if (off <= rounding) FOUND("rotated in space: the same, to %.2g m", off);
     if (off <= 0.01 * motion)
-        FOUND("turned in space: %.2g of the motion apart, as when an order of constraints turns", off / motion);
-    WRONG("turned in space the answer is another: %.3g m apart, where the body moves %.3g m", off, motion);
+        FOUND("rotated in space: %.2g of the motion apart, as when the order of constraints rotates", off / motion);
+    WRONG("the result depends on the orientation: %.3g m apart, where the body moves %.3g m", off, motion);
 }
 
 static pbd_status check_run(const subject *of) {
@@ -638,8 +641,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
         const pbd_method_entry *entry = pbd_plugin_method_at(plugin, m);
         const pbd_method *method = entry->by_precision[PBD_PRECISION_F64];
         size_t cases = 0;
-        pbd_check check = {method->name, "", "table", PBD_CHECK_PASS,
-                           "slots, masks and parameters are as they must be"};
+        pbd_check check = {method->name, "", "table", PBD_CHECK_PASS, "slots, masks and parameters are valid"};
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
             if (pbd_missing_needs(method, pbd_case_at(c))) continue;
@@ -648,7 +650,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));
         }
-        check = (pbd_check){method->name, "", "cases", PBD_CHECK_SKIPPED, "no case has what it needs"};
+        check = (pbd_check){method->name, "", "cases", PBD_CHECK_SKIPPED, "no case provides what it needs"};
         if (cases == 0) observer(context, &check);
     }
     return pbd_ok();

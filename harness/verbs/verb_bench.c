@@ -106,16 +106,16 @@ static pbd_status take_google(int *argc, char **argv, bench_options *o) {
 }
 
 static const pbd_option table[] = {
-    PBD_OPT_TEXT(
-        bench_options, cases_text, "cases", 'c', "LIST", PBD_WORDS_CASES,
-        "with neither cases nor methods a default set runs; with one of them,\nall of the other that go with it"),
+    PBD_OPT_TEXT(bench_options, cases_text, "cases", 'c', "LIST", PBD_WORDS_CASES,
+                 "with neither cases nor methods a default set runs; with one of them,\n"
+                 "all of the other that fit"),
     PBD_OPT_TEXT(bench_options, methods_text, "methods", 'm', "LIST", PBD_WORDS_METHODS, "see there"),
     PBD_OPT_MANY(bench_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
                  "a parameter of the case or the method"),
     PBD_OPT_MANY(bench_options, axes_texts, "axis", 'a', "KEY=LIST", PBD_WORDS_SETTINGS,
                  "key=lo:hi:step or key=a,b,c: one benchmark for each value; several\naxes make a grid"),
     PBD_OPT_TEXT(bench_options, backends_text, "backends", 'b', "LIST", PBD_WORDS_BACKENDS,
-                 "cpu, emu, cuda; default cpu, and cuda where there is a device"),
+                 "cpu, emu, cuda; default cpu, and cuda if there is a device"),
     PBD_OPT_TEXT(bench_options, precisions_text, "precisions", 'p', "LIST", PBD_WORDS_PRECISIONS, "default f32,f64"),
     PBD_OPT_TEXT(bench_options, threads_text, "threads", 't', "LIST", PBD_WORDS_NONE,
                  "cpu only; default 1 and all cores"),
@@ -123,7 +123,7 @@ static const pbd_option table[] = {
     PBD_OPTION_DB(bench_options),
     PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),
     PBD_OPTION_JSON(bench_options, "the same as --benchmark_format=json"),
-    PBD_OPTION_QUIET(bench_options, "does not name what cannot run"),
+    PBD_OPTION_QUIET(bench_options, "does not list what cannot run"),
     {0}};
 
 static pbd_status split_lists(bench_options *o) {
@@ -231,7 +231,7 @@ static char *name_of(const pbd_request *request, const pbd_cell *cell) {
 
 static pbd_status leave_out(bench_plan *b, const pbd_request *request, const pbd_status *why) {
     char *lines;
-    if (asprintf(&lines, "%spbdbench: left out %s/%s on %s in %s: %s\n", b->left_out ? b->left_out : "",
+    if (asprintf(&lines, "%spbdbench: skipped %s/%s on %s in %s: %s\n", b->left_out ? b->left_out : "",
                  request->method_name, request->case_name, request->backend, request->precision, why->text) < 0)
         return pbd_error(PBD_FAILED, "out of memory for a plan");
     free(b->left_out);
@@ -426,7 +426,7 @@ static pbd_status run_google(const bench_options *o, bench_run *r) {
     size_t matched;
     PBD_TRY(pbd_bench_run(r->entry, r->count, o->filter, &matched));
     if (r->shared.trouble.code != PBD_OK) return r->shared.trouble;
-    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; what had been reported is stored");
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted; reported results are stored");
     if (matched == 0) return pbd_error(PBD_BAD_INPUT, "no benchmark's name matches; --benchmark_list_tests lists them");
     return pbd_ok();
 }
@@ -505,22 +505,23 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_bench = {
     .name = "bench",
-    .summary = "time methods by Google Benchmark",
+    .summary = "time methods with Google Benchmark",
     .usage = "bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]",
     .about =
         "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same\n"
-        "state, again and again. A FILTER is a regular expression on the names, which look like\n"
+        "state, repeatedly. A FILTER is a regular expression on the names, which look like\n"
         "  pbd_distance/cube_shear/solver:coloured_gs/cells:20/cpu/f32/threads:1\n"
-        "Lists are separated by commas; every combination runs, and those that cannot are named with the reason.",
+        "Lists are separated by commas; every combination runs; those that cannot are listed with the reason.",
     .more =
         "Google Benchmark's own options are passed on: --benchmark_repetitions=N, --benchmark_format=json,\n"
         "--benchmark_out=FILE, --benchmark_filter=REGEX, --benchmark_list_tests...\n\n"
-        "Time is by hand: of the steps alone, on a GPU by its events; CPU time is of all threads. A repetition has 20\n"
-        "iterations of 10 ms or more; with --benchmark_min_time Google Benchmark chooses how many. Counters: what the\n"
-        "method counts, and what its kernels declare to move and do, a second; the fraction of constraints applied; "
-        "and\n"
-        "the fractions of the machine's bandwidth and multiply-adds, once `pbdbench env --measure` has measured them.\n"
-        "Bytes that come from a cache may pass the bandwidth of memory. `pbdbench env --markdown` makes a table.\n\n"
+        "Time is that of the steps only (on a GPU by its events); CPU time is of all threads. A repetition has 20\n"
+        "iterations of 10 ms or more; with --benchmark_min_time Google Benchmark chooses how many. Counters: the\n"
+        "method's counts and its kernels' declared bytes and operations, per second; the fraction of constraints\n"
+        "applied; and the fractions of the machine's bandwidth and multiply-adds, once `pbdbench env --measure` has\n"
+        "measured them. Bytes that come from a cache may exceed the memory bandwidth. `pbdbench env --markdown`\n"
+        "makes a table.\n"
+        "\n"
         "Exit 5 when a benchmark failed or diverged, 2 for bad input or when nothing matches.",
     .options = table,
     .main = verb_main,

@@ -27,7 +27,7 @@ static const pbd_option table[] = {
     PBD_OPT_MANY(compare_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS, "a parameter, for both arms"),
     PBD_OPT_TEXT(compare_options, backend, "backend", 'b', "BACKEND", PBD_WORDS_BACKENDS, "default cpu"),
     PBD_OPT_TEXT(compare_options, precision, "precision", 'p', "PRECISION", PBD_WORDS_PRECISIONS, "default f64"),
-    PBD_OPT_INTEGER(compare_options, threads, "threads", 't', 1, 4096, "default 1: pinned, and judged by CPU time"),
+    PBD_OPT_INTEGER(compare_options, threads, "threads", 't', 1, 4096, "default 1: pinned, and compared by CPU time"),
     PBD_OPT_TEXT(compare_options, build[0], "build-a", 0, "PATH", PBD_WORDS_FILES,
                  "program or build folder of arm A; default: this program"),
     PBD_OPT_TEXT(compare_options, build[1], "build-b", 0, "PATH", PBD_WORDS_FILES, "the same for B"),
@@ -35,17 +35,19 @@ static const pbd_option table[] = {
                  "git revision of arm A: built under build/revisions, once"),
     PBD_OPT_TEXT(compare_options, revision[1], "rev-b", 0, "REV", PBD_WORDS_NONE, "the same for B"),
     PBD_OPT_PERCENT(compare_options, margin, "margin", 0, 1e-6, 0.5,
-                    "differences up to this are called the same; default 2%"),
+                    "differences up to this count as the same; default 2%"),
     PBD_OPT_CHOICE(compare_options, max_pairs, "max-pairs", 0, "N", "8|12|20|40",
-                   "pairs of processes at most; default 40. It stops as soon as\nthey decide, at 8, 12, 20 or 40"),
+                   "largest number of pairs of processes; default 40. It stops at 8, 12,\n"
+                   "20 or 40 pairs, as soon as they decide"),
     PBD_OPT_REAL(compare_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
                  "of samples in each process, 3 samples at least; default 0.03"),
     PBD_OPT_CHOICE(compare_options, clock, "clock", 0, "CLOCK", "auto|cpu|wall",
                    "auto: CPU time on one thread, else wall time"),
     PBD_OPT_MANY(compare_options, tolerances, "tolerance", 0, "METRIC=VALUE", PBD_WORDS_NONE,
-                 "an arm whose METRIC is off by more makes no claim: exit 3; off\nits reference in the store, or, for "
-                 "an error, off 0"),
-    PBD_OPT_INTEGER(compare_options, seed, "seed", 0, 0, 9e15, "of the order and the bootstrap; default: by the clock"),
+                 "no time is claimed for an arm whose METRIC differs from its reference\n"
+                 "in the store (an error: from 0) by more: exit 3"),
+    PBD_OPT_INTEGER(compare_options, seed, "seed", 0, 0, 9e15,
+                    "of the order and the bootstrap; default: from the clock"),
     PBD_OPT_MANY(compare_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
                  "a method in a shared library, for both arms"),
     PBD_OPTION_DB(compare_options),
@@ -104,7 +106,7 @@ static pbd_status split_variant(const compare_options *o, const char *text, arm_
     size_t n = 0;
     char *rest = NULL, *settings = strchr(arm->variant, ':');
     if (settings) *settings++ = '\0';
-    if (!*arm->variant) return pbd_error(PBD_BAD_INPUT, "'%.60s' names no method: METHOD:key=value,...", text);
+    if (!*arm->variant) return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form METHOD:key=value,...", text);
     arm->word[n++] = o->case_name;
     arm->word[n++] = "-m";
     arm->word[n++] = arm->variant;
@@ -142,7 +144,7 @@ static pbd_status use_build(const char *path, char program[PATH_MAX]) {
         snprintf(program, PATH_MAX, "%s%s%s", strchr(path, '/') ? "" : "./", path, folder ? "/pbdbench" : "");
     if (length >= PATH_MAX) return pbd_error(PBD_BAD_INPUT, "the path is too long: '%.200s...'", path);
     if (access(program, X_OK) == 0) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "'%.200s' is no program: name a pbdbench, or the build folder it is in", program);
+    return pbd_error(PBD_BAD_INPUT, "'%.200s' is not a program: give a pbdbench, or its build folder", program);
 }
 
 static pbd_status use_this_program(char program[PATH_MAX]) {
@@ -187,8 +189,7 @@ static pbd_status make_arm(comparing *c, int i, const char *variant, bool same_v
     const compare_options *o = &c->o;
     arm_text *arm = &c->arm[i];
     if (o->build[i] && o->revision[i])
-        return pbd_error(PBD_BAD_INPUT, "--build-%c and --rev-%c both name arm %c: give one", 'a' + i, 'a' + i,
-                         'A' + i);
+        return pbd_error(PBD_BAD_INPUT, "--build-%c and --rev-%c both set arm %c: give one", 'a' + i, 'a' + i, 'A' + i);
     PBD_TRY(split_variant(o, variant, arm));
     add_common_words(c, arm);
     PBD_TRY(name_arm(c, i, variant, same_variant, arm));
@@ -201,7 +202,7 @@ static pbd_status make_arms(comparing *c, const pbd_texts *words) {
     if (!c->o.case_name)
         return pbd_error(PBD_BAD_INPUT, "compare needs a case: --case NAME; see `pbdbench list cases`");
     if (words->count > 2)
-        return pbd_error(PBD_BAD_INPUT, "compare takes two variants; '%.60s' is one word too many", words->item[2]);
+        return pbd_error(PBD_BAD_INPUT, "compare takes two variants; '%.60s' is an extra argument", words->item[2]);
     if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "compare needs two variants: METHOD:key=value,... twice");
     if (words->count == 1 && !is_of_builds(&c->o))
         return pbd_error(PBD_BAD_INPUT,
@@ -364,11 +365,11 @@ static void print_times(const comparing *c) {
     print_verdict(j, c->request.margin);
     printf("  bootstrap, as a cross-check: %s to %s %% of A's time\n", spell(percent(j->bootstrap.low)).text,
            spell(percent(j->bootstrap.high)).text);
-    printf("  smallest difference that %zu such pairs would have shown: %s %%\n", j->pairs,
+    printf("  smallest difference that %zu such pairs would detect: %s %%\n", j->pairs,
            spell(percent(j->detectable)).text);
     if (j->verdict != PBD_INCONCLUSIVE) return;
     if (j->more_pairs == SIZE_MAX)
-        puts("  more pairs would not decide: the difference lies too near the margin");
+        puts("  more pairs would not decide: the difference is too close to the margin");
     else
         printf("  about %zu more pairs would decide\n", j->more_pairs);
 }
@@ -385,7 +386,7 @@ static void print_builds(const comparing *c) {
                            -1, &stmt, NULL) == SQLITE_OK &&
         sqlite3_bind_text(stmt, 1, c->out.comparison_id, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(stmt) == SQLITE_ROW)
-        printf("  note: other compilers or flags: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
+        printf("  note: compilers or flags differ: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
                sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
     sqlite3_finalize(stmt);
     pbd_store_close(store);
@@ -513,11 +514,10 @@ const pbd_verb pbd_verb_compare = {
         "compare A --case CASE --rev-a REV --rev-b REV [options]",
     .about =
         "A and B are variants: METHOD or METHOD:key=value,key=value; or one variant of two builds or git revisions.\n"
-        "Errors come first: if an arm diverged or is outside its tolerance, no time is claimed. One variant of two\n"
-        "builds must do the same: equal counts, and errors of B no larger than A's (by more than 1e-9 of them in f64,\n"
-        "1e-4 in f32). Then processes of the two are timed in turns (ABBA), and the verdict on B is `faster`, "
-        "`slower`,\n"
-        "`same` (the whole interval within the margin) or `inconclusive`.",
+        "Errors come first: if an arm diverged or is outside its tolerance, no time is claimed. Two builds of one\n"
+        "variant must give the same results: equal counts, and errors of B no larger than A's (by more than 1e-9 of\n"
+        "them in f64, 1e-4 in f32). Then processes of the two are timed in alternation (ABBA), and the verdict on B\n"
+        "is `faster`, `slower`, `same` (the whole interval within the margin) or `inconclusive`.",
     .more =
         "Exit 0 for faster, slower and same, 4 when inconclusive, 3 when errors differ, 5 when an arm diverged or\n"
         "failed, 2 for bad input, 130 after Ctrl-C.",

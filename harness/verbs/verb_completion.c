@@ -13,10 +13,10 @@ typedef struct completion_options {
     bool line;
 } completion_options;
 
-static const pbd_option table[] = {
-    PBD_OPT_FLAG(completion_options, line, "line", 0,
-                 "what may stand at the last of the words that follow --, one a line:\nwhat the scripts ask"),
-    {0}};
+static const pbd_option table[] = {PBD_OPT_FLAG(completion_options, line, "line", 0,
+                                                "candidates for the last of the words that follow --, one per line;\n"
+                                                "used by the scripts"),
+                                   {0}};
 
 /* ---- Words of a kind --------------------------------------------------------------------------------------------- */
 
@@ -211,7 +211,7 @@ static const char bash_script[] =
     "_pbdbench() {\n"
     "    local word line stem='' program=${COMP_WORDS[0]/#\\~/$HOME} words=() current=${COMP_WORDS[COMP_CWORD]}\n"
     "    COMPREPLY=()\n"
-    "    # bash splits at '=': put settings together again\n"
+    "    # bash splits at '=': join settings again\n"
     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD}\"; do\n"
     "        if [[ ${#words[@]} -gt 0 && ( $word == = || ${words[-1]} == *= ) ]]; then\n"
     "            words[-1]+=$word\n"
@@ -219,12 +219,12 @@ static const char bash_script[] =
     "            words+=(\"$word\")\n"
     "        fi\n"
     "    done\n"
-    "    # ... and take off again what it keeps before the last '='\n"
+    "    # ... and remove the part up to the last '=', which bash keeps\n"
     "    if [[ ${words[-1]} == *=* && ( $current == = || $current != *=* ) ]]; then stem=${words[-1]%=*}=; fi\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
     "            :files) compopt -o default\n"
-    "                # beside words of ours bash offers no files by itself\n"
+    "                # with words in COMPREPLY bash does not add files itself\n"
     "                [[ ${#COMPREPLY[@]} -eq 0 ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "
     "\"$current\")\n"
     "                return ;;\n"
@@ -285,7 +285,7 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_completion = {
     .name = "completion",
-    .summary = "completion of commands for bash and zsh",
+    .summary = "shell completion for bash and zsh",
     .usage = "completion bash|zsh",
     .about =
         "Prints a script that completes verbs, options, methods, cases, figures, settings and files:\n\n"

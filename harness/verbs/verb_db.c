@@ -29,18 +29,18 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(db_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "only runs of this case"),
     PBD_OPT_TEXT(db_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
     PBD_OPT_MANY(db_options, set, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
-                 "only runs with this value; several narrow further"),
+                 "only runs with this value; repeat to narrow further"),
     PBD_OPT_CHOICE(db_options, state, "state", 0, "STATE", "ok|diverged|no_equilibrium|not_settled|failed|interrupted",
-                   "only runs that ended so"),
+                   "only runs with this state"),
     PBD_OPT_TEXT(db_options, columns, "columns", 0, "A,B,C", PBD_WORDS_NONE,
-                 "columns of the table; default: what varies, the state, errors and times"),
+                 "columns of the table; default: varying parameters, state, errors, times"),
     PBD_OPT_INTEGER(db_options, digits, "precision", 0, 1, 17,
                     "significant digits; default 17 in csv and json, 6 in markdown, 4 in latex"),
-    PBD_OPT_TEXT(db_options, out, "out", 'o', "FILE", PBD_WORDS_FILES, "where to export to; default standard output"),
+    PBD_OPT_TEXT(db_options, out, "out", 'o', "FILE", PBD_WORDS_FILES, "output file; default standard output"),
     PBD_OPT_TEXT(db_options, tool, "tool", 0, "NAME", PBD_WORDS_NONE,
                  "the method under which an import is stored; default: the executable\nit names"),
     PBD_OPTION_JSON(db_options, "one object: {\"runs\", \"problems\", \"says\"} or {\"added\", \"known\"...}"),
-    PBD_OPTION_QUIET(db_options, "only what was asked for: no summary"),
+    PBD_OPTION_QUIET(db_options, "no summary"),
     {0}};
 
 /* ---- What was asked for ------------------------------------------------------------------------------------------ */
@@ -52,11 +52,11 @@ static bool is_action(const db_options *o, const char *name) { return strcmp(o->
 
 static pbd_status check_words(const db_options *o) {
     if (is_action(o, "merge") && o->froms == 0)
-        return pbd_error(PBD_BAD_INPUT, "merge needs a store or an export to take runs from");
+        return pbd_error(PBD_BAD_INPUT, "merge needs a store or an export as source of runs");
     if (is_action(o, "import") && o->froms == 0)
         return pbd_error(PBD_BAD_INPUT, "import needs a file of Google Benchmark's JSON");
     if (!is_action(o, "merge") && !is_action(o, "import") && o->froms > 0)
-        return pbd_error(PBD_BAD_INPUT, "'%.60s' is one word too many: name the store with --db", o->from[0]);
+        return pbd_error(PBD_BAD_INPUT, "'%.60s' is an extra argument: select the store with --db", o->from[0]);
     return pbd_ok();
 }
 
@@ -72,7 +72,7 @@ static pbd_status check_places(const db_options *o) {
                   {"precision", "export", o->digits != 0}, {"tool", "import", o->tool != NULL}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i].given && !is_action(o, places[i].action))
-            return pbd_error(PBD_BAD_INPUT, "--%s goes with %s only", places[i].option, places[i].action);
+            return pbd_error(PBD_BAD_INPUT, "--%s is valid with %s only", places[i].option, places[i].action);
     return pbd_ok();
 }
 
@@ -202,7 +202,8 @@ static pbd_status merge(pbd_store *store, const db_options *o) {
     if (o->json) {
         print_object(json_pack("{sI sI}", "added", (json_int_t)added, "known", (json_int_t)known));
     } else if (!o->quiet) {
-        printf("%s: %zu run%s added, %zu already there\n", pbd_store_path(store), added, added == 1 ? "" : "s", known);
+        printf("%s: %zu run%s added, %zu already present\n", pbd_store_path(store), added, added == 1 ? "" : "s",
+               known);
     }
     return pbd_ok();
 }
@@ -214,7 +215,7 @@ static void print_import(const db_options *o, const char *store, const pbd_impor
         print_object(json_pack("{sI sI sI sI}", "added", (json_int_t)n->added, "known", (json_int_t)n->known,
                                "aggregates", (json_int_t)n->aggregates, "skipped", (json_int_t)n->skipped));
     } else if (!o->quiet) {
-        printf("%s: %zu run%s added, %zu already there; left out %zu aggregate%s and %zu skipped\n", store, n->added,
+        printf("%s: %zu run%s added, %zu already present; ignored %zu aggregate%s and %zu skipped\n", store, n->added,
                n->added == 1 ? "" : "s", n->known, n->aggregates, n->aggregates == 1 ? "" : "s", n->skipped);
     }
 }
@@ -287,7 +288,7 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_db = {
     .name = "db",
-    .summary = "look after the store",
+    .summary = "maintain the store",
     .usage =
         "db check  [--db FILE] [--json]\n"
         "db export [--db FILE] [--format F] [--what W] [--case C] [-m METHOD] [-s key=value]...\n"
@@ -295,13 +296,12 @@ const pbd_verb pbd_verb_db = {
         "db merge  FROM... [--db FILE] [--json]\n"
         "db import FILE.json... [--tool NAME] [--db FILE] [--json]",
     .about =
-        "check   is the file sound, is its layout ours, and does every run still have the hash it was stored under?\n"
-        "        One line for each problem; exit 3 when there is one.\n"
-        "export  jsonl: one JSON object a line and run with all that belongs to it, ordered by id: text that diffs,\n"
-        "        and what merge takes. The other formats are tables, one row a run: latex is a booktabs table.\n"
-        "merge   copies the runs that the store lacks from other stores or exports; all of a file or nothing\n"
-        "import  takes Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; all of a file or\n"
-        "        nothing, and nothing twice. `db export --what externals` and `show` have them.",
+        "check   checks the file, its layout, and the stored hash of every run. One line per problem; exit 3 if any.\n"
+        "export  jsonl: one JSON object per run and line, complete, ordered by id: can be diffed, and is what merge\n"
+        "        reads. The other formats are tables, one row per run; latex is a booktabs table.\n"
+        "merge   copies missing runs from other stores or exports; each file completely or not at all\n"
+        "import  reads Google Benchmark's JSON (--benchmark_out=FILE) as runs of another tool; each file completely\n"
+        "        or not at all, and nothing twice. `db export --what externals` and `show` print them.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
     .choices = "check|export|merge|import",

@@ -105,7 +105,7 @@ static void print_machine(const pbd_machine *m) {
     char state[400];
     pbd_sample_gpu(pbd_cuda_bus(), &gpu);
     pbd_gpu_spell(&gpu, state, sizeof state);
-    printf("  GPU          %s\n", m->gpu[0] ? m->gpu : "none that an NVIDIA driver shows");
+    printf("  GPU          %s\n", m->gpu[0] ? m->gpu : "none found by an NVIDIA driver");
     printf("  GPU now      %s\n", state);
     printf("  system       %s\n", m->os);
     printf("  load         %.2f over the last minute\n", now.load_1min);
@@ -141,7 +141,9 @@ static void print_limit(void *context, const pbd_limit *l) {
 
 static void print_limits(const pbd_limits *limits) {
     if (limits->count == 0) {
-        printf("limits\n  not measured on this machine; do so with: pbdbench env --measure\n");
+        printf(
+            "limits\n"
+            "  not measured on this machine; run: pbdbench env --measure\n");
         return;
     }
     printf("limits (best of many samples, measured %.10s)\n", limits->item[0].measured_at);
@@ -158,14 +160,15 @@ static const pbd_option table[] = {
                  "measures the limits, on one core and on all, and on a GPU if there is\n"
                  "one, and stores them: memory bandwidth (triad; copy on a GPU),\n"
                  "multiply-adds, and passes over neighbours (gather a velocity gradient,\n"
-                 "scatter an impulse). Takes under a minute; let nothing else run"),
+                 "scatter an impulse). Takes under a minute; run nothing else"),
     PBD_OPT_FLAG(env_options, quick, "quick", 0,
-                 "with --measure: tries it on small sizes and stores nothing; the\n"
-                 "numbers are no limits"),
+                 "with --measure: a test on small sizes that stores nothing; the\n"
+                 "numbers are not limits"),
     PBD_OPT_FLAG(env_options, markdown, "markdown", 0,
-                 "only two tables: the limits, and what the newest `pbdbench bench`\nreached of them"),
+                 "only two tables: the limits, and the fractions of them that the newest\n"
+                 "`pbdbench bench` reached"),
     PBD_OPTION_JSON(env_options,
-                    "one JSON object: build, machine, gpu (what it does now; -1: not told),\n"
+                    "one JSON object: build, machine, gpu (current state; -1: unknown),\n"
                     "limits, backends, libraries, licence"),
     PBD_OPTION_DB(env_options),
     {0}};
@@ -178,7 +181,7 @@ static pbd_status measure(const env_options *o, int argc, char **argv) {
     if (status.code == PBD_OK && !o->quick) status = pbd_store_open(path, PBD_STORE_WRITE, &store);
     if (status.code == PBD_OK && store) status = pbd_store_begin(store, argc, argv);
     const bool talks = !o->json && !o->markdown;
-    if (status.code == PBD_OK && talks) puts(o->quick ? "measuring, quickly: these are no limits" : "measuring");
+    if (status.code == PBD_OK && talks) puts(o->quick ? "quick measurement: these are not limits" : "measuring");
     if (status.code == PBD_OK) status = pbd_limits_measure(store, o->quick, talks ? print_limit : NULL, NULL);
     pbd_store_close(store);
     free(path);
@@ -221,7 +224,7 @@ static int print_everything(const env_options *o) {
 
 static pbd_status check_options(const env_options *o, const pbd_texts *words) {
     if (words->count > 0) return pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%.60s'", words->item[0]);
-    if (o->quick && !o->measure) return pbd_error(PBD_BAD_INPUT, "--quick goes with --measure");
+    if (o->quick && !o->measure) return pbd_error(PBD_BAD_INPUT, "--quick requires --measure");
     if (o->json && o->markdown) return pbd_error(PBD_BAD_INPUT, "--json or --markdown, not both");
     return pbd_ok();
 }
@@ -247,10 +250,9 @@ const pbd_verb pbd_verb_env = {
     .summary = "this machine and its limits, this build and its licence",
     .usage = "env [--measure] [--json | --markdown] [--db FILE]",
     .about =
-        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits, "
-        "the\n"
-        "backends with the reason where one is not available, the libraries with versions and licences, and the\n"
-        "licence of the whole.",
+        "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits,\n"
+        "the backends with the reason where one is not available, the libraries with versions and licences, and the\n"
+        "licence of the program as a whole.",
     .options = table,
     .main = verb_main,
 };

@@ -14,7 +14,7 @@ static const pbd_option table[] = {
                    "kernel: the smoothing kernel"),
     PBD_OPT_MANY(pbd_eval_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_NONE, "a parameter; below"),
     PBD_OPT_FLAG(pbd_eval_options, uniaxial, "uniaxial", 0,
-                 "stress: rows are stretches of a bar with free sides, and answers\n"
+                 "stress: rows are stretches of a bar with free sides; output is\n"
                  "stretch, lateral stretch, nominal stress (nan: no such state)"),
     {0}};
 
@@ -46,7 +46,7 @@ static pbd_status refuse_foreign(const char *name, const pbd_eval_options *o) {
 static pbd_status eval(const pbd_eval_options *o, const pbd_texts *words) {
     const char *names[EVALUATIONS];
     if (words->count != 1)
-        return pbd_error(PBD_BAD_INPUT, "eval takes what to evaluate: pbdbench eval stress, flow or kernel");
+        return pbd_error(PBD_BAD_INPUT, "eval needs what to evaluate: pbdbench eval stress, flow or kernel");
     for (size_t i = 0; i < EVALUATIONS; i++) {
         names[i] = evaluations[i].name;
         if (strcmp(words->item[0], names[i]) != 0) continue;
@@ -77,41 +77,41 @@ const pbd_verb pbd_verb_eval = {
         "eval kernel --kernel KERNEL -s radius=R < ROWS",
     .about =
         "Reads rows of CSV from standard input and writes one line for each, in double precision with 17 digits.\n"
-        "Lines that begin with # are passed over. Formulas: methods/physics/README.md\n\n"
-        "  stress   rows are the nine numbers of the deformation gradient F, row by row; answers are the nine of the\n"
+        "Lines that begin with # are skipped. Formulas: methods/physics/README.md\n"
+        "\n"
+        "  stress   rows are the nine numbers of the deformation gradient F, row by row; output is the nine of the\n"
         "           first Piola-Kirchhoff stress P (Pa), row by row, and the energy density (J/m^3). nan: the law is\n"
         "           undefined there (det F <= 0 for neo_hookean and hencky)\n"
-        "  flow     rows are the nine numbers of a trial F; answers are the nine of the F that stays elastic, then "
-        "the\n"
-        "           hardening state where the rule has one. Every F has an answer: stretches under 1e-4, as of\n"
-        "           collapsed and reflected F, count as 1e-4, and no answer is reflected\n"
-        "  kernel   rows are a distance r (m); answers are W (1/m^3; 1/m^2 in a plane) and dW/dr (1/m^4)",
+        "  flow     rows are the nine numbers of a trial F; output is the nine of the elastic F after flow, then the\n"
+        "           hardening state of rules that have one. Every F has a result: stretches below 1e-4 (collapsed\n"
+        "           or reflected F) count as 1e-4, and no result is reflected\n"
+        "  kernel   rows are a distance r (m); output is W (1/m^3; 1/m^2 in a plane) and dW/dr (1/m^4)",
     .more =
         "Parameters of stress:\n"
         "  E          Young's modulus, (0, inf) Pa; default 1\n"
         "  nu         Poisson's ratio, (-1, 0.5); default 0.3\n"
-        "  join       none|printed|continuous|shifted|clamp: what joins the law where singular values of F are under\n"
-        "             the threshold; default none, the plain law\n"
-        "  threshold  [0, 1); default 1/sqrt(3), and 0 for join=printed but with stvk\n\n"
-        "Parameters of flow: E and nu as above (Hencky's law; nacc Wolper's own), and\n"
-        "  von_mises         yield_stress, Pa; yield_norm=j2|frobenius: the largest |dev tau| is sqrt(2/3) "
-        "yield_stress\n"
-        "                    or yield_stress, default j2\n"
+        "  join       none|printed|continuous|shifted|clamp: continuation of the law where singular values of F are\n"
+        "             below the threshold; default none\n"
+        "  threshold  [0, 1); default 1/sqrt(3), and 0 for join=printed except with stvk\n"
+        "\n"
+        "Parameters of flow: E and nu as above (Hencky's law; nacc: Wolper's law), and\n"
+        "  von_mises         yield_stress, Pa; yield_norm=j2|frobenius: the largest |dev tau| is sqrt(2/3)\n"
+        "                    yield_stress or yield_stress, default j2\n"
         "  herschel_bulkley  those two; viscosity, Pa s^power; power, [0.05, 20], default 1; dt, s\n"
-        "  drucker_prager    friction_angle, [0, 90) degrees, default 30; cohesion, [0, 1], the log of the stretch "
-        "that\n"
-        "                    is borne in tension, default 0; volume_correction=on|off, default on\n"
+        "  drucker_prager    friction_angle, [0, 90) degrees, default 30; cohesion, [0, 1], the log of the stretch\n"
+        "                    supported in tension, default 0; volume_correction=on|off, default on\n"
         "                    state (v_c, the log of volume gained without stress): default 0\n"
         "  nacc              alpha0 (the state before), default -0.02; beta, 0.5; xi, 1; M, 2.36;\n"
-        "                    nacc_form=implicit|printed: on the surface of the alpha it answers, or Wolper's "
-        "algorithm\n"
-        "                    to the letter; default implicit. State: alpha\n"
+        "                    nacc_form=implicit|printed: on the surface of the new alpha, or Wolper's algorithm\n"
+        "                    as printed; default implicit. State: alpha\n"
         "  snow              compression (theta_c), default 0.025; stretch (theta_s), default 0.0075;\n"
-        "                    state (J_P, the plastic volume change): default 1; xi, which only hardens the moduli\n\n"
+        "                    state (J_P, the plastic volume change): default 1; xi, which hardens the moduli only\n"
+        "\n"
         "Parameters of kernel: one of\n"
-        "  radius     (0, inf) m, as the papers write the kernel: it ends there (poly6) or at twice that (the others)\n"
-        "  support    (0, inf) m: where it ends\n"
-        "and dimensions=1|2|3, in which its integral is 1; default 3\n\n"
+        "  radius     (0, inf) m, the papers' h or r: the support is that (poly6) or twice that (the others)\n"
+        "  support    (0, inf) m\n"
+        "and dimensions=1|2|3, in which the kernel is normalised; default 3\n"
+        "\n"
         "Examples: echo 1.1,0,0,0,1,0,0,0,1 | pbdbench eval stress --material stvk -s E=3000 -s nu=0.4\n"
         "          echo 1.1,0,0,0,1,0,0,0,1 | pbdbench eval flow --rule von_mises -s E=1e4 -s yield_stress=100\n"
         "          seq 0 0.01 0.1 | pbdbench eval kernel --kernel poly6 -s radius=0.1",

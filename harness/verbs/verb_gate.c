@@ -18,19 +18,19 @@ typedef struct gate_options {
 
 static const pbd_option table[] = {
     PBD_OPT_TEXT(gate_options, baseline, "baseline", 0, "REF", PBD_WORDS_FILES,
-                 "what to hold this program against: a git revision, which is built in a\nwork tree of its own, or the "
-                 "path of a pbdbench"),
+                 "the baseline: a git revision, which is built in a separate work tree, or\n"
+                 "the path of a pbdbench"),
     PBD_OPT_PERCENT(gate_options, max_regression, "max-regression", 0, 0.0001, 1,
                     "the largest slowdown that passes; default 2%"),
     PBD_OPT_TEXT(gate_options, suite, "suite", 0, "FILE", PBD_WORDS_FILES, "the cells; default gate.yaml"),
-    PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES,
-                 "the program on trial; default this one"),
+    PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES, "the program to test; default this one"),
     PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
-    PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order and the control; default: by the clock"),
+    PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order and the control; default: from the clock"),
     PBD_OPT_TEXT(gate_options, markdown, "markdown", 0, "FILE", PBD_WORDS_FILES,
-                 "also a table for a pull request; - is standard output, in place of the\nother"),
-    PBD_OPT_FLAG(gate_options, dry_run, "dry-run", 0, "only says what it would run"),
+                 "also a table for a pull request; - is standard output, instead of the\n"
+                 "usual report"),
+    PBD_OPT_FLAG(gate_options, dry_run, "dry-run", 0, "only lists what it would run"),
     PBD_OPT_FLAG(gate_options, no_store, "no-store", 0, "stores nothing"),
     PBD_OPTION_DB(gate_options),
     PBD_OPTION_JSON(gate_options, "one object"),
@@ -39,7 +39,7 @@ static const pbd_option table[] = {
 
 static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
     if (words->count > 0)
-        return pbd_error(PBD_BAD_INPUT, "gate takes no word; '%.60s' is one too many: --baseline names the baseline",
+        return pbd_error(PBD_BAD_INPUT, "gate takes no argument, got '%.60s': --baseline sets the baseline",
                          words->item[0]);
     if (!o->baseline)
         return pbd_error(PBD_BAD_INPUT, "gate needs --baseline: a git revision or the path of a pbdbench");
@@ -71,7 +71,7 @@ static void show(void *context, const char *what, size_t done, size_t total) {
 }
 
 static void print_plan(const pbd_gate_suite *suite, const gate_options *o) {
-    printf("%u cells, each in 12 to %lld pairs of processes, and a control; first each once in both programs:\n",
+    printf("%u cells, each in 12 to %lld pairs of processes, and a control; first each cell once in both programs:\n",
            suite->cells_count, o->most_pairs);
     for (unsigned i = 0; i < suite->cells_count; i++) {
         const pbd_gate_cell *c = &suite->cells[i];
@@ -176,15 +176,15 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_gate = {
     .name = "gate",
-    .summary = "exits 1 on a regression: for CI",
+    .summary = "compare with a baseline, for CI: exit 1 on a regression",
     .usage = "gate --baseline REF [--max-regression 2%] [--suite FILE] [options]",
     .about =
-        "Holds this program against a baseline over the cells of a suite: errors, counts and claims first, and\n"
-        "only when they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
+        "Compares this program with a baseline over the cells of a suite: errors, counts and claims first, and\n"
+        "only if they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
     .more =
-        "Exit 3 when an answer is worse, a count differs or a claim's verdict is not the accepted one; 4 when the\n"
-        "control alarms, a cell or a figure stays undecided, or the baseline has nothing to compare; 1 when a cell is\n"
-        "slower than allowed in two separate blocks; else 0.",
+        "Exit 3 when an error is larger, a count differs or a claim's verdict differs from the accepted one; 4 when\n"
+        "the control fails, a cell or a figure is undecided, or the baseline can run none of the cells; 1 when a\n"
+        "cell is slower than allowed in two separate blocks; else 0.",
     .options = table,
     .main = verb_main,
 };

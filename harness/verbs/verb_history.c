@@ -24,10 +24,10 @@ static const pbd_option table[] = {
                  "any metric or count; default: errors, solve_cpu and solve_wall"),
     PBD_OPT_TEXT(history_options, machine, "machine", 0, "DIGITS", PBD_WORDS_NONE,
                  "only this machine: the first digits of its fingerprint, 4 at least"),
-    PBD_OPT_FLAG(history_options, all, "all", 0, "every cell that fits; default: the 25 run last"),
-    PBD_OPT_FLAG(history_options, points, "points", 0, "also every point"),
+    PBD_OPT_FLAG(history_options, all, "all", 0, "every cell that fits; default: the 25 most recent"),
+    PBD_OPT_FLAG(history_options, points, "points", 0, "also prints every point"),
     PBD_OPT_TEXT(history_options, out, "out", 'o', "FILE", PBD_WORDS_FILES,
-                 "draws the history into a .png, .svg or .pdf; it must be one"),
+                 "draws the history into a .png, .svg or .pdf; there must be exactly one"),
     PBD_OPT_INTEGER(history_options, seed, "seed", 0, 0, 9e15, "of the permutation tests; default 1"),
     PBD_OPTION_DB(history_options),
     PBD_OPTION_JSON(history_options, "one array of histories with points and steps"),
@@ -35,7 +35,7 @@ static const pbd_option table[] = {
 
 static pbd_status take_words(const pbd_texts *words, history_options *o) {
     if (words->count > 0)
-        return pbd_error(PBD_BAD_INPUT, "history takes no word; '%.60s' is one too many: --case names a case",
+        return pbd_error(PBD_BAD_INPUT, "history takes no argument, got '%.60s': --case selects a case",
                          words->item[0]);
     if (o->sets.count > MOST_SETTINGS) return pbd_error(PBD_BAD_INPUT, "history takes at most %d -s", MOST_SETTINGS);
     for (; o->settings < o->sets.count; o->settings++)
@@ -50,7 +50,7 @@ static pbd_status take_words(const pbd_texts *words, history_options *o) {
 static pbd_status draw(const pbd_histories *histories, const char *path) {
     if (histories->count == 1) return pbd_history_draw(&histories->item[0], path);
     return pbd_error(PBD_BAD_INPUT,
-                     "%zu histories: a chart takes one; --case, --method, -s and --metric leave out the others",
+                     "%zu histories, but a chart takes one; select it with --case, --method, -s and --metric",
                      histories->count);
 }
 
@@ -104,9 +104,9 @@ const pbd_verb pbd_verb_history = {
     .usage = "history [--case CASE] [-m METHOD] [-s key=value]... [--metric NAME] [options]",
     .about =
         "One history per cell, metric, machine and build preset: a point is a build (its median over runs), a step is\n"
-        "where the level changed for good. Levels are the best fit of piecewise constant medians, their number is\n"
-        "chosen by BIC, and a permutation test confirms each step (p at most 0.01): five builds on either side can\n"
-        "show one, a single one where nothing is noise.",
+        "where the level changed permanently. Levels are the best fit of piecewise constant medians, their number is\n"
+        "chosen by BIC, and a permutation test confirms each step (p at most 0.01): five builds on either side\n"
+        "suffice, or a single one if there is no noise.",
     .options = table,
     .main = verb_main,
 };

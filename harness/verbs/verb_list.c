@@ -1,5 +1,5 @@
-/* list: what there is, one line each; with --json an array of {name, summary, source, available, reason}. And `list
- * runs`: the newest stored runs. */
+/* list: list methods, cases, figures, backends or runs; with --json an array of {name, summary, source, available,
+ * reason}. And `list runs`: the newest stored runs. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +137,8 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
     PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
     PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE",
-                   "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those that ended so"),
-    PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: so many, the newest first; default 20"),
+                   "ok|diverged|no_equilibrium|not_settled|failed|interrupted", "runs: only those with this state"),
+    PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: how many, the newest first; default 20"),
     PBD_OPTION_PLUGIN(list_options),
     PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
     {0}};
@@ -170,7 +170,8 @@ static pbd_status take_kinds(const pbd_texts *words, bool wanted[4], bool *runs)
         else
             wanted[k] = true;
     }
-    if (*runs && words->count > 1) return pbd_error(PBD_BAD_INPUT, "list runs goes alone: ask for the rest once more");
+    if (*runs && words->count > 1)
+        return pbd_error(PBD_BAD_INPUT, "list runs cannot be combined with other lists: use a second command");
     for (size_t k = 0; k < 4; k++) wanted[k] = wanted[k] || words->count == 0;
     return pbd_ok();
 }
@@ -180,7 +181,8 @@ static pbd_status list(const list_options *o, const pbd_texts *words) {
     PBD_TRY(take_kinds(words, wanted, &runs));
     if (runs) return list_runs(o);
     if (o->case_name || o->method || o->state || o->last || o->db)
-        return pbd_error(PBD_BAD_INPUT, "--case, -m, --state, --last and --db go with `pbdbench list runs` only");
+        return pbd_error(PBD_BAD_INPUT,
+                         "--case, -m, --state, --last and --db are valid with `pbdbench list runs` only");
     return list_parts(o->json, wanted);
 }
 
@@ -199,14 +201,14 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_list = {
     .name = "list",
-    .summary = "what there is, one line each",
+    .summary = "list methods, cases, figures, backends or runs",
     .usage =
         "list [methods|cases|figures|backends]... [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
-        "What there is, one line each; what is not available says why. Without a word: the first four.\n"
+        "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
         "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
-        "among those shown. `pbdbench show RUN` says all of one.",
+        "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
     .choices = "methods|cases|figures|backends|runs",

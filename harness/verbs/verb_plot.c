@@ -34,16 +34,16 @@ static const pbd_option table[] = {
                  "one line for each value of this parameter (or of: method, precision,\nbackend, threads)"),
     PBD_OPT_TEXT(plot_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "only runs of this method"),
     PBD_OPT_MANY(plot_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
-                 "only runs with this value; several narrow further"),
+                 "only runs with this value; repeat to narrow further"),
     PBD_OPT_CHOICE(plot_options, logs, "log", 0, "AXES", "x|y|xy", "logarithmic axes: x, y or xy"),
     PBD_OPT_TEXT(plot_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
                  "a figure's folder; a chart's file, .png, .svg or .pdf (default\nresults/plots/CASE-Y-X.png)"),
     PBD_OPT_TEXT(plot_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "work-precision: of this case"),
     PBD_OPT_FLAG(plot_options, memory, "memory", 0, "work-precision: error against memory, not time"),
     PBD_OPT_REAL(plot_options, within, "within", 0, "MS", 1e-9, 1e12,
-                 "work-precision: says the best error within so many ms a frame (or a\n"
-                 "solve, of cases that do not move), and the command that makes it;\n"
-                 "draws only with -o"),
+                 "work-precision: prints the best error within so many ms a frame (a\n"
+                 "solve, for static cases), and the command that makes it; draws only\n"
+                 "with -o"),
     PBD_OPT_FLAG(plot_options, json, "json", 0,
                  "work-precision: one object {case, error, unit, machine, cpu, frames,\n"
                  "against, plot, points, not_drawn, within}; draws only with -o"),
@@ -57,15 +57,16 @@ static pbd_status take_words(const pbd_texts *words, plot_options *o) {
     if (words->count == 0)
         return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
     if (words->count > 1)
-        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is one word too many", words->item[1]);
+        return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is an extra argument", words->item[1]);
     o->subject = words->item[0];
     const bool work = strcmp(o->subject, work_precision) == 0;
     if (work && !o->case_name)
         return pbd_error(PBD_BAD_INPUT, "plot work-precision needs --case CASE: `pbdbench list cases` shows them");
     if (work && (o->x || o->by || *o->logs))
-        return pbd_error(PBD_BAD_INPUT, "-x, --by and --log do not go with plot work-precision");
+        return pbd_error(PBD_BAD_INPUT, "-x, --by and --log are not valid with plot work-precision");
     if (!work && (o->case_name || o->memory || o->within > 0 || o->json))
-        return pbd_error(PBD_BAD_INPUT, "--case, --memory, --within and --json go with plot work-precision only");
+        return pbd_error(PBD_BAD_INPUT,
+                         "--case, --memory, --within and --json are valid with plot work-precision only");
     return pbd_ok();
 }
 
@@ -269,7 +270,7 @@ static void note_other_differences(const plot_options *o, sqlite3 *sql) {
         }
     sqlite3_finalize(all);
     sqlite3_free(where);
-    if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; -s or --by tells them apart\n", names);
+    if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; separate them with -s or --by\n", names);
 }
 
 static const char *terminal_of(const char *path) {
@@ -489,11 +490,11 @@ const pbd_verb pbd_verb_plot = {
         "plot work-precision --case CASE [-y ERROR] [-m METHOD] [-s key=value]... [--memory]\n"
         "     [--within MS] [-o FILE]",
     .about =
-        "Draws from stored runs; makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists "
+        "Draws from stored runs and makes none. NAME is a parameter, a metric or a count (`pbdbench show RUN` lists\n"
         "them).\n"
-        "work-precision: error against time for every method, solver, precision and backend, one point a cell (the\n"
+        "work-precision: error against time for every method, solver, precision and backend, one point per cell (the\n"
         "median of its newest build's runs on this machine), with the Pareto front named. Time is the wall time of a\n"
-        "frame of 1/60 s, of cases that do not move, of a solve; `pbdbench run --time` measures it best.",
+        "frame of 1/60 s, or of a solve for static cases; `pbdbench run --time` measures it best.",
     .options = table,
     .words = PBD_WORDS_FIGURES,
     .main = verb_main,

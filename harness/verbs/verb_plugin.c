@@ -11,7 +11,7 @@ typedef struct plugin_options {
 
 static const pbd_option table[] = {
     PBD_OPTION_JSON(plugin_options, "one object {file, name, failed, checks: [{method, case, check, verdict, says}]}"),
-    PBD_OPTION_QUIET(plugin_options, "only what fails"),
+    PBD_OPTION_QUIET(plugin_options, "only failures"),
     {0}};
 
 static const char *const verdicts[] = {
@@ -59,12 +59,11 @@ static pbd_status check(const char *path, report *r, size_t *failed) {
 static pbd_status take_words(const pbd_texts *words) {
     static const char *const verbs[] = {"check"};
     if (words->count == 0 || strcmp(words->item[0], "check") != 0)
-        return words->count == 0
-                   ? pbd_error(PBD_BAD_INPUT, "plugin what? `pbdbench plugin check FILE`")
-                   : pbd_unknown("thing to do with a plug-in", words->item[0], verbs, 1, "pbdbench plugin --help");
+        return words->count == 0 ? pbd_error(PBD_BAD_INPUT, "plugin needs an action: `pbdbench plugin check FILE`")
+                                 : pbd_unknown("plug-in action", words->item[0], verbs, 1, "pbdbench plugin --help");
     if (words->count == 1) return pbd_error(PBD_BAD_INPUT, "plugin check needs a file: the shared library");
     if (words->count > 2)
-        return pbd_error(PBD_BAD_INPUT, "plugin check takes one file; '%.60s' is one word too many", words->item[2]);
+        return pbd_error(PBD_BAD_INPUT, "plugin check takes one file; '%.60s' is an extra argument", words->item[2]);
     return pbd_ok();
 }
 
@@ -88,22 +87,25 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_plugin = {
     .name = "plugin",
-    .summary = "try a method of your own, from a shared library",
+    .summary = "test a method in a shared library",
     .usage = "plugin check FILE [--json] [-q]",
     .about =
-        "Loads a shared library with methods and tries whatever can be tried without knowing them, each in a process\n"
-        "of its own: that its tables are whole; on each case with what it needs, that it can be made and destroyed,\n"
-        "leaves the scene alone, moves, gives one answer from one saved state and for any number of threads, agrees\n"
-        "between f32 and f64 and between cpu and emu, stays at rest without load, does not depend on where and how it\n"
-        "lies in space, and comes to the end of a run.",
+        "Loads a shared library with methods and runs every test that does not depend on the method, each in a\n"
+        "separate process. The tables must be complete. On each case that provides what the method needs, it must be\n"
+        "created and destroyed, leave the scene unchanged, move, give one result from one saved state and for any\n"
+        "number of threads, agree between f32 and f64 and between cpu and emu, stay at rest without load, be\n"
+        "independent of position and orientation, and complete a run.",
     .more =
-        "Such a library is written in C against an installed or built pbdbench; examples/plugin is a whole one:\n\n"
+        "Such a library is written in C against an installed or built pbdbench; examples/plugin is a complete "
+        "example:\n"
+        "\n"
         "  find_package(pbdbench REQUIRED)\n"
         "  pbdbench_add_plugin(mine mine.c)\n\n"
-        "`run`, `sweep`, `list`, `bench` and `compare` take it with --plugin FILE, or by the variable "
+        "`run`, `sweep`, `list`, `bench` and `compare` load it with --plugin FILE, or from the variable "
         "PBDBENCH_PLUGINS\n"
-        "(files, separated by ':'). Runs are then made in a process each: one that crashes is stored as failed, with\n"
-        "where and how.\n\n"
+        "(files, separated by ':'). Each run is then made in a separate process: a crash is stored as a failed run,\n"
+        "with the place where it happened.\n"
+        "\n"
         "Exit 3 when a check fails, 2 when the library cannot be used at all.",
     .options = table,
     .words = PBD_WORDS_CHOICES,

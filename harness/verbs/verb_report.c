@@ -13,16 +13,16 @@ typedef struct report_options {
     bool quiet;
 } report_options;
 
-static const pbd_option table[] = {
-    PBD_OPT_TEXT(report_options, out, "out", 'o', "FILE", PBD_WORDS_FILES,
-                 "where the page goes; - is standard output; default\nresults/report.html"),
-    PBD_OPTION_DB(report_options),
-    PBD_OPT_CHOICE(report_options, figures, "figures", 0, "WHICH", "all|drawn|none",
-                   "pictures: all (those that are missing or older than their runs are\n"
-                   "drawn from stored runs; the default), drawn (only those that lie in\n"
-                   "results/plots), none"),
-    PBD_OPTION_QUIET(report_options, "prints nothing"),
-    {0}};
+static const pbd_option table[] = {PBD_OPT_TEXT(report_options, out, "out", 'o', "FILE", PBD_WORDS_FILES,
+                                                "output file; - is standard output; default\n"
+                                                "results/report.html"),
+                                   PBD_OPTION_DB(report_options),
+                                   PBD_OPT_CHOICE(report_options, figures, "figures", 0, "WHICH", "all|drawn|none",
+                                                  "pictures: all (those that are missing or older than their runs are\n"
+                                                  "drawn from stored runs; the default), drawn (only those in\n"
+                                                  "results/plots), none"),
+                                   PBD_OPTION_QUIET(report_options, "prints nothing"),
+                                   {0}};
 
 /* ---- Where it goes ----------------------------------------------------------------------------------------------- */
 
@@ -129,7 +129,7 @@ static int verb_main(int argc, char **argv) {
     bool help;
     pbd_status status = pbd_options_parse("report", table, argc, argv, &o, &words, &help);
     if (status.code == PBD_OK && !help && words.count > 0)
-        status = pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o names the file", words.item[0]);
+        status = pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o sets the file", words.item[0]);
     pbd_texts_free(&words);
     if (status.code == PBD_OK && !help) status = open_and_write(&o);
     if (status.code != PBD_OK) return pbd_complain(status);
@@ -141,9 +141,9 @@ const pbd_verb pbd_verb_report = {
     .summary = "everything as one HTML page",
     .usage = "report [-o FILE.html] [--figures all|drawn|none] [--db FILE] [-q]",
     .about =
-        "Writes one HTML file that needs nothing else: every claim with its verdict, every figure beside the paper's\n"
-        "data, timings by machine with their errors, comparisons, builds and machines, and each run behind a number\n"
-        "with the command that makes it again. It makes no runs: `pbdbench reproduce all` does.",
+        "Writes one self-contained HTML file: every claim with its verdict, every figure beside the paper's\n"
+        "data, timings by machine with their errors, comparisons, builds and machines, and the run behind each number\n"
+        "with the command that repeats it. It makes no runs: `pbdbench reproduce all` does.",
     .more = "Exit 2 when the store cannot be read or the page cannot be written.",
     .options = table,
     .main = verb_main,

@@ -46,20 +46,20 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(reproduce_options, quick, "quick", 0,
                  "few and small runs; marked (quick), never compared with accepted verdicts"),
     PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
-                 "only says which runs it would make, with estimated time and memory"),
+                 "only lists the runs it would make, with estimated time and memory"),
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
-    PBD_OPT_FLAG(reproduce_options, again, "again", 0, "makes every run anew"),
+    PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
                  "pictures and their data; default results/plots"),
     PBD_OPTION_DB(reproduce_options),
-    PBD_OPTION_JSON(reproduce_options, "one object a line and figure"),
-    PBD_OPTION_QUIET(reproduce_options, "no progress, one line a figure"),
+    PBD_OPTION_JSON(reproduce_options, "one object per figure and line"),
+    PBD_OPTION_QUIET(reproduce_options, "no progress, one line per figure"),
     {0}};
 
 static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
     o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .quick = o->quick};
-    if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: leave out --quick");
-    if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: leave out --dry-run");
+    if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: remove --quick");
+    if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: remove --dry-run");
     if (words->count > 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
 }
@@ -92,7 +92,7 @@ static pbd_status add_many(session *s, const pbd_figure_list *list, const char *
     }
     if (*known && available == 0 && s->jobs == before)
         return pbd_error(PBD_BAD_INPUT,
-                         "no figure of %s can be reproduced yet; `pbdbench list figures` shows which can",
+                         "no figure of %s can be reproduced yet; `pbdbench list figures` lists those that can",
                          paper ? paper : "any paper");
     return pbd_ok();
 }
@@ -170,7 +170,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
 }
 
 static pbd_status interrupted(void) {
-    return pbd_error(PBD_INTERRUPTED, "interrupted; every run is stored, the same command does the rest");
+    return pbd_error(PBD_INTERRUPTED, "interrupted; every completed run is stored, the same command makes the rest");
 }
 
 /* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
@@ -263,14 +263,15 @@ const pbd_verb pbd_verb_reproduce = {
     .summary = "make a figure's runs, draw it, check its claims",
     .usage = "reproduce FIGURE... | PAPER | all [options]",
     .about =
-        "Makes the runs a figure needs (those the store lacks), draws it, and prints each claim of the paper with the\n"
-        "measured number and a verdict: reproduced, partly, not reproduced, or not run.",
+        "Makes those runs of a figure that are not in the store, draws it, and prints each claim of the paper with\n"
+        "the measured number and a verdict: reproduced, partly, not reproduced, or not run.",
     .more =
-        "`pbdbench list figures` shows what can be reproduced. Runs on a backend that this build or machine lacks\n"
-        "(`pbdbench list backends`) and that the store has not are left out, with a sentence; claims that rest on\n"
-        "them are not judged, and what was accepted of them stands.\n"
+        "`pbdbench list figures` shows what can be reproduced. Runs that are not in the store, on a backend that is\n"
+        "not available here (`pbdbench list backends`), are skipped with a message; claims that depend on them are "
+        "not\n"
+        "judged, and their accepted verdicts stand.\n"
         "Exit 3 when a verdict differs from the accepted one, 5 when a run failed, 2 for bad input, 130 after Ctrl-C:\n"
-        "the same command then does the rest.",
+        "the same command then makes the rest.",
     .options = table,
     .words = PBD_WORDS_FIGURES,
     .main = verb_main,

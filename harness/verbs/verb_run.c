@@ -78,27 +78,28 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(run_options, repeats, "repeats", 'r', 1, 100000, "runs of each cell; default 1"),
     PBD_OPT_INTEGER(run_options, warmups, "warm-ups", 'w', 0, 1000, "untimed solves before the timed one; default 0"),
     PBD_OPT_REAL(run_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
-                 "after the run, solve again and again for so long and record the\n"
-                 "time of a solve: metrics solve_wall and solve_cpu; implies --again"),
+                 "after the run, repeat the solve for that time and record the time\n"
+                 "of a solve: metrics solve_wall and solve_cpu; implies --again"),
     PBD_OPT_FLAG(run_options, turns, "turns", 0,
-                 "with --time: another process says when to take a sample, over a\nsocket on standard input (`compare` "
-                 "and `gate` do)"),
+                 "with --time: another process requests each sample, over a socket on\n"
+                 "standard input (used by `compare` and `gate`)"),
     PBD_OPT_INTEGER(run_options, snapshots, "snapshots", 0, 1, PBD_MOST_SNAPSHOTS,
-                    "write so many states, evenly spread (of a static solve: start and\nend), as VTK files and "
-                    "pictures; implies --again"),
+                    "number of states to write, evenly spaced (of a static solve: start\n"
+                    "and end), as VTK files and pictures; implies --again"),
     PBD_OPT_TEXT(run_options, out, "out", 0, "DIR", PBD_WORDS_FOLDERS,
-                 "with --snapshots: where each run makes a folder; default\nresults/snapshots"),
+                 "with --snapshots: parent of each run's folder; default\n"
+                 "results/snapshots"),
     PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", "strain|body",
-                   "with --snapshots: what colours tell; default strain"),
+                   "with --snapshots: meaning of colours; default strain"),
     PBD_OPT_REAL(run_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
-                 "with --snapshots: strain of the darkest colour, so that runs can be\ncompared; default the largest "
-                 "there is, rounded up"),
+                 "with --snapshots: strain of the darkest colour, so that runs can be\n"
+                 "compared; default the largest in the run, rounded up"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
     PBD_OPTION_PLUGIN(run_options),
     PBD_OPTION_DB(run_options),
     PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
-    PBD_OPT_FLAG(run_options, again, "again", 0, "run even when the store has this run"),
-    PBD_OPTION_JSON(run_options, "one object a line and run"),
+    PBD_OPT_FLAG(run_options, again, "again", 0, "make the run even if it is stored"),
+    PBD_OPTION_JSON(run_options, "one object per run and line"),
     PBD_OPTION_QUIET(run_options, "no progress"),
     {0}};
 
@@ -143,14 +144,12 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
         (pbd_snapshot_plan){(int)o->snapshots, o->folder, o->colour ? o->colour : "strain", o->strain_scale, 0};
     for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
     for (size_t i = 0; i < o->axes.count; i++) PBD_TRY(add_axis(o, o->axes.item[i]));
-    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` shows them all");
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` lists them");
     if (words->count > 1)
-        return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is one word too many", words->item[1]);
-    if (!o->method)
-        return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` shows them all");
+        return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is an extra argument", words->item[1]);
+    if (!o->method) return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` lists them");
     if (o->snapshots == 0 && (o->out || o->colour || o->strain_scale > 0))
-        return pbd_error(PBD_BAD_INPUT,
-                         "--out, --colour and --strain-scale belong to --snapshots N, which is not there");
+        return pbd_error(PBD_BAD_INPUT, "--out, --colour and --strain-scale require --snapshots N");
     return pbd_ok();
 }
 
@@ -220,7 +219,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         free(line);
     } else {
         print_result(r, item->label);
-        if (!made) puts("  (already in the store; --again runs it anew)");
+        if (!made) puts("  (already in the store; --again repeats it)");
     }
     tell_snapshots(c, item, r);
     fflush(stdout);
@@ -286,10 +285,10 @@ const pbd_verb pbd_verb_run = {
     .about = "Runs a method on a case, prints its errors and its timings, and stores the run.",
     .more =
         "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
-        "Snapshots come as state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
-        "all methods on one scene are seen from the same place.\n"
+        "Snapshots are state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
+        "all methods on one scene use the same view.\n"
         "Exit 5 when a run failed or diverged or its snapshots could not be written, 2 for bad input\n"
-        "(nothing is stored then; of several runs those that are refused are named, and the rest is made).",
+        "(nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,
     .words = PBD_WORDS_CASES,
     .main = verb_main,

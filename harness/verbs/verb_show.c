@@ -16,14 +16,14 @@ typedef struct show_options {
 
 static const pbd_option table[] = {
     PBD_OPTION_DB(show_options),
-    PBD_OPTION_JSON(show_options, "one object: the run as `pbdbench db export` writes it, and \"command\""),
+    PBD_OPTION_JSON(show_options, "one object: the run as written by `pbdbench db export`, and \"command\""),
     {0}};
 
 static pbd_status take_words(const pbd_texts *words, show_options *o) {
     if (words->count == 0)
         return pbd_error(PBD_BAD_INPUT, "show needs a run: its id, or at least the first 4 digits of it");
     if (words->count > 1)
-        return pbd_error(PBD_BAD_INPUT, "show takes one run; '%.60s' is one word too many", words->item[1]);
+        return pbd_error(PBD_BAD_INPUT, "show takes one run; '%.60s' is an extra argument", words->item[1]);
     o->run = words->item[0];
     return pbd_ok();
 }
@@ -141,7 +141,11 @@ static void print_run(const json_t *record, const pbd_result *r, const char *com
     if (strcmp(r->kind, "external") == 0)
         printf("\nmeasured by another tool; imported by\n  %s\n", command);
     else
-        printf("\nto make it again%s\n  %s\n", r->repeat > 0 ? " (the last of the repeats)" : "", command);
+        printf(
+            "\n"
+            "to repeat it%s\n"
+            "  %s\n",
+            r->repeat > 0 ? " (the last of the repeats)" : "", command);
 }
 
 static pbd_status print_json(json_t *record, const char *command) {
@@ -196,11 +200,11 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_show = {
     .name = "show",
-    .summary = "one stored run, with the command that makes it again",
+    .summary = "one stored run, with the command that repeats it",
     .usage = "show RUN [options]",
     .about =
-        "Prints one stored run: what was run, by which build, on which machine, what it reported, and the command\n"
-        "that makes it again. RUN is its id, or the first digits of it, 4 at least.",
+        "Prints one stored run: its cell, build and machine, what it reported, and the command that repeats it.\n"
+        "RUN is its id, or at least the first 4 digits of it.",
     .more = "Exit 2 when there is no such run.",
     .options = table,
     .main = verb_main,

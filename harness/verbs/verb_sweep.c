@@ -26,24 +26,27 @@ typedef struct sweep {
 } sweep;
 
 static const pbd_option table[] = {
-    PBD_OPT_FLAG(sweep, dry_run, "dry-run", 0, "only says which runs it would make"),
-    PBD_OPT_FLAG(sweep, again, "again", 0, "makes every run anew"),
+    PBD_OPT_FLAG(sweep, dry_run, "dry-run", 0, "only lists the runs it would make"),
+    PBD_OPT_FLAG(sweep, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_TEXT(sweep, dir, "dir", 0, "DIR", PBD_WORDS_FOLDERS,
-                 "the folder of a sweep made in parts; default results/sweep"),
+                 "the folder of a sweep in parts; default results/sweep"),
     PBD_OPT_INTEGER(sweep, shard_cells, "shard-cells", 0, 1, 1000000,
-                    "plan, submit: cells of a shard; default what takes 10 minutes as\nstored runs went"),
+                    "plan, submit: cells per shard; default: 10 minutes' worth, estimated\n"
+                    "from stored runs"),
     PBD_OPT_CHOICE(sweep, engine, "engine", 0, "ENGINE", "slurm|local",
-                   "submit, resume: who runs the shards: slurm, or local, one after\nanother"),
-    PBD_OPT_INTEGER(sweep, throttle, "throttle", 0, 1, 1000000, "submit, resume: the most tasks at one time"),
+                   "submit, resume: engine for the shards: slurm, or local, one after\n"
+                   "another"),
+    PBD_OPT_INTEGER(sweep, throttle, "throttle", 0, 1, 1000000, "submit, resume: largest number of simultaneous tasks"),
     PBD_OPT_FLAG(sweep, packed, "packed", 0,
-                 "submit, resume: tasks may share a node: for validation only, since\ntheir times mean nothing; else "
-                 "--exclusive"),
+                 "submit, resume: tasks may share a node: for validation only, since\n"
+                 "then times are meaningless; default --exclusive"),
     PBD_OPT_MANY(sweep, sbatch_args, "sbatch-args", 0, "WORDS", PBD_WORDS_NONE,
-                 "submit, resume: further words for sbatch, for shards and merge:\n\"--account=a --gres=gpu:1\""),
+                 "submit, resume: further arguments of sbatch, for shards and merge:\n"
+                 "\"--account=a --gres=gpu:1\""),
     PBD_OPTION_PLUGIN(sweep),
     PBD_OPTION_DB(sweep),
-    PBD_OPTION_JSON(sweep, "one object a line and run, or one that says what was done"),
-    PBD_OPTION_QUIET(sweep, "no progress, no line a run"),
+    PBD_OPTION_JSON(sweep, "one object per run and line, or one that describes the action"),
+    PBD_OPTION_QUIET(sweep, "no progress, no line per run"),
     {0}};
 
 /* ---- What was asked for ------------------------------------------------------------------------------------------ */
@@ -72,7 +75,7 @@ static pbd_status take_number(const char *word, long long *out) {
     char *end;
     *out = strtoll(word, &end, 10);
     if (end != word && !*end) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "'%.60s' is no shard: they have numbers, from 0", word);
+    return pbd_error(PBD_BAD_INPUT, "'%.60s' is not a shard: shards are numbered from 0", word);
 }
 
 static pbd_status too_many(const pbd_texts *words) {
@@ -81,15 +84,15 @@ static pbd_status too_many(const pbd_texts *words) {
     const char *nearest = pbd_nearest(words->item[0], names, ACTIONS);
     if (nearest)
         return pbd_error(PBD_BAD_INPUT, "sweep has no action '%.60s'; did you mean '%s'?", words->item[0], nearest);
-    return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is one word too many", words->item[1]);
+    return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is an extra argument", words->item[1]);
 }
 
 /* Words behind an action. */
 static pbd_status take_rest(const pbd_texts *words, const action *a, sweep *s) {
     s->action = a->name;
     if (words->count > (a->word ? 2u : 1u))
-        return pbd_error(PBD_BAD_INPUT, "sweep %s: '%.60s' is one word too many%s", a->name,
-                         words->item[words->count - 1], a->word ? "" : "; --dir names its folder");
+        return pbd_error(PBD_BAD_INPUT, "sweep %s: '%.60s' is an extra argument%s", a->name,
+                         words->item[words->count - 1], a->word ? "" : "; --dir sets its folder");
     if (a->word && words->count < 2) return pbd_error(PBD_BAD_INPUT, "sweep %s needs %s", a->name, a->word);
     if (a->act == pbd_parts_run_shard) return take_number(words->item[1], &s->shard);
     if (a->word) s->path = words->item[1];
@@ -116,7 +119,7 @@ static pbd_status check_places(const sweep *s) {
     snprintf(mine, sizeof mine, "|%s|", s->action ? s->action : "");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i].given && !strstr(places[i].goes_with, mine))
-            return pbd_error(PBD_BAD_INPUT, "--%s does not go with sweep %s: see `pbdbench sweep --help`",
+            return pbd_error(PBD_BAD_INPUT, "--%s is not valid with sweep %s: see `pbdbench sweep --help`",
                              places[i].option, s->action ? s->action : "FILE.yaml");
     return pbd_ok();
 }
@@ -238,7 +241,8 @@ const pbd_verb pbd_verb_sweep = {
         "sweep merge [--dir DIR] [--db FILE]\n"
         "sweep resume [--dir DIR] [options of submit]",
     .about =
-        "Makes the runs of a file and stores them; a run the store has already is not made again. The file:\n\n"
+        "Makes the runs of a file and stores them; a run that is already stored is not repeated. The file:\n"
+        "\n"
         "  runs:\n"
         "    - name: stiffness\n"
         "      case: cube_shear\n"
@@ -246,21 +250,23 @@ const pbd_verb pbd_verb_sweep = {
         "      precision: f64             # also backend, threads, repeats, warmups, seed\n"
         "      set: [\"cells=5\"]\n"
         "      axes: [\"nu=0:0.4:0.1\", \"solver=jacobi,coloured_gs\"]\n\n"
-        "On a cluster the same file is made in parts:\n\n"
-        "  plan       freezes every cell, in the order of their ids and cut into shards, into DIR/manifest.jsonl\n"
-        "  submit     has Slurm run the shards, as an array of jobs, and merge them when all have ended\n"
-        "  run-shard  what each job runs: makes one shard on the node's own disk and publishes it in DIR/shards\n"
-        "  status     which shards are published; exit 4 while some are missing\n"
-        "  merge      takes the published shards into the store; done again it adds what is new\n"
-        "  resume     submits the shards that are missing, when no job is left in the queue; options that are not\n"
-        "             given are those of the last submission\n\n"
-        "What is published is all that counts: jobs may be killed, or run twice. DIR must be seen by every node, as\n"
-        "must the program. Shards are made by the build that planned; any build merges.",
+        "On a cluster the same file runs in parts:\n"
+        "\n"
+        "  plan       freezes every cell, ordered by id and divided into shards, in DIR/manifest.jsonl\n"
+        "  submit     submits the shards to Slurm as an array of jobs, and a job that merges them at the end\n"
+        "  run-shard  run by each job: makes one shard on the node's own disk and publishes it in DIR/shards\n"
+        "  status     lists which shards are published; exit 4 while some are missing\n"
+        "  merge      merges the published shards into the store; a repeated merge adds new ones only\n"
+        "  resume     submits missing shards, when no job is left in the queue; options default to those of the\n"
+        "             last submission\n"
+        "\n"
+        "Only published shards count: jobs may be killed, or run twice. DIR and the program must be visible to every\n"
+        "node. Shards are made by the build that planned; any build merges.",
     .more =
         "Exit 5 when a run failed or diverged, 130 after Ctrl-C, 2 for bad input: of the file (nothing is run then),\n"
-        "or of a run that its case or method refuses. Such a run is named with the reason, and the rest is made.\n"
-        "merge: 2 when files that are no whole shards of this sweep were set aside (DIR/aside), 4 when shards are\n"
-        "missing; the rest is merged.",
+        "or of a run that its case or method refuses. Such a run is listed with the reason, and the rest is made.\n"
+        "merge: 2 when invalid or incomplete shards were moved to DIR/aside, 4 when shards are missing; the rest is\n"
+        "merged.",
     .options = table,
     .words = PBD_WORDS_FILES,
     .choices = "plan|submit|run-shard|status|merge|resume",

@@ -27,27 +27,28 @@ static const char *const densities[] = {"summed", "predicted", NULL};
 static const char *const dimension_names[] = {"2", "3", NULL};
 
 static const pbd_param params[] = {
-    {"dimensions", "", PBD_CHOICE, "3", 0, 0, 0, dimension_names, "2: a plane, z alike for all particles"},
-    {"h", "", PBD_REAL, "1", 0, 100, PBD_OPEN_MIN, NULL, "smoothing length, in spacings; the kernel ends at 2h"},
-    {"kernel", "", PBD_CHOICE, "spiky", 0, 0, 0, kernel_names, "the paper's own, or the spline that it replaces"},
+    {"dimensions", "", PBD_CHOICE, "3", 0, 0, 0, dimension_names, "2: a plane, the same z for all particles"},
+    {"h", "", PBD_REAL, "1", 0, 100, PBD_OPEN_MIN, NULL, "smoothing length, in spacings; the support is 2h"},
+    {"kernel", "", PBD_CHOICE, "spiky", 0, 0, 0, kernel_names, "the paper's kernel, or the spline that it replaces"},
     {"k", "m^2/s^2", PBD_REAL, "10", 0, 1e12, 0, NULL, "stiffness: P = k (density - rest_density)"},
     {"c", "m/s", PBD_REAL, "2", 0, 1e6, 0, NULL, "speed of sound in viscosity and in Eq. 8"},
     {"rest_density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL,
      "of Eq. 6 (kg/m^2 in the plane); 0: what Eq. 3 gives inside a square or cubic lattice"},
     {"viscosity", "", PBD_REAL, "1", 0, 1e6, 0, NULL, "times c in Eq. 5's first term"},
     {"viscosity_quadratic", "", PBD_REAL, "2", 0, 1e6, 0, NULL, "of Eq. 5's second term"},
-    {"steps", "", PBD_CHOICE, "own", 0, 0, 0, step_names, "each particle's own, one for all by the criteria, or dt"},
+    {"steps", "", PBD_CHOICE, "own", 0, 0, 0, step_names, "one per particle, one for all by the criteria, or dt"},
     {"dt", "s", PBD_REAL, "0.01", 0, 1e3, PBD_OPEN_MIN, NULL, "the longest step; steps=fixed: the step"},
     {"levels", "", PBD_INTEGER, "12", 0, MOST_LEVELS, 0, NULL, "steps may be 2^levels times shorter than dt"},
     {"alpha", "", PBD_REAL, "0.3", 0, 100, PBD_OPEN_MIN, NULL, "Courant number"},
-    {"criterion", "", PBD_CHOICE, "corrected", 0, 0, 0, criteria, "Eq. 8 with |mu| of approaching pairs (D-3), or not"},
+    {"criterion", "", PBD_CHOICE, "corrected", 0, 0, 0, criteria,
+     "Eq. 8 with |mu| of approaching pairs (D-3), or as printed"},
     {"limiter", "", PBD_CHOICE, "4", 0, 0, 0, limits,
      "steps=own: by which factor steps of neighbours may differ; the paper has none"},
     {"position_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches, "at each change of step, section 5.2"},
     {"velocity_prediction", "", PBD_CHOICE, "on", 0, 0, 0, switches, "of velocities that viscosity sees, section 5.2"},
     {"neighbour_density", "", PBD_CHOICE, "summed", 0, 0, 0, densities,
-     "of neighbours whose own force is not due: summed up anew, or predicted by its rate"},
-    {"skin", "", PBD_REAL, "0.1", 0, 10, 0, NULL, "lists of neighbours reach further by this, in h; steps=fixed: 0"},
+     "of neighbours whose force is not due: summed again, or predicted by its rate"},
+    {"skin", "", PBD_REAL, "0.1", 0, 10, 0, NULL, "additional reach of neighbour lists, in h; steps=fixed: 0"},
     {0}};
 
 typedef struct desbrun_sph {
@@ -105,7 +106,7 @@ static pbd_status check_plane(const pbd_scene *scene) {
         return pbd_error(
             PBD_BAD_INPUT,
             "desbrun_sph with dimensions=2 moves in the plane of x and y: particle %zu %s: set dimensions=3", i,
-            flat ? "moves or is pulled out of it" : "has another z than the first");
+            flat ? "moves or is pulled out of the plane" : "has a different z than the first");
     }
     return pbd_ok();
 }
@@ -116,7 +117,7 @@ static pbd_status check_particles(const pbd_scene *scene) {
         return pbd_error(PBD_BAD_INPUT, "desbrun_sph measures h in spacings, and the scene has none");
     for (size_t i = 0; i < scene->particles; i++) {
         if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "desbrun_sph: particle %zu has the mass %g kg: above 0, please", i,
+            return pbd_error(PBD_BAD_INPUT, "desbrun_sph: particle %zu has the mass %g kg: must be above 0", i,
                              scene->masses[i]);
         for (size_t d = 0; d < 3; d++)
             if (!isfinite(start[3 * i + d]))
@@ -379,16 +380,16 @@ static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t loo
 
 static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_LOOKS], double dt) {
     if (look[SPH_NOWHERE] > 0)
-        return pbd_error(PBD_DIVERGED, "%u particles have no finite velocity any more at %g s", look[SPH_NOWHERE],
-                         s->time);
+        return pbd_error(PBD_DIVERGED, "%u particles have a non-finite velocity at %g s", look[SPH_NOWHERE], s->time);
     s->shortest = fmin(s->shortest, ldexp(dt, -(int)look[SPH_FINEST]));
     if (s->steps == STEPS_FIXED && look[SPH_TOO_COARSE] > 0)
         pbd_warning(s->recorder, "step_beyond_criterion",
-                    "dt=%g s is beyond the criteria of %u particles at %g s: 2^%u steps would meet them", dt,
+                    "dt=%g s is beyond the criteria of %u particles at %g s: 2^%u steps would satisfy them", dt,
                     look[SPH_TOO_COARSE], s->time, look[SPH_WISHED]);
     if (s->steps != STEPS_FIXED && look[SPH_FINEST] == s->levels && s->levels > 0)
-        pbd_warning(s->recorder, "shortest_step", "the criteria ask for dt/2^%u or less at %g s: levels=%u is the end",
-                    s->levels, s->time, s->levels);
+        pbd_warning(s->recorder, "shortest_step",
+                    "the criteria require dt/2^%u or less at %g s, but the limit is levels=%u", s->levels, s->time,
+                    s->levels);
     return pbd_ok();
 }
 
@@ -494,9 +495,10 @@ static pbd_status warn_of_coincident(desbrun_sph *s, const pbd_scene *scene) {
     free(first);
     free(list);
     if (pairs > 0)
-        pbd_warning(s->recorder, "coincident_particles",
-                    "%zu pairs of particles start at one place, the first %zu and %zu: they part along x", pairs,
-                    j_first, i_first);
+        pbd_warning(
+            s->recorder, "coincident_particles",
+            "%zu pairs of particles start at the same position, the first %zu and %zu: they are separated along x",
+            pairs, j_first, i_first);
     return status;
 }
 
@@ -607,7 +609,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 const pbd_method PBD_NAME(desbrun_sph) = {
     .bytes = sizeof(pbd_method),
     .name = "desbrun_sph",
-    .summary = "smoothed particles: pressure, cohesion, viscosity; steps of each particle's own",
+    .summary = "smoothed particles: pressure, cohesion, viscosity; individual time steps",
     .source = "desbrun1996 Eqs. 3 to 10 (corrections D-1 to D-7)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .takes = PBD_TAKES_START | PBD_TAKES_COLLIDERS,

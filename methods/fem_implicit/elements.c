@@ -254,7 +254,7 @@ static pbd_status check_elements(const element_mesh *m) {
         for (int q = 0; q < rule.points; q++) {
             const double volume = element_gradients(m, e, &rule, q, gradient);
             if (!(volume > 0))
-                return pbd_error(PBD_BAD_INPUT, "%s %zu is flat or inside out (volume %g at a point of its rule)",
+                return pbd_error(PBD_BAD_INPUT, "%s %zu is flat or inverted (volume %g at a point of its rule)",
                                  is_tet(m->kind) ? "tetrahedron" : "hexahedron", e, volume);
         }
     return pbd_ok();
@@ -263,10 +263,9 @@ static pbd_status check_elements(const element_mesh *m) {
 static pbd_status has_none(const pbd_scene *scene, bool tets) {
     const char *wanted = tets ? "tetrahedra" : "hexahedra";
     if ((tets ? scene->hexes : scene->tets) > 0)
-        return pbd_error(PBD_NOT_SUPPORTED, "this case has no %s, which the element asks for: set element=%s", wanted,
+        return pbd_error(PBD_NOT_SUPPORTED, "this case has no %s, which the element requires: set element=%s", wanted,
                          tets ? "hex27" : "tet10");
-    return pbd_error(PBD_NOT_SUPPORTED,
-                     "this case has neither tetrahedra nor hexahedra, which fem_implicit is made of");
+    return pbd_error(PBD_NOT_SUPPORTED, "this case has neither tetrahedra nor hexahedra, which fem_implicit requires");
 }
 
 pbd_status element_mesh_create(element_kind kind, const pbd_scene *scene, element_mesh *out) {

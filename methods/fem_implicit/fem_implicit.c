@@ -39,11 +39,10 @@ static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
     {"plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
-     "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"},
-    {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "at least so many on the way to the full load"},
-    {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL,
-     "residual force over load; 0: until only rounding is left"},
-    {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "most in one load or time step"},
+     "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)"},
+    {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "smallest number of load steps"},
+    {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL, "residual force over load; 0: to the level of rounding"},
+    {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "largest number in one load or time step"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals,
      "last: of the last time step, after each iteration, over that before the first, with the time it took"},
     {0}};
@@ -210,7 +209,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->forces_end = scene->forces_end;
     PBD_TRY(material_make(&scene->material, &fem->material));
     if (fem->yield > 0 && scene->duration == 0 && scene->settle.window == 0)
-        return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and a static scene has none: set mode=dynamic");
+        return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and this scene is static: set mode=dynamic");
     PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
     element_stiffness_rule(kind, &fem->rule);
     fem->dofs = 3 * fem->mesh.nodes;
@@ -409,7 +408,7 @@ static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
         if (*slope > 0) return pbd_ok();
     }
     return pbd_error(PBD_NO_EQUILIBRIUM,
-                     "no direction leads down in energy: the body is not held, or its material gives way");
+                     "no descent direction of the energy: the body is not fixed, or its material fails");
 }
 
 enum { HALVINGS = 30 };
@@ -599,7 +598,8 @@ static pbd_status advance(void *state, double dt) {
     }
     if (status.code == PBD_OK && fem->plastic) flow(fem, dt);
     if (status.code == PBD_OK) fem->time += dt;
-    if (status.code == PBD_NO_EQUILIBRIUM) return pbd_error(PBD_DIVERGED, "a time step has no answer: %s", status.text);
+    if (status.code == PBD_NO_EQUILIBRIUM)
+        return pbd_error(PBD_DIVERGED, "a time step has no solution: %s", status.text);
     return status;
 }
 

@@ -16,19 +16,20 @@ static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "1e-4", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
     {"solve", "", PBD_CHOICE, "split", 0, 0, 0, solves,
      "pressure first and then shear, as published, or both at once by Krylov's method"},
-    {"iterations", "", PBD_INTEGER, "200", 1, 100000, 0, NULL, "at most, of each of the two solvers and pass"},
+    {"iterations", "", PBD_INTEGER, "200", 1, 100000, 0, NULL, "largest number, of each of the two solvers and pass"},
     {"tolerance", "", PBD_REAL, "1e-4", 0, 1, PBD_OPEN_MAX, NULL, "residual of each solver over that before"},
     {"relaxation", "", PBD_REAL, "0.5", 0, 2, PBD_OPEN_MIN, NULL, "omega of the pressure's Jacobi"},
     {"preconditioner", "", PBD_CHOICE, "jacobi", 0, 0, 0, preconditioners,
-     "of shear: inverse 3 x 3 blocks, or masses alone, which keep momentum at any tolerance"},
-    {"contact_passes", "", PBD_INTEGER, "4", 1, 100, 0, NULL, "solves in a step, at most, until contacts are the same"},
+     "of shear: inverse 3 x 3 blocks, or masses alone, which conserve momentum at any tolerance"},
+    {"contact_passes", "", PBD_INTEGER, "4", 1, 100, 0, NULL,
+     "largest number of solves in a step, until contacts do not change"},
     {"plasticity", "", PBD_CHOICE, "semi_implicit", 0, 0, 0, plasticities, "flow at the end of a step, or never"},
     {"divergence", "", PBD_CHOICE, "uncorrected", 0, 0, 0, divergences,
      "of velocity by plain kernels, as published, or by corrected ones as shear and rotation"},
     {"volume", "", PBD_CHOICE, "summed", 0, 0, 0, volumes,
      "of particles by the density that SPH sums, as published, or by the whole motion"},
     {"kernel", "", PBD_CHOICE, "cubic_spline", 0, 0, 0, kernel_names, "smoothing kernel"},
-    {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, which ends at 2r, in spacings"},
+    {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, whose support is 2r, in spacings"},
     {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
      "singular values of L^-1 below this times the largest count as 0"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
@@ -39,16 +40,16 @@ static const pbd_param params[] = {
 static pbd_status check(const pbd_scene *scene) {
     if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene has no particles");
     if (!(scene->spacing > 0))
-        return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene's particles have a spacing of %g m: above 0, please",
+        return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene's particles have a spacing of %g m: must be above 0",
                          scene->spacing);
     if (!(scene->material.nu >= 0 && scene->material.nu < 0.5))
-        return pbd_error(PBD_BAD_INPUT, "gissler_snow needs 0 <= nu < 0.5, not %g: its pressure is lambda's",
+        return pbd_error(PBD_BAD_INPUT, "gissler_snow needs 0 <= nu < 0.5, not %g: its pressure uses lambda",
                          scene->material.nu);
     if (scene->material.flow != PBD_FLOW_NONE && scene->material.flow != PBD_FLOW_SNOW)
-        return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow knows flow=snow and flow=none alone");
+        return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow supports flow=snow and flow=none only");
     for (size_t i = 0; i < scene->particles; i++)
         if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "gissler_snow: particle %zu has the mass %g kg: above 0, please", i,
+            return pbd_error(PBD_BAD_INPUT, "gissler_snow: particle %zu has the mass %g kg: must be above 0", i,
                              scene->masses[i]);
     return pbd_ok();
 }

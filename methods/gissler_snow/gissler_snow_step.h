@@ -414,8 +414,8 @@ static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED])
     kernel_warnings(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
     if (s->unsolved > 0)
         pbd_warning(s->recorder, "solver_residual",
-                    "a solver left %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g is "
-                    "asked for: more iterations or a smaller dt",
+                    "a solver reached %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g "
+                    "is required: use more iterations or a smaller dt",
                     s->worst_pressure, s->worst_shear, s->iterations, s->tolerance);
 }
 

@@ -1,4 +1,4 @@
-/* material_point: a material law alone, at one deformation gradient: what a body that deforms evenly answers, with no
+/* material_point: a material law at one deformation gradient: what a body that deforms evenly answers, with no
  * mesh and no solver between. The yardstick of laws and joins (cao2023-fig2).
  *
  * The gradient is that of the scene's first tetrahedron at the start; with sides=free the stretches across x are found
@@ -14,10 +14,10 @@ static const char *const joins[] = {"none", "printed", "continuous", "shifted", 
 static const char *const sides_names[] = {"confined", "free", NULL};
 
 static const pbd_param params[] = {
-    {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "what becomes of the law under compression and inversion"},
-    {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"},
+    {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "continuation of the law under compression and inversion"},
+    {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"},
     {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names,
-     "confined: F as the scene starts; free: stretched along x, the rest as it likes"},
+     "confined: F as in the scene; free: stretched along x, sides free of traction"},
     {0}};
 
 typedef struct material_point {
@@ -84,7 +84,8 @@ static pbd_status solve(void *state) {
     if (s->free_sides) {
         const uniaxial found = uniaxial_solve(s->law, s->F.x.x);
         if (!found.found)
-            return pbd_error(PBD_NO_EQUILIBRIUM, "no stretch across leaves the sides free at a stretch of %g",
+            return pbd_error(PBD_NO_EQUILIBRIUM,
+                             "no lateral stretch leaves the sides free of traction at a stretch of %g",
                              (double)s->F.x.x);
         s->F = mat3_diagonal(vec3_make(s->F.x.x, found.lateral, found.lateral));
     }
@@ -140,7 +141,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 const pbd_method PBD_NAME(material_point) = {
     .bytes = sizeof(pbd_method),
     .name = "material_point",
-    .summary = "a material law alone, at one deformation gradient",
+    .summary = "a material law at one deformation gradient",
     .source = "cao2023 section 4.2, Fig. 2; methods/physics/README.md",
     .needs = PBD_NEEDS_TETS,
     .takes = PBD_TAKES_START,

@@ -86,14 +86,13 @@ static pbd_status check(const pbd_scene *scene) {
     if (scene->particles == 0 || !(scene->spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     if (m->law != PBD_LAW_HENCKY)
-        return pbd_error(PBD_NOT_SUPPORTED, "mpm knows the law of Hencky strain only: set material=hencky");
+        return pbd_error(PBD_NOT_SUPPORTED, "mpm supports the law of Hencky strain only: set material=hencky");
     if (!(m->E > 0 && isfinite(m->E))) return pbd_error(PBD_BAD_INPUT, "E=%g Pa must be above 0", m->E);
     if (!(m->nu > -1 && m->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be above -1 and below 0.5", m->nu);
     for (size_t i = 0; i < scene->particles; i++) {
         const double *x = (scene->start ? scene->start : scene->positions) + 3 * i;
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: a finite place, please", i, x[0], x[1],
-                             x[2]);
+            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: must be finite", i, x[0], x[1], x[2]);
         if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i, scene->masses[i]);
         if (!(volume_of(scene, i) > 0 && isfinite(volume_of(scene, i))))
@@ -186,7 +185,7 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     if (s->colliders.sheets)
         return pbd_error(PBD_NOT_SUPPORTED,
-                         "mpm's grid moves what is on either side of a sheet as one: of meshes it takes closed ones");
+                         "mpm's grid moves both sides of a sheet together: only closed meshes are supported");
     bool known[3] = {false, false, false};
     for (size_t c = 0; c < scene->colliders; c++) align_with(&scene->collider[c], s->align, known);
     s->particle = malloc((n + 1) * sizeof *s->particle);
@@ -206,10 +205,9 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     pbd_count(s->recorder, "particles", n);
     pbd_metric(s->recorder, "cell_width", "m", PBD_NEUTRAL, s->size);
     if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
-        pbd_warning(
-            s->recorder, "contact_through_grid",
-            "bodies meet through the grid of mpm: they stick to each other within a cell, whatever the friction "
-            "between particles");
+        pbd_warning(s->recorder, "contact_through_grid",
+                    "bodies interact through the grid of mpm: they stick to each other within a cell, for any friction "
+                    "between particles");
     pbd_status seen = look(s);
     if (seen.code == PBD_DIVERGED) seen.code = PBD_BAD_INPUT; /* nothing has moved yet */
     return seen;
@@ -267,11 +265,10 @@ static pbd_status choose_box(mpm *s) {
         nodes[d] = whole < most ? (int)whole : 1;
     }
     if (!(cells <= most))
-        return pbd_error(
-            PBD_DIVERGED,
-            "particles are spread over %.3g by %.3g by %.3g m, %.3g cells of %g m, where %.3g may be: they "
-            "fly apart (a smaller dt), or a larger cell is needed",
-            s->high[0] - s->low[0], s->high[1] - s->low[1], s->high[2] - s->low[2], cells, s->size, most);
+        return pbd_error(PBD_DIVERGED,
+                         "particles are spread over %.3g by %.3g by %.3g m, %.3g cells of %g m, where %.3g are "
+                         "allowed: use a smaller dt if they fly apart, or a larger cell",
+                         s->high[0] - s->low[0], s->high[1] - s->low[1], s->high[2] - s->low[2], cells, s->size, most);
     memcpy(s->box.nodes, nodes, sizeof nodes);
     s->box.inverse = (real)(1 / s->size);
     return pbd_ok();
@@ -302,9 +299,8 @@ static pbd_status look(mpm *s) {
     PBD_TRY(PBD_RUN(s->exec, mpm_look, (s->particles + MPM_LOOK - 1) / MPM_LOOK, &args));
     PBD_TRY(read_seen(s, &nowhere));
     if (nowhere > 0)
-        return pbd_error(PBD_DIVERGED,
-                         "%.0f of %zu particles are nowhere at %g s: their places or velocities are not finite",
-                         nowhere, s->particles, s->time);
+        return pbd_error(PBD_DIVERGED, "%.0f of %zu particles have non-finite positions or velocities at %g s", nowhere,
+                         s->particles, s->time);
     PBD_TRY(choose_box(s));
     return make_room(s);
 }
@@ -419,8 +415,8 @@ static void warn_of_step(mpm *s, double dt) {
     const double elastic = dt * s->sound / s->size, motion = dt * s->fastest / s->size;
     if (elastic > 1)
         pbd_warning(s->recorder, "elastic_cfl",
-                    "sound, %.3g m/s, goes %.3g cells of %.3g m in a step of %.3g s: above 1 it is not stable",
-                    s->sound, elastic, s->size, dt);
+                    "sound, %.3g m/s, goes %.3g cells of %.3g m in a step of %.3g s: above 1 it is unstable", s->sound,
+                    elastic, s->size, dt);
     if (motion > 1)
         pbd_warning(s->recorder, "motion_cfl", "a particle at %.3g m/s goes %.3g cells of %.3g m in a step of %.3g s",
                     s->fastest, motion, s->size, dt);
@@ -490,7 +486,7 @@ const pbd_method PBD_NAME(mpm) = {
     .bytes = sizeof(pbd_method),
     .name = "mpm",
     .summary = "explicit material points on a grid: MLS-MPM with APIC, Hencky strain and flow rules",
-    .source = "Hu et al. 2018; Jiang et al. 2015; Klar et al. 2016: the rival in yu2024 Fig. 13",
+    .source = "Hu et al. 2018; Jiang et al. 2015; Klar et al. 2016: compared in yu2024 Fig. 13",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .takes = PBD_TAKES_START | PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_FORCES_END | PBD_TAKES_FLOW,
     .params = params,

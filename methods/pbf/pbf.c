@@ -20,31 +20,33 @@ enum { RESIDUAL_OFF, RESIDUAL_FIRST, RESIDUAL_LAST };
 
 static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "1e-3", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "of a step; with a tolerance: at most"},
+    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "of a step; with a tolerance: the largest number"},
     {"tolerance", "", PBD_REAL, "0", 0, 1, PBD_OPEN_MAX, NULL,
      "iterate until the mean compression is below this; 0: all iterations"},
     {"kernel", "", PBD_CHOICE, "cubic_spline", 0, 0, 0, kernel_names, "poly6_spiky: densities, gradients as printed"},
-    {"support", "", PBD_REAL, "2.2", 1.1, 6, 0, NULL, "where the kernel ends, in spacings"},
-    {"constraint", "", PBD_CHOICE, "one_sided", 0, 0, 0, constraints, "C <= 0 with pushes alone, or C = 0"},
+    {"support", "", PBD_REAL, "2.2", 1.1, 6, 0, NULL, "support of the kernel, in spacings"},
+    {"constraint", "", PBD_CHOICE, "one_sided", 0, 0, 0, constraints, "C <= 0, or C = 0"},
     {"multipliers", "", PBD_CHOICE, "accumulated", 0, 0, 0, sums,
-     "their sum over a step is what may not pull; printed: each pass by itself"},
-    {"keep", "", PBD_REAL, "1", 0, 1, 0, NULL, "of the multipliers of the last step, a step begins with; printed: 0"},
+     "the sum over a step must not be negative; printed: each pass separately"},
+    {"keep", "", PBD_REAL, "1", 0, 1, 0, NULL,
+     "fraction of the last step's multipliers that a step starts from; printed: 0"},
     {"relaxation", "", PBD_REAL, "0", 0, 2, 0, NULL,
-     "of Jacobi's moves; 0: 1 over the largest eigenvalue on a lattice; printed: 1"},
+     "relaxation of Jacobi; 0: 1 over the largest eigenvalue on a lattice; printed: 1"},
     {"softening", "", PBD_REAL, "0.01", 0, 1e6, 0, NULL, "added to the denominator, over its value on a lattice"},
-    {"printed_softening", "1/m^2", PBD_REAL, "0", 0, 1e12, 0, NULL, "the epsilon of Eq. 11 in its units; 0: not"},
+    {"printed_softening", "1/m^2", PBD_REAL, "0", 0, 1e12, 0, NULL, "the epsilon of Eq. 11 in its units; 0: none"},
     {"compliance", "1/Pa", PBD_REAL, "0", 0, 1e12, 0, NULL, "of XPBD: 1 over the modulus of compression"},
     {"crowding", "", PBD_REAL, "0", 0, 1e3, 0, NULL,
      "k of Eq. 13, over the multiplier that C = 1 has on a lattice; printed: 0.1"},
     {"crowding_at", "", PBD_REAL, "0.2", 0, 1, PBD_OPEN_MAX, NULL, "dq of Eq. 13, over the kernel's support"},
     {"crowding_power", "", PBD_INTEGER, "4", 1, 16, 0, NULL, "n of Eq. 13"},
     {"xsph", "", PBD_REAL, "-1", -1, 1, 0, NULL, "c of Eq. 17; -1: the scene's viscosity"},
-    {"vorticity", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "epsilon of Eq. 16: vorticity confinement; adds momentum"},
+    {"vorticity", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL,
+     "epsilon of Eq. 16: vorticity confinement; does not conserve momentum"},
     {"settling", "s", PBD_REAL, "0.02", 0, 1e6, 0, NULL,
-     "in which liquid that is too dense at the start comes out by all but 1/e; 0: at once"},
+     "time in which the excess density at the start falls to 1/e; 0: at once"},
     {"walls", "", PBD_CHOICE, "mirror", 0, 0, 0, wall_forms,
-     "liquid has an image beyond each collider, or they only push"},
-    {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "step of which compression is recorded by iteration"},
+     "liquid has an image beyond each collider, or colliders only push"},
+    {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "step for which compression is recorded by iteration"},
     {0}};
 
 typedef struct pbf {
@@ -80,7 +82,7 @@ static pbd_status check(const pbd_scene *scene) {
     for (size_t i = 0; i < scene->particles; i++) {
         if (scene->matter && scene->matter[i] != PBD_FLUID)
             return pbd_error(PBD_NOT_SUPPORTED,
-                             "pbf moves liquid alone, and particle %zu is of other matter: xpbi has both", i);
+                             "pbf supports liquid only, and particle %zu is of other matter: xpbi supports both", i);
         for (size_t d = 0; d < 3; d++)
             if (!isfinite(start[3 * i + d]))
                 return pbd_error(PBD_BAD_INPUT, "pbf: particle %zu starts at %g m along axis %zu", i, start[3 * i + d],

@@ -16,7 +16,7 @@ static const pbd_param params[] = {
     ELEMENT_SOLVER_PARAMS,
     {"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches,
      "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
-    {"shear_form", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle alone, or F e_i . F e_j"},
+    {"shear_form", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle only, or F e_i . F e_j"},
     FRACTION("k_x", "stretch along the first material axis; 0: none"),
     FRACTION("k_y", "along the second"),
     FRACTION("k_z", "along the third"),

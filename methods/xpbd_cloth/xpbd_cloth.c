@@ -14,7 +14,7 @@ static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"gradients", "", PBD_CHOICE, "end", 0, 0, 0, gradients,
-     "impulses act along those of a step's end (implicit Euler), or of where they were made (XPBD)"},
+     "impulses act along gradients at the end of a step (implicit Euler), or where they were computed (XPBD)"},
     CONTACT_PARAMS,
     {0}};
 
@@ -39,7 +39,7 @@ static void destroy(void *state) {
 static pbd_status check(const pbd_scene *scene) {
     for (size_t i = 0; scene->matter && i < scene->particles; i++)
         if (scene->matter[i] != PBD_CLOTH)
-            return pbd_error(PBD_NOT_SUPPORTED, "xpbd_cloth is for cloth alone: particle %zu of the scene is %s", i,
+            return pbd_error(PBD_NOT_SUPPORTED, "xpbd_cloth supports cloth only: particle %zu of the scene is %s", i,
                              scene->matter[i] == PBD_FLUID ? "liquid" : "of a continuum");
     return pbd_ok();
 }

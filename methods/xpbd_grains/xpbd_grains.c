@@ -18,19 +18,20 @@ static const pbd_param params[] = {
      "Coulomb's coefficient between grains; -1: tan(friction_angle) of the scene's sand, or its contact's friction"},
     {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, solvers, "order of projection"},
     {"averaging", "", PBD_CHOICE, "particle", 0, 0, 0, averages,
-     "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which keeps momentum"},
+     "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which conserves "
+     "momentum"},
     {"relaxation", "", PBD_REAL, "1", 0, 2, PBD_OPEN_MIN, NULL, "solver=jacobi: times the average"},
     {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every pair in a substep"},
     {"stabilisation", "", PBD_INTEGER, "0", 0, 1000, 0, NULL,
-     "projections before, of overlaps from before the substep: they move apart without gaining speed"},
+     "earlier projections of overlaps from before the substep: these separate without gaining speed"},
     {"start_sweeps", "", PBD_INTEGER, "0", 0, 100000, 0, NULL,
-     "projections of overlaps before the first step: grains move apart, and are at rest"},
+     "projections of overlaps before the first step: grains separate and are at rest"},
     {"substeps", "", PBD_INTEGER, "1", 1, 100000, 0, NULL, "of a step"},
     {"dt", "s", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
     {"compliance", "m/N", PBD_REAL, "0", 0, 1e9, 0, NULL, "of a contact along its normal"},
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
-    {"sleep", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "who is slower does not move; 0: all move"},
-    {"margin", "", PBD_REAL, "0.2", 0.01, 2, 0, NULL, "how far beyond contact neighbours are listed, in diameters"},
+    {"sleep", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "slower grains do not move; 0: all move"},
+    {"margin", "", PBD_REAL, "0.2", 0.01, 2, 0, NULL, "reach of neighbour lists beyond contact, in diameters"},
     {0}};
 
 typedef struct grains {
@@ -70,16 +71,15 @@ static void destroy(void *state) {
 static pbd_status check(const pbd_scene *scene) {
     const pbd_material *m = &scene->material;
     if (scene->particles == 0 || !(scene->spacing > 0))
-        return pbd_error(PBD_BAD_INPUT, "the scene's particles are no grains: no spacing is given");
+        return pbd_error(PBD_BAD_INPUT, "the scene's particles cannot be grains: no spacing is given");
     if (m->flow != PBD_FLOW_NONE && m->flow != PBD_FLOW_DRUCKER_PRAGER)
         return pbd_error(PBD_NOT_SUPPORTED,
-                         "xpbd_grains is dry sand: it knows flow=drucker_prager, of which it takes the friction_angle, "
-                         "and flow=none");
+                         "xpbd_grains is dry sand: it supports flow=drucker_prager, from which it takes the "
+                         "friction_angle, and flow=none");
     for (size_t i = 0; i < scene->particles; i++) {
         const double *x = (scene->start ? scene->start : scene->positions) + 3 * i;
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: a finite place, please", i, x[0], x[1],
-                             x[2]);
+            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: must be finite", i, x[0], x[1], x[2]);
         if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i, scene->masses[i]);
     }
@@ -171,8 +171,8 @@ static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
     rest_neighbours_free(&near);
     if (overlapping > 0)
         pbd_warning(s->recorder, "grains_overlap_at_start",
-                    "%zu of %zu grains are in others at the start, and will fly apart: grain_radius=%.3g would be free "
-                    "of it, stabilisation=5 takes most of the speed",
+                    "%zu of %zu grains overlap others at the start and will fly apart: grain_radius=%.3g avoids it, "
+                    "stabilisation=5 removes most of the speed",
                     overlapping, s->particles, 0.4999 * sqrt(least) / scene->spacing);
     return pbd_ok();
 }
@@ -182,10 +182,9 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
     PBD_TRY(check(scene));
     read_values(s, scene, values);
     if (s->compliance > 0 && s->stabilisation > 0)
-        return pbd_error(
-            PBD_BAD_INPUT,
-            "stabilisation=%ld takes away the overlap that compliance=%g m/N stands for: one of them must be 0",
-            s->stabilisation, s->compliance);
+        return pbd_error(PBD_BAD_INPUT,
+                         "stabilisation=%ld removes the overlap that compliance=%g m/N implies: one of them must be 0",
+                         s->stabilisation, s->compliance);
     if (s->start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     s->particle = malloc((n + 1) * sizeof *s->particle);

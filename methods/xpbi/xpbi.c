@@ -24,7 +24,7 @@ static const char *const residuals[] = {"off", "first", "last", "every", NULL};
 
 static const pbd_param params[] = {
     {"dt", "s", PBD_REAL, "1e-4", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "of a step; with a tolerance: at most"},
+    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "of a step; with a tolerance: the largest number"},
     {"tolerance", "", PBD_REAL, "0", 0, 1, PBD_OPEN_MAX, NULL,
      "iterate until |C + alpha~ lambda| is below this times that before the first; 0: all iterations"},
     {"solver", "", PBD_CHOICE, "coloured_gs", 0, 0, 0, solvers, "order of the constraints"},
@@ -40,7 +40,7 @@ static const pbd_param params[] = {
      "at the start of a step: 0 (Algorithm 1), or those of the stress at its start"},
     {"gradient", "", PBD_CHOICE, "elastic", 0, 0, 0, gradients, "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)"},
     {"gradient_correction", "", PBD_CHOICE, "on", 0, 0, 0, on_off, "L_p of Eq. 10, or off: 1 in its place"},
-    {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, which ends at 2r, in spacings"},
+    {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, whose support is 2r, in spacings"},
     {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
      "singular values of L^-1 below this times the largest count as 0"},
     {"volume", "", PBD_CHOICE, "tracked", 0, 0, 0, volumes, "V^n by the whole motion, or V^0 det F as printed"},
@@ -60,7 +60,7 @@ static const pbd_param params[] = {
     {"fluid_passes", "", PBD_INTEGER, "1", 1, 1000, 0, NULL, "of the liquid's constraints in an iteration"},
     {"fluid_support", "", PBD_REAL, "2.2", 1.1, 6, 0, NULL, "where the liquid's kernel ends, in its spacings"},
     {"fluid_settling", "s", PBD_REAL, "0.02", 0, 1e6, 0, NULL,
-     "in which liquid that is too dense at the start comes out by all but 1/e; 0: at once"},
+     "time in which the excess density at the start falls to 1/e; 0: at once"},
     {"fluid_keep", "", PBD_REAL, "1", 0, 1, 0, NULL, "of the liquid's multipliers, a step begins with"},
     {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals, "steps of which residuals are recorded"},
     {0}};
@@ -80,7 +80,7 @@ static size_t continuum_of(const pbd_scene *scene) {
 static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
     if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
     if (!(scene->spacing > 0))
-        return pbd_error(PBD_BAD_INPUT, "xpbi: the scene's particles have a spacing of %g m: above 0, please",
+        return pbd_error(PBD_BAD_INPUT, "xpbi: the scene's particles have a spacing of %g m: must be above 0",
                          scene->spacing);
     if (scene->material.law != PBD_LAW_HENCKY)
         return pbd_error(PBD_NOT_SUPPORTED,

@@ -14,7 +14,8 @@ void pbd_sparse_free(pbd_sparse *s) {
     *s = (pbd_sparse){0};
 }
 
-_Static_assert(sizeof(int_t) == sizeof(int), "SuperLU was built with 64-bit indices: make pbd_sparse's int_t too");
+_Static_assert(sizeof(int_t) == sizeof(int),
+               "SuperLU was built with 64-bit indices: change pbd_sparse's int_t as well");
 
 /* ---- Pattern ----------------------------------------------------------------------------------------------------- */
 
@@ -175,6 +176,6 @@ pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
     if (info > s->n + 1) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
     if (!finite)
         return pbd_error(PBD_NO_EQUILIBRIUM,
-                         "the stiffness matrix is singular (reciprocal condition %.1e): is the body held?", rcond);
+                         "the stiffness matrix is singular (reciprocal condition %.1e): is the body fixed?", rcond);
     return pbd_ok();
 }

@@ -19,20 +19,20 @@ static const char *const energy_forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /*
             "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha " \
             "= 1/V"                                                                                                    \
     }
-#define ENERGY_MATERIAL_PARAMS                                                                                  \
-    {                                                                                                           \
-        "join",                                                                                                 \
-        "",                                                                                                     \
-        PBD_CHOICE,                                                                                             \
-        "none",                                                                                                 \
-        0,                                                                                                      \
-        0,                                                                                                      \
-        0,                                                                                                      \
-        energy_joins,                                                                                           \
-        "what becomes of the law under compression and inversion"},                                             \
-        {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value at which a join begins; 0: its own"}, { \
-        "plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                     \
-            "plastic materials: yield by the deviatoric strain, or by the whole (C-9)"                          \
+#define ENERGY_MATERIAL_PARAMS                                                                                       \
+    {                                                                                                                \
+        "join",                                                                                                      \
+        "",                                                                                                          \
+        PBD_CHOICE,                                                                                                  \
+        "none",                                                                                                      \
+        0,                                                                                                           \
+        0,                                                                                                           \
+        0,                                                                                                           \
+        energy_joins,                                                                                                \
+        "continuation of the law under compression and inversion"},                                                  \
+        {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"}, { \
+        "plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                          \
+            "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)"                        \
     }
 
 typedef struct energy_material {
@@ -54,7 +54,7 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
         return pbd_error(PBD_NOT_SUPPORTED,
                          "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
     if (!(m->E > 0 && isfinite(m->E)))
-        return pbd_error(PBD_NOT_SUPPORTED, "a strain energy needs elastic matter: this scene's has E=%g Pa", m->E);
+        return pbd_error(PBD_NOT_SUPPORTED, "a strain energy needs elastic matter, but this scene has E=%g Pa", m->E);
     if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
@@ -76,12 +76,11 @@ ENERGY_HOST void energy_warn_of_undefined(pbd_recorder *recorder, const energy_m
                                           uint64_t steps) {
     const bool needs_join = m->law.law == PBD_LAW_NEO_HOOKEAN || m->law.law == PBD_LAW_HENCKY;
     if (undefined > 0)
-        pbd_warning(
-            recorder, "undefined_energy", "%.0f of %zu constraints have no value after step %llu%s", undefined, n,
-            (unsigned long long)steps,
-            needs_join && m->law.join == PBD_JOIN_NONE
-                ? ": this material has no energy where it is inverted, and join=none gives it none; shifted does"
-                : ": positions are not finite");
+        pbd_warning(recorder, "undefined_energy", "%.0f of %zu constraints have no value after step %llu%s", undefined,
+                    n, (unsigned long long)steps,
+                    needs_join && m->law.join == PBD_JOIN_NONE
+                        ? ": this material has no energy where it is inverted: use join=shifted"
+                        : ": positions are not finite");
 }
 
 /* What energy_factor takes, for a step of dt, s. */

@@ -26,15 +26,15 @@ static const char *const flow_forms[] = {"implicit", "printed", NULL};
     }
 #define FLOW_FRICTION_ANGLE_ROW(preset_) \
     { "friction_angle", "degrees", PBD_REAL, preset_, 0, 90, PBD_OPEN_MAX, NULL, "friction angle" }
-#define FLOW_COHESION_ROW                                                            \
-    {                                                                                \
-        "cohesion", "", PBD_REAL, "0", 0, 1, 0, NULL,                                \
-            "log of the stretch that the sand bears in tension: the tip of the cone" \
-    }
-#define FLOW_VOLUME_CORRECTION_ROW                                                  \
+#define FLOW_COHESION_ROW                                                           \
     {                                                                               \
-        "volume_correction", "", PBD_CHOICE, "on", 0, 0, 0, flow_switch,            \
-            "volume gained without stress is lost again before the sand bears load" \
+        "cohesion", "", PBD_REAL, "0", 0, 1, 0, NULL,                               \
+            "log of the stretch that sand supports in tension: the tip of the cone" \
+    }
+#define FLOW_VOLUME_CORRECTION_ROW                                              \
+    {                                                                           \
+        "volume_correction", "", PBD_CHOICE, "on", 0, 0, 0, flow_switch,        \
+            "volume gained without stress is lost again before sand bears load" \
     }
 #define FLOW_VISCOSITY_ROW(preset_)                                                                   \
     {                                                                                                 \
@@ -47,17 +47,17 @@ static const char *const flow_forms[] = {"implicit", "printed", NULL};
             "overstress grows with this power of the rate: < 1 thins, > 1 thickens" \
     }
 #define FLOW_ALPHA0_ROW(preset_) \
-    { "alpha0", "", PBD_REAL, preset_, -100, 100, 0, NULL, "log of plastic volume change before" }
+    { "alpha0", "", PBD_REAL, preset_, -100, 100, 0, NULL, "log of plastic volume change at the start" }
 #define FLOW_BETA_ROW(preset_) \
     { "beta", "", PBD_REAL, preset_, 0, 100, 0, NULL, "strength in tension over that in compression" }
 #define FLOW_XI_ROW(preset_) \
     { "xi", "", PBD_REAL, preset_, 0, 1000, 0, NULL, "hardening by plastic volume change" }
 #define FLOW_M_ROW(preset_) \
     { "M", "", PBD_REAL, preset_, 1e-3, 100, 0, NULL, "slope of the critical state line" }
-#define FLOW_NACC_FORM_ROW                                                         \
-    {                                                                              \
-        "nacc_form", "", PBD_CHOICE, "implicit", 0, 0, 0, flow_forms,              \
-            "on the surface of its own alpha, or Wolper's algorithm to the letter" \
+#define FLOW_NACC_FORM_ROW                                                      \
+    {                                                                           \
+        "nacc_form", "", PBD_CHOICE, "implicit", 0, 0, 0, flow_forms,           \
+            "on the surface of the new alpha, or Wolper's algorithm as printed" \
     }
 #define FLOW_COMPRESSION_ROW \
     { "compression", "", PBD_REAL, "0.025", 0, 1, PBD_OPEN_MAX, NULL, "theta_c: largest elastic compression" }
@@ -65,11 +65,19 @@ static const char *const flow_forms[] = {"implicit", "printed", NULL};
     { "stretch", "", PBD_REAL, "0.0075", 0, 100, 0, NULL, "theta_s: largest elastic stretch" }
 
 /* For the table of a case's parameters. */
-#define FLOW_ROWS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_, alpha0_, beta_, M_)            \
-    {"flow", "", PBD_CHOICE, flow_, 0, 0, 0, flow_choices, "flow rule; of what follows it reads what it knows"}, \
-        FLOW_YIELD_STRESS_ROW(yield_stress_), FLOW_YIELD_NORM_ROW, FLOW_FRICTION_ANGLE_ROW(friction_angle_),     \
-        FLOW_COHESION_ROW, FLOW_VOLUME_CORRECTION_ROW, FLOW_VISCOSITY_ROW(viscosity_), FLOW_POWER_ROW(power_),   \
-        FLOW_ALPHA0_ROW(alpha0_), FLOW_BETA_ROW(beta_), FLOW_XI_ROW(xi_), FLOW_M_ROW(M_), FLOW_NACC_FORM_ROW,    \
+#define FLOW_ROWS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_, alpha0_, beta_, M_)          \
+    {"flow",                                                                                                   \
+     "",                                                                                                       \
+     PBD_CHOICE,                                                                                               \
+     flow_,                                                                                                    \
+     0,                                                                                                        \
+     0,                                                                                                        \
+     0,                                                                                                        \
+     flow_choices,                                                                                             \
+     "flow rule; it reads only its own parameters of those that follow"},                                      \
+        FLOW_YIELD_STRESS_ROW(yield_stress_), FLOW_YIELD_NORM_ROW, FLOW_FRICTION_ANGLE_ROW(friction_angle_),   \
+        FLOW_COHESION_ROW, FLOW_VOLUME_CORRECTION_ROW, FLOW_VISCOSITY_ROW(viscosity_), FLOW_POWER_ROW(power_), \
+        FLOW_ALPHA0_ROW(alpha0_), FLOW_BETA_ROW(beta_), FLOW_XI_ROW(xi_), FLOW_M_ROW(M_), FLOW_NACC_FORM_ROW,  \
         FLOW_COMPRESSION_ROW, FLOW_STRETCH_ROW
 #define PBD_FLOW_PARAMS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_) \
     FLOW_ROWS(flow_, yield_stress_, friction_angle_, viscosity_, power_, xi_, "-0.02", "0.5", "2.36")

@@ -62,7 +62,7 @@ static pbd_status take_triangles(const pbd_scene *whole, const uint32_t *place, 
     for (size_t k = 0; k < 3 * whole->triangles; k++) {
         s->triangle[k] = place[whole->triangle[k]];
         if (s->triangle[k] == ABSENT)
-            return pbd_error(PBD_BAD_INPUT, "triangle %zu has the corner %u, which is not of cloth", k / 3,
+            return pbd_error(PBD_BAD_INPUT, "triangle %zu has the corner %u, which is not cloth", k / 3,
                              whole->triangle[k]);
     }
     s->triangles = whole->triangles;

@@ -36,7 +36,7 @@ static pbd_status check_material(const pbd_material *m) {
     if (m->law != PBD_LAW_STVK)
         return pbd_error(
             PBD_NOT_SUPPORTED,
-            "cloth is for material=stvk alone: its constraints are the strains of Saint Venant-Kirchhoff's "
+            "cloth supports material=stvk only: its constraints are the strains of Saint Venant-Kirchhoff's "
             "membrane");
     if (!(m->nu > -1 && m->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must lie between -1 and 0.5", m->nu);
     return pbd_ok();
@@ -119,7 +119,7 @@ static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, const pbd
 pbd_status cloth_create(const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
                         pbd_recorder *recorder, cloth **out) {
     *out = NULL;
-    if (scene->triangles == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles to make cloth of");
+    if (scene->triangles == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");
     cloth *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for a cloth");
     c->solver.exec = exec;

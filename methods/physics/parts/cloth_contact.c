@@ -57,10 +57,10 @@ pbd_status cloth_contact_create(const cloth *of, const cloth_contact_settings *s
     const cloth_rows rows = cloth_rows_of(of);
     *out = NULL;
     if (!(settings->distance > 0 && isfinite(settings->distance)))
-        return pbd_error(PBD_BAD_INPUT, "particles meet the cloth at a distance of %g m: above 0, please",
+        return pbd_error(PBD_BAD_INPUT, "particles touch the cloth at a distance of %g m: must be above 0",
                          settings->distance);
     if (!(settings->friction >= 0 && isfinite(settings->friction)))
-        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: at least 0, please", settings->friction);
+        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: must be at least 0", settings->friction);
     cloth_contact *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for contact with a cloth");
     *c = (cloth_contact){.exec = exec, .recorder = recorder, .cloth = of, .set = *settings};
@@ -80,7 +80,8 @@ pbd_status cloth_contact_create(const cloth *of, const cloth_contact_settings *s
 static pbd_status make_room(cloth_contact *c, size_t meetings) {
     if (meetings <= c->room) return pbd_ok();
     const size_t n = meetings + meetings / 4 + 64;
-    if (n > UINT32_MAX / 4) return pbd_error(PBD_FAILED, "%zu contacts with the cloth: are lengths right?", meetings);
+    if (n > UINT32_MAX / 4)
+        return pbd_error(PBD_FAILED, "%zu contacts with the cloth: check units of length", meetings);
     free_meetings(c);
     uint32_t **words[] = {&c->particle, &c->vertex, &c->key, &c->side};
     real **rows[] = {&c->foot, &c->normal, &c->state, &c->impulse};

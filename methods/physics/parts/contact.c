@@ -25,14 +25,14 @@ static pbd_status check_contact(const pbd_scene *scene, double *largest) {
     *largest = 0;
     for (size_t i = 0; k->radius && i < scene->particles; i++) {
         if (!(k->radius[i] >= 0 && isfinite(k->radius[i])))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu has the contact radius %g m: at least 0, please", i,
+            return pbd_error(PBD_BAD_INPUT, "particle %zu has the contact radius %g m: must be at least 0", i,
                              k->radius[i]);
         *largest = fmax(*largest, k->radius[i]);
     }
     if (!(k->friction >= 0 && isfinite(k->friction)))
-        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: at least 0, please", k->friction);
+        return pbd_error(PBD_BAD_INPUT, "contact has friction=%g: must be at least 0", k->friction);
     if (!(k->self_distance >= 0))
-        return pbd_error(PBD_BAD_INPUT, "contact has self_distance=%g m: at least 0, please", k->self_distance);
+        return pbd_error(PBD_BAD_INPUT, "contact has self_distance=%g m: must be at least 0", k->self_distance);
     if (k->self_distance > 0 && k->self_distance < 2 * *largest * (1 - 1e-9))
         return pbd_error(PBD_BAD_INPUT,
                          "contact within a body begins at self_distance=%g m at "

@@ -35,28 +35,28 @@
 
 /* For the table of any method that has contact. */
 static const char *const contact_sums[] = {"shared", "printed", NULL};
-#define CONTACT_PARAMS                                                                                   \
-    {"contact_sum",                                                                                      \
-     "",                                                                                                 \
-     PBD_CHOICE,                                                                                         \
-     "shared",                                                                                           \
-     0,                                                                                                  \
-     0,                                                                                                  \
-     0,                                                                                                  \
-     contact_sums,                                                                                       \
-     "pushes of pairs that meet in one particle: a share of each, or their plain sum (cao2023 Eq. 12)"}, \
-        {"contact_relaxation",                                                                           \
-         "",                                                                                             \
-         PBD_REAL,                                                                                       \
-         "1.9",                                                                                          \
-         0,                                                                                              \
-         64,                                                                                             \
-         PBD_OPEN_MIN,                                                                                   \
-         NULL,                                                                                           \
-         "contact_sum=shared: times the share at which pushes cannot overshoot; stable below 2"},        \
-    {                                                                                                    \
-        "contact_margin", "", PBD_REAL, "0.5", 0, 10, PBD_OPEN_MIN, NULL,                                \
-            "how far beyond contact pairs are looked for, in diameters of the largest particle"          \
+#define CONTACT_PARAMS                                                                                \
+    {"contact_sum",                                                                                   \
+     "",                                                                                              \
+     PBD_CHOICE,                                                                                      \
+     "shared",                                                                                        \
+     0,                                                                                               \
+     0,                                                                                               \
+     0,                                                                                               \
+     contact_sums,                                                                                    \
+     "pushes of all pairs of a particle: a share of each, or their plain sum (cao2023 Eq. 12)"},      \
+        {"contact_relaxation",                                                                        \
+         "",                                                                                          \
+         PBD_REAL,                                                                                    \
+         "1.9",                                                                                       \
+         0,                                                                                           \
+         64,                                                                                          \
+         PBD_OPEN_MIN,                                                                                \
+         NULL,                                                                                        \
+         "contact_sum=shared: factor of the share at which pushes cannot overshoot; stable below 2"}, \
+    {                                                                                                 \
+        "contact_margin", "", PBD_REAL, "0.5", 0, 10, PBD_OPEN_MIN, NULL,                             \
+            "search distance beyond contact, in diameters of the largest particle"                    \
     }
 
 typedef struct contact {

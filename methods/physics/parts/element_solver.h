@@ -26,7 +26,7 @@ static const char *const element_solver_orders[] = {"coloured_gs", "jacobi", NUL
         {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},           \
         {"relaxation", "",   PBD_REAL,                                                                             \
          "1",          0,    64,                                                                                   \
-         PBD_OPEN_MIN, NULL, "solver=jacobi: times the share that keeps sums from overshooting"},                  \
+         PBD_OPEN_MIN, NULL, "solver=jacobi: factor of the share at which sums cannot overshoot"},                 \
         CONTACT_PARAMS
 
 typedef struct element_solver {

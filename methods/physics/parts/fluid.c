@@ -120,7 +120,7 @@ static pbd_status measure_liquid(fluid *f, const pbd_scene *scene, double *volum
         const double v = volume_of(scene, i);
         if (!(v > 0 && isfinite(v) && scene->masses[i] > 0 && isfinite(scene->masses[i])))
             return pbd_error(PBD_BAD_INPUT,
-                             "particle %zu of liquid has a mass of %g kg and a volume of %g m^3: above 0, please", i,
+                             "particle %zu of liquid has a mass of %g kg and a volume of %g m^3: must be above 0", i,
                              scene->masses[i], v);
         f->liquid++;
         *volume += v;

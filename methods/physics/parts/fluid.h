@@ -36,7 +36,7 @@ enum { FLUID_KERNELS = 4 };
 typedef struct fluid_settings {
     int kernel;
     double support;           /* where it ends, in cube roots of a particle's volume */
-    double relaxation;        /* of Jacobi's moves; 0: 1 over the largest eigenvalue on a lattice */
+    double relaxation;        /* relaxation of Jacobi; 0: 1 over the largest eigenvalue on a lattice */
     double softening;         /* added to the denominator, over its value on a lattice */
     double printed_softening; /* 1/m^2: the same as printed, in units; 0: not */
     double compliance;        /* 1/Pa: 1 over the modulus of compression; 0: none can be seen */
@@ -46,7 +46,7 @@ typedef struct fluid_settings {
     double crowding;          /* artificial pressure: over the multiplier that C = 1 has on a lattice; 0: off */
     double crowding_at;       /* distance where it is that, over the support */
     int crowding_power;
-    double settling;  /* s: in which liquid that is too dense at the start comes out by all but 1/e; 0: at once */
+    double settling;  /* s: time in which the excess density at the start falls to 1/e; 0: at once */
     double xsph;      /* c */
     double vorticity; /* m/s */
     bool walls;       /* colliders mirror; else they only push back */

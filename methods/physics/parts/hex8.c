@@ -71,7 +71,7 @@ pbd_status hex8_stiffness(const double x[HEX8_NODES][3], const double D[36], siz
         if (!(det > 0))
             return pbd_error(
                 PBD_BAD_INPUT,
-                "hexahedron %zu is flat or inside out (Jacobian %g at Gauss point %d): check the order of its nodes",
+                "hexahedron %zu is flat or inverted (Jacobian %g at Gauss point %d): check the order of its nodes",
                 element, det, g);
         for (int i = 0; i < HEX8_DOFS; i++) strain_column(grad[i / 3], i % 3, B[i]);
         for (int i = 0; i < HEX8_DOFS; i++)

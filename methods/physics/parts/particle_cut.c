@@ -18,11 +18,12 @@ static pbd_status check_blade(const pbd_blade *b, size_t which) {
     const double area = sqrt(dot(normal, normal)),
                  sides = sqrt(dot(b->edge[0], b->edge[0]) * dot(b->edge[1], b->edge[1]));
     if (!(area > 1e-9 * sides && isfinite(area)))
-        return pbd_error(PBD_BAD_INPUT, "blade %zu has an area of %g m^2: its two edges must span some", which, area);
+        return pbd_error(PBD_BAD_INPUT, "blade %zu has an area of %g m^2: its two edges must span an area", which,
+                         area);
     const double *numbers[] = {b->corner, b->velocity};
     for (int k = 0; k < 6; k++)
         if (!isfinite(numbers[k / 3][k % 3]))
-            return pbd_error(PBD_BAD_INPUT, "blade %zu is at no place, or moves at no speed", which);
+            return pbd_error(PBD_BAD_INPUT, "blade %zu has a non-finite position or velocity", which);
     if (!(b->end >= b->begin))
         return pbd_error(PBD_BAD_INPUT, "blade %zu ends at %g s, before it begins at %g s", which, b->end, b->begin);
     return pbd_ok();

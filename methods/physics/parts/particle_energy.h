@@ -25,34 +25,43 @@ static const char *const particle_energy_kernels[] = SPH_KERNEL_NAMES;
 static const char *const particle_energy_forms[] = {"position", "displacement", NULL};
 
 /* Parameters that every method of this kind has. */
-#define PARTICLE_ENERGY_PARAMS                                                                                      \
-    ENERGY_FORM_PARAM("constraint"),                                                                                \
-        {"form",                                                                                                    \
-         "",                                                                                                        \
-         PBD_CHOICE,                                                                                                \
-         "position",                                                                                                \
-         0,                                                                                                         \
-         0,                                                                                                         \
-         0,                                                                                                         \
-         particle_energy_forms,                                                                                     \
-         "F = sum (x_j - x_i) b_ij^T, or I + sum (u_j - u_i) b_ij^T (C-2, C-6)"},                                   \
-        {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, particle_energy_orders, "order of projection"},               \
-        {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},  \
-        {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},                                         \
-        {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},                                    \
-        {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},            \
-        {"relaxation",                                                                                              \
-         "",                                                                                                        \
-         PBD_REAL,                                                                                                  \
-         "1.5",                                                                                                     \
-         0,                                                                                                         \
-         64,                                                                                                        \
-         PBD_OPEN_MIN,                                                                                              \
-         NULL,                                                                                                      \
-         "solver=jacobi: times the share of a step at which sums of constraints cannot overshoot; stable below 2"}, \
-        {"kernel_runs", "", PBD_INTEGER, "0", 0, 1000000, 0, NULL, "makes kernels so often again, to time it"},     \
-        {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                  \
-        {"radius", "", PBD_REAL, "1.8", 1, 10, PBD_OPEN_MIN, NULL, "where the kernel ends, in spacings at rest"},   \
+#define PARTICLE_ENERGY_PARAMS                                                                                       \
+    ENERGY_FORM_PARAM("constraint"),                                                                                 \
+        {"form",                                                                                                     \
+         "",                                                                                                         \
+         PBD_CHOICE,                                                                                                 \
+         "position",                                                                                                 \
+         0,                                                                                                          \
+         0,                                                                                                          \
+         0,                                                                                                          \
+         particle_energy_forms,                                                                                      \
+         "F = sum (x_j - x_i) b_ij^T, or I + sum (u_j - u_i) b_ij^T (C-2, C-6)"},                                    \
+        {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, particle_energy_orders, "order of projection"},                \
+        {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every constraint in a substep"},   \
+        {"substeps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "of a step"},                                          \
+        {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},                                     \
+        {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},             \
+        {"relaxation",                                                                                               \
+         "",                                                                                                         \
+         PBD_REAL,                                                                                                   \
+         "1.5",                                                                                                      \
+         0,                                                                                                          \
+         64,                                                                                                         \
+         PBD_OPEN_MIN,                                                                                               \
+         NULL,                                                                                                       \
+         "solver=jacobi: factor of the share of a step at which sums of constraints cannot overshoot; stable below " \
+         "2"},                                                                                                       \
+        {"kernel_runs",                                                                                              \
+         "",                                                                                                         \
+         PBD_INTEGER,                                                                                                \
+         "0",                                                                                                        \
+         0,                                                                                                          \
+         1000000,                                                                                                    \
+         0,                                                                                                          \
+         NULL,                                                                                                       \
+         "repeats the computation of kernels this many times, to time it"},                                          \
+        {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                   \
+        {"radius", "", PBD_REAL, "1.8", 1, 10, PBD_OPEN_MIN, NULL, "support of the kernel, in spacings at rest"},    \
         ENERGY_MATERIAL_PARAMS, CONTACT_PARAMS
 
 typedef struct particle_energy {

@@ -16,7 +16,7 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
         for (int a = 0; a < arity; a++) taken |= used[mine[a]];
         if (taken == UINT64_MAX) {
             status =
-                pbd_error(PBD_NOT_SUPPORTED, "constraint %zu needs more than %d colours: too many meet in one particle",
+                pbd_error(PBD_NOT_SUPPORTED, "constraint %zu needs more than %d colours: too many share one particle",
                           c, PBD_MOST_COLOURS);
             break;
         }
@@ -50,7 +50,7 @@ static pbd_status widen(used_colours *u) {
     const size_t words = u->words ? 2 * u->words : 2;
     if (words * 64 > PBD_MOST_LIST_COLOURS)
         return pbd_error(PBD_NOT_SUPPORTED,
-                         "more than %d colours would be needed: too many constraints meet in one particle",
+                         "more than %d colours would be needed: too many constraints share one particle",
                          PBD_MOST_LIST_COLOURS);
     uint64_t *bits = calloc(u->particles * words + 1, sizeof *bits);
     if (!bits) return pbd_error(PBD_FAILED, "out of memory for the colours of %zu particles", u->particles);

@@ -11,7 +11,7 @@ static inline void kernel_warnings(pbd_recorder *recorder, double fastest, doubl
     const double courant = fastest * dt / radius;
     if (courant > 0.5)
         pbd_warning(recorder, "kernel_cfl",
-                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
+                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours can be missed", courant, dt);
     if (few > 0)
         pbd_warning(recorder, "few_neighbours",
                     "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "

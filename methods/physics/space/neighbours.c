@@ -32,7 +32,7 @@ static int bits_for(size_t count) {
 pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
     *g = (grid){.exec = exec, .count = count, .cell = reach * WIDER, .keep = keep, .most_bits = bits_for(count)};
     if (!(reach > 0 && isfinite(reach)))
-        return pbd_error(PBD_BAD_INPUT, "a reach of %g m for neighbours: above 0 and finite, please", reach);
+        return pbd_error(PBD_BAD_INPUT, "a search radius of %g m for neighbours: must be above 0 and finite", reach);
     if (count >= INT32_MAX) return pbd_error(PBD_FAILED, "%zu particles in one grid: 2147483646 at most", count);
     const size_t blocks = count / GRID_BLOCK + 1;
     if (member) {
@@ -177,7 +177,7 @@ pbd_status neighbours_room(pbd_exec *exec, size_t particles, uint64_t entries, u
     if (entries > UINT32_MAX)
         return pbd_error(PBD_FAILED,
                          "%llu entries in lists of neighbours, %.3g for each of %zu particles, where 4294967295 fit: "
-                         "have they come together in a point, or is their reach far above their spacing?",
+                         "they have collapsed to a point, or the search radius is far above the spacing",
                          (unsigned long long)entries, (double)entries / (double)particles, particles);
     if (*list && entries <= *capacity) return pbd_ok();
     pbd_free(exec, *list);

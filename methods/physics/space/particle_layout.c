@@ -117,7 +117,7 @@ static pbd_status count_rows(particle_layout *out) {
         rows += longest;
     }
     if (rows * 3 * PARTICLE_SLICE >= UINT32_MAX)
-        return pbd_error(PBD_BAD_INPUT, "%zu rows of neighbours are more than there may be: a smaller radius", rows);
+        return pbd_error(PBD_BAD_INPUT, "%zu rows of neighbours exceed the limit: use a smaller radius", rows);
     out->slice[slices] = (uint32_t)rows;
     out->rows = rows;
     return pbd_ok();

@@ -56,7 +56,7 @@ static pbd_status grid_make(size_t particles, const double *positions, double ce
     for (size_t i = 0; i < 3 * particles; i++) {
         const double x = positions[i];
         if (!isfinite(x))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu is at (%g, %g, %g), which is no place", i / 3,
+            return pbd_error(PBD_BAD_INPUT, "particle %zu is at (%g, %g, %g): it must be finite", i / 3,
                              positions[i / 3 * 3], positions[i / 3 * 3 + 1], positions[i / 3 * 3 + 2]);
         if (x < out->origin[i % 3]) out->origin[i % 3] = x;
         if (x > most[i % 3]) most[i % 3] = x;
@@ -157,9 +157,8 @@ pbd_status rest_neighbours_find(size_t particles, const double *positions, const
         for (size_t i = 0; i < particles; i++) out->first[i + 1] += out->first[i];
         const size_t pairs = out->first[particles];
         if (pairs >= UINT32_MAX)
-            status =
-                pbd_error(PBD_BAD_INPUT, "%zu pairs within %g m are more than there may be, 2^32: a smaller radius",
-                          pairs, radius);
+            status = pbd_error(PBD_BAD_INPUT, "%zu pairs within %g m exceed the limit 2^32: use a smaller radius",
+                               pairs, radius);
         else if (!(out->particle = malloc((pairs + 1) * sizeof *out->particle)))
             status = pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
     }

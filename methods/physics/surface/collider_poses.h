@@ -87,10 +87,10 @@ POSES_HOST pbd_status poses_make_mesh(collider_poses *c, size_t i, const pbd_sce
     mesh_surface s;
     PBD_TRY(mesh_surface_make(mesh, i, c->collider[i].container, &s));
     if (s.collapsed + s.slivers > 0)
-        pbd_warning(recorder, "degenerate_triangles",
-                    "collider %zu, a mesh of %zu triangles: %zu have two corners in one place and are left out, %zu "
-                    "have no area",
-                    i, mesh->triangles, s.collapsed, s.slivers);
+        pbd_warning(
+            recorder, "degenerate_triangles",
+            "collider %zu, a mesh of %zu triangles: %zu have two coincident corners and are ignored, %zu have no area",
+            i, mesh->triangles, s.collapsed, s.slivers);
     pbd_count(recorder, "collider_triangles", s.triangles);
     c->sheets |= !s.normal;
     const pbd_status status = poses_place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles, c->exec);

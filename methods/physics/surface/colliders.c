@@ -63,7 +63,8 @@ static pbd_status check_size(const pbd_collider *c, size_t number, const char *n
                          sizes[c->shape][k].name, size, sizes[c->shape][k].may_be_zero ? "at least" : "above");
     }
     if (c->shape == PBD_PERFORATED_PLATE && !(c->half[0] < c->half[1]))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has holes of radius %g m, %g m apart: they leave no plate",
+        return pbd_error(PBD_BAD_INPUT,
+                         "collider %zu, a %s, has holes of radius %g m, %g m apart: nothing remains of the plate",
                          number, name, c->half[0], 2 * c->half[1]);
     if (c->shape == PBD_HOURGLASS && !(c->half[0] > 0 || c->half[1] > 0))
         return pbd_error(PBD_BAD_INPUT,
@@ -87,24 +88,24 @@ static pbd_status check_frame(const pbd_collider *c, size_t number, const char *
                           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
     if (worst < 1e-6 && turned > 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT,
-                     "collider %zu, a %s, has no direction: its axes (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) are not "
-                     "three unit vectors at right angles, x to y to z right-handed",
+                     "collider %zu, a %s, has an invalid frame: its axes (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) must "
+                     "be orthonormal and right-handed",
                      number, name, a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
 }
 
 static pbd_status check_collider(const pbd_collider *c, size_t number) {
     if ((unsigned)c->shape >= PBD_COLLIDER_SHAPES)
-        return pbd_error(PBD_BAD_INPUT, "collider %zu has the shape %d, which is none: 0 to %d", number, (int)c->shape,
+        return pbd_error(PBD_BAD_INPUT, "collider %zu has the unknown shape %d: must be 0 to %d", number, (int)c->shape,
                          PBD_COLLIDER_SHAPES - 1);
     const char *name = shapes[c->shape];
     if (!finite_numbers(c->centre, 3) || !finite_numbers(&c->axis[0][0], 9) || !finite_numbers(c->half, 3) ||
         !finite_numbers(c->velocity, 3) || !finite_numbers(c->spin, 3) || !isfinite(c->begin) || !isfinite(c->end))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has numbers that are not finite", number, name);
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has non-finite numbers", number, name);
     if (!(c->friction >= 0 && isfinite(c->friction)))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has friction=%g: at least 0, please", number, name,
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has friction=%g: must be at least 0", number, name,
                          c->friction);
     if (c->end > 0 && c->end < c->begin)
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, ends to move at %g s, before it begins at %g s", number,
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, stops moving at %g s, before it starts at %g s", number,
                          name, c->end, c->begin);
     PBD_TRY(check_size(c, number, name));
     return check_frame(c, number, name);

@@ -39,20 +39,19 @@ static void make_unit(double a[3]) {
 static pbd_status check_mesh(const pbd_collider_mesh *m, size_t number) {
     if (m->triangles == 0 || m->vertices == 0)
         return pbd_error(PBD_BAD_INPUT,
-                         "collider %zu, a mesh, has %zu vertices and %zu triangles: at least one, please", number,
+                         "collider %zu, a mesh, has %zu vertices and %zu triangles: must be at least one", number,
                          m->vertices, m->triangles);
     for (size_t i = 0; i < 3 * m->vertices; i++)
         if (!isfinite(m->vertex[i]))
-            return pbd_error(PBD_BAD_INPUT,
-                             "collider %zu, a mesh, has vertex %zu at %g %g %g m: a finite place, please", number,
-                             i / 3, m->vertex[i - i % 3], m->vertex[i - i % 3 + 1], m->vertex[i - i % 3 + 2]);
+            return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh, has vertex %zu at %g %g %g m: must be finite",
+                             number, i / 3, m->vertex[i - i % 3], m->vertex[i - i % 3 + 1], m->vertex[i - i % 3 + 2]);
     for (size_t i = 0; i < 3 * m->triangles; i++)
         if (m->triangle[i] >= m->vertices)
             return pbd_error(PBD_BAD_INPUT,
                              "collider %zu, a mesh, has the vertex %u in its triangle %zu, but only vertices 0 to %zu",
                              number, m->triangle[i], i / 3, m->vertices - 1);
     if (!(m->thickness >= 0 && isfinite(m->thickness)))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh, has thickness=%g m: at least 0, please", number,
+        return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh, has thickness=%g m: must be at least 0", number,
                          m->thickness);
     return pbd_ok();
 }
@@ -222,13 +221,13 @@ static pbd_status check_kind(const pbd_collider_mesh *m, const mesh_surface *s, 
                          m->triangles);
     if (!closed && container)
         return pbd_error(PBD_BAD_INPUT,
-                         "collider %zu, a mesh of %zu triangles, is no container: it is not closed, every edge must "
-                         "join two triangles",
+                         "collider %zu, a mesh of %zu triangles, cannot be a container: it is not closed; every edge "
+                         "must join two triangles",
                          number, m->triangles);
     if (!closed && !(m->thickness > 64 * 1.2e-7 * s->size))
         return pbd_error(PBD_BAD_INPUT,
                          "collider %zu, a mesh of %zu triangles, is a sheet (not every edge joins two triangles) with "
-                         "thickness=%g m: above %.2g m, please, so that the sides of what lies on it can be told",
+                         "thickness=%g m: must be above %.2g m, so that its sides can be distinguished",
                          number, m->triangles, m->thickness, 64 * 1.2e-7 * s->size);
     return pbd_ok();
 }
