@@ -46,7 +46,7 @@ typedef struct march {
 static size_t settings_of(const march *m, pbd_setting *setting) {
     static const char *const words[] = {"cells=2",     "particles=300", "mode=dynamic", "reference=none",
                                         "across=3",    "tori=2",        "sausages=1",   "particles_each=200",
-                                        "stretch=1.1", "length=1.5",    "stir=0.05"};
+                                        "stretch=1.1", "length=1.5",    "start_jitter=0.05"};
     size_t count = 0;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         for (const pbd_param *p = m->c->params; p->name; p++) {

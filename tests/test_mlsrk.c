@@ -239,7 +239,7 @@ static void test_affine_without_correction(void **unused) {
 static void test_constant_corrected_is_corrected_sph(void **unused) {
     (void)unused;
     trial t;
-    open_case(&t, "rotation", "nx=5 ny=4 nz=6 jitter=0.1 stir=0.1");
+    open_case(&t, "rotation", "nx=5 ny=4 nz=6 jitter=0.1 start_jitter=0.1");
     double *a = march("mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=constant_corrected", 0.005, 3);
     double *b = march("corrected_sph", PBD_PRECISION_F64, 1, &t.scene, "", 0.005, 3);
     double *c = march("mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=linear", 0.005, 3);
@@ -256,7 +256,7 @@ static void test_constant_corrected_is_corrected_sph(void **unused) {
 static double impulse_of(const char *words, const char *metric) {
     trial t;
     solver s;
-    open_case(&t, "rotation", "nx=6 ny=5 nz=7 jitter=0.2 stir=0.2 angle=90");
+    open_case(&t, "rotation", "nx=6 ny=5 nz=7 jitter=0.2 start_jitter=0.2 angle=90");
     solver_open(&s, "mlsrk", PBD_PRECISION_F64, 1, &t.scene, words);
     check_ok(t.c->observe(&t.scene, s.method, s.state, 0, t.recorder));
     check_ok(s.method->step(s.state, 0.005));

@@ -38,13 +38,13 @@ static void test_scene(void **unused) {
     close_case(&t);
 }
 
-/* Jitter moves rest places and stir moves starts, by less than so many spacings, and the same for the same seed. */
+/* jitter moves rest places and start_jitter starts, by less than so many spacings, and the same for the same seed. */
 static void test_noise(void **unused) {
     (void)unused;
     trial t, same, other;
-    open_case(&t, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 stir=0.1 angle=0");
-    open_case(&same, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 stir=0.1 angle=0");
-    open_case(&other, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 stir=0.1 angle=0 seed=2");
+    open_case(&t, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 start_jitter=0.1 angle=0");
+    open_case(&same, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 start_jitter=0.1 angle=0");
+    open_case(&other, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 start_jitter=0.1 angle=0 seed=2");
     double most[2] = {0}, differs = 0;
     for (size_t i = 0; i < 3 * t.scene.particles; i++) {
         const size_t site[3] = {i / 3 / 36, i / 3 / 6 % 6, i / 3 % 6};
@@ -53,7 +53,7 @@ static void test_noise(void **unused) {
         assert_true(t.scene.start[i] == same.scene.start[i] && t.scene.positions[i] == same.scene.positions[i]);
         differs = fmax(differs, fabs(t.scene.start[i] - other.scene.start[i]));
     }
-    print_message("    farthest from the lattice %.3g m of 0.1, stirred %.3g m of 0.05\n", most[0], most[1]);
+    print_message("    farthest from the lattice %.3g m of 0.1, starts off by %.3g m of 0.05\n", most[0], most[1]);
     assert_true(most[0] > 0.09 && most[0] <= 0.1 && most[1] > 0.045 && most[1] <= 0.05 && differs > 0.05);
     close_case(&t);
     close_case(&same);

@@ -20,8 +20,8 @@ static const pbd_param params[] = {
     {"radius", "", PBD_REAL, "2.5", 1, 10, PBD_OPEN_MIN, NULL, "for the method: support of the kernel, in spacings"},
     {"angle", "deg", PBD_REAL, "90", 0, 180, 0, NULL, "rotation of the body about z"},
     {"jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "largest offset of rest positions along each axis, in spacings"},
-    {"stir", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "the same for start positions: the body is then strained"},
-    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of jitter and stir"},
+    {"start_jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "the same for start positions: the body is then strained"},
+    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of jitter and start_jitter"},
     {"spin", "rad/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "about z; 0: at rest, and the first step's impulse is measured"},
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1000", "corotated"),
     {"duration", "s", PBD_REAL, "0.005", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
@@ -64,13 +64,13 @@ static void turn(double angle, const double from[3], double out[3]) {
 }
 
 static pbd_status turn_body(const pbd_values *values, const rotation_detail *detail, pbd_scene *scene) {
-    const double stir = pbd_real(values, "stir") * scene->spacing;
+    const double jitter = pbd_real(values, "start_jitter") * scene->spacing;
     uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
     PBD_TRY(body_start_at_rest(scene));
     for (size_t i = 0; i < scene->particles; i++) {
         double *x = scene->start + 3 * i;
         turn(detail->angle, scene->positions + 3 * i, x);
-        for (int d = 0; d < 3; d++) x[d] += stir * body_noise(&seed);
+        for (int d = 0; d < 3; d++) x[d] += jitter * body_noise(&seed);
     }
     return pbd_ok();
 }

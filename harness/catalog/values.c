@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "harness/catalog/renamed.h"
 #include "harness/files/nearest.h"
 
 /* More points than this on one axis is a slip (a step in the wrong unit), not a wish. */
@@ -278,6 +279,8 @@ static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pb
 }
 
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
+    const char *today = pbd_name_today(c->name, m->name, key);
+    if (today) return pbd_error(PBD_BAD_INPUT, "the parameter '%.60s' is called '%s' now: %s=VALUE", key, today, today);
     size_t nc = params_of(c->params), nm = params_of(m->params);
     const char **names = malloc((nc + nm + 1) * sizeof *names);
     if (!names) return pbd_error(PBD_FAILED, "out of memory");

@@ -53,8 +53,8 @@ static const char holding_references[] =
     "SELECT reference.metric, reference.value, reference.uncertainty"
     " FROM reference JOIN cell USING (case_name) JOIN run USING (cell_id)"
     " WHERE run.run_id = ?1 AND reference.value IS NOT NULL AND NOT EXISTS"
-    " (SELECT 1 FROM json_each(reference.params) AS p"
-    "  WHERE json_extract(cell.params, '$.\"' || p.key || '\"') IS NOT p.value)";
+    " (SELECT 1 FROM json_each(params_today(case_name, method, reference.params)) AS p"
+    "  WHERE json_extract(params_today(case_name, method, cell.params), '$.\"' || p.key || '\"') IS NOT p.value)";
 
 static pbd_status read_references(const char *db, const char *run_id, references *out) {
     pbd_store *store;
@@ -173,13 +173,17 @@ static void compare_builds(judging *j) {
     }
 }
 
+static bool is_same_cell(const pbd_arm_run *a, const pbd_arm_run *b) {
+    if (*a->cell_id && strcmp(a->cell_id, b->cell_id) == 0) return true;
+    return a->cell_today && b->cell_today && strcmp(a->cell_today, b->cell_today) == 0;
+}
+
 static pbd_status judge(judging *j, const char *db) {
     for (int arm = 0; arm < 2; arm++) PBD_TRY(read_references(db, j->run[arm]->run_id, &j->known[arm]));
     for (size_t i = 0; i < j->tolerances; i++)
         for (int arm = 0; arm < 2; arm++) PBD_TRY(check_tolerance(j, arm, &j->tolerance[i]));
     for (int arm = 0; arm < 2; arm++) check_references(j, arm);
-    const char *cell = j->run[0]->cell_id;
-    if (j->differs->code == PBD_OK && *cell && strcmp(cell, j->run[1]->cell_id) == 0) compare_builds(j);
+    if (j->differs->code == PBD_OK && is_same_cell(j->run[0], j->run[1])) compare_builds(j);
     return pbd_ok();
 }
 

@@ -6,6 +6,7 @@
  * that beats in time with the pairs can favour an arm. */
 #include "harness/compare/pairing.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/renamed.h"
 #include "harness/plan/record.h"
 #include "harness/process/child.h"
 #include "harness/process/clock.h"
@@ -27,6 +29,7 @@ void pbd_arm_run_free(pbd_arm_run *run) {
         free(run->metric[i].unit);
     }
     free(run->metric);
+    free(run->cell_today);
     free(run->state);
     free(run->says);
     *run = (pbd_arm_run){0};
@@ -71,6 +74,20 @@ static double time_of(const json_t *run, const pbd_arm_run *out, const char *met
     return number_of(json_object_get(json_object_get(json_object_get(run, "timing"), "solve"), clock));
 }
 
+/* Builds may give one cell two ids when a parameter was renamed between them. */
+static bool spell_cell(const json_t *run, char **out) {
+    const char *case_name = text_of(run, "case"), *method = text_of(run, "method");
+    if (!pbd_has_renamed(case_name, method)) return true;
+    char *params = json_dumps(json_object_get(run, "params"), JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *today = params ? pbd_params_today(case_name, method, params) : NULL;
+    const bool fine =
+        today && asprintf(out, "%s %s %s %s %s %lld", case_name, method, today, text_of(run, "backend"),
+                          text_of(run, "precision"), json_integer_value(json_object_get(run, "threads"))) >= 0;
+    free(params);
+    free(today);
+    return fine;
+}
+
 static bool read_run(const json_t *run, pbd_arm_run *out) {
     snprintf(out->run_id, sizeof out->run_id, "%s", text_of(run, "run_id"));
     snprintf(out->cell_id, sizeof out->cell_id, "%s", text_of(run, "cell_id"));
@@ -80,6 +97,7 @@ static bool read_run(const json_t *run, pbd_arm_run *out) {
     out->state = strdup(text_of(run, "state"));
     out->says = strdup(text_of(run, "says"));
     if (!out->state || !out->says || !read_metrics(json_object_get(run, "metrics"), out)) return false;
+    if (!spell_cell(run, &out->cell_today)) return false;
     out->wall_s = time_of(run, out, "solve_wall", "wall_s");
     out->cpu_s = time_of(run, out, "solve_cpu", "cpu_s");
     return true;
@@ -124,16 +142,63 @@ static pbd_status read_answer(const pbd_arm *arm, const pbd_child *child, pbd_ar
 /* The words of one process; owned by `arm` and `out` itself. */
 typedef struct arm_words {
     const char *word[MOST_WORDS + 16];
-    char time[32];
+    char time[32], former[1000]; /* former: settings by the names that an older program knows */
+    size_t former_bytes;
 } arm_words;
+
+static bool has_word(const char *text, const char *word) {
+    const size_t bytes = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += bytes)
+        if ((at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) && !isalnum((unsigned char)at[bytes]) &&
+            at[bytes] != '_')
+            return true;
+    return false;
+}
+
+/* The name by which the arm's program lists the parameter, where it is a former one; else NULL. */
+static pbd_status find_former(const pbd_arm *arm, const char *today, const char **out) {
+    *out = pbd_name_before(arm->word[0], arm->word[2], today);
+    if (!*out) return pbd_ok();
+    const char *const word[] = {arm->program, "run", arm->word[0], arm->word[1], arm->word[2], "--help", NULL};
+    pbd_child child;
+    PBD_TRY(pbd_child_run(word, NULL, -1, &child));
+    if (has_word(child.out, today)) *out = NULL;
+    while (*out && !has_word(child.out, *out)) *out = pbd_name_before(arm->word[0], arm->word[2], *out);
+    pbd_child_free(&child);
+    return pbd_ok();
+}
+
+/* A setting `key=value`, with the name that the arm's program has for the key. Words begin with CASE -m METHOD. */
+static pbd_status spell_setting(const pbd_arm *arm, const char *setting, arm_words *out, const char **word) {
+    char today[80];
+    *word = setting;
+    const char *equals = strchr(setting, '=');
+    if (!equals || (size_t)(equals - setting) >= sizeof today) return pbd_ok();
+    snprintf(today, sizeof today, "%.*s", (int)(equals - setting), setting);
+    const char *former;
+    PBD_TRY(find_former(arm, today, &former));
+    if (!former) return pbd_ok();
+    char *text = out->former + out->former_bytes;
+    const size_t room = sizeof out->former - out->former_bytes;
+    const int length = snprintf(text, room, "%s%s", former, equals);
+    if ((size_t)length >= room)
+        return pbd_error(PBD_BAD_INPUT, "%.60s: more than %zu characters of renamed parameters", arm->name,
+                         sizeof out->former);
+    out->former_bytes += (size_t)length + 1;
+    *word = text;
+    return pbd_ok();
+}
 
 static pbd_status spell_arm(const pbd_arm *arm, const char *db, double seconds, bool turns, arm_words *out) {
     size_t n = 0;
+    out->former_bytes = 0;
     out->word[n++] = arm->program;
     out->word[n++] = "run";
     for (size_t i = 0; arm->word[i]; i++) {
         if (n == MOST_WORDS) return pbd_error(PBD_BAD_INPUT, "more than %d words for a run", MOST_WORDS);
-        out->word[n++] = arm->word[i];
+        out->word[n] = arm->word[i];
+        if (i > 2 && strcmp(arm->word[i - 1], "-s") == 0) PBD_TRY(spell_setting(arm, arm->word[i], out, &out->word[n]));
+        n++;
     }
     out->word[n++] = "--json";
     out->word[n++] = "--quiet";

@@ -18,12 +18,14 @@
 typedef struct pbd_arm {
     const char *name;        /* as the person named it: "xpbi:solver=jacobi", "v0.1", a path */
     const char *program;     /* path of a pbdbench binary */
-    const char *const *word; /* words after `run`: case, -m, -s, -b, -p, -t...; NULL-terminated */
+    const char *const *word; /* words after `run`: CASE -m METHOD, then -s, -b, -p, -t...; NULL-terminated. Settings
+                                have today's names; an older program gets those it knows */
 } pbd_arm;
 
 /* What one process said: the part of `run --json` that is judged. Owned: pbd_arm_run_free. */
 typedef struct pbd_arm_run {
     char run_id[33], cell_id[33];
+    char *cell_today; /* NULL, or, where a parameter was renamed (catalog/renamed.h), the cell by today's names */
     char *state, *says;
     pbd_metric_item *metric; /* with counts */
     size_t metrics;

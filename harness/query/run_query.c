@@ -92,8 +92,9 @@ static pbd_status check_state(const char *word) {
 
 static pbd_status check_parameters(pbd_store *store, const pbd_run_query *query) {
     name_list names = {0};
-    pbd_status status =
-        add_stored_names(store, "SELECT DISTINCT key FROM cell, json_each(cell.params) ORDER BY key", &names);
+    pbd_status status = add_stored_names(
+        store, "SELECT DISTINCT key FROM cell, json_each(params_today(case_name, method, params)) ORDER BY key",
+        &names);
     for (size_t i = 0; i < query->settings && status.code == PBD_OK; i++)
         status = check_name(&names, "parameter of stored runs", query->setting[i].key, "pbdbench show RUN");
     free_names(&names);
@@ -120,7 +121,8 @@ static void write_cell_conditions(sqlite3_str *sql, const pbd_run_query *q) {
     if (q->method) sqlite3_str_appendf(sql, "%smethod = %Q", and_where(written++), q->method);
     for (size_t i = 0; i < q->settings; i++)
         sqlite3_str_appendf(sql,
-                            "%sEXISTS (SELECT 1 FROM json_each(cell.params) AS p WHERE p.key = %Q AND p.value = ?%d)",
+                            "%sEXISTS (SELECT 1 FROM json_each(params_today(case_name, method, params)) AS p"
+                            " WHERE p.key = %Q AND p.value = ?%d)",
                             and_where(written++), q->setting[i].key, (int)i + 1);
     sqlite3_str_appendall(sql, ")");
 }

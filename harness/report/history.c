@@ -58,17 +58,18 @@ static void write_course(report *r, const pbd_history *history) {
 /* The newest run of the newest build, which its value is a median over. */
 static pbd_status write_newest(report *r, const pbd_history *history) {
     const pbd_history_point *point = &history->point[history->points - 1];
-    const char *const key[] = {history->cell_id, history->machine, point->source};
+    const char *const key[] = {history->cell_ids, history->machine, point->source};
     const bool pure = strcmp(history->unit, "1") == 0;
     char text[60];
     sqlite3_stmt *stmt;
     bool row;
     snprintf(text, sizeof text, "%.4g%s%.20s", point->value, pure ? "" : " ", pure ? "" : history->unit);
-    pbd_status status = report_ask(r,
-                                   "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
-                                   " WHERE cell_id = ?1 AND fingerprint = ?2 AND source = ?3 AND kind = 'run'"
-                                   " AND state = 'ok' ORDER BY started_at DESC LIMIT 1",
-                                   key, 3, &stmt);
+    pbd_status status =
+        report_ask(r,
+                   "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
+                   " WHERE cell_id IN (SELECT value FROM json_each(?1)) AND fingerprint = ?2"
+                   " AND source = ?3 AND kind = 'run' AND state = 'ok' ORDER BY started_at DESC LIMIT 1",
+                   key, 3, &stmt);
     if (status.code == PBD_OK) status = report_next(r, stmt, &row);
     html_cell_open(&r->html, point->value, true);
     if (status.code == PBD_OK && row)

@@ -104,7 +104,7 @@ static pbd_status write_sets(report *r) {
     sqlite3_stmt *stmt;
     html_element(&r->html, "h3", "Runs behind the claims");
     pbd_status status = report_ask(r,
-                                   "SELECT cell.case_name, cell.method, cell.params, run.state"
+                                   "SELECT case_name, method, params_today(case_name, method, params), run.state"
                                    " FROM run JOIN cell USING (cell_id) WHERE run_id = ?1",
                                    NULL, 0, &stmt);
     for (size_t i = 0; i < r->sets && status.code == PBD_OK; i++) status = write_set(r, i, stmt);
@@ -120,7 +120,8 @@ typedef struct details {
 } details;
 
 static const char heads_sql[] =
-    "SELECT run_id, run.kind, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    "SELECT run_id, run.kind, case_name, method, params_today(case_name, method, params), backend, precision, "
+    "cell.threads,"
     " run.repeat, run.warmups, run.seed, run.started_at, run.state, run.says, run.build_id, build.git_sha, build.dirty,"
     " run.env_id, env.cpu, invocation.argv"
     " FROM temp.report_run JOIN run USING (run_id) JOIN cell USING (cell_id) JOIN build USING (build_id)"

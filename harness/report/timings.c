@@ -70,7 +70,7 @@ static const char runs_sql[] =
     "WITH newest AS (SELECT run_id, cell_id, started_at FROM run WHERE kind = 'run' AND env_id = ?1"
     "                ORDER BY started_at DESC LIMIT 2000),"
     " one AS (SELECT run_id, max(started_at) AS at FROM newest GROUP BY cell_id ORDER BY at DESC LIMIT 100)"
-    " SELECT one.run_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    " SELECT one.run_id, case_name, method, params_today(case_name, method, params), backend, precision, threads,"
     "  ifnull(wall.value, phase.wall_s / max(phase.calls, 1)), ifnull(cpu.value, phase.cpu_s / max(phase.calls, 1)),"
     "  wall.value IS NOT NULL"
     " FROM one JOIN run ON run.run_id = one.run_id JOIN cell ON cell.cell_id = run.cell_id"
@@ -79,7 +79,7 @@ static const char runs_sql[] =
     " LEFT JOIN metric AS cpu ON cpu.run_id = one.run_id AND cpu.name = 'solve_cpu'"
     " WHERE run.state = 'ok' AND EXISTS (SELECT 1 FROM metric AS e WHERE e.run_id = one.run_id"
     "  AND e.direction = 'lower' AND e.unit <> 's' AND e.value IS NOT NULL)"
-    " ORDER BY cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads";
+    " ORDER BY 2, 3, 4, 5, 6, 7";
 
 static pbd_status write_time(report *r, const char *run_id, double seconds) {
     char text[32];
@@ -186,12 +186,12 @@ static const char benches_sql[] =
     "  FROM last JOIN run ON run.cell_id = last.cell_id AND run.invocation_id = last.invocation_id"
     "   AND run.says = last.name AND run.kind = 'bench' AND run.state = 'ok'"
     "  JOIN metric AS m ON m.run_id = run.run_id GROUP BY last.name)"
-    " SELECT value.run_id, cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads,"
+    " SELECT value.run_id, case_name, method, params_today(case_name, method, params), backend, precision, threads,"
     "  seconds, solves, 100 * bandwidth, 100 * flops,"
     "  (SELECT run_id FROM run AS e WHERE e.cell_id = value.cell_id AND e.kind = 'run' AND e.state = 'ok'"
     "   ORDER BY started_at DESC LIMIT 1)"
     " FROM value JOIN cell USING (cell_id)"
-    " ORDER BY cell.case_name, cell.method, cell.params, cell.backend, cell.precision, cell.threads";
+    " ORDER BY 2, 3, 4, 5, 6, 7";
 
 static pbd_status write_bench(report *r, sqlite3_stmt *stmt, const char *differs) {
     bool any;

@@ -262,6 +262,7 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
     PBD_TRY(refuse_write_protection(store));
     PBD_TRY(check_identity(store));
+    PBD_TRY(pbd_store_functions(store));
     if (look->exists && look->bytes <= CHECKED_BYTES) PBD_TRY(quick_check(store));
     if (store->mode == PBD_STORE_WRITE) PBD_TRY(choose_journal(store));
     /* 64 MiB of pages: histories and reports walk through stores that SQLite's 2 MiB would read again and again. */

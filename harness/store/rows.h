@@ -54,6 +54,9 @@ pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row,
  * within another is part of it: it ends with the outer one, which must roll back when something went wrong in it. */
 pbd_status pbd_store_start(pbd_store *store, const char *doing);
 pbd_status pbd_store_end(pbd_store *store, pbd_status so_far, const char *doing);
+/* For queries on stored cells: params_today(case_name, method, params) and has_renamed(case_name, method), as in
+ * catalog/renamed.h. */
+pbd_status pbd_store_functions(const pbd_store *store);
 /* UTC now, ISO 8601 with milliseconds. */
 void pbd_store_now(char out[32]);
 

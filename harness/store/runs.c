@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/plugin.h"
+#include "harness/catalog/renamed.h"
 #include "harness/store/rows.h"
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */
@@ -485,7 +486,10 @@ static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bo
     snprintf(out->started_at, sizeof out->started_at, "%s", json_string_value(json_object_get(run, "started_at")));
     out->case_name = take_text(cell, "case_name", fine);
     out->method_name = take_text(cell, "method", fine);
-    out->params = take_text(cell, "params", fine);
+    char *stored = take_text(cell, "params", fine);
+    if (*fine) out->params = pbd_params_today(out->case_name, out->method_name, stored);
+    *fine = *fine && out->params;
+    free(stored);
     out->backend = take_text(cell, "backend", fine);
     out->precision = take_text(cell, "precision", fine);
     out->threads = take_int(cell, "threads");

@@ -1,9 +1,11 @@
 /* Statements, transactions and, above all, sentences: each way in which SQLite fails is said in the user's words. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "harness/catalog/renamed.h"
 #include "harness/store/rows.h"
 
 /* A quota or a limit on file sizes is a full disk to the user, though SQLite only calls ENOSPC so. */
@@ -114,4 +116,39 @@ void pbd_store_now(char out[32]) {
     gmtime_r(&now.tv_sec, &utc);
     strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(out, 32, "%s.%03dZ", seconds, (int)(now.tv_nsec / 1000000));
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+static const char *text_of(sqlite3_value *value) {
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text != NULL ? text : "";
+}
+
+static void params_today(sqlite3_context *context, int count, sqlite3_value **argument) {
+    (void)count;
+    const char *case_name = text_of(argument[0]), *method = text_of(argument[1]);
+    if (!pbd_has_renamed(case_name, method)) {
+        sqlite3_result_value(context, argument[2]);
+        return;
+    }
+    char *text = pbd_params_today(case_name, method, text_of(argument[2]));
+    if (text != NULL)
+        sqlite3_result_text(context, text, -1, free);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
+static void has_renamed(sqlite3_context *context, int count, sqlite3_value **argument) {
+    (void)count;
+    sqlite3_result_int(context, pbd_has_renamed(text_of(argument[0]), text_of(argument[1])));
+}
+
+pbd_status pbd_store_functions(const pbd_store *store) {
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    sqlite3 *db = store->db;
+    if (sqlite3_create_function(db, "params_today", 3, flags, NULL, params_today, NULL, NULL) == SQLITE_OK &&
+        sqlite3_create_function(db, "has_renamed", 2, flags, NULL, has_renamed, NULL, NULL) == SQLITE_OK)
+        return pbd_ok();
+    return pbd_store_fault(store, "opening it");
 }

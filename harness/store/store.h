@@ -39,7 +39,8 @@ pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine
 pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
                               const pbd_machine_sample *after, bool *known);
 
-/* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). */
+/* Reads a run by its id or a unique prefix of at least 4 digits; owned by the caller (pbd_result_free). Parameters have
+ * today's names (catalog/renamed.h). */
 pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out);
 
 /* Records a claim's verdict with the runs it rests on. `note`: the query's own sentence, or why it was not run; NULL:
@@ -68,7 +69,8 @@ typedef struct pbd_comparison {
 /* Stores a comparison in one transaction and writes its id. PBD_BAD_INPUT when a run it names is not in the store. */
 pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *comparison, char comparison_id[33]);
 
-/* The connection, for figures and plots that query the views of schema.sql and make TEMP views of their own. */
+/* The connection, for figures and plots that query the views of schema.sql and make TEMP views of their own. Views have
+ * parameters as they were stored; params_today(case_name, method, params) has today's names. */
 sqlite3 *pbd_store_sql(pbd_store *store);
 
 /* `db check`: SQLite's own integrity and foreign keys, then every run's and comparison's hash against its rows.

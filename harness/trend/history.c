@@ -12,7 +12,7 @@
 /* ---- Which cells ------------------------------------------------------------------------------------------------- */
 
 typedef struct cell_row {
-    char cell_id[33];
+    char *cell_ids; /* JSON array: one under each of the names that its parameters had */
     char *case_name, *method, *params, *backend, *precision, *varies;
     int threads;
 } cell_row;
@@ -25,7 +25,7 @@ typedef struct cell_list {
 static void free_cells(cell_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         cell_row *c = &list->item[i];
-        char *owned[] = {c->case_name, c->method, c->params, c->backend, c->precision, c->varies};
+        char *owned[] = {c->cell_ids, c->case_name, c->method, c->params, c->backend, c->precision, c->varies};
         for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
     }
     free(list->item);
@@ -64,28 +64,37 @@ static pbd_status add_cell(cell_list *list, sqlite3_stmt *row) {
     if (!grown) return no_memory();
     list->item = grown;
     cell_row *c = &grown[list->count++];
-    *c = (cell_row){.case_name = column_text(row, 1),
+    *c = (cell_row){.cell_ids = column_text(row, 0),
+                    .case_name = column_text(row, 1),
                     .method = column_text(row, 2),
                     .params = column_text(row, 3),
                     .backend = column_text(row, 4),
                     .precision = column_text(row, 5),
                     .threads = sqlite3_column_int(row, 6)};
-    snprintf(c->cell_id, sizeof c->cell_id, "%s", (const char *)sqlite3_column_text(row, 0));
-    return c->case_name && c->method && c->params && c->backend && c->precision ? pbd_ok() : no_memory();
+    return c->cell_ids && c->case_name && c->method && c->params && c->backend && c->precision ? pbd_ok() : no_memory();
 }
 
-/* Newest first. With no limit the cells come from their own table; else from the newest runs, by their index alone: a
- * store of a million runs is not read through to find fifty cells. */
+/* Cells that differ in the names of their parameters alone are one. With no limit they come from their own table; else
+ * from the newest runs, by their index alone: a store of a million runs is not read through to find fifty cells. Only
+ * where a parameter was renamed are the other cells of the case and method looked at too. */
+#define CELL_TODAY "case_name, method, params_today(case_name, method, params) AS today, backend, precision, threads"
+#define IS_ASKED "(?1 IS NULL OR case_name = ?1) AND (?2 IS NULL OR method = ?2)"
 static const char all_cells[] =
-    "SELECT cell_id, case_name, method, params, backend, precision, threads FROM cell "
-    "WHERE (?1 IS NULL OR case_name = ?1) AND (?2 IS NULL OR method = ?2) ORDER BY case_name, method, params, cell_id";
+    "SELECT json_group_array(cell_id), " CELL_TODAY " FROM cell WHERE " IS_ASKED
+    " GROUP BY case_name, method, today, backend, precision, threads ORDER BY 2, 3, 4, min(cell_id)";
 static const char newest_cells[] =
-    "SELECT cell_id, case_name, method, params, backend, precision, threads FROM "
-    "(SELECT cell.*, max(started_at) AS last FROM "
-    "(SELECT cell_id, started_at FROM run INDEXED BY run_by_start WHERE kind = 'run' ORDER BY started_at DESC LIMIT "
-    "20000) "
-    "JOIN cell USING (cell_id) WHERE (?1 IS NULL OR case_name = ?1) AND (?2 IS NULL OR method = ?2) "
-    "GROUP BY cell_id ORDER BY last DESC LIMIT ?3) ORDER BY case_name, method, params, cell_id";
+    "SELECT CASE WHEN has_renamed(case_name, method) THEN"
+    "  (SELECT json_group_array(cell.cell_id) FROM cell WHERE (cell.case_name, cell.method, cell.backend,"
+    "   cell.precision, cell.threads) = (found.case_name, found.method, found.backend, found.precision, found.threads)"
+    "   AND params_today(cell.case_name, cell.method, cell.params) = today)"
+    "  ELSE json_array(cell_id) END, case_name, method, today, backend, precision, threads"
+    " FROM (SELECT cell_id, " CELL_TODAY
+    ", max(newest) AS last FROM"
+    "  (SELECT cell_id, max(started_at) AS newest FROM (SELECT cell_id, started_at FROM run INDEXED BY run_by_start"
+    "   WHERE kind = 'run' ORDER BY started_at DESC LIMIT 20000) GROUP BY cell_id) JOIN cell USING (cell_id)"
+    "  WHERE " IS_ASKED
+    " GROUP BY case_name, method, today, backend, precision, threads"
+    "  ORDER BY last DESC LIMIT ?3) AS found ORDER BY case_name, method, today, cell_id";
 
 static pbd_status select_cells(sqlite3 *sql, const pbd_history_query *query, bool newest, cell_list *out) {
     sqlite3_stmt *row = NULL;
@@ -164,14 +173,15 @@ static const char cell_rows[] =
     "SELECT run.env_id, m.name, build.source, CASE WHEN m.count IS NULL THEN m.value ELSE m.count END AS value,"
     " build.git_sha, build.dirty, run.started_at, m.unit, m.direction, build.preset"
     " FROM run JOIN build USING (build_id) JOIN metric AS m USING (run_id)"
-    " WHERE run.cell_id = ?1 AND run.kind = 'run' AND run.state = 'ok'"
+    " WHERE run.cell_id IN (SELECT value FROM json_each(?1)) AND run.kind = 'run' AND run.state = 'ok'"
     " AND (m.name = ?2 OR (?2 IS NULL AND m.direction = 'lower' AND m.name NOT LIKE '%\\_predicted' ESCAPE '\\'))"
     " UNION ALL "
     "SELECT run.env_id, t.name, build.source, CASE t.name WHEN 'solve_cpu' THEN p.cpu_s ELSE p.wall_s END,"
     " build.git_sha, build.dirty, run.started_at, 's', 'lower', build.preset"
     " FROM run JOIN build USING (build_id) JOIN phase AS p USING (run_id)"
     " JOIN (SELECT 'solve_cpu' AS name UNION ALL SELECT 'solve_wall') AS t"
-    " WHERE run.cell_id = ?1 AND run.kind = 'run' AND run.state = 'ok' AND p.name = 'solve'"
+    " WHERE run.cell_id IN (SELECT value FROM json_each(?1)) AND run.kind = 'run' AND run.state = 'ok' AND p.name = "
+    "'solve'"
     " AND (?2 IS NULL OR t.name = ?2)"
     " AND NOT EXISTS (SELECT 1 FROM metric AS own WHERE own.run_id = run.run_id AND own.name = t.name))"
     " WHERE value IS NOT NULL"
@@ -179,8 +189,8 @@ static const char cell_rows[] =
     " ORDER BY env_id, name, preset, source, value";
 
 static void free_history(pbd_history *h) {
-    char *owned[] = {h->case_name, h->method, h->params, h->backend, h->precision,
-                     h->cpu,       h->metric, h->unit,   h->varies,  h->preset};
+    char *owned[] = {h->cell_ids, h->case_name, h->method, h->params, h->backend, h->precision,
+                     h->cpu,      h->metric,    h->unit,   h->varies, h->preset};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(h->point);
     pbd_steps_free(&h->steps);
@@ -203,7 +213,8 @@ static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite
     if (!grown) return no_memory();
     out->item = grown;
     pbd_history *h = &grown[out->count++];
-    *h = (pbd_history){.case_name = strdup(cell->case_name),
+    *h = (pbd_history){.cell_ids = strdup(cell->cell_ids),
+                       .case_name = strdup(cell->case_name),
                        .method = strdup(cell->method),
                        .params = strdup(cell->params),
                        .backend = strdup(cell->backend),
@@ -214,10 +225,9 @@ static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite
                        .preset = column_text(row, 9),
                        .threads = cell->threads,
                        .direction = direction_of((const char *)sqlite3_column_text(row, 8))};
-    memcpy(h->cell_id, cell->cell_id, sizeof h->cell_id);
     snprintf(h->machine, sizeof h->machine, "%s", (const char *)sqlite3_column_text(row, 0)); /* the key, for now */
-    return h->case_name && h->method && h->params && h->backend && h->precision && h->varies && h->metric && h->unit &&
-                   h->preset
+    return h->cell_ids && h->case_name && h->method && h->params && h->backend && h->precision && h->varies &&
+                   h->metric && h->unit && h->preset
                ? pbd_ok()
                : no_memory();
 }
@@ -277,7 +287,7 @@ static pbd_status read_cell(sqlite3_stmt *row, const pbd_history_query *query, c
                             build_values *values, pbd_histories *out) {
     const size_t first = out->count;
     sqlite3_reset(row);
-    sqlite3_bind_text(row, 1, cell->cell_id, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 1, cell->cell_ids, -1, SQLITE_STATIC);
     if (query->metric) sqlite3_bind_text(row, 2, query->metric, -1, SQLITE_STATIC);
     if (query->machine) sqlite3_bind_text(row, 3, query->machine, -1, SQLITE_STATIC);
     int step;

@@ -1,5 +1,5 @@
-/* How numbers changed from build to build: one history per cell, metric, machine and build preset, with
- * the steps in it. */
+/* How numbers changed from build to build: one history per cell, metric, machine and build preset, with the steps in
+ * it. Parameters have today's names, whichever a run was stored with. */
 #ifndef PBD_HISTORY_H
 #define PBD_HISTORY_H
 
@@ -18,7 +18,8 @@ typedef struct pbd_history_point {
 } pbd_history_point;
 
 typedef struct pbd_history {
-    char cell_id[33], machine[33]; /* machine: its fingerprint */
+    char machine[33]; /* its fingerprint */
+    char *cell_ids;   /* JSON array: the cell under each of the names that its parameters had */
     char *case_name, *method, *params, *backend, *precision, *cpu, *preset, *metric, *unit;
     char *varies; /* «nu=0.3 solver=jacobi»: what tells its cell from the others of its case and method */
     int threads;

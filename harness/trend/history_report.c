@@ -107,10 +107,11 @@ static json_t *history_json(const pbd_history *h) {
                              h->point[step->at].git_sha, "before", real(step->before), "after", real(step->after), "p",
                              real(step->p), "worse", pbd_step_is_worse(h, step)));
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_id", h->cell_id,
-                     "case", h->case_name, "method", h->method, "params", params ? params : json_object(), "backend",
-                     h->backend, "precision", h->precision, "threads", h->threads, "machine", h->machine, "cpu", h->cpu,
-                     "preset", h->preset, "metric", h->metric, "unit", h->unit, "points", points, "steps", steps);
+    return json_pack("{s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_ids",
+                     json_loads(h->cell_ids, 0, NULL), "case", h->case_name, "method", h->method, "params",
+                     params ? params : json_object(), "backend", h->backend, "precision", h->precision, "threads",
+                     h->threads, "machine", h->machine, "cpu", h->cpu, "preset", h->preset, "metric", h->metric, "unit",
+                     h->unit, "points", points, "steps", steps);
 }
 
 void pbd_histories_json(const pbd_histories *all, FILE *out) {

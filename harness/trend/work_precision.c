@@ -140,7 +140,7 @@ static pbd_status add_cell(gathering *all, sqlite3_stmt *row) {
 static pbd_status find_cells(pbd_store *store, const pbd_work_query *q, gathering *all) {
     sqlite3_stmt *row;
     PBD_TRY(prepare(store,
-                    "SELECT cell_id, case_name, method, params, backend, precision, threads FROM cell"
+                    "SELECT cell_id, case_name, method, params_today(case_name, method, params), backend, precision, threads FROM cell"
                     " WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY cell_id",
                     &row));
     sqlite3_bind_text(row, 1, q->case_name, -1, SQLITE_STATIC);

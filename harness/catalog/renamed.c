@@ -1,0 +1,115 @@
+#include "harness/catalog/renamed.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct renaming {
+    const char *owner, *former, *today;
+} renaming;
+
+static const renaming renamings[] = {
+#define RENAMED(OWNER, FORMER, TODAY) {#OWNER, #FORMER, #TODAY},
+#include "harness/catalog/renamed.def"
+#undef RENAMED
+};
+enum { RENAMINGS = sizeof renamings / sizeof *renamings };
+
+static bool owns(const renaming *r, const char *case_name, const char *method) {
+    return strcmp(r->owner, case_name) == 0 || strcmp(r->owner, method) == 0;
+}
+
+bool pbd_has_renamed(const char *case_name, const char *method) {
+    for (size_t i = 0; i < RENAMINGS; i++)
+        if (owns(&renamings[i], case_name, method)) return true;
+    return false;
+}
+
+/* A parameter that was renamed twice goes through both: the list is in order. */
+const char *pbd_name_today(const char *case_name, const char *method, const char *name) {
+    const char *today = NULL;
+    for (size_t i = 0; i < RENAMINGS; i++)
+        if (owns(&renamings[i], case_name, method) && strcmp(renamings[i].former, today ? today : name) == 0)
+            today = renamings[i].today;
+    return today;
+}
+
+const char *pbd_name_before(const char *case_name, const char *method, const char *name) {
+    for (size_t i = RENAMINGS; i-- > 0;)
+        if (owns(&renamings[i], case_name, method) && strcmp(renamings[i].today, name) == 0) return renamings[i].former;
+    return NULL;
+}
+
+/* ---- Objects of parameters --------------------------------------------------------------------------------------- */
+
+typedef struct member {
+    const char *key, *value; /* the value as it is spelt, `bytes` long */
+    size_t bytes;
+} member;
+
+/* Behind a text or a number that begins at `at`. */
+static char *end_of_value(char *at) {
+    if (*at != '"') return at + strcspn(at, ",}");
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1]) at++;
+    return *at ? at + 1 : at;
+}
+
+/* Reads the members of {"key":value,...} and cuts the text at the end of each key. 0 for anything else. */
+static size_t read_members(char *text, member *out) {
+    size_t count = 0;
+    if (*text++ != '{') return 0;
+    while (*text == '"') {
+        char *key = text + 1, *end = strchr(key, '"');
+        if (!end || end[1] != ':') return 0;
+        *end = '\0';
+        text = end_of_value(end + 2);
+        out[count++] = (member){key, end + 2, (size_t)(text - end) - 2};
+        if (*text == ',') text++;
+    }
+    return strcmp(text, "}") == 0 ? count : 0;
+}
+
+static int by_key(const void *a, const void *b) { return strcmp(((const member *)a)->key, ((const member *)b)->key); }
+
+static size_t count_of(const char *text, char c) {
+    size_t count = 0;
+    for (; *text; text++) count += *text == c;
+    return count;
+}
+
+static char *write_members(const member *item, size_t count) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) return NULL;
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%c\"%s\":%.*s", i ? ',' : '{', item[i].key, (int)item[i].bytes, item[i].value);
+    fputc('}', out);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+char *pbd_params_today(const char *case_name, const char *method, const char *params) {
+    char *copy = strdup(params);
+    if (!copy || !pbd_has_renamed(case_name, method)) return copy;
+    member *item = malloc((count_of(params, ':') + 1) * sizeof *item);
+    if (!item) {
+        free(copy);
+        return NULL;
+    }
+    const size_t count = read_members(copy, item);
+    bool renamed = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *today = pbd_name_today(case_name, method, item[i].key);
+        renamed = renamed || today;
+        if (today) item[i].key = today;
+    }
+    if (count > 0) qsort(item, count, sizeof *item, by_key);
+    char *text = renamed ? write_members(item, count) : strdup(params);
+    free(item);
+    free(copy);
+    return text;
+}

@@ -1,0 +1,19 @@
+/* Parameters under the names they had before: renamed.def. A stored run, another program's run and a command line of
+ * old are matched with today's parameters by these. */
+#ifndef PBD_RENAMED_H
+#define PBD_RENAMED_H
+
+#include <stdbool.h>
+
+/* Whether the case or the method has a parameter that was renamed. */
+bool pbd_has_renamed(const char *case_name, const char *method);
+
+/* A cell's parameters (JSON object of numbers and texts with sorted keys, as the store has them) under today's names,
+ * spelt as a cell of today: values are copied as they stand, keys are sorted. The caller frees; NULL without memory. */
+char *pbd_params_today(const char *case_name, const char *method, const char *params);
+
+/* Today's name of a parameter that is called `name` no longer; and the last name before today's. NULL: none. */
+const char *pbd_name_today(const char *case_name, const char *method, const char *name);
+const char *pbd_name_before(const char *case_name, const char *method, const char *name);
+
+#endif
