@@ -8,13 +8,16 @@
 
 #include "methods/method.h"
 
-#define PBD_CASE_ABI 5u
+#define PBD_CASE_ABI 6u
 
 typedef struct pbd_case {
     uint32_t abi;
     const char *name, *summary, *source;
     unsigned provides; /* PBD_NEEDS_* that its scenes hold */
     const pbd_param *params;
+    const pbd_param *shared; /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a second
+                                time is left out. NULL: none */
+    const char *presets;     /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
     /* Builds the scene and whatever reference it is judged against (kept in scene->detail). */
     pbd_status (*build)(const pbd_values *, pbd_scene *scene);
     /* Reads the solver's state and records metrics and series against the reference. `method` may lack fields. */

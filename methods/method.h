@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +20,7 @@ extern "C" {
 
 /* Of everything that crosses between the program and a plug-in. It rises when something that was there changes; members
  * that are added at the end of a struct leave it as it is (plugin.h). */
-#define PBD_METHOD_ABI 6u
+#define PBD_METHOD_ABI 7u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
@@ -122,60 +123,29 @@ typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing
  * (R-1), or the standard ones. */
 typedef enum pbd_convention { PBD_D_PRINTED, PBD_D_STANDARD } pbd_convention;
 
-/* Strain-energy densities: methods/physics/README.md has the formulas. Linear methods take no notice. */
-typedef enum pbd_law {
-    PBD_LAW_COROTATED,
-    PBD_LAW_STVK,
-    PBD_LAW_NEO_HOOKEAN,
-    PBD_LAW_STABLE_NEO_HOOKEAN,
-    PBD_LAW_HENCKY
-} pbd_law;
-
-/* Flow rules and what they are told: methods/physics/matter/flow_rules.h, flow_parameters.h. */
-typedef enum pbd_flow {
-    PBD_FLOW_NONE,
-    PBD_FLOW_VON_MISES,
-    PBD_FLOW_DRUCKER_PRAGER,
-    PBD_FLOW_NACC,
-    PBD_FLOW_HERSCHEL_BULKLEY,
-    PBD_FLOW_SNOW
-} pbd_flow;
-
-enum {
-    PBD_FLOW_YIELD_STRESS,   /* Pa */
-    PBD_FLOW_YIELD_NORM,     /* 0: j2, 1: frobenius */
-    PBD_FLOW_FRICTION_ANGLE, /* degrees */
-    PBD_FLOW_COHESION,
-    PBD_FLOW_VOLUME_CORRECTION, /* 0: on, 1: off */
-    PBD_FLOW_VISCOSITY,         /* Pa s^power */
-    PBD_FLOW_POWER,
-    PBD_FLOW_ALPHA0,
-    PBD_FLOW_BETA,
-    PBD_FLOW_XI,
-    PBD_FLOW_M,
-    PBD_FLOW_NACC_FORM, /* 0: implicit, 1: printed */
-    PBD_FLOW_COMPRESSION,
-    PBD_FLOW_STRETCH,
-    PBD_FLOW_PARAMETERS
-};
-
-enum { PBD_MOST_FIBRES = 3 }; /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
+enum { PBD_MOST_FLOW_VALUES = 16 }; /* parameters of a flow rule */
+enum { PBD_MOST_FIBRES = 3 };       /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
 
 typedef struct pbd_material {
     double E;       /* Young's modulus, Pa */
     double nu;      /* Poisson's ratio */
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
     pbd_convention convention;
-    pbd_law law;
+    const char *law; /* elastic law by its name in methods/physics/matter/laws.def; NULL: corotated. Linear methods take
+                        no notice */
     double fibre[PBD_MOST_FIBRES][3];        /* directions at rest, any length; each read when its stiffness > 0 */
     double fibre_stiffness[PBD_MOST_FIBRES]; /* Pa, cao2023 section 4.3 (C-7): each adds twice itself to the modulus
                                                 along its fibre; 0: no such fibre */
     double yield_strain;                     /* of the norm of the elastic Green strain; 0: elastic */
     double creep;                            /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
     double thickness;                        /* m, of triangles; 0: 1 */
-    pbd_flow flow;                           /* another thing than yield_strain: for laws in Hencky strain */
-    double flow_value[PBD_FLOW_PARAMETERS];  /* those that the rule knows */
+    const char *flow;                        /* flow rule by its name in methods/physics/matter/flow.def; NULL: none.
+                                                Another thing than yield_strain: for laws in Hencky strain */
+    double flow_value[PBD_MOST_FLOW_VALUES]; /* the rule's own parameters, in their order: flow_table.h */
 } pbd_material;
+
+/* Whether a material's law or flow is `wanted`. */
+static inline bool pbd_named(const char *name, const char *wanted) { return name && strcmp(name, wanted) == 0; }
 
 static inline bool pbd_has_fibres(const pbd_material *material) {
     for (int k = 0; k < PBD_MOST_FIBRES; k++)
@@ -351,7 +321,7 @@ enum {
     PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */
     PBD_TAKES_CONTACT = 32,   /* contact.radius set, and pairs between bodies or within one */
     PBD_TAKES_CUTS = 64,      /* blades > 0 */
-    PBD_TAKES_FLOW = 128,     /* flow other than PBD_FLOW_NONE */
+    PBD_TAKES_FLOW = 128,     /* material.flow set */
     PBD_TAKES_FLUID = 256,    /* particles PBD_FLUID */
     PBD_TAKES_CLOTH = 512     /* particles PBD_CLOTH, or cloth_bending > 0 */
 };

@@ -27,8 +27,7 @@ UNUSED static void allocate_scene(pbd_scene *scene, size_t particles, size_t tet
     scene->masses = calloc(particles, sizeof(double));
     scene->tet = calloc(4 * tets + 1, sizeof(uint32_t));
     scene->triangle = calloc(3 * triangles + 1, sizeof(uint32_t));
-    scene->material =
-        (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = PBD_LAW_NEO_HOOKEAN, .thickness = 0.01};
+    scene->material = (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = "neo_hookean", .thickness = 0.01};
 }
 
 /* One element of uneven shape and masses, without load, that starts stretched, sheared and turned. */

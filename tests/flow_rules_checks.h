@@ -1,7 +1,8 @@
-/* The flow rules of methods/physics/matter/flow_rules.h for the precision REAL: included by test_flow_rules.c (f64,
+/* The flow rules of methods/physics/matter/flow.h for the precision REAL: included by test_flow_rules.c (f64,
  * which adds what only f64 can check) and test_flow_rules_f32.c. What a rule promises is judged here by stresses
  * computed anew from the F that comes back: its stretches by GSL in f64, the textbook's stresses from those. */
-#include "methods/physics/matter/flow_rules.h"
+#include "methods/method.h"
+#include "methods/physics/matter/flow.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,6 +81,37 @@ static void stretches_of(mat3 f, double s[3], double *det) {
     gsl_linalg_SV_decomp(&A.matrix, &V.matrix, &S.vector, &work.vector);
 }
 
+/* ---- Materials ----------------------------------------------------------------------------------------------------
+ */
+
+/* Every parameter of every rule, by its name. */
+typedef struct flow_material {
+    double E, nu;
+    double yield_stress, yield_norm;
+    double friction_angle, cohesion, volume_correction;
+    double viscosity, power, dt;
+    double alpha0, beta, xi, M, nacc_form;
+    double compression, stretch;
+    double state;
+} flow_material;
+
+static flow_rule rule_of(flow_kind kind, const flow_material *m) {
+    double value[PBD_MOST_FLOW_VALUES] = {0};
+    int n = 0;
+    switch (kind) {
+#define VALUE(role, name, ...) value[n++] = m->name;
+#define FLOW(name, hardening) \
+    case FLOW_##name:         \
+        FLOW_PARAMETERS_##name(VALUE) break;
+#include "methods/physics/matter/flow.def"
+#undef FLOW
+#undef VALUE
+        case FLOW_KINDS:
+            break;
+    }
+    return flow_rule_make((int)kind, m->E, m->nu, value);
+}
+
 /* ---- The textbook's measures ------------------------------------------------------------------------------------- */
 
 typedef struct hencky {
@@ -113,7 +145,7 @@ static double energy_of(const flow_material *m, mat3 f) {
 
 /* How far outside its yield surface the Kirchhoff stress lies, in units of the shear modulus: <= 0 inside. */
 static double von_mises_yield(const flow_material *m, mat3 f) {
-    const double radius = m->yield_stress * (m->frobenius ? 1 : sqrt(2.0 / 3));
+    const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3));
     return 2 * hencky_of(f).deviator - radius / mu_of(m);
 }
 
@@ -217,15 +249,15 @@ static double book_nacc(const flow_material *m, double s[3], double alpha) {
     for (int k = 0; k < 3; k++) q += pow(d[k] = b[k] - mean, 2);
     q = sqrt(1.5 * q) * mu_of(m) / bulk_of(m);
     if (!book_outside(m, p, q, book_strength(m, alpha))) return alpha;
-    const double after = m->printed ? alpha + book_change(m, J, p, q, alpha) : book_alpha(m, J, p, q, alpha);
-    const double p0 = book_strength(m, m->printed ? alpha : after);
+    const double after = m->nacc_form ? alpha + book_change(m, J, p, q, alpha) : book_alpha(m, J, p, q, alpha);
+    const double p0 = book_strength(m, m->nacc_form ? alpha : after);
     if (p > p0 || p < -m->beta * p0) {
         for (int k = 0; k < 3; k++) s[k] = pow(1 - 2 * (p > p0 ? p0 : -m->beta * p0), 1.0 / 6);
         return after;
     }
     const double wanted = m->M * sqrt((p + m->beta * p0) * (p0 - p) / (1 + 2 * m->beta));
     for (int k = 0; k < 3; k++) d[k] *= fmin(1, wanted / q);
-    if (m->printed)
+    if (m->nacc_form)
         for (int k = 0; k < 3; k++) b[k] = d[k] + mean;
     else
         book_isochoric(d, b);
@@ -235,10 +267,10 @@ static double book_nacc(const flow_material *m, double s[3], double alpha) {
 
 /* s is mapped in place; the state after is returned. */
 static double book_flow(flow_kind kind, const flow_material *m, double s[3], double state) {
-    const double radius = m->yield_stress * (m->frobenius ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(m);
+    const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(m);
     double e[3], d[3], trace = 0, norm = 0;
-    if (kind == FLOW_NACC) return book_nacc(m, s, state);
-    if (kind == FLOW_SNOW) {
+    if (kind == FLOW_nacc) return book_nacc(m, s, state);
+    if (kind == FLOW_snow) {
         for (int k = 0; k < 3; k++) {
             const double cut = fmin(fmax(s[k], 1 - m->compression), 1 + m->stretch);
             state *= s[k] / cut;
@@ -248,11 +280,11 @@ static double book_flow(flow_kind kind, const flow_material *m, double s[3], dou
     }
     /* Tampubolon et al. 2017: the strain with v_c; with cohesion as far as the volume at rest. */
     const double volume_now = log(s[0] * s[1] * s[2]);
-    const double gain = kind == FLOW_DRUCKER_PRAGER && volume_now < 0 ? fmin(state, -volume_now) : 0;
+    const double gain = kind == FLOW_drucker_prager && volume_now < 0 ? fmin(state, -volume_now) : 0;
     for (int k = 0; k < 3; k++) trace += e[k] = log(s[k]) - m->cohesion + gain / 3;
     for (int k = 0; k < 3; k++) norm += pow(d[k] = e[k] - trace / 3, 2);
     norm = sqrt(norm);
-    if (kind == FLOW_DRUCKER_PRAGER) { /* Klar et al. 2016, Eq. 27 to 31, with Tampubolon's v_c */
+    if (kind == FLOW_drucker_prager) { /* Klar et al. 2016, Eq. 27 to 31, with Tampubolon's v_c */
         const double sine = sin(m->friction_angle * acos(-1) / 180), alpha = sqrt(2.0 / 3) * 2 * sine / (3 - sine);
         const double flow = norm + (3 * lambda_of(m) + stiff) / stiff * trace * alpha;
         for (int k = 0; k < 3; k++) {
@@ -262,32 +294,36 @@ static double book_flow(flow_kind kind, const flow_material *m, double s[3], dou
         return state + volume_now - log(s[0] * s[1] * s[2]);
     }
     if (stiff * norm <= radius) return state;
-    const double left = kind == FLOW_VON_MISES ? radius : radius + book_overstress(m, radius, stiff * norm);
+    const double left = kind == FLOW_von_mises ? radius : radius + book_overstress(m, radius, stiff * norm);
     for (int k = 0; k < 3; k++) s[k] = exp(trace / 3 + left / stiff * d[k] / norm);
     return state;
 }
 
 /* ---- Materials and F --------------------------------------------------------------------------------------------- */
 
-static const char *const kind_name[FLOW_KINDS] = {"von_mises", "drucker_prager", "nacc", "herschel_bulkley", "snow"};
+static const char *const kind_name[FLOW_KINDS] = {
+#define FLOW(name, hardening) #name,
+#include "methods/physics/matter/flow.def"
+#undef FLOW
+};
 
 /* The demonstrations of yu2024 Table 2 and Figure 19: noodles, hourglass and dam breach, candy and snow ball, cloth. */
 static flow_material material_of(flow_kind kind, int variant) {
     flow_material m = {.E = 2e4, .nu = 0.3, .power = 1, .M = 1};
     switch (kind) {
-        case FLOW_DRUCKER_PRAGER:
+        case FLOW_drucker_prager:
             m.E = variant % 2 ? 400 : 3.537e5;
             m.nu = variant % 2 ? 0.4 : 0.3;
             m.friction_angle = variant % 2 ? 30 : 35;
             m.cohesion = variant % 2 ? 0.0007 : 0;
             break;
-        case FLOW_NACC:
+        case FLOW_nacc:
             m.nu = variant % 2 ? 0.3 : 0.35;
             m.beta = variant % 2 ? 0.05 : 0.5;
             m.xi = variant % 2 ? 30 : 1;
             m.M = variant % 2 ? 1.85 : 2.36;
             break;
-        case FLOW_HERSCHEL_BULKLEY:
+        case FLOW_herschel_bulkley:
             m.E = 14754;
             m.nu = 0.475;
             m.yield_stress = 50;
@@ -295,22 +331,22 @@ static flow_material material_of(flow_kind kind, int variant) {
             m.power = variant % 3 == 0 ? 1 : variant % 3 == 1 ? 0.3 : 3;
             m.dt = 5e-5;
             break;
-        case FLOW_SNOW:
+        case FLOW_snow:
             m.compression = 0.025;
             m.stretch = 0.0075;
             m.xi = 10;
             break;
-        case FLOW_VON_MISES:
+        case FLOW_von_mises:
         default:
             m.yield_stress = 76.9;
-            m.frobenius = variant % 2;
+            m.yield_norm = variant % 2;
     }
     return m;
 }
 
 static double first_state(flow_kind kind, int variant) {
-    if (kind == FLOW_NACC) return variant % 2 ? -0.005 : -0.02;
-    return kind == FLOW_SNOW ? 1 : 0;
+    if (kind == FLOW_nacc) return variant % 2 ? -0.005 : -0.02;
+    return kind == FLOW_snow ? 1 : 0;
 }
 
 /* Stretches of one sort in six: tiny, small and large strains, volume alone, near the yield surface of the noodles. */
@@ -349,8 +385,8 @@ static void test_rules_are_the_papers(void **state) {
     for (int kind = 0; kind < FLOW_KINDS; kind++)
         for (int variant = 0; variant < 4; variant++) {
             flow_material m = material_of((flow_kind)kind, variant);
-            m.printed = variant >= 2;
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            m.nacc_form = variant >= 2;
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             uint64_t seed = 8;
             double most = 0, drift = 0;
             int far = 0;
@@ -358,7 +394,7 @@ static void test_rules_are_the_papers(void **state) {
                 const matrix u = random_rotation(&seed), v = random_rotation(&seed);
                 double s[3], first = (double)(real)first_state((flow_kind)kind, variant);
                 for (int k = 0; k < 3; k++) s[k] = exp(strain[n % 4] * noise(&seed));
-                if (kind == FLOW_DRUCKER_PRAGER && n % 8 >= 4) first = (double)(real)0.01;
+                if (kind == FLOW_drucker_prager && n % 8 >= 4) first = (double)(real)0.01;
                 const mat3 f = to_mat3(product(product(u, diagonal(s[0], s[1], s[2])), v));
                 const flowed_matrix got = flow_matrix(&r, f, (real)first);
                 const double after = book_flow((flow_kind)kind, &m, s, first);
@@ -372,17 +408,17 @@ static void test_rules_are_the_papers(void **state) {
                 "    %-16s %d: F off the paper's by %.3g eps (%d of 1000 by more than 200), the state by %.3g eps\n",
                 kind_name[kind], variant, most, far, drift);
             /* Near the tips of nacc's ellipse q goes with a root, and so does its rounding. */
-            assert_true(most <= (kind == FLOW_NACC ? sqrt(1 / REAL_EPSILON) : 60) && far <= 20 && drift <= 100);
+            assert_true(most <= (kind == FLOW_nacc ? sqrt(1 / REAL_EPSILON) : 60) && far <= 20 && drift <= 100);
         }
 }
 
 /* von_mises and drucker_prager: on or inside the surface, by rounding of strains of the size that F has. */
 static void test_lands_on_or_inside(void **state) {
     (void)state;
-    for (int kind = FLOW_VON_MISES; kind <= FLOW_DRUCKER_PRAGER; kind++)
+    for (int kind = FLOW_von_mises; kind <= FLOW_drucker_prager; kind++)
         for (int variant = 0; variant < 2; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             uint64_t seed = 1;
             double most = -1;
             int count = 0;
@@ -391,7 +427,7 @@ static void test_lands_on_or_inside(void **state) {
                 const flowed_matrix to = flow_matrix(&r, f, 0);
                 const hencky h = hencky_of(to.f); /* whose least stretch the rounding of F alone blurs */
                 const double yield =
-                    kind == FLOW_VON_MISES ? von_mises_yield(&m, to.f) : drucker_prager_yield(&m, to.f);
+                    kind == FLOW_von_mises ? von_mises_yield(&m, to.f) : drucker_prager_yield(&m, to.f);
                 keep(&most, yield / (REAL_EPSILON * (1 + fabs(h.trace) + h.most / h.least)));
                 count += difference(to.f, f) > 0;
             }
@@ -405,13 +441,13 @@ static void test_lands_on_or_inside(void **state) {
 static void test_nacc_lands_on_its_own_surface(void **state) {
     (void)state;
     for (int variant = 0; variant < 2; variant++) {
-        const flow_material m = material_of(FLOW_NACC, variant);
-        const flow_rule r = flow_rule_make(FLOW_NACC, &m);
+        const flow_material m = material_of(FLOW_nacc, variant);
+        const flow_rule r = rule_of(FLOW_nacc, &m);
         uint64_t seed = 2;
         double most = 0, worst_inside = -1;
         int count = 0, hardened = 0, softened = 0;
         for (int n = 0; n < 6000; n++) {
-            const double alpha = n % 3 == 0 ? first_state(FLOW_NACC, variant) : n % 3 == 1 ? 0.01 * noise(&seed) : -0.3;
+            const double alpha = n % 3 == 0 ? first_state(FLOW_nacc, variant) : n % 3 == 1 ? 0.01 * noise(&seed) : -0.3;
             const mat3 f = any_f(&seed, n);
             const flowed_matrix to = flow_matrix(&r, f, (real)alpha);
             const clay at = clay_of(&m, to.f, (double)to.state);
@@ -436,8 +472,8 @@ static void test_nacc_lands_on_its_own_surface(void **state) {
 
 static void test_snow_ends_in_its_box(void **state) {
     (void)state;
-    const flow_material m = material_of(FLOW_SNOW, 0);
-    const flow_rule r = flow_rule_make(FLOW_SNOW, &m);
+    const flow_material m = material_of(FLOW_snow, 0);
+    const flow_rule r = rule_of(FLOW_snow, &m);
     uint64_t seed = 3;
     for (int n = 0; n < 3000; n++) {
         const mat3 f = any_f(&seed, n);
@@ -453,16 +489,16 @@ static void test_snow_ends_in_its_box(void **state) {
             if (!(off <= 60)) fail_msg("J_P %.9g, wanted %.9g, off by %.2g", (double)to.state, wanted, off);
         }
     }
-    assert_true(fabs((double)snow_hardening(&r, (real)0.9) - exp(1)) <= 30 * REAL_EPSILON);
+    assert_true(fabs((double)flow_hardening(&r, (real)0.9) - exp(1)) <= 30 * REAL_EPSILON);
 }
 
 /* All but Herschel-Bulkley, whose overstress relaxes on: the second mapping moves F by rounding alone. */
 static void test_mapping_twice_changes_nothing(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++)
-        for (int variant = 0; variant < 2 && kind != FLOW_HERSCHEL_BULKLEY; variant++) {
+        for (int variant = 0; variant < 2 && kind != FLOW_herschel_bulkley; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             uint64_t seed = 4;
             double most = 0, drift = 0;
             for (int n = 0; n < 3000; n++) {
@@ -486,7 +522,7 @@ static void test_hostile_inputs(void **state) {
     for (int kind = 0; kind < FLOW_KINDS; kind++)
         for (int variant = 0; variant < 3; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             const real first = (real)first_state((flow_kind)kind, variant);
             for (int n = 0; n < HOSTILES; n++) {
                 const flowed_matrix to = flow_matrix(&r, hostile_f(n), first);
@@ -513,7 +549,7 @@ static void test_elastic_states_are_left_alone(void **state) {
     for (int kind = 0; kind < FLOW_KINDS; kind++)
         for (int variant = 0; variant < 2; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             const real first = (real)first_state((flow_kind)kind, variant);
             uint64_t seed = 5;
             for (int n = 0; n < 300; n++) {
@@ -546,7 +582,7 @@ static void test_batches_do_the_same(void **state) {
         double most = 0, drift = 0;
         for (int variant = 0; variant < 3; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
-            const flow_rule r = flow_rule_make((flow_kind)kind, &m);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
             const real first = (real)first_state((flow_kind)kind, variant);
             uint64_t seed = 6;
             for (int n = 0; n < 200; n++) {

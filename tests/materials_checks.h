@@ -1,7 +1,7 @@
-/* The elastic laws of methods/physics/matter/hyperelastic.h for the precision REAL: included by test_materials.c (f64,
+/* The elastic laws of methods/physics/matter/laws.h for the precision REAL: included by test_materials.c (f64,
  * which adds what only f64 can check) and test_materials_f32.c. The oracle is the textbook form of each law in long
  * double, by singular values that are known because F is made from them. */
-#include "methods/physics/matter/hyperelastic.h"
+#include "methods/physics/matter/laws.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,11 @@
 
 #include <cmocka.h>
 
-static const char *const law_name[PBD_LAWS] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky"};
+static const char *const law_name[LAW_KINDS] = {
+#define LAW(name, form, domain) #name,
+#include "methods/physics/matter/laws.def"
+#undef LAW
+};
 static const char *const join_name[PBD_JOINS] = {"none", "printed", "continuous", "shifted", "clamp"};
 
 static double noise(uint64_t *seed) {
@@ -95,42 +99,45 @@ typedef struct answer {
     long double psi, p[3];
 } answer;
 
-static answer textbook(pbd_law law, long double mu, long double lambda, const long double s[3]) {
+static answer textbook(law_kind law, long double mu, long double lambda, const long double s[3]) {
     answer out = {0};
     long double sum = 0, sum2 = 0, J = s[0] * s[1] * s[2], I = 0;
     for (int k = 0; k < 3; k++) I += s[k] * s[k];
     for (int k = 0; k < 3; k++) { /* the strain each law takes of a stretch */
-        long double e = law == PBD_LAW_COROTATED ? s[k] - 1 : law == PBD_LAW_STVK ? (s[k] * s[k] - 1) / 2 : logl(s[k]);
+        long double e = law == LAW_corotated ? s[k] - 1 : law == LAW_stvk ? (s[k] * s[k] - 1) / 2 : logl(s[k]);
         sum += e;
         sum2 += e * e;
         out.p[k] = e;
     }
     switch (law) {
-        case PBD_LAW_COROTATED:
-        case PBD_LAW_STVK:
-        case PBD_LAW_HENCKY:
+        case LAW_corotated:
+        case LAW_stvk:
+        case LAW_hencky:
             out.psi = mu * sum2 + lambda / 2 * sum * sum;
             for (int k = 0; k < 3; k++)
-                out.p[k] = (2 * mu * out.p[k] + lambda * sum) * (law == PBD_LAW_COROTATED ? 1
-                                                                 : law == PBD_LAW_STVK    ? s[k]
-                                                                                          : 1 / s[k]);
+                out.p[k] = (2 * mu * out.p[k] + lambda * sum) * (law == LAW_corotated ? 1
+                                                                 : law == LAW_stvk    ? s[k]
+                                                                                      : 1 / s[k]);
             break;
-        case PBD_LAW_NEO_HOOKEAN:
+        case LAW_neo_hookean:
             out.psi = mu / 2 * (I - 3) - mu * logl(J) + lambda / 2 * logl(J) * logl(J);
             for (int k = 0; k < 3; k++) out.p[k] = mu * (s[k] - 1 / s[k]) + lambda * logl(J) / s[k];
             break;
-        case PBD_LAW_STABLE_NEO_HOOKEAN: {
+        case LAW_stable_neo_hookean: {
             long double m = mu * 4 / 3, l = lambda + mu * 5 / 6, alpha = 1 + m / l - m / (4 * l);
             out.psi = m / 2 * (I - 3) + l / 2 * (J - alpha) * (J - alpha) - m / 2 * logl(I + 1);
             out.psi -= l / 2 * (1 - alpha) * (1 - alpha) - m / 2 * logl(4);
             for (int k = 0; k < 3; k++)
                 out.p[k] = m * (1 - 1 / (I + 1)) * s[k] + l * (J - alpha) * s[(k + 1) % 3] * s[(k + 2) % 3];
+            break;
         }
+        case LAW_KINDS:
+            break;
     }
     return out;
 }
 
-static matrix textbook_stress(pbd_law law, long double mu, long double lambda, matrix u, const long double s[3],
+static matrix textbook_stress(law_kind law, long double mu, long double lambda, matrix u, const long double s[3],
                               matrix v) {
     answer a = textbook(law, mu, lambda, s);
     return product(product(u, diagonal(a.p)), transposed(v));
@@ -138,7 +145,7 @@ static matrix textbook_stress(pbd_law law, long double mu, long double lambda, m
 
 static const double E_MODULUS = 3000, NU = 0.4;
 
-static hyperelastic material_of(pbd_law law, pbd_join join) {
+static hyperelastic material_of(law_kind law, pbd_join join) {
     return hyperelastic_make(law, join, E_MODULUS, NU, hyperelastic_threshold(law, join));
 }
 
@@ -152,10 +159,10 @@ static long double lame_lambda(void) {
 /* Errors are judged against what the rounding of F alone does to psi and P. */
 static void test_laws_are_the_textbooks(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++) {
+    for (int law = 0; law < LAW_KINDS; law++) {
         uint64_t seed = 10;
         double off_psi = 0, off_p = 0, off_svd = 0;
-        hyperelastic m = material_of((pbd_law)law, PBD_JOIN_NONE);
+        hyperelastic m = material_of((law_kind)law, PBD_JOIN_NONE);
         for (int n = 0; n < 3000; n++) {
             long double s[3], stiff = lame_lambda() + 2 * lame_mu();
             for (int k = 0; k < 3; k++) s[k] = 1.2L + 0.9L * noise(&seed);
@@ -163,8 +170,8 @@ static void test_laws_are_the_textbooks(void **state) {
             matrix u = random_rotation(&seed), v = random_rotation(&seed);
             mat3 f = to_mat3(product(product(u, diagonal(s)), transposed(v)));
             stressed got = stress(m, f), by_svd = stress_of_svd(m, mat3_svd(f));
-            answer wanted = textbook((pbd_law)law, lame_mu(), lame_lambda(), s);
-            matrix p = textbook_stress((pbd_law)law, lame_mu(), lame_lambda(), u, s, v);
+            answer wanted = textbook((law_kind)law, lame_mu(), lame_lambda(), s);
+            matrix p = textbook_stress((law_kind)law, lame_mu(), lame_lambda(), u, s, v);
             /* d psi = P:dF, with nine entries or three stretches off by some eps; P changes by about
              * stiff (1/least^2 or most^2) eps. */
             long double unit = REAL_EPSILON * (largest(p) + stiff);
@@ -184,8 +191,8 @@ static void test_laws_are_the_textbooks(void **state) {
 static void test_small_energies_keep_their_digits(void **state) {
     (void)state;
     const double strains[] = {REAL_IS_FLOAT ? 3e-4 : 1e-8, 1e-3, 1e-2, 0.1};
-    for (int law = 0; law < PBD_LAWS; law++) {
-        hyperelastic m = material_of((pbd_law)law, PBD_JOIN_NONE);
+    for (int law = 0; law < LAW_KINDS; law++) {
+        hyperelastic m = material_of((law_kind)law, PBD_JOIN_NONE);
         double most = 0;
         for (int which = 0; which < 4; which++) {
             uint64_t seed = 11;
@@ -194,7 +201,7 @@ static void test_small_energies_keep_their_digits(void **state) {
                 for (int k = 0; k < 3; k++) s[k] = 1 + (long double)strains[which] * noise(&seed);
                 matrix u = random_rotation(&seed), v = random_rotation(&seed);
                 mat3 f = to_mat3(product(product(u, diagonal(s)), transposed(v)));
-                long double wanted = textbook((pbd_law)law, lame_mu(), lame_lambda(), s).psi;
+                long double wanted = textbook((law_kind)law, lame_mu(), lame_lambda(), s).psi;
                 if (strains[which] < 1e-4) { /* long double cancels too; Hooke's law is right to 1e-8 */
                     long double sum = s[0] + s[1] + s[2] - 3, squares = 0;
                     for (int k = 0; k < 3; k++) squares += (s[k] - 1) * (s[k] - 1);
@@ -213,9 +220,9 @@ static void test_small_energies_keep_their_digits(void **state) {
 
 static void test_rest(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 0; join < PBD_JOINS; join++) {
-            stressed at = stress(material_of((pbd_law)law, (pbd_join)join), mat3_identity());
+            stressed at = stress(material_of((law_kind)law, (pbd_join)join), mat3_identity());
             assert_true(at.psi == 0);
             assert_true(largest(from_mat3(at.p)) <= 4 * REAL_EPSILON * E_MODULUS);
         }
@@ -232,10 +239,10 @@ static void get_lanes(const vreal *batch, int lane, real *plain, size_t count) {
 static void test_batches_do_the_same(void **state) {
     (void)state;
     double most = 0;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 0; join < PBD_JOINS; join++) {
             uint64_t seed = 12;
-            hyperelastic m = material_of((pbd_law)law, (pbd_join)join);
+            hyperelastic m = material_of((law_kind)law, (pbd_join)join);
             for (int n = 0; n < 50; n++) {
                 mat3 f[PBD_BATCH];
                 vmat3 batch;
@@ -268,14 +275,14 @@ static void test_batches_do_the_same(void **state) {
 static void test_inverted(void **state) {
     (void)state;
     uint64_t seed = 13;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 0; join < PBD_JOINS; join++)
             for (int n = 0; n < 200; n++) {
                 long double s[3] = {1.5L, 0.5L + 0.4L * noise(&seed), n == 0 ? 0 : -0.05L - 0.04L * noise(&seed)};
                 matrix u = random_rotation(&seed);
                 mat3 f = to_mat3(product(product(u, diagonal(s)), random_rotation(&seed)));
-                stressed got = stress(material_of((pbd_law)law, (pbd_join)join), f);
-                int undefined = join == PBD_JOIN_NONE && (law == PBD_LAW_NEO_HOOKEAN || law == PBD_LAW_HENCKY);
+                stressed got = stress(material_of((law_kind)law, (pbd_join)join), f);
+                int undefined = join == PBD_JOIN_NONE && (law == LAW_neo_hookean || law == LAW_hencky);
                 if (n == 0 && undefined) continue; /* det F = 0 only up to rounding */
                 assert_int_equal(!isfinite((double)got.psi), undefined);
                 assert_int_equal(!isfinite((double)largest(from_mat3(got.p))), undefined);

@@ -1,7 +1,7 @@
 /* xpbd_cloth on the ladder: corrections against finite differences, momenta, rotation, units, order, iterations,
  * precisions, threads, backends; a pulled strip, a bent strip and a hanging sheet against answers from outside. */
-#include "methods/physics/matter/scene_matter.h"
 #include "methods/physics/parts/hinges.h"
+#include "methods/xpbi/scene_matter.h"
 #include "tests/element_ladder.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
@@ -13,7 +13,7 @@ static void make_strip(pbd_scene *scene, int n, int across, double h, double mas
     allocate_scene(scene, side * columns, 0, 2 * (size_t)(n + 1) * (size_t)across);
     free(scene->start);
     scene->start = NULL;
-    scene->material = (pbd_material){.E = 1e6, .nu = 0, .density = 1, .law = PBD_LAW_STVK, .thickness = 0.01};
+    scene->material = (pbd_material){.E = 1e6, .nu = 0, .density = 1, .law = "stvk", .thickness = 0.01};
     scene->fixed_particle = calloc(2 * side, sizeof(uint32_t));
     for (size_t i = 0; i < columns; i++)
         for (size_t j = 0; j < side; j++) {
@@ -39,7 +39,7 @@ enum { CLOTH_PARTICLES = 35 };
 /* Squares at random places under gravity, held at x = 0, with bending. */
 static void make_cloth(pbd_scene *scene, double E) {
     make_cubes(scene, (const int[3]){6, 4, 0}, E);
-    scene->material.law = PBD_LAW_STVK;
+    scene->material.law = "stvk";
     scene->cloth_bending = 1e-3 * E * scene->material.thickness;
 }
 
@@ -123,7 +123,7 @@ static void test_stretch(void **unused) {
     for (int soft = 0; soft < 2; soft++) {
         pbd_scene scene;
         make_element(&scene, true, 7);
-        scene.material.law = PBD_LAW_STVK;
+        scene.material.law = "stvk";
         scene.material.E = soft ? 3e3 : 3e7;
         const pbd_material *m = &scene.material;
         double c[3], gradient[3][9], g[3][3] = {{0}}, r[3], lambda[3], worst = 0, scale = 0;
@@ -175,7 +175,7 @@ static void one_fold(double angle, double bent) {
     memcpy(scene.start, rest, sizeof rest);
     memcpy(scene.triangle, triangle, sizeof triangle);
     for (size_t p = 0; p < 4; p++) scene.masses[p] = 1 + 0.3 * (double)p;
-    scene.material = (pbd_material){.E = 1e-20, .nu = 0.3, .density = 1, .law = PBD_LAW_STVK, .thickness = 1};
+    scene.material = (pbd_material){.E = 1e-20, .nu = 0.3, .density = 1, .law = "stvk", .thickness = 1};
     scene.cloth_bending = 40;
     /* Corner 3 turns about the edge from 0 to 1. */
     double axis[3], arm[3], side[3];
@@ -538,9 +538,9 @@ static void test_refused(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloth(&scene, 1e4);
-    scene.material.law = PBD_LAW_NEO_HOOKEAN;
+    scene.material.law = "neo_hookean";
     expect_refused("xpbd_cloth", &scene, "", PBD_NOT_SUPPORTED, "material=stvk");
-    scene.material.law = PBD_LAW_STVK;
+    scene.material.law = "stvk";
     uint8_t *matter = calloc(scene.particles, 1);
     memset(matter, PBD_CLOTH, scene.particles);
     matter[5] = PBD_CONTINUUM;

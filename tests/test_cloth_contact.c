@@ -24,8 +24,8 @@ static scene_rows *new_scene(void) {
                            .fixed_particle = s->fixed,
                            .spacing = 0.1,
                            .extent = 1};
-    s->scene.material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
-    s->scene.cloth = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = PBD_LAW_STVK, .thickness = 0.01};
+    s->scene.material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
+    s->scene.cloth = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = "stvk", .thickness = 0.01};
     return s;
 }
 

@@ -214,7 +214,7 @@ static void test_moves_and_impulses(void **unused) {
         char words[300];
         double wanted[3 * CLOUD], along = 0, square = 0, worst = 0, scale = 0;
         make_cloud(&scene, 0.2);
-        scene.material.law = PBD_LAW_STVK;
+        scene.material.law = "stvk";
         formulas *f = formulas_for(&scene, variant);
         words_of(f, "constraint=pbd iterations=1 relaxation=1", words);
         double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
@@ -249,7 +249,7 @@ static void test_jacobi_does_not_overshoot(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloud(&scene, 0.01);
-    scene.material.law = PBD_LAW_STVK;
+    scene.material.law = "stvk";
     formulas *f = formulas_for(&scene, 3);
     double last = energy_of(&scene, f, scene.start);
     for (int n = 1; n <= 64; n *= 2) {
@@ -277,7 +277,7 @@ static void test_equilibrium(void **unused) {
         char words[300], more[120];
         uint32_t held[CLOUD - FREE];
         make_cloud(&scene, 0);
-        scene.material.law = PBD_LAW_STVK;
+        scene.material.law = "stvk";
         memcpy(scene.start, scene.positions, 3 * CLOUD * sizeof(double));
         for (uint32_t i = 0; i < CLOUD - FREE; i++) held[i] = i;
         scene.fixed = CLOUD - FREE;

@@ -110,7 +110,7 @@ static void test_momentum(void **unused) {
             double before[3], after[3], fastest;
             make_bar(&scene);
             add_blade(&scene, EDGE * 5.5, 1.2);
-            scene.material.law = PBD_LAW_STVK;
+            scene.material.law = "stvk";
             scene.material.yield_strain = 0.05;
             scene.material.creep = 20;
             for (size_t p = 0; p < BAR; p++) {
@@ -167,7 +167,7 @@ static void make_meeting_bar(pbd_scene *scene, pbd_collider *floor, double *radi
     make_bar(scene);
     add_blade(scene, EDGE * 5.5, 1.2);
     scene->blade->velocity[2] *= 3;
-    scene->material.law = PBD_LAW_STVK;
+    scene->material.law = "stvk";
     scene->material.yield_strain = 0.05;
     scene->material.creep = 20;
     scene->gravity[2] = -9.81;

@@ -5,7 +5,7 @@
 #include "tests/fem_bar.h"
 
 #include "harness/files/paths.h"
-#include "methods/physics/matter/hyperelastic.h"
+#include "methods/physics/matter/law_material.h"
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ static motion motion_of(const bar *b) {
     motion m = {0};
     const pbd_scene *s = &b->scene;
     const double edge = 0.2, cube = 100 * edge * edge * edge;
-    const hyperelastic law = hyperelastic_make(s->material.law, PBD_JOIN_NONE, s->material.E, s->material.nu, 0);
+    const hyperelastic law = law_plain(&s->material);
     double *x = positions_of(&b->s, s->particles), *v = malloc(3 * s->particles * sizeof *v);
     check_ok(b->s.method->read(b->s.state, PBD_VELOCITIES, v));
     for (size_t e = 0; e < s->hexes; e++) {
@@ -205,7 +205,7 @@ static void flow_of_a_held_stretch(const char *method, const char *element, cons
     char words[100];
     uint32_t all[4] = {0, 1, 2, 3};
     make_element(&scene, false, 11);
-    scene.material.law = PBD_LAW_STVK;
+    scene.material.law = "stvk";
     scene.material.yield_strain = yield;
     scene.material.creep = creep;
     scene.duration = 1;
@@ -246,7 +246,7 @@ static void what_cannot_be_is_refused(void **state) {
     make_element(&scene, false, 11);
     scene.material.yield_strain = 0.1;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "stvk");
-    scene.material.law = PBD_LAW_STVK;
+    scene.material.law = "stvk";
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "mode=dynamic");
     scene.material.yield_strain = 0;
     scene.material.fibre_stiffness[2] = 10;

@@ -433,7 +433,7 @@ static void test_saved_state_goes_on(void **unused) {
 static void make_mixture(pbd_scene *scene) {
     make_cloud(scene, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
     set_noise_velocities(scene, 0.3);
-    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 2000, .law = PBD_LAW_HENCKY};
+    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 2000, .law = "hencky"};
     for (size_t i = 0; i < scene->particles; i++) {
         const bool below = i / 30 < 3;
         scene->matter[i] = below || i % 30 == 7 ? PBD_CONTINUUM : PBD_FLUID;

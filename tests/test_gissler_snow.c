@@ -14,10 +14,7 @@ static double largest_difference(const double *a, const double *b, size_t n) {
 }
 
 static void set_snow(pbd_scene *scene) {
-    scene->material.flow = PBD_FLOW_SNOW;
-    scene->material.flow_value[PBD_FLOW_COMPRESSION] = 0.025;
-    scene->material.flow_value[PBD_FLOW_STRETCH] = 0.0075;
-    scene->material.flow_value[PBD_FLOW_XI] = 10;
+    set_flow_values(&scene->material, "snow", "compression=0.025 stretch=0.0075 xi=10");
 }
 
 static void add_plane(pbd_scene *scene, const double at[3], int axis, double side, double friction) {
@@ -530,9 +527,9 @@ static void test_refusals(void **unused) {
     scene.material.nu = -0.1;
     check_refused(&scene, PBD_BAD_INPUT, "-0.1");
     scene.material.nu = 0.3;
-    scene.material.flow = PBD_FLOW_NACC;
+    scene.material.flow = "nacc";
     check_refused(&scene, PBD_NOT_SUPPORTED, "flow=snow");
-    scene.material.flow = PBD_FLOW_NONE;
+    scene.material.flow = NULL;
     scene.masses[4] = 0;
     check_refused(&scene, PBD_BAD_INPUT, "particle 4");
     scene.masses[4] = 1;

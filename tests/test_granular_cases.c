@@ -1,6 +1,7 @@
 /* Cases of matter that flows and breaks: how evenly particles lie, pieces, heaps and their slopes, where mass is, on
  * states made by hand; what their scenes hold against closed forms; what they refuse. */
 #include "cases/scenes/granular.h"
+#include "tests/flow_values.h"
 #include "tests/ladder.h"
 
 #include "tests/trial.h"
@@ -228,7 +229,7 @@ static pbd_status read_stretch(const void *state, pbd_field field, double *out) 
 static void test_tension(void **state) {
     (void)state;
     static const pbd_method stretching = {.bytes = sizeof(pbd_method), .name = "stretching", .read = read_stretch};
-    pbd_scene scene = {.particles = 2, .material = {.E = 2.6, .nu = 0.3, .law = PBD_LAW_HENCKY}};
+    pbd_scene scene = {.particles = 2, .material = {.E = 2.6, .nu = 0.3, .law = "hencky"}};
     double largest, mean;
     check_ok(granular_tension(&scene, &stretching, NULL, &largest, &mean)); /* mu = 1, lambda = 1.5 */
     check_near("largest", largest, 3.5 * log(1.02), 1e-14);
@@ -251,8 +252,8 @@ static void test_columns(void **state) {
     check_near("mass", sum(t.scene.masses, 3000), 1500 * PI * 0.04 * 0.6, 1e-9);
     check_near("duration", t.scene.duration, 5 * sqrt(0.6 / 9.81), 1e-12);
     assert_int_equal(t.scene.colliders, 1);
-    assert_int_equal(t.scene.material.flow, PBD_FLOW_DRUCKER_PRAGER);
-    check_near("friction angle", t.scene.material.flow_value[PBD_FLOW_FRICTION_ANGLE], 30, 0);
+    assert_string_equal(t.scene.material.flow, "drucker_prager");
+    check_near("friction angle", flow_value_of(&t.scene.material, "friction_angle"), 30, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "deepest_in_walls", 0, 0); /* nothing is pushed at the start */
@@ -383,7 +384,7 @@ static void test_drop_spreads_and_rises(void **state) {
     (void)state;
     trial t;
     open_case(&t, "goo_drop", "shape=cube size=0.5 particles=1000 drop=0.1 flow=herschel_bulkley power=0.3");
-    check_near("power", t.scene.material.flow_value[PBD_FLOW_POWER], 0.3, 0);
+    check_near("power", flow_value_of(&t.scene.material, "power"), 0.3, 0);
     check_near("lowest", t.x[2], 0.1 + 0.025, 1e-15);
     observe(&t, 0);
     for (size_t i = 0; i < t.scene.particles; i++) {

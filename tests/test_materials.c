@@ -1,11 +1,11 @@
 /* Elastic laws in f64: materials_checks.h, and gradients, joins, limits and tangents, which need its digits. */
 #define REAL double
-#include "methods/physics/matter/tangent.h"
+#include "methods/fem_implicit/tangent.h"
 #include "methods/physics/matter/uniaxial.h"
 #include "tests/materials_checks.h"
 
-static const pbd_law every_law[PBD_LAWS] = {PBD_LAW_COROTATED, PBD_LAW_STVK, PBD_LAW_NEO_HOOKEAN,
-                                            PBD_LAW_STABLE_NEO_HOOKEAN, PBD_LAW_HENCKY};
+static const law_kind every_law[LAW_KINDS] = {LAW_corotated, LAW_stvk, LAW_neo_hookean, LAW_stable_neo_hookean,
+                                              LAW_hencky};
 
 /* Fails unless |got - wanted| <= limit; says how near it was. */
 static void check_near(const char *what, double got, double wanted, double limit) {
@@ -42,13 +42,13 @@ static double gradient_error(hyperelastic m, mat3 f) {
 
 static void test_stress_is_the_gradient(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 0; join < PBD_JOIN_CLAMP; join++) { /* clamp promises no gradient */
             uint64_t seed = 20;
             double most = 0;
             hyperelastic m = material_of(every_law[law], (pbd_join)join);
-            int everywhere = join != PBD_JOIN_NONE || law == PBD_LAW_COROTATED || law == PBD_LAW_STVK ||
-                             law == PBD_LAW_STABLE_NEO_HOOKEAN;
+            int everywhere =
+                join != PBD_JOIN_NONE || law == LAW_corotated || law == LAW_stvk || law == LAW_stable_neo_hookean;
             for (int n = 0; n < 200; n++) {
                 /* Zero, one, two or three values under the threshold; the last also negative. */
                 double s0 = n % 5 == 4 ? 0.50 + 0.05 * noise(&seed) : 1.3 + 0.3 * noise(&seed);
@@ -65,7 +65,7 @@ static void test_stress_is_the_gradient(void **state) {
 /* Turning the body turns the stress and leaves psi; turning the material does nothing to an isotropic law. */
 static void test_rotations(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 0; join < PBD_JOINS; join++) {
             uint64_t seed = 21;
             double most = 0;
@@ -89,7 +89,7 @@ static void test_rotations(void **state) {
 /* Small strain: P = 2 mu eps + lambda tr(eps) I, the error second order in strain. */
 static void test_small_strain_is_hooke(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++) {
+    for (int law = 0; law < LAW_KINDS; law++) {
         uint64_t seed = 22;
         const double strain = 1e-6;
         matrix h, wanted;
@@ -111,13 +111,12 @@ static void test_small_strain_is_hooke(void **state) {
 static void test_confined_values(void **state) {
     (void)state;
     static const struct {
-        pbd_law law;
+        law_kind law;
         double stretch, wanted;
     } value[] = {
-        {PBD_LAW_COROTATED, 0.2, -12.0 / 7},       {PBD_LAW_STVK, 0.2, -0.2057142857142857},
-        {PBD_LAW_NEO_HOOKEAN, 0.2, -13.210271},    {PBD_LAW_COROTATED, 1.5, 7.5 / 7},
-        {PBD_LAW_STVK, 1.5, 2.0089285714285714},   {PBD_LAW_NEO_HOOKEAN, 1.5, 0.683776},
-        {PBD_LAW_HENCKY, 0.5, -2.970630773828338}, {PBD_LAW_HENCKY, 2, 0.742657693457084},
+        {LAW_corotated, 0.2, -12.0 / 7},       {LAW_stvk, 0.2, -0.2057142857142857}, {LAW_neo_hookean, 0.2, -13.210271},
+        {LAW_corotated, 1.5, 7.5 / 7},         {LAW_stvk, 1.5, 2.0089285714285714},  {LAW_neo_hookean, 1.5, 0.683776},
+        {LAW_hencky, 0.5, -2.970630773828338}, {LAW_hencky, 2, 0.742657693457084},
     };
     for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
         hyperelastic m = hyperelastic_make(value[i].law, PBD_JOIN_NONE, 1, 0.4, 0);
@@ -133,23 +132,23 @@ static void test_uniaxial(void **state) {
     const double stretches[] = {0.3, 0.7, 0.999, 1, 1.2, 1.8};
     for (int i = 0; i < 6; i++) {
         double s = stretches[i], green = (s * s - 1) / 2;
-        uniaxial got = uniaxial_solve(hyperelastic_make(PBD_LAW_COROTATED, PBD_JOIN_NONE, 7, 0.4, 0), s);
+        uniaxial got = uniaxial_solve(hyperelastic_make(LAW_corotated, PBD_JOIN_NONE, 7, 0.4, 0), s);
         check_near("corotated, across", got.lateral, 1 - 0.4 * (s - 1), 1e-14);
         check_near("corotated, along", got.nominal, 7 * (s - 1), 1e-13);
-        got = uniaxial_solve(hyperelastic_make(PBD_LAW_STVK, PBD_JOIN_NONE, 7, 0.4, 0), s);
+        got = uniaxial_solve(hyperelastic_make(LAW_stvk, PBD_JOIN_NONE, 7, 0.4, 0), s);
         check_near("stvk, across", got.lateral, sqrt(1 - 0.8 * green), 1e-14);
         check_near("stvk, along", got.nominal, 7 * green * s, 1e-13);
-        got = uniaxial_solve(hyperelastic_make(PBD_LAW_HENCKY, PBD_JOIN_NONE, 7, 0.4, 0), s);
+        got = uniaxial_solve(hyperelastic_make(LAW_hencky, PBD_JOIN_NONE, 7, 0.4, 0), s);
         check_near("hencky, across", got.lateral, pow(s, -0.4), 1e-13);
         check_near("hencky, along", got.nominal, 7 * log(s) / s, 1e-12);
         /* neo_hookean: its own equation across, mu (w^2 - 1) + lambda log(s w^2) = 0; then P = mu (s - w^2/s). */
-        got = uniaxial_solve(hyperelastic_make(PBD_LAW_NEO_HOOKEAN, PBD_JOIN_NONE, 7, 0.4, 0), s);
+        got = uniaxial_solve(hyperelastic_make(LAW_neo_hookean, PBD_JOIN_NONE, 7, 0.4, 0), s);
         double w2 = got.lateral * got.lateral;
         check_near("neo_hookean, across", 2.5 * (w2 - 1) + 10 * log(s * w2), 0, 1e-12);
         check_near("neo_hookean, along", got.nominal, 2.5 * (s - w2 / s), 1e-11);
     }
-    assert_true(uniaxial_solve(hyperelastic_make(PBD_LAW_STVK, PBD_JOIN_NONE, 7, 0.4, 0), sqrt(3.5) - 1e-3).found);
-    assert_false(uniaxial_solve(hyperelastic_make(PBD_LAW_STVK, PBD_JOIN_NONE, 7, 0.4, 0), sqrt(3.5) + 1e-3).found);
+    assert_true(uniaxial_solve(hyperelastic_make(LAW_stvk, PBD_JOIN_NONE, 7, 0.4, 0), sqrt(3.5) - 1e-3).found);
+    assert_false(uniaxial_solve(hyperelastic_make(LAW_stvk, PBD_JOIN_NONE, 7, 0.4, 0), sqrt(3.5) + 1e-3).found);
 }
 
 /* ---- Joins ------------------------------------------------------------------------------------------------------- */
@@ -160,7 +159,7 @@ static double confined_energy(hyperelastic m, double s) { return stress(m, mat3_
 static void test_printed_join_jumps(void **state) { /* C-10 */
     (void)state;
     const double t = 1 / sqrt(3), stiff = (double)(lame_lambda() + 2 * lame_mu()), d = 1e-9;
-    hyperelastic m = material_of(PBD_LAW_STVK, PBD_JOIN_PRINTED);
+    hyperelastic m = material_of(LAW_stvk, PBD_JOIN_PRINTED);
     check_near("above the threshold", confined(m, t + d) / stiff, -0.19245008972987526, 1e-8);
     check_near("below it", confined(m, t - d) / stiff, t - 1, 1e-8);
     check_near("the jump", confined(m, t - d) / confined(m, t + d), 2.196, 5e-4);
@@ -168,7 +167,7 @@ static void test_printed_join_jumps(void **state) { /* C-10 */
     check_near("psi below", confined_energy(m, t - d) / stiff, (t - 1) * (t - 1) / 2, 1e-8);
     /* For the laws of log J the sign is the test. */
     for (int k = 0; k < 2; k++) {
-        pbd_law law = k ? PBD_LAW_HENCKY : PBD_LAW_NEO_HOOKEAN;
+        law_kind law = k ? LAW_hencky : LAW_neo_hookean;
         assert_true(
             confined(material_of(law, PBD_JOIN_PRINTED), 0.1) ==
             stress_of_svd(material_of(law, PBD_JOIN_NONE), mat3_svd(mat3_diagonal(vec3_make(0.1, 1, 1)))).p.x.x);
@@ -178,7 +177,7 @@ static void test_printed_join_jumps(void **state) { /* C-10 */
 
 static void test_other_joins_do_not_jump(void **state) {
     (void)state;
-    static const pbd_law joined[] = {PBD_LAW_STVK, PBD_LAW_NEO_HOOKEAN, PBD_LAW_HENCKY};
+    static const law_kind joined[] = {LAW_stvk, LAW_neo_hookean, LAW_hencky};
     const double t = 1 / sqrt(3), d = 1e-6, stiff = (double)(lame_lambda() + 2 * lame_mu());
     for (int k = 0; k < 3; k++) {
         hyperelastic smooth = material_of(joined[k], PBD_JOIN_CONTINUOUS),
@@ -202,7 +201,7 @@ static void test_other_joins_do_not_jump(void **state) {
 static void test_joins_leave_the_rest_alone(void **state) {
     (void)state;
     uint64_t seed = 23;
-    for (int law = 0; law < PBD_LAWS; law++)
+    for (int law = 0; law < LAW_KINDS; law++)
         for (int join = 1; join < PBD_JOINS; join++) {
             mat3 f = random_f(&seed, 1.4, 0.9, 0.6);
             stressed a = stress_of_svd(material_of(every_law[law], PBD_JOIN_NONE), mat3_svd(f));
@@ -214,7 +213,7 @@ static void test_joins_leave_the_rest_alone(void **state) {
 /* Bender et al. 2014: singular values under 0.577 count as 0.577. */
 static void test_clamp(void **state) {
     (void)state;
-    hyperelastic m = hyperelastic_make(PBD_LAW_STVK, PBD_JOIN_CLAMP, E_MODULUS, NU, 0.577);
+    hyperelastic m = hyperelastic_make(LAW_stvk, PBD_JOIN_CLAMP, E_MODULUS, NU, 0.577);
     const double mu = (double)lame_mu(), lambda = (double)lame_lambda();
     for (double s = -0.5; s < 0.5; s += 0.25) {
         double q = 0.577, e = (q * q - 1) / 2;
@@ -254,11 +253,11 @@ static void test_fibres(void **state) {
 
 static void test_tangent_is_the_slope_of_stress(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++) {
+    for (int law = 0; law < LAW_KINDS; law++) {
         uint64_t seed = 25;
         double most = 0, symmetry = 0;
         hyperelastic m = material_of(every_law[law], PBD_JOIN_NONE);
-        int inverts = law == PBD_LAW_COROTATED || law == PBD_LAW_STVK || law == PBD_LAW_STABLE_NEO_HOOKEAN;
+        int inverts = law == LAW_corotated || law == LAW_stvk || law == LAW_stable_neo_hookean;
         for (int n = 0; n < 200; n++) {
             double s0 = 1.2 + 0.3 * noise(&seed), s1 = 0.8 + 0.05 * noise(&seed), s2 = 0.5 + 0.2 * noise(&seed);
             if (n % 4 == 1) s1 = s0;             /* equal values */
@@ -306,7 +305,7 @@ static void test_tangents_of_fibres_and_plastic_strain(void **state) {
     for (int plastic = 0; plastic < 2; plastic++) {
         uint64_t seed = 27;
         double most = 0, least = 0, plain_least = 0;
-        hyperelastic m = material_of(PBD_LAW_STVK, PBD_JOIN_NONE);
+        hyperelastic m = material_of(LAW_stvk, PBD_JOIN_NONE);
         for (int n = 0; n < 200; n++) {
             vec3 b = to_mat3(random_rotation(&seed)).y;
             mat3 f = random_f(&seed, 1.2 + 0.3 * noise(&seed), 0.8, n % 2 ? 0.5 : -0.5), d;
@@ -337,11 +336,11 @@ static double quadratic(const tangent *t, mat3 d) { return mat3_inner(d, tangent
 
 static void test_projected_tangent(void **state) {
     (void)state;
-    for (int law = 0; law < PBD_LAWS; law++) {
+    for (int law = 0; law < LAW_KINDS; law++) {
         uint64_t seed = 26;
         double least = 0, plain_least = 0, moved = 0;
         hyperelastic m = material_of(every_law[law], PBD_JOIN_NONE);
-        int inverts = law == PBD_LAW_COROTATED || law == PBD_LAW_STVK || law == PBD_LAW_STABLE_NEO_HOOKEAN;
+        int inverts = law == LAW_corotated || law == LAW_stvk || law == LAW_stable_neo_hookean;
         for (int n = 0; n < 200; n++) {
             mat3 f = random_f(&seed, 1 + 0.3 * noise(&seed), 0.6 + 0.1 * noise(&seed),
                               (inverts && n % 2 ? -1 : 1) * (0.3 + 0.1 * noise(&seed)));
@@ -369,7 +368,7 @@ static void test_projected_tangent(void **state) {
         print_message("    %-20s least quotient %.2g (plain %.2g), moved where positive %.2g\n", law_name[law], least,
                       plain_least, moved);
         assert_true(least >= -1e-12 && moved <= 1e-12);
-        assert_true(plain_least < 0 || law == PBD_LAW_HENCKY); /* the states are such that it matters */
+        assert_true(plain_least < 0 || law == LAW_hencky); /* the states are such that it matters */
     }
 }
 

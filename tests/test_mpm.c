@@ -1,5 +1,6 @@
 /* mpm against what is known of it from outside: its conservation laws, affine fields, bars whose modulus, sound and
  * friction have formulas; then what all methods share. */
+#include "tests/flow_values.h"
 #include "tests/ladder.h"
 
 enum { ROWS = 32 }; /* numbers of a particle in a saved state: place, mass, velocity, state, affine, volume..., F */
@@ -16,7 +17,7 @@ static void make_block(pbd_scene *s, int nx, int ny, int nz, double spacing) {
     s->start = NULL;
     s->fixed_particle = calloc(n, sizeof(uint32_t));
     s->collider = calloc(2, sizeof(pbd_collider));
-    s->material = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
+    s->material = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = "hencky"};
     s->extent = spacing * fmax(nx, fmax(ny, nz));
     for (size_t p = 0; p < n; p++) {
         const size_t at[3] = {p % (size_t)nx, p / (size_t)nx % (size_t)ny, p / (size_t)(nx * ny)};
@@ -314,8 +315,7 @@ static void make_sand(pbd_scene *s) {
     make_block(s, 8, 8, 8, 0.02);
     add_floor(s, 0, 0.5);
     s->material.E = 1e6;
-    s->material.flow = PBD_FLOW_DRUCKER_PRAGER;
-    s->material.flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
+    set_flow_values(&s->material, "drucker_prager", "friction_angle=30");
     s->gravity[2] = -9.81;
 }
 
@@ -374,21 +374,11 @@ static void test_sand_flows_within_its_cone(void **unused) {
 
 static void test_every_rule_runs(void **unused) {
     (void)unused;
-    for (int rule = PBD_FLOW_VON_MISES; rule <= PBD_FLOW_SNOW; rule++) {
+    for (int rule = 0; flow_table[rule].name; rule++) {
         pbd_scene scene;
         solver s;
         make_sand(&scene);
-        double *value = scene.material.flow_value;
-        scene.material.flow = (pbd_flow)rule;
-        value[PBD_FLOW_YIELD_STRESS] = 500;
-        value[PBD_FLOW_VISCOSITY] = 10;
-        value[PBD_FLOW_POWER] = 1;
-        value[PBD_FLOW_ALPHA0] = -0.02;
-        value[PBD_FLOW_BETA] = 0.5;
-        value[PBD_FLOW_XI] = 3;
-        value[PBD_FLOW_M] = 2.36;
-        value[PBD_FLOW_COMPRESSION] = 0.025;
-        value[PBD_FLOW_STRETCH] = 0.0075;
+        set_flow_values(&scene.material, flow_table[rule].name, "yield_stress=500 viscosity=10 xi=3");
         solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
         run_steps(&s, 400, 2e-4);
         double *x = positions_of(&s, scene.particles);
@@ -517,9 +507,9 @@ static void test_bad_scenes(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_block(&scene, 2, 2, 2, 0.1);
-    scene.material.law = PBD_LAW_STVK;
+    scene.material.law = "stvk";
     refuse(&scene, PBD_NOT_SUPPORTED, "material=hencky");
-    scene.material.law = PBD_LAW_HENCKY;
+    scene.material.law = "hencky";
     scene.material.nu = 0.5;
     refuse(&scene, PBD_BAD_INPUT, "nu=0.5");
     scene.material.nu = 0.3;

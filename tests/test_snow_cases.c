@@ -1,5 +1,6 @@
 /* Cases of candy and snow: bodies and colliders that the cases make, and what they measure on states made by hand. */
 #include "cases/scenes/person.h"
+#include "tests/flow_values.h"
 #include "tests/trial.h"
 
 /* ---- The ant ----------------------------------------------------------------------------------------------------- */
@@ -18,8 +19,8 @@ static void test_ant(void **state) {
     check_near("as wide to the left as to the right, m", high[1] + low[1], 0, 1e-12);
     check_near("feet over the floor, m", low[2], 0.01 + 0.5 * h, h);
     check_near("speed, m/s", t.scene.velocities[2], -3, 0);
-    check_near("xi of candy", t.scene.material.flow_value[PBD_FLOW_XI], 1, 0);
-    check_near("M of candy", t.scene.material.flow_value[PBD_FLOW_M], 2.36, 0);
+    check_near("xi of candy", flow_value_of(&t.scene.material, "xi"), 1, 0);
+    check_near("M of candy", flow_value_of(&t.scene.material, "M"), 2.36, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "fragments", 1, 0);

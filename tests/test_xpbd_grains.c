@@ -1,5 +1,6 @@
 /* xpbd_grains against what is known of it from outside: momentum, Coulomb's law, one projection by hand, the rest of a
  * soft contact; then what all methods share. */
+#include "tests/flow_values.h"
 #include "tests/ladder.h"
 
 static const char *const solvers[] = {"", "averaging=pair", "solver=coloured_gs"};
@@ -14,9 +15,8 @@ static void make_grains(pbd_scene *s, size_t n, double spacing) {
     s->forces = calloc(3 * n, sizeof(double));
     s->fixed_particle = calloc(n, sizeof(uint32_t));
     s->collider = calloc(1, sizeof(pbd_collider));
-    s->material = (pbd_material){.E = 1e6, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
-    s->material.flow = PBD_FLOW_DRUCKER_PRAGER;
-    s->material.flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
+    s->material = (pbd_material){.E = 1e6, .nu = 0.3, .density = 1000, .law = "hencky"};
+    set_flow_values(&s->material, "drucker_prager", "friction_angle=30");
     for (size_t p = 0; p < n; p++) s->masses[p] = 1;
 }
 
@@ -198,7 +198,7 @@ static void test_friction_of_the_scene(void **unused) {
     solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "");
     check_near("tan 30 degrees", metric_of(&s, "grain_friction_used"), 1 / sqrt(3), 1e-15);
     solver_close(&s);
-    scene.material.flow = PBD_FLOW_NONE;
+    scene.material.flow = NULL;
     scene.contact.friction = 0.25;
     solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "");
     check_near("of the scene's contact", metric_of(&s, "grain_friction_used"), 0.25, 0);
@@ -460,9 +460,9 @@ static void test_bad_scenes(void **unused) {
     pbd_scene scene;
     make_grains(&scene, 4, 0.1);
     refuse_with(&scene, "stabilisation=1 compliance=1e-3", PBD_BAD_INPUT, "one of them must be 0");
-    scene.material.flow = PBD_FLOW_SNOW;
+    scene.material.flow = "snow";
     refuse(&scene, PBD_NOT_SUPPORTED, "flow=drucker_prager");
-    scene.material.flow = PBD_FLOW_NONE;
+    scene.material.flow = NULL;
     scene.positions[7] = (double)NAN;
     refuse(&scene, PBD_BAD_INPUT, "particle 2 is at");
     scene.positions[7] = 0;

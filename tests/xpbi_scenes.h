@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_linalg.h>
 
+#include "tests/flow_values.h"
 #include "tests/ladder.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
@@ -29,7 +30,7 @@ UNUSED static void make_lattice(pbd_scene *scene, const size_t n[3], double jitt
     scene->velocities = calloc(3 * count + 1, sizeof(double));
     scene->masses = calloc(count + 1, sizeof(double));
     scene->volumes = calloc(count + 1, sizeof(double));
-    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = PBD_LAW_HENCKY};
+    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
     for (size_t p = 0; p < count; p++) {
         const size_t at[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
         for (size_t d = 0; d < 3; d++)
@@ -157,19 +158,8 @@ UNUSED static double *velocities_after(const pbd_scene *scene, const char *words
     return v;
 }
 
-UNUSED static void set_flow(pbd_scene *scene, pbd_flow flow) {
-    pbd_material *m = &scene->material;
-    m->flow = flow;
-    m->flow_value[PBD_FLOW_YIELD_STRESS] = 100;
-    m->flow_value[PBD_FLOW_FRICTION_ANGLE] = 30;
-    m->flow_value[PBD_FLOW_VISCOSITY] = 10;
-    m->flow_value[PBD_FLOW_POWER] = 1;
-    m->flow_value[PBD_FLOW_ALPHA0] = -0.02;
-    m->flow_value[PBD_FLOW_BETA] = 0.5;
-    m->flow_value[PBD_FLOW_XI] = 1;
-    m->flow_value[PBD_FLOW_M] = 2.36;
-    m->flow_value[PBD_FLOW_COMPRESSION] = 0.025;
-    m->flow_value[PBD_FLOW_STRETCH] = 0.0075;
+UNUSED static void set_flow(pbd_scene *scene, const char *rule) {
+    set_flow_values(&scene->material, rule, "yield_stress=100 friction_angle=30 viscosity=10 power=1 xi=1");
 }
 
 #endif

@@ -14,7 +14,6 @@ static const pbd_param params[] = {
     {"floor", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: none"},
     PBD_SAMPLING_PARAMS("1000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
-    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -173,6 +172,8 @@ const pbd_case pbd_case_blocks_collide = {
     .source = "yu2024 Figure 13",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=drucker_prager",
     .build = build,
     .measure = measure,
     .observe = observe,

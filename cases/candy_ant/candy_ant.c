@@ -11,7 +11,6 @@ static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "0.33", 0, 1e6, PBD_OPEN_MIN, NULL, "length of the ant, from feelers to tail"},
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2e4", "0.35", "2", "hencky"),
-    PBD_NACC_PARAMS("-0.02", "0.5", "1", "2.36"),
     PBD_GRANULAR_FLOOR_PARAMS("0.3"),
     PBD_DROP_PARAMS("0.01", "3", "0.1"),
     {0}};
@@ -47,6 +46,8 @@ const pbd_case pbd_case_candy_ant = {
     .source = "yu2024 Figure 5, Table 2 (Camponotus)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=nacc",
     .build = build,
     .measure = granular_drop_measure,
     .observe = observe,

@@ -28,6 +28,8 @@ const pbd_case pbd_case_drop_onto_mesh = {
     .source = "yu2024 section 4",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=drucker_prager friction_angle=35",
     .build = build,
     .measure = obstacle_drop_measure,
     .observe = obstacle_drop_observe,

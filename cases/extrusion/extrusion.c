@@ -19,7 +19,6 @@ static const pbd_param params[] = {
     {"left", "m", PBD_REAL, "0.05", 0, 1e6, 0, NULL, "between plate and piston when it stops"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2e4", "0.3", "1", "hencky"),
-    PBD_FLOW_PARAMS("von_mises", "76.9", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0"),
     {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -154,6 +153,8 @@ const pbd_case pbd_case_extrusion = {
     .source = "yu2024 Figure 2, Table 2 (Noodles)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=von_mises yield_stress=76.9",
     .build = build,
     .measure = measure,
     .observe = observe,

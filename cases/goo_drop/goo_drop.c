@@ -11,7 +11,6 @@ static const pbd_param params[] = {
     {"slenderness", "", PBD_REAL, "8", 0.1, 1000, 0, NULL, "shape=column: height over diameter"},
     PBD_SAMPLING_PARAMS("1500"),
     PBD_PARTICLE_MATERIAL_PARAMS("5e5", "0.3", "400", "hencky"),
-    PBD_FLOW_PARAMS("snow", "50", "30", "10", "1", "10"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     PBD_DROP_PARAMS("0.02", "2", "0.4"),
     {0}};
@@ -42,6 +41,8 @@ const pbd_case pbd_case_goo_drop = {
     .source = "yu2024 Figures 4, 10, 19",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=snow yield_stress=50 xi=10",
     .build = build,
     .measure = granular_drop_measure,
     .observe = granular_drop_observe,

@@ -20,7 +20,6 @@ static const pbd_param params[] = {
      "largest random offset of each along each axis, in spacings: a symmetric thread has no direction to buckle in"},
     PBD_SAMPLING_PARAMS("1500"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e4", "0.3", "1000", "hencky"),
-    PBD_FLOW_PARAMS("herschel_bulkley", "50", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -237,6 +236,8 @@ const pbd_case pbd_case_goo_thread = {
     .source = "yu2024 Figure 10",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=herschel_bulkley yield_stress=50",
     .build = build,
     .measure = measure,
     .observe = observe,

@@ -18,7 +18,6 @@ static const pbd_param params[] = {
     {"speed", "m/s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "of the hand along x"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2250", "0.125", "100", "hencky"),
-    PBD_FLOW_PARAMS("herschel_bulkley", "10", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.3"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -160,6 +159,8 @@ const pbd_case pbd_case_hand_in_fluid = {
     .source = "yu2024 Figure 20, Table 2 (Wrist)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=herschel_bulkley yield_stress=10",
     .build = build,
     .measure = measure,
     .observe = observe,

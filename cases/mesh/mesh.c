@@ -17,7 +17,7 @@ static const pbd_param params[] = {
     {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
     {"density", "kg/m^3", PBD_REAL, "1000", 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"},
     {"thickness", "m", PBD_REAL, "0.001", 0, 1e6, PBD_OPEN_MIN, NULL, "of triangles"},
-    {"material", "", PBD_CHOICE, "neo_hookean", 0, 0, 0, body_laws, "strain-energy density"},
+    {"material", "", PBD_CHOICE, "neo_hookean", 0, 0, 0, law_names, "strain-energy density"},
     {"fixed", "", PBD_TEXT, "x_min", 0, 0, 0, faces,
      "fixed: a side of the bounding box, a group's name, or a comma-separated list"},
     {"loaded", "", PBD_TEXT, "x_max", 0, 0, 0, faces, "where the force acts: named like `fixed`"},
@@ -272,7 +272,7 @@ static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scen
                                      .nu = pbd_real(values, "nu"),
                                      .density = pbd_real(values, "density"),
                                      .convention = PBD_D_STANDARD,
-                                     .law = (pbd_law)pbd_choice(values, "material"),
+                                     .law = law_names[pbd_choice(values, "material")],
                                      .thickness = pbd_real(values, "thickness")};
     scene->gravity[2] = -pbd_real(values, "gravity");
     PBD_TRY(take_mesh(mesh, pbd_real(values, "scale"), scene));

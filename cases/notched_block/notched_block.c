@@ -10,7 +10,6 @@ static const pbd_param params[] = {
     {"notch_height", "", PBD_REAL, "0.5", 0, 0.95, 0, NULL, "of the notch, over that of the block"},
     PBD_SAMPLING_PARAMS("1500"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
-    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     PBD_DROP_PARAMS("0.02", "1", "0.4"),
     {0}};
@@ -56,6 +55,8 @@ const pbd_case pbd_case_notched_block = {
     .source = "yu2024 Figure 9",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=drucker_prager",
     .build = build,
     .measure = granular_drop_measure,
     .observe = granular_drop_observe,

@@ -26,7 +26,6 @@ static const pbd_param params[] = {
     {"friction", "", PBD_REAL, "0.3", 0, 100, 0, NULL, "Coulomb's coefficient, of paint on cloth"},
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("14754", "0.475", "100", "hencky"),
-    PBD_FLOW_PARAMS("herschel_bulkley", "50", "30", "10", "1", "1"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"duration", "s", PBD_REAL, "0.3", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -81,7 +80,7 @@ static pbd_material cloth_material(const pbd_values *values) {
                           .nu = pbd_real(values, "cloth_nu"),
                           .density = pbd_real(values, "cloth_density"),
                           .convention = PBD_D_STANDARD,
-                          .law = PBD_LAW_STVK,
+                          .law = "stvk",
                           .thickness = pbd_real(values, "thickness")};
 }
 
@@ -310,6 +309,8 @@ const pbd_case pbd_case_paint_on_cloth = {
     .source = "yu2024 Figure 3, Table 2 (Cloth)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES | PBD_NEEDS_TRIANGLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=herschel_bulkley yield_stress=50",
     .build = build,
     .measure = measure,
     .observe = observe,

@@ -18,7 +18,6 @@ static const pbd_param params[] = {
     {"jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "largest random offset of each along each axis, in spacings"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
-    PBD_FLOW_PARAMS("drucker_prager", "1e3", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 5 times sqrt(height / gravity)"},
     {0}};
@@ -194,6 +193,8 @@ const pbd_case pbd_case_sand_column = {
     .source = "yu2024 Figure 13; Lube et al. 2004, 2005; Lajeunesse et al. 2004, 2005",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=drucker_prager",
     .build = build,
     .measure = measure,
     .observe = observe,

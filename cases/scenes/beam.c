@@ -101,7 +101,7 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
                                      .nu = pbd_real(values, "nu"),
                                      .density = pbd_real(values, "density"),
                                      .convention = PBD_D_STANDARD,
-                                     .law = (pbd_law)pbd_choice(values, "material")};
+                                     .law = law_names[pbd_choice(values, "material")]};
     const pbd_status status = allocate(scene);
     if (status.code != PBD_OK) {
         beam_free(scene);

@@ -14,13 +14,11 @@
     {"E", "Pa", PBD_REAL, E_, 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},                \
         {"nu", "", PBD_REAL, nu_, -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"}, \
         {"density", "kg/m^3", PBD_REAL, density_, 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"},    \
-        {"material", "", PBD_CHOICE, material_, 0, 0, 0, beam_laws, "strain-energy density"},     \
+        {"material", "", PBD_CHOICE, material_, 0, 0, 0, law_names, "strain-energy density"},     \
         {"length", "m", PBD_REAL, length_, 0, 1e6, PBD_OPEN_MIN, NULL, "along x"},                \
         {"width", "m", PBD_REAL, width_, 0, 1e6, PBD_OPEN_MIN, NULL, "of the square section"}, {  \
         "cells", "", PBD_INTEGER, cells_, 1, 200, 0, NULL, "cubes across the width"               \
     }
-
-#define beam_laws body_laws
 
 typedef struct beam_size {
     double length, width;

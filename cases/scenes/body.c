@@ -5,9 +5,8 @@
 #include <string.h>
 
 #define REAL double
-#include "methods/physics/matter/hyperelastic.h"
+#include "methods/physics/matter/law_material.h"
 
-const char *const body_laws[] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky", NULL};
 const char *const body_modes[] = {"static", "dynamic", NULL};
 
 void body_set_motion(const pbd_values *values, pbd_scene *scene) {
@@ -35,8 +34,7 @@ static mat3 divide(mat3 a, mat3 b, double *det) {
 }
 
 body_strain body_strain_at(const pbd_scene *scene, const double *x) {
-    const pbd_material *m = &scene->material;
-    const hyperelastic law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
+    const hyperelastic law = law_plain(&scene->material);
     body_strain out = {.smallest_det_F = INFINITY};
     for (size_t e = 0; e < scene->tets; e++) {
         double six_volumes;

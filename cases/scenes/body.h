@@ -4,6 +4,7 @@
 #define PBD_BODY_H
 
 #include "cases/case.h"
+#include "methods/physics/matter/law_table.h"
 
 /* mode and duration, for use in a table of parameters. */
 #define PBD_MOTION_PARAMS(default_mode, default_duration)                                                       \
@@ -20,7 +21,6 @@
         "duration", "s", PBD_REAL, default_duration, 0, 1e6, PBD_OPEN_MIN, NULL, "mode=dynamic: simulated time" \
     }
 
-extern const char *const body_laws[];  /* in the order of pbd_law */
 extern const char *const body_modes[]; /* static, dynamic */
 
 /* Sets scene->duration from the parameters above. */

@@ -411,7 +411,7 @@ static size_t count_lost(const pbd_scene *scene, const double *x) {
 static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, const pbd_method *method,
                                   const void *state) {
     double largest, mean;
-    if (scene->material.law != PBD_LAW_HENCKY) return pbd_ok();
+    if (!pbd_named(scene->material.law, "hencky")) return pbd_ok();
     const pbd_status status = granular_tension(scene, method, state, &largest, &mean);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     w->tells_tension = true;

@@ -4,7 +4,7 @@
 #define PBD_GRANULAR_H
 
 #include "cases/scenes/particle_watch.h"
-#include "methods/physics/matter/flow_parameters.h"
+#include "methods/physics/matter/flow_table.h"
 
 /* How often a moving case of it is looked at. */
 enum { GRANULAR_LOOKS = 100 };

@@ -13,8 +13,7 @@
         {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},                                   \
         {"friction", "", PBD_REAL, "0.4", 0, 100, 0, NULL, "Coulomb's coefficient, of the obstacle"},                  \
         {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"}, PBD_SAMPLING_PARAMS("1500"), \
-        PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"),                                              \
-        PBD_FLOW_PARAMS("drucker_prager", "1e3", "35", "10", "1", "1"), PBD_GRANULAR_FLOOR_PARAMS("0.4")
+        PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"), PBD_GRANULAR_FLOOR_PARAMS("0.4")
 
 /* sphere: its radius, m, or mesh: a surface that stands on z = 0, which the scene takes, also on failure. */
 typedef struct obstacle {

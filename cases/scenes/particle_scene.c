@@ -18,7 +18,7 @@ pbd_material particle_material(const pbd_values *values) {
                           .nu = pbd_real(values, "nu"),
                           .density = pbd_real(values, "density"),
                           .convention = PBD_D_STANDARD,
-                          .law = (pbd_law)pbd_choice(values, "material")};
+                          .law = law_names[pbd_choice(values, "material")]};
 }
 
 sampling_plan particle_plan(const pbd_values *values) {

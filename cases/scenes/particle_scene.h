@@ -3,6 +3,8 @@
 #ifndef PBD_PARTICLE_SCENE_H
 #define PBD_PARTICLE_SCENE_H
 
+#include <math.h>
+
 #include "cases/sampling/sampling.h"
 #include "cases/scenes/body.h"
 
@@ -12,7 +14,7 @@
     {"E", "Pa", PBD_REAL, E_, 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},                \
         {"nu", "", PBD_REAL, nu_, -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"}, \
         {"density", "kg/m^3", PBD_REAL, density_, 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"}, {  \
-        "material", "", PBD_CHOICE, material_, 0, 0, 0, body_laws, "strain-energy density"        \
+        "material", "", PBD_CHOICE, material_, 0, 0, 0, law_names, "strain-energy density"        \
     }
 
 #define PBD_SAMPLING_PARAMS(particles_)                                                                     \

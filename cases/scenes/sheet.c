@@ -46,7 +46,7 @@ static void set_material(const pbd_values *values, pbd_material *out) {
                           .nu = pbd_real(values, "nu"),
                           .density = pbd_real(values, "density"),
                           .convention = PBD_D_STANDARD,
-                          .law = (pbd_law)pbd_choice(values, "material"),
+                          .law = law_names[pbd_choice(values, "material")],
                           .fibre_stiffness = {pbd_real(values, "fibre_stiffness")},
                           .fibre = {{cos(angle), sin(angle), 0}},
                           .thickness = pbd_real(values, "thickness")};

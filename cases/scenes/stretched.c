@@ -3,14 +3,13 @@
 #include <math.h>
 
 #define REAL double
+#include "methods/physics/matter/law_material.h"
 #include "methods/physics/matter/uniaxial.h"
 
 /* ---- Given the stretch ------------------------------------------------------------------------------------------- */
 
-static hyperelastic law_of(const pbd_material *m) { return hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0); }
-
 static hyperelastic membrane_law(const pbd_material *m) {
-    hyperelastic law = law_of(m);
+    hyperelastic law = law_plain(m);
     law.lambda = m->E * m->nu / (1 - m->nu * m->nu);
     return law;
 }
@@ -49,7 +48,7 @@ static double membrane_across(const pbd_material *m, double along, double wanted
 /* Nominal stress along, with the state it belongs to; NaN where there is none. */
 static double bar_at(const pbd_material *m, double along, double unused, stretched *out) {
     (void)unused;
-    const uniaxial u = uniaxial_solve(law_of(m), along);
+    const uniaxial u = uniaxial_solve(law_plain(m), along);
     *out = (stretched){u.found, along, u.lateral, u.psi};
     return u.nominal;
 }
@@ -101,7 +100,7 @@ stretched stretched_membrane(const pbd_material *material, double along, double 
 /* What is missing of the wanted stresses (x along, y across, z through the sheet) at these stretches. */
 static vec3 sheet_residual(const pbd_material *m, vec3 stretch, vec3 wanted, double *energy) {
     const mat3 F = mat3_diagonal(stretch);
-    stressed out = stress(law_of(m), F);
+    stressed out = stress(law_plain(m), F);
     if (m->fibre_stiffness[0] > 0) add_fibre(&out, F, vec3_make(1, 0, 0), m->fibre_stiffness[0]);
     if (m->fibre_stiffness[1] > 0) add_fibre(&out, F, vec3_make(0, 1, 0), m->fibre_stiffness[1]);
     *energy = out.psi;

@@ -19,7 +19,6 @@ static const pbd_param params[] = {
     {"speed", "m/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the person"},
     PBD_SAMPLING_PARAMS("4000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e4", "0.3", "4", "hencky"),
-    PBD_NACC_PARAMS("-0.0005", "0.05", "30", "1.85"),
     PBD_GRANULAR_FLOOR_PARAMS("0.5"),
     {"duration", "s", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
@@ -206,6 +205,8 @@ const pbd_case pbd_case_snow_dive = {
     .source = "yu2024 Figure 12, Table 2 (Snow Dive)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=nacc alpha0=-0.0005 beta=0.05 xi=30 M=1.85",
     .build = build,
     .measure = measure,
     .observe = observe,

@@ -10,6 +10,7 @@
 
 #define REAL double
 #include "cases/scenes/beam.h"
+#include "methods/physics/matter/law_material.h"
 #include "methods/physics/matter/uniaxial.h"
 
 static const char *const sides_names[] = {"confined", "free", NULL};
@@ -32,7 +33,7 @@ typedef struct uniaxial_detail {
 } uniaxial_detail;
 
 static void find_answer(const pbd_material *m, bool free_sides, uniaxial_detail *out) {
-    const hyperelastic law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
+    const hyperelastic law = law_plain(m);
     out->lateral = 1;
     if (free_sides) {
         const uniaxial u = uniaxial_solve(law, out->stretch);

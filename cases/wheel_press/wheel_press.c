@@ -15,7 +15,6 @@ static const pbd_param params[] = {
     {"hold", "s", PBD_REAL, "0.02", 0, 1e6, 0, NULL, "how long it rests then"},
     PBD_SAMPLING_PARAMS("1500"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e7", "0.33", "2700", "hencky"),
-    PBD_FLOW_PARAMS("von_mises", "1e5", "30", "10", "1", "1"),
     PBD_GRANULAR_FLOOR_PARAMS("0.3"),
     {0}};
 
@@ -174,6 +173,8 @@ const pbd_case pbd_case_wheel_press = {
     .source = "yu2024 Figure 11",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .shared = flow_params,
+    .presets = "flow=von_mises yield_stress=1e5",
     .build = build,
     .measure = measure,
     .observe = observe,

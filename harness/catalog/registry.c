@@ -26,6 +26,14 @@ static const pbd_case *const cases[] = {
 #undef CASE
 };
 
+/* A case with its shared rows behind its own. */
+enum { MOST_PARAMS = 64 };
+static struct {
+    pbd_case c;
+    pbd_param row[MOST_PARAMS + 1];
+    char preset[200];
+} whole[sizeof cases / sizeof *cases];
+
 static const char *const backend_names[PBD_BACKEND_COUNT] = {"cpu", "emu", "cuda"};
 
 enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof *cases };
@@ -50,8 +58,51 @@ pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
     return pbd_ok();
 }
 
+/* A table that does not fit, and a preset of a parameter that is not there, are slips of the case's author. */
+static void complain_of_case(const char *name, const char *what) {
+    fprintf(stderr, "case %s: %s\n", name, what);
+    abort();
+}
+
+static pbd_param *row_named(pbd_param *row, const char *name) {
+    while (row->name && strcmp(row->name, name) != 0) row++;
+    return row;
+}
+
+static void append_rows(const pbd_case *c, const pbd_param *from, pbd_param *rows) {
+    for (; from && from->name; from++) {
+        pbd_param *row = row_named(rows, from->name);
+        if (row == rows + MOST_PARAMS) complain_of_case(c->name, "more parameters than MOST_PARAMS of registry.c");
+        if (!row->name) *row = *from;
+    }
+}
+
+static void set_presets(const pbd_case *c, char *words, pbd_param *rows) {
+    for (char *save = NULL, *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(word, '=');
+        if (value) *value++ = '\0';
+        pbd_param *row = row_named(rows, word);
+        if (!value || !row->name) complain_of_case(c->name, "`presets` is not words key=value of its parameters");
+        row->preset = value;
+    }
+}
+
 size_t pbd_case_count(void) { return CASES; }
-const pbd_case *pbd_case_at(size_t index) { return cases[index]; }
+
+const pbd_case *pbd_case_at(size_t index) {
+    const pbd_case *c = cases[index];
+    if (!c->shared) return c;
+    if (whole[index].c.name) return &whole[index].c;
+    append_rows(c, c->params, whole[index].row);
+    append_rows(c, c->shared, whole[index].row);
+    if (strlen(c->presets ? c->presets : "") >= sizeof whole[index].preset)
+        complain_of_case(c->name, "`presets` is too long");
+    snprintf(whole[index].preset, sizeof whole[index].preset, "%s", c->presets ? c->presets : "");
+    set_presets(c, whole[index].preset, whole[index].row);
+    whole[index].c = *c;
+    whole[index].c.params = whole[index].row;
+    return &whole[index].c;
+}
 
 pbd_backend_entry pbd_backend_at(pbd_backend backend) {
     static const char *const summaries[PBD_BACKEND_COUNT] = {
@@ -81,7 +132,7 @@ pbd_status pbd_find_case(const char *name, const pbd_case **out) {
     for (size_t i = 0; i < CASES; i++) {
         names[i] = cases[i]->name;
         if (strcmp(name, cases[i]->name) != 0) continue;
-        *out = cases[i];
+        *out = pbd_case_at(i);
         return pbd_ok();
     }
     return pbd_unknown("case", name, names, CASES, "pbdbench list cases");

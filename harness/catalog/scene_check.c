@@ -1,5 +1,8 @@
 #include "harness/catalog/scene_check.h"
 
+#include "methods/physics/matter/flow_table.h"
+#include "methods/physics/matter/law_table.h"
+
 static const struct {
     unsigned what;
     const char *says;
@@ -32,12 +35,21 @@ static unsigned asks(const pbd_scene *scene) {
     if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
         mask |= PBD_TAKES_CONTACT;
     if (scene->blades > 0) mask |= PBD_TAKES_CUTS;
-    if (scene->material.flow != PBD_FLOW_NONE) mask |= PBD_TAKES_FLOW;
+    if (scene->material.flow) mask |= PBD_TAKES_FLOW;
     if (scene->cloth_bending > 0) mask |= PBD_TAKES_CLOTH;
     return mask;
 }
 
+static pbd_status check_material(const pbd_material *m) {
+    int law;
+    PBD_TRY(law_find(m->law, &law));
+    if (m->flow && flow_number(m->flow) < 0) return pbd_error(PBD_BAD_INPUT, "no flow rule is named '%.60s'", m->flow);
+    return pbd_ok();
+}
+
 pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
+    PBD_TRY(check_material(&scene->material));
+    PBD_TRY(check_material(&scene->cloth));
     for (size_t i = 0; scene->matter && i < scene->particles; i++)
         if (scene->matter[i] >= PBD_MATTERS)
             return pbd_error(PBD_BAD_INPUT,

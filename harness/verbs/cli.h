@@ -28,6 +28,9 @@ typedef struct pbd_verb {
 /* Prints --help of a verb; returns PBD_EXIT_OK. */
 int pbd_verb_help(const pbd_verb *verb);
 
+/* A table of parameters as --help shows it, under a title. */
+void pbd_print_params(const char *title, const pbd_param *params);
+
 /* Options that many verbs share, said once; STRUCT is the verb's struct of options. */
 #define PBD_OPTION_DB(STRUCT) \
     PBD_OPT_TEXT(STRUCT, db, "db", 0, "FILE", PBD_WORDS_FILES, "the store; default results/pbdbench.db")

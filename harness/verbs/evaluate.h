@@ -15,9 +15,15 @@ typedef struct pbd_eval_options {
     bool uniaxial; /* stress */
 } pbd_eval_options;
 
+/* The elastic laws and the flow rules as the table of options takes them: a|b|c. */
+extern const char pbd_eval_law_words[], pbd_eval_rule_words[]; /* each with a | in front */
+#define PBD_EVAL_LAWS (pbd_eval_law_words + 1)
+#define PBD_EVAL_RULES (pbd_eval_rule_words + 1)
+
 pbd_status pbd_eval_stress(const pbd_eval_options *o);
 pbd_status pbd_eval_flow(const pbd_eval_options *o);
 pbd_status pbd_eval_kernel(const pbd_eval_options *o);
+void pbd_eval_flow_help(void); /* the parameters of every flow rule */
 
 /* Sets value[] from the presets of `params` (NULL ends them) and from the words «key=value», and given[] to what came
  * by words. A parameter whose preset is "" stays 0 unless given. `where` names the evaluation in sentences. */

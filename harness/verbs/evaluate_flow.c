@@ -4,22 +4,25 @@
 #include <string.h>
 
 #include "harness/catalog/values.h"
+#include "harness/files/texts.h"
+#include "harness/verbs/cli.h"
 #include "harness/verbs/evaluate.h"
 
 #define REAL double
-#include "harness/files/texts.h"
 #include "methods/physics/matter/flow_material.h"
 
-/* Those of flow_parameters.h that the rule knows, after these. */
-enum { KEY_E, KEY_NU, KEY_OWN, KEYS = KEY_OWN + 2 + PBD_FLOW_PARAMETERS };
+/* Those that the rule knows come after these. */
+enum { KEY_E, KEY_NU, KEY_OWN, KEYS = KEY_OWN + PBD_MOST_FLOW_VALUES };
 static const pbd_param modulus = {
     "E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"};
 static const pbd_param ratio = {
     "nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"};
-static const pbd_param step = {"dt", "s", PBD_REAL, "", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "time step"};
-static const pbd_param gain = {"state", "", PBD_REAL, "0", 0, 1000, 0, NULL, "log of the volume gained so far"};
-static const pbd_param snow = {
-    "state", "", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "plastic volume change so far"};
+
+const char pbd_eval_rule_words[] =
+#define FLOW(name, hardening) "|" #name
+#include "methods/physics/matter/flow.def"
+#undef FLOW
+    ;
 
 typedef struct flow_evaluation {
     flow_rule rule;
@@ -27,65 +30,56 @@ typedef struct flow_evaluation {
     bool stateful;
 } flow_evaluation;
 
-static pbd_status find_rule(const char *name, pbd_flow *out) {
-    if (!name)
-        return pbd_error(PBD_BAD_INPUT,
-                         "eval flow needs a rule: --rule von_mises, drucker_prager, nacc, herschel_bulkley or snow");
-    int rule = PBD_FLOW_VON_MISES;
-    while (strcmp(flow_choices[rule], name) != 0) rule++; /* the table of options has checked it */
-    *out = (pbd_flow)rule;
-    return pbd_ok();
+/* Of E, nu and the rule's own, each with the default that it has here. */
+static void list_params(const flow_entry *rule, pbd_param params[KEYS + 1]) {
+    size_t count = 0;
+    params[count++] = modulus;
+    params[count++] = ratio;
+    for (const flow_parameter *p = rule->parameter; p->param.name; p++) {
+        params[count] = p->param;
+        if (p->role == FLOW_ASKED || p->role == FLOW_STEP) params[count].preset = "";
+        count++;
+    }
+    params[count] = (pbd_param){0};
 }
 
 /* A parameter of other rules deserves more than «unknown». */
-static pbd_status refuse_foreign(pbd_flow rule, const pbd_texts *sets) {
+static pbd_status refuse_foreign(const flow_entry *rule, const pbd_texts *sets) {
     for (size_t i = 0; i < sets->count; i++)
-        for (int k = 0; k < PBD_FLOW_PARAMETERS; k++) {
-            const char *name = flow_parameters[k].param.name;
-            const size_t length = strlen(name);
-            if (flow_knows(rule, k) || strncmp(sets->item[i], name, length) != 0 || sets->item[i][length] != '=')
-                continue;
-            int owner = PBD_FLOW_VON_MISES;
-            while (!flow_knows((pbd_flow)owner, k)) owner++;
-            return pbd_error(PBD_BAD_INPUT, "%s is a parameter of %s, not of %s; remove it", name, flow_choices[owner],
-                             flow_choices[rule]);
-        }
+        for (const flow_entry *other = flow_table; other->name; other++)
+            for (const flow_parameter *p = other->parameter; p->param.name; p++) {
+                const char *name = p->param.name;
+                const size_t length = strlen(name);
+                if (strncmp(sets->item[i], name, length) != 0 || sets->item[i][length] != '=' ||
+                    flow_place(rule->name, name) >= 0)
+                    continue;
+                return pbd_error(PBD_BAD_INPUT, "%s is a parameter of %s, not of %s; remove it", name, other->name,
+                                 rule->name);
+            }
     return pbd_ok();
 }
 
-static pbd_status make_rule(pbd_flow rule, const pbd_texts *sets, flow_evaluation *out) {
-    pbd_param params[KEYS + 1] = {{0}};
-    int parameter[KEYS] = {0}; /* of flow_parameters.h */
+static pbd_status make_rule(const flow_entry *rule, const pbd_texts *sets, flow_evaluation *out) {
+    pbd_param params[KEYS + 1];
     double value[KEYS], dt = 0;
     bool given[KEYS];
     char where[40];
-    size_t count = 0;
-    snprintf(where, sizeof where, "eval flow --rule %s", flow_choices[rule]);
-    params[count++] = modulus;
-    params[count++] = ratio;
-    if (rule == PBD_FLOW_HERSCHEL_BULKLEY) params[count++] = step;
-    if (rule == PBD_FLOW_DRUCKER_PRAGER) params[count++] = gain;
-    if (rule == PBD_FLOW_SNOW) params[count++] = snow;
-    const size_t first = count;
-    for (int k = 0; k < PBD_FLOW_PARAMETERS; k++)
-        if (flow_knows(rule, k)) {
-            parameter[count] = k;
-            params[count] = flow_parameters[k].param;
-            params[count++].preset = flow_preset(rule, k);
-        }
-
+    snprintf(where, sizeof where, "eval flow --rule %s", rule->name);
+    list_params(rule, params);
     PBD_TRY(refuse_foreign(rule, sets));
     PBD_TRY(pbd_eval_settings(params, sets, where, value, given));
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; params[k].name; k++)
         if (!*params[k].preset && !given[k])
             return pbd_error(PBD_BAD_INPUT, "%s needs %s: -s %s=..., %s%s%s", where, params[k].name, params[k].name,
                              params[k].doc, *params[k].unit ? ", " : "", params[k].unit);
-    pbd_material material = {.E = value[KEY_E], .nu = value[KEY_NU], .flow = rule};
-    for (size_t k = first; k < count; k++) material.flow_value[parameter[k]] = value[k];
-    if (rule == PBD_FLOW_HERSCHEL_BULKLEY) dt = value[KEY_OWN];
+    pbd_material material = {.E = value[KEY_E], .nu = value[KEY_NU], .flow = rule->name};
+    for (size_t k = 0; rule->parameter[k].param.name; k++) {
+        material.flow_value[k] = value[KEY_OWN + k];
+        if (rule->parameter[k].role == FLOW_STEP) dt = value[KEY_OWN + k];
+    }
     out->rule = flow_rule_of(&material, dt);
-    out->stateful = rule == PBD_FLOW_DRUCKER_PRAGER || rule == PBD_FLOW_SNOW || rule == PBD_FLOW_NACC;
-    out->state = rule == PBD_FLOW_NACC ? flow_first_state(&material) : value[KEY_OWN];
+    out->stateful = flow_has_state(out->rule.kind);
+    out->state = flow_first_state(&material);
     return pbd_ok();
 }
 
@@ -100,9 +94,20 @@ static void print_flow(const void *evaluation, const double *f) {
 }
 
 pbd_status pbd_eval_flow(const pbd_eval_options *o) {
-    pbd_flow rule = PBD_FLOW_VON_MISES;
     flow_evaluation e;
-    PBD_TRY(find_rule(o->rule, &rule));
-    PBD_TRY(make_rule(rule, &o->sets, &e));
+    const int rule = flow_number(o->rule); /* the table of options has checked it */
+    if (rule < 0) return pbd_error(PBD_BAD_INPUT, "eval flow needs a rule: --rule %s", PBD_EVAL_RULES);
+    PBD_TRY(make_rule(&flow_table[rule], &o->sets, &e));
     return pbd_eval_rows(9, print_flow, &e);
+}
+
+void pbd_eval_flow_help(void) {
+    for (const flow_entry *rule = flow_table; rule->name; rule++) {
+        pbd_param params[KEYS + 1];
+        char title[80];
+        snprintf(title, sizeof title, "Parameters of flow --rule %s, beside E and nu%s", rule->name,
+                 flow_has_state((int)(rule - flow_table)) ? "; its answers end with a hardening state" : "");
+        list_params(rule, params);
+        pbd_print_params(title, params + KEY_OWN);
+    }
 }

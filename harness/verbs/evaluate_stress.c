@@ -5,53 +5,44 @@
 #include "harness/verbs/evaluate.h"
 
 #define REAL double
+#include "methods/physics/matter/law_table.h"
 #include "methods/physics/matter/uniaxial.h"
 
-static const char *const laws[] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "hencky", NULL};
-static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
-_Static_assert(PBD_LAW_HENCKY == 4 && PBD_JOIN_CLAMP == 4, "laws and joins are named in the order of their enums");
+const char pbd_eval_law_words[] =
+#define LAW(name, form, domain) "|" #name
+#include "methods/physics/matter/laws.def"
+#undef LAW
+    ;
 
 enum { KEY_E, KEY_NU, KEY_JOIN, KEY_THRESHOLD, KEYS };
 static const pbd_param params[KEYS + 1] = {
     [KEY_E] = {"E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"},
     [KEY_NU] = {"nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"},
-    [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins,
+    [KEY_JOIN] = {"join", "", PBD_CHOICE, "none", 0, 0, 0, join_names,
                   "continuation of the law under compression and inversion"},
     [KEY_THRESHOLD] = {"threshold", "", PBD_REAL, "0.57735026918962576", 0, 1, PBD_OPEN_MAX, NULL,
                        "singular value below which the join acts"},
 };
 
-static pbd_status find_law(const char *name, pbd_law *out) {
-    if (!name)
-        return pbd_error(PBD_BAD_INPUT,
-                         "eval stress needs a law: --material corotated, stvk, neo_hookean, "
-                         "stable_neo_hookean or hencky");
-    int law = 0;
-    while (strcmp(laws[law], name) != 0) law++; /* the table of options has checked it */
-    *out = (pbd_law)law;
-    return pbd_ok();
-}
-
 static pbd_status make_material(const pbd_eval_options *o, hyperelastic *out) {
     double value[KEYS];
     bool given[KEYS];
-    pbd_law law = PBD_LAW_COROTATED;
-    PBD_TRY(find_law(o->material, &law));
+    int law;
+    if (!o->material) return pbd_error(PBD_BAD_INPUT, "eval stress needs a law: --material %s", PBD_EVAL_LAWS);
+    PBD_TRY(law_find(o->material, &law));
     PBD_TRY(pbd_eval_settings(params, &o->sets, "eval stress", value, given));
 
     const pbd_join join = (pbd_join)(int)value[KEY_JOIN];
-    if (join != PBD_JOIN_NONE && join != PBD_JOIN_CLAMP &&
-        (law == PBD_LAW_COROTATED || law == PBD_LAW_STABLE_NEO_HOOKEAN))
-        return pbd_error(PBD_BAD_INPUT, "%s is defined for every F and needs no join; remove join=%s", laws[law],
-                         joins[join]);
+    if (join != PBD_JOIN_NONE && join != PBD_JOIN_CLAMP && law_domain_of(law) == LAW_WHOLE)
+        return pbd_error(PBD_BAD_INPUT, "%s is defined for every F and needs no join; remove join=%s", law_names[law],
+                         join_names[join]);
     if (join == PBD_JOIN_NONE && given[KEY_THRESHOLD])
         return pbd_error(PBD_BAD_INPUT, "threshold requires a join: -s join=printed, continuous, shifted or clamp");
     const double threshold = given[KEY_THRESHOLD] ? value[KEY_THRESHOLD] : hyperelastic_threshold(law, join);
-    if (threshold <= 0 && join != PBD_JOIN_NONE && join != PBD_JOIN_PRINTED &&
-        (law == PBD_LAW_NEO_HOOKEAN || law == PBD_LAW_HENCKY))
+    if (threshold <= 0 && join != PBD_JOIN_NONE && join != PBD_JOIN_PRINTED && law_domain_of(law) == LAW_UPRIGHT)
         return pbd_error(PBD_BAD_INPUT,
-                         "%s has no stress at a singular value of 0: join=%s needs a threshold in (0, 1)", laws[law],
-                         joins[join]);
+                         "%s has no stress at a singular value of 0: join=%s needs a threshold in (0, 1)",
+                         law_names[law], join_names[join]);
     *out = hyperelastic_make(law, join, value[KEY_E], value[KEY_NU], threshold);
     if (!isfinite(out->lambda) || !isfinite(out->mu))
         return pbd_error(

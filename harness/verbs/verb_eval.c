@@ -6,10 +6,8 @@
 #include "harness/verbs/evaluate.h"
 
 static const pbd_option table[] = {
-    PBD_OPT_CHOICE(pbd_eval_options, material, "material", 'm', "LAW",
-                   "corotated|stvk|neo_hookean|stable_neo_hookean|hencky", "stress: the elastic law"),
-    PBD_OPT_CHOICE(pbd_eval_options, rule, "rule", 0, "RULE", "von_mises|drucker_prager|nacc|herschel_bulkley|snow",
-                   "flow: the flow rule"),
+    PBD_OPT_CHOICE(pbd_eval_options, material, "material", 'm', "LAW", PBD_EVAL_LAWS, "stress: the elastic law"),
+    PBD_OPT_CHOICE(pbd_eval_options, rule, "rule", 0, "RULE", PBD_EVAL_RULES, "flow: the flow rule"),
     PBD_OPT_CHOICE(pbd_eval_options, kernel, "kernel", 0, "KERNEL", "poly6|cubic_spline|wendland_c2|spiky",
                    "kernel: the smoothing kernel"),
     PBD_OPT_MANY(pbd_eval_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_NONE, "a parameter; below"),
@@ -65,7 +63,11 @@ static int verb_main(int argc, char **argv) {
     pbd_texts_free(&words);
     pbd_texts_free(&o.sets);
     if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_eval) : PBD_EXIT_OK;
+    if (help) {
+        pbd_verb_help(&pbd_verb_eval);
+        pbd_eval_flow_help();
+    }
+    return PBD_EXIT_OK;
 }
 
 const pbd_verb pbd_verb_eval = {
@@ -81,31 +83,18 @@ const pbd_verb pbd_verb_eval = {
         "\n"
         "  stress   rows are the nine numbers of the deformation gradient F, row by row; output is the nine of the\n"
         "           first Piola-Kirchhoff stress P (Pa), row by row, and the energy density (J/m^3). nan: the law is\n"
-        "           undefined there (det F <= 0 for neo_hookean and hencky)\n"
+        "           undefined there (det F <= 0 for laws of log J)\n"
         "  flow     rows are the nine numbers of a trial F; output is the nine of the elastic F after flow, then the\n"
         "           hardening state of rules that have one. Every F has a result: stretches below 1e-4 (collapsed\n"
         "           or reflected F) count as 1e-4, and no result is reflected\n"
         "  kernel   rows are a distance r (m); output is W (1/m^3; 1/m^2 in a plane) and dW/dr (1/m^4)",
     .more =
-        "Parameters of stress:\n"
+        "Parameters of stress (E and nu are those of flow too: Hencky's law, but nacc Wolper's own):\n"
         "  E          Young's modulus, (0, inf) Pa; default 1\n"
         "  nu         Poisson's ratio, (-1, 0.5); default 0.3\n"
         "  join       none|printed|continuous|shifted|clamp: continuation of the law where singular values of F are\n"
         "             below the threshold; default none\n"
         "  threshold  [0, 1); default 1/sqrt(3), and 0 for join=printed except with stvk\n"
-        "\n"
-        "Parameters of flow: E and nu as above (Hencky's law; nacc: Wolper's law), and\n"
-        "  von_mises         yield_stress, Pa; yield_norm=j2|frobenius: the largest |dev tau| is sqrt(2/3)\n"
-        "                    yield_stress or yield_stress, default j2\n"
-        "  herschel_bulkley  those two; viscosity, Pa s^power; power, [0.05, 20], default 1; dt, s\n"
-        "  drucker_prager    friction_angle, [0, 90) degrees, default 30; cohesion, [0, 1], the log of the stretch\n"
-        "                    supported in tension, default 0; volume_correction=on|off, default on\n"
-        "                    state (v_c, the log of volume gained without stress): default 0\n"
-        "  nacc              alpha0 (the state before), default -0.02; beta, 0.5; xi, 1; M, 2.36;\n"
-        "                    nacc_form=implicit|printed: on the surface of the new alpha, or Wolper's algorithm\n"
-        "                    as printed; default implicit. State: alpha\n"
-        "  snow              compression (theta_c), default 0.025; stretch (theta_s), default 0.0075;\n"
-        "                    state (J_P, the plastic volume change): default 1; xi, which hardens the moduli only\n"
         "\n"
         "Parameters of kernel: one of\n"
         "  radius     (0, inf) m, the papers' h or r: the support is that (poly6) or twice that (the others)\n"

@@ -34,35 +34,14 @@ static void free_options(run_options *o) {
     pbd_texts_free(&o->plugins);
 }
 
-static void print_params(const char *title, const pbd_param *params) {
-    printf("\n%s\n", title);
-    for (; params && params->name; params++) {
-        char range[160] = "";
-        if (params->kind == PBD_TEXT || params->kind == PBD_FILE)
-            snprintf(range, sizeof range, "%s", params->kind == PBD_TEXT ? "text" : "a file");
-        else if (params->kind == PBD_CHOICE)
-            for (size_t i = 0; params->choices[i]; i++)
-                snprintf(range + strlen(range), sizeof range - strlen(range), "%s%s", i ? "|" : "", params->choices[i]);
-        else
-            snprintf(range, sizeof range, "%c%g, %g%c%s%s", params->open & PBD_OPEN_MIN ? '(' : '[', params->min,
-                     params->max, params->open & PBD_OPEN_MAX || isinf(params->max) ? ')' : ']',
-                     *params->unit ? " " : "", params->unit);
-        printf("  %-20s %s\n  %-20s %s; ", params->name, params->doc, "", range);
-        if (pbd_param_is_asked(params))
-            puts("must be given");
-        else
-            printf("default %s\n", params->preset);
-    }
-}
-
 static int print_help(const run_options *o) {
     pbd_verb_help(&pbd_verb_run);
     const pbd_case *c;
     const pbd_method_entry *m;
     if (o->request.case_name && pbd_find_case(o->request.case_name, &c).code == PBD_OK)
-        print_params("Parameters of the case", c->params);
+        pbd_print_params("Parameters of the case", c->params);
     if (o->method && pbd_find_method(o->method, &m).code == PBD_OK)
-        print_params("Parameters of the method", m->by_precision[PBD_PRECISION_F64]->params);
+        pbd_print_params("Parameters of the method", m->by_precision[PBD_PRECISION_F64]->params);
     return PBD_EXIT_OK;
 }
 

@@ -2,8 +2,8 @@
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 
-#include "methods/physics/matter/fibres.h"
-#include "methods/physics/matter/tangent.h"
+#include "methods/fem_implicit/tangent.h"
+#include "methods/physics/matter/law_material.h"
 
 typedef struct material {
     hyperelastic law;
@@ -15,10 +15,12 @@ static inline pbd_status material_make(const pbd_material *m, material *out) {
     if (!(m->E > 0)) return pbd_error(PBD_BAD_INPUT, "E=%g Pa must be above 0", m->E);
     if (!(m->nu > -1 && m->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must lie between -1 and 0.5", m->nu);
     if (!(m->density > 0)) return pbd_error(PBD_BAD_INPUT, "density=%g kg/m^3 must be above 0", m->density);
-    if (m->yield_strain > 0 && m->law != PBD_LAW_STVK)
+    int law;
+    PBD_TRY(law_find(m->law, &law));
+    if (m->yield_strain > 0 && law != LAW_stvk)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
-    out->law = hyperelastic_make(m->law, PBD_JOIN_NONE, m->E, m->nu, 0);
+    out->law = hyperelastic_make(law, PBD_JOIN_NONE, m->E, m->nu, 0);
     out->modulus = m->E * (1 - m->nu) / ((1 + m->nu) * (1 - 2 * m->nu));
     PBD_TRY(fibres_make(m, 1, &out->fibre));
     for (int k = 0; k < (int)out->fibre.count; k++) out->modulus += 2 * (double)out->fibre.stiffness[k];

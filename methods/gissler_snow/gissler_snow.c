@@ -45,7 +45,7 @@ static pbd_status check(const pbd_scene *scene) {
     if (!(scene->material.nu >= 0 && scene->material.nu < 0.5))
         return pbd_error(PBD_BAD_INPUT, "gissler_snow needs 0 <= nu < 0.5, not %g: its pressure uses lambda",
                          scene->material.nu);
-    if (scene->material.flow != PBD_FLOW_NONE && scene->material.flow != PBD_FLOW_SNOW)
+    if (scene->material.flow && !pbd_named(scene->material.flow, "snow"))
         return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow supports flow=snow and flow=none only");
     for (size_t i = 0; i < scene->particles; i++)
         if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
@@ -68,7 +68,7 @@ static void read_values(gissler_snow *s, const pbd_scene *scene, const pbd_value
     s->passes = pbd_integer(values, "contact_passes");
     s->solve = pbd_choice(values, "solve");
     s->preconditioner = pbd_choice(values, "preconditioner");
-    s->flows = scene->material.flow != PBD_FLOW_NONE && pbd_choice(values, "plasticity") == 0;
+    s->flows = scene->material.flow && pbd_choice(values, "plasticity") == 0;
     s->corrected = pbd_choice(values, "divergence") == 1;
     s->tracked = pbd_choice(values, "volume") == 1;
     s->kernel = kernels[pbd_choice(values, "kernel")];

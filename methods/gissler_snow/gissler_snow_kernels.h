@@ -12,7 +12,7 @@
 #define PBD_GISSLER_SNOW_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/matter/flow.h"
 #include "methods/physics/space/sph_kernel.h"
 #include "methods/physics/surface/collider_shapes.h"
 
@@ -79,7 +79,7 @@ PBD_FN mat3 gissler_multiple(real s) { return mat3_diagonal(vec3_make(s, s, s));
 
 /* exp(xi (1 - J_P)) of Stomakhin's moduli. */
 PBD_FN real gissler_hardening(const gissler_law *law, const real *body) {
-    return law->hardens ? snow_hardening(&law->rule, body[GISSLER_STATE]) : (real)1;
+    return law->hardens ? flow_hardening(&law->rule, body[GISSLER_STATE]) : (real)1;
 }
 
 /* H_i of the rows w. */

@@ -78,10 +78,10 @@ static gissler_law law_of(const gissler_snow *s, double dt) {
     gissler_law law = {.mu = (real)s->mu,
                        .lambda = (real)s->lambda,
                        .flows = s->flows,
-                       .hardens = s->material.flow == PBD_FLOW_SNOW,
+                       .hardens = flow_hardens(&s->material),
                        .corrected = s->corrected,
-                       .dt = (real)dt};
-    if (s->material.flow != PBD_FLOW_NONE) law.rule = flow_rule_of(&s->material, dt);
+                       .dt = (real)dt,
+                       .rule = flow_rule_of(&s->material, dt)};
     return law;
 }
 

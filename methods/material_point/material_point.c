@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods/physics/matter/law_table.h"
 #include "methods/physics/matter/uniaxial.h"
 #include "methods/physics/space/element_shape.h"
 
-static const char *const joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
 static const char *const sides_names[] = {"confined", "free", NULL};
 
 static const pbd_param params[] = {
-    {"join", "", PBD_CHOICE, "none", 0, 0, 0, joins, "continuation of the law under compression and inversion"},
+    {"join", "", PBD_CHOICE, "none", 0, 0, 0, join_names, "continuation of the law under compression and inversion"},
     {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"},
     {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names,
      "confined: F as in the scene; free: stretched along x, sides free of traction"},
@@ -62,9 +62,11 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     const pbd_material *m = &scene->material;
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
+    int law;
+    PBD_TRY(law_find(m->law, &law));
     material_point *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for material_point");
-    s->law = hyperelastic_make(m->law, join, m->E, m->nu, asked > 0 ? asked : hyperelastic_threshold(m->law, join));
+    s->law = hyperelastic_make(law, join, m->E, m->nu, asked > 0 ? asked : hyperelastic_threshold(law, join));
     s->free_sides = pbd_choice(values, "sides") == 1;
     s->recorder = recorder;
     s->particles = scene->particles;

@@ -85,7 +85,7 @@ static pbd_status check(const pbd_scene *scene) {
     const pbd_material *m = &scene->material;
     if (scene->particles == 0 || !(scene->spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
-    if (m->law != PBD_LAW_HENCKY)
+    if (!pbd_named(m->law, "hencky"))
         return pbd_error(PBD_NOT_SUPPORTED, "mpm supports the law of Hencky strain only: set material=hencky");
     if (!(m->E > 0 && isfinite(m->E))) return pbd_error(PBD_BAD_INPUT, "E=%g Pa must be above 0", m->E);
     if (!(m->nu > -1 && m->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be above -1 and below 0.5", m->nu);
@@ -372,8 +372,9 @@ static pbd_status leave_walls(mpm *s) {
 static pbd_status flow_by(mpm *s, double dt, bool flow) {
     mpm_stress_args args = {
         .rows = s->rows, .mu = (real)s->mu, .lambda = (real)s->lambda, .scale = (real)(-4 * dt / s->size)};
-    args.flows = s->material.flow != PBD_FLOW_NONE;
-    if (args.flows) args.rule = flow_rule_of(&s->material, dt);
+    args.flows = s->material.flow != NULL;
+    args.hardens = flow_hardens(&s->material);
+    args.rule = flow_rule_of(&s->material, dt);
     args.flows = flow && args.flows;
     return PBD_RUN(s->exec, flow_and_stress, s->particles, &args);
 }

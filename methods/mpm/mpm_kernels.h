@@ -13,7 +13,7 @@
 #include "harness/exec/batch.h"
 #include "harness/exec/kernel.h"
 #include "harness/exec/tile.h"
-#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/matter/flow.h"
 #include "methods/physics/space/grid_search.h"
 #include "methods/physics/surface/collider_shapes.h"
 
@@ -447,7 +447,7 @@ typedef struct mpm_stress_args {
     real *rows;
     real mu, lambda; /* Pa */
     real scale;      /* -4 dt/dx, s/m */
-    int flows;
+    int flows, hardens;
     flow_rule rule;
 } mpm_stress_args;
 
@@ -471,7 +471,7 @@ PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real
         mpm_entries(vmat3_make(vvec3_where(to.moved, moved.x, old.x), vvec3_where(to.moved, moved.y, old.y),
                                vvec3_where(to.moved, moved.z, old.z)),
                     stretch);
-        if (a->rule.kind == FLOW_SNOW) harder = vsnow_hardening(&a->rule, to.state);
+        if (a->hardens) harder = vflow_hardening(&a->rule, to.state);
         mpm_store(a->rows, MPM_MOTION, 1, index, count, motion);
         mpm_store(a->rows, MPM_STRETCH, 3, index, count, stretch);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods/physics/matter/flow_table.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/space/rest_neighbours.h"
 #include "methods/physics/surface/collider_poses.h"
@@ -72,7 +73,7 @@ static pbd_status check(const pbd_scene *scene) {
     const pbd_material *m = &scene->material;
     if (scene->particles == 0 || !(scene->spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "the scene's particles cannot be grains: no spacing is given");
-    if (m->flow != PBD_FLOW_NONE && m->flow != PBD_FLOW_DRUCKER_PRAGER)
+    if (m->flow && !pbd_named(m->flow, "drucker_prager"))
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbd_grains is dry sand: it supports flow=drucker_prager, from which it takes the "
                          "friction_angle, and flow=none");
@@ -86,11 +87,17 @@ static pbd_status check(const pbd_scene *scene) {
     return pbd_ok();
 }
 
+/* A parameter of drucker_prager; 0 without the rule. */
+static double sand_value(const pbd_material *m, const char *parameter) {
+    const int place = flow_place(m->flow, parameter);
+    return place < 0 ? 0 : m->flow_value[place];
+}
+
 static double friction_between(const pbd_scene *scene, const pbd_values *values) {
     const double given = pbd_real(values, "grain_friction"), degree = M_PI / 180;
     if (given >= 0) return given;
-    if (scene->material.flow != PBD_FLOW_DRUCKER_PRAGER) return scene->contact.friction;
-    return tan(scene->material.flow_value[PBD_FLOW_FRICTION_ANGLE] * degree);
+    if (!scene->material.flow) return scene->contact.friction;
+    return tan(sand_value(&scene->material, "friction_angle") * degree);
 }
 
 static pbd_status take(pbd_exec *exec, size_t count, void *out) {
@@ -204,9 +211,9 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
     pbd_count(s->recorder, "particles", n);
     pbd_metric(s->recorder, "grain_diameter", "m", PBD_NEUTRAL, s->diameter);
     pbd_metric(s->recorder, "grain_friction_used", "1", PBD_NEUTRAL, s->friction);
-    if (scene->material.flow == PBD_FLOW_DRUCKER_PRAGER && scene->material.flow_value[PBD_FLOW_COHESION] > 0)
+    if (sand_value(&scene->material, "cohesion") > 0)
         pbd_warning(s->recorder, "no_cohesion", "grains bear no tension: cohesion=%g is not looked at",
-                    scene->material.flow_value[PBD_FLOW_COHESION]);
+                    sand_value(&scene->material, "cohesion"));
     return pbd_ok();
 }
 

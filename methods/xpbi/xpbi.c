@@ -82,13 +82,13 @@ static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
     if (!(scene->spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "xpbi: the scene's particles have a spacing of %g m: must be above 0",
                          scene->spacing);
-    if (scene->material.law != PBD_LAW_HENCKY)
+    if (!pbd_named(scene->material.law, "hencky"))
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbi is for material=hencky alone (yu2024 Eq. 3): its flow rules map Hencky strains");
     if (continuum_of(scene) == 0)
         return pbd_error(PBD_NOT_SUPPORTED, "xpbi: the scene holds no continuum: pbf is for liquid alone");
     if (!(scene->material.nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", scene->material.nu);
-    if (pbd_real(values, "hourglass_control") > 0 && scene->material.flow != PBD_FLOW_NONE)
+    if (pbd_real(values, "hourglass_control") > 0 && scene->material.flow)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "hourglass_control=%g is for elastic matter alone: its springs would hold what flows",
                          pbd_real(values, "hourglass_control"));

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "methods/physics/matter/scene_matter.h"
 #include "methods/physics/parts/cloth_contact.h"
 #include "methods/physics/parts/contact.h"
+#include "methods/xpbi/scene_matter.h"
 
 #define XPBI_CLOTH static inline __attribute__((unused))
 

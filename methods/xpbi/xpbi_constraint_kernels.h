@@ -16,7 +16,7 @@
 #ifndef PBD_XPBI_CONSTRAINT_KERNELS_H
 #define PBD_XPBI_CONSTRAINT_KERNELS_H
 
-#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/matter/flow.h"
 #include "methods/xpbi/xpbi_layout_kernels.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
 
@@ -219,7 +219,7 @@ typedef struct xpbi_solve_args {
     real mu, lambda; /* in units of u */
     real dt, relaxation;
     int flows;      /* implicit plasticity: C of what stays elastic */
-    int hardens;    /* moduli of snow */
+    int hardens;    /* the moduli */
     int printed;    /* Eq. 12 with the projected F (Y-4) */
     int form;       /* XPBI_ENERGY; XPBI_SHEAR: and then XPBI_VOLUME; XPBI_STRESS */
     int warm;       /* not a solve: the impulses of the stress at t^n */
@@ -277,7 +277,7 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     vreal mu = vreal_set(a->mu), lambda = vreal_set(a->lambda);
     if (a->flows) s = vflow_by_kind(&a->rule, trial, state).s;
     if (a->hardens) {
-        const vreal harder = vsnow_hardening(&a->rule, state);
+        const vreal harder = vflow_hardening(&a->rule, state);
         mu *= harder;
         lambda *= harder;
     }

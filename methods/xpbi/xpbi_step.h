@@ -86,10 +86,7 @@ static void destroy(void *state) {
 static size_t slots_of(const xpbi *s) { return XPBI_LANES * s->layout.slice_count; }
 static size_t blocks_of(size_t count) { return (count + XPBI_BLOCK - 1) / XPBI_BLOCK; }
 
-static flow_rule rule_of(const xpbi *s, double dt) {
-    flow_rule rule = {0};
-    return s->material.flow == PBD_FLOW_NONE ? rule : flow_rule_of(&s->material, dt);
-}
+static flow_rule rule_of(const xpbi *s, double dt) { return flow_rule_of(&s->material, dt); }
 
 /* Sorts particles by their cells and finds who is whose neighbour, and who is nearer than `near`, m. */
 static pbd_status find_neighbours(xpbi *s, double near) {
@@ -138,8 +135,8 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
                              .lambda = (real)s->lambda,
                              .dt = (real)dt,
                              .relaxation = (real)(s->jacobi ? s->relaxation : 1),
-                             .flows = s->material.flow != PBD_FLOW_NONE && s->plasticity == PLASTICITY_IMPLICIT,
-                             .hardens = s->material.flow == PBD_FLOW_SNOW,
+                             .flows = s->material.flow && s->plasticity == PLASTICITY_IMPLICIT,
+                             .hardens = flow_hardens(&s->material),
                              .printed = s->printed_gradient,
                              .form = s->form};
 }
@@ -399,7 +396,7 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
                            .rule = rule_of(s, dt),
                            .xsph = (real)s->xsph,
                            .dt = (real)dt,
-                           .flows = s->material.flow != PBD_FLOW_NONE && s->plasticity != PLASTICITY_NONE,
+                           .flows = s->material.flow && s->plasticity != PLASTICITY_NONE,
                            .elastic_volume = s->elastic_volume};
 }
 

@@ -5,12 +5,11 @@
 #include <math.h>
 
 #include "methods/physics/matter/energy_constraint.h"
-#include "methods/physics/matter/fibres.h"
+#include "methods/physics/matter/law_material.h"
 
 #define ENERGY_HOST static inline __attribute__((unused))
 
 /* Parameters of every method with such constraints, but for the form of the constraint. */
-static const char *const energy_joins[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
 static const char *const energy_flows[] = {"von_mises", "whole", NULL};
 static const char *const energy_forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /* in the order of ENERGY_PBD... */
 #define ENERGY_FORM_PARAM(name)                                                                                        \
@@ -19,20 +18,11 @@ static const char *const energy_forms[] = {"pbd", "xpbd", "xpbd_root", NULL}; /*
             "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha " \
             "= 1/V"                                                                                                    \
     }
-#define ENERGY_MATERIAL_PARAMS                                                                                       \
-    {                                                                                                                \
-        "join",                                                                                                      \
-        "",                                                                                                          \
-        PBD_CHOICE,                                                                                                  \
-        "none",                                                                                                      \
-        0,                                                                                                           \
-        0,                                                                                                           \
-        0,                                                                                                           \
-        energy_joins,                                                                                                \
-        "continuation of the law under compression and inversion"},                                                  \
-        {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"}, { \
-        "plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                          \
-            "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)"                        \
+#define ENERGY_MATERIAL_PARAMS                                                                                        \
+    {"join", "", PBD_CHOICE, "none", 0, 0, 0, join_names, "continuation of the law under compression and inversion"}, \
+        {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"}, {  \
+        "plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, energy_flows,                                           \
+            "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)"                         \
     }
 
 typedef struct energy_material {
@@ -50,7 +40,9 @@ ENERGY_HOST double energy_membrane_lambda(const pbd_material *m) { return m->E *
 
 ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_values *values, int form, bool membrane,
                                             energy_material *out) {
-    if (m->yield_strain > 0 && m->law != PBD_LAW_STVK)
+    int law;
+    PBD_TRY(law_find(m->law, &law));
+    if (m->yield_strain > 0 && law != LAW_stvk)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "plastic flow splits Green's strain, which is for material=stvk only (cao2023 section 4.3)");
     if (!(m->E > 0 && isfinite(m->E)))
@@ -59,8 +51,8 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
     out->unit = ldexp(1, ilogb(m->E));
-    out->law = hyperelastic_make(m->law, join, m->E / out->unit, m->nu,
-                                 asked > 0 ? asked : hyperelastic_threshold(m->law, join));
+    out->law =
+        hyperelastic_make(law, join, m->E / out->unit, m->nu, asked > 0 ? asked : hyperelastic_threshold(law, join));
     if (membrane) out->law.lambda = (real)(energy_membrane_lambda(m) / out->unit);
     out->form = form;
     out->deviatoric = pbd_choice(values, "plastic_flow") == 0;
@@ -74,11 +66,10 @@ ENERGY_HOST pbd_status energy_material_make(const pbd_material *m, const pbd_val
  * and soon nothing has. */
 ENERGY_HOST void energy_warn_of_undefined(pbd_recorder *recorder, const energy_material *m, double undefined, size_t n,
                                           uint64_t steps) {
-    const bool needs_join = m->law.law == PBD_LAW_NEO_HOOKEAN || m->law.law == PBD_LAW_HENCKY;
     if (undefined > 0)
         pbd_warning(recorder, "undefined_energy", "%.0f of %zu constraints have no value after step %llu%s", undefined,
                     n, (unsigned long long)steps,
-                    needs_join && m->law.join == PBD_JOIN_NONE
+                    law_domain_of(m->law.law) == LAW_UPRIGHT && m->law.join == PBD_JOIN_NONE
                         ? ": this material has no energy where it is inverted: use join=shifted"
                         : ": positions are not finite");
 }

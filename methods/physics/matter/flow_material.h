@@ -2,34 +2,23 @@
 #ifndef PBD_FLOW_MATERIAL_H
 #define PBD_FLOW_MATERIAL_H
 
-#include "methods/physics/matter/flow_parameters.h"
-#include "methods/physics/matter/flow_rules.h"
+#include "methods/physics/matter/flow.h"
+#include "methods/physics/matter/flow_table.h"
 
-_Static_assert((int)FLOW_VON_MISES + 1 == (int)PBD_FLOW_VON_MISES && (int)FLOW_SNOW + 1 == (int)PBD_FLOW_SNOW,
-               "flow rules of kernels and of scenes are in one order");
+/* dt, s, goes to the rule's parameter of role STEP. A material that does not flow gives a rule that moves nothing. */
+static inline __attribute__((unused)) flow_rule flow_rule_of(const pbd_material *material, double dt) {
+    const int kind = flow_number(material->flow);
+    double value[PBD_MOST_FLOW_VALUES];
+    memcpy(value, material->flow_value, sizeof value);
+    for (int k = 0; kind >= 0 && flow_table[kind].parameter[k].param.name; k++)
+        if (flow_table[kind].parameter[k].role == FLOW_STEP) value[k] = dt;
+    return flow_rule_make(kind, material->E, material->nu, value);
+}
 
-/* Of a material that flows (flow != PBD_FLOW_NONE); dt, s, matters to herschel_bulkley only. */
-FLOW_HOST flow_rule flow_rule_of(const pbd_material *material, double dt) {
-    const double *value = material->flow_value;
-    const flow_material m = {
-        .E = material->E,
-        .nu = material->nu,
-        .yield_stress = value[PBD_FLOW_YIELD_STRESS],
-        .frobenius = value[PBD_FLOW_YIELD_NORM] > 0,
-        .friction_angle = value[PBD_FLOW_FRICTION_ANGLE],
-        .cohesion = value[PBD_FLOW_COHESION],
-        .keep_gain = value[PBD_FLOW_VOLUME_CORRECTION] > 0,
-        .viscosity = value[PBD_FLOW_VISCOSITY],
-        .power = value[PBD_FLOW_POWER],
-        .dt = dt,
-        .beta = value[PBD_FLOW_BETA],
-        .M = value[PBD_FLOW_M],
-        .xi = value[PBD_FLOW_XI],
-        .printed = value[PBD_FLOW_NACC_FORM] > 0,
-        .compression = value[PBD_FLOW_COMPRESSION],
-        .stretch = value[PBD_FLOW_STRETCH],
-    };
-    return flow_rule_make((flow_kind)(material->flow - 1), &m);
+/* Whether the material's rule hardens its moduli: flow_hardening. */
+static inline __attribute__((unused)) bool flow_hardens(const pbd_material *material) {
+    const int kind = flow_number(material->flow);
+    return kind >= 0 && flow_table[kind].hardens;
 }
 
 #endif

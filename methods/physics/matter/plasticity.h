@@ -9,7 +9,7 @@
 #ifndef PBD_PLASTICITY_H
 #define PBD_PLASTICITY_H
 
-#include "methods/physics/matter/hyperelastic.h"
+#include "methods/physics/matter/laws.h"
 
 enum { PLASTIC_ENTRIES = 6 }; /* of E_p where it is kept: xx, yy, zz, xy, yz, zx */
 

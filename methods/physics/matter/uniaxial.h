@@ -2,7 +2,7 @@
 #ifndef PBD_UNIAXIAL_H
 #define PBD_UNIAXIAL_H
 
-#include "methods/physics/matter/hyperelastic.h"
+#include "methods/physics/matter/laws.h"
 
 typedef struct uniaxial {
     int found;    /* 0: no lateral stretch leaves the sides free (C-10: stvk beyond sqrt(1 + 1/nu)) */

@@ -33,7 +33,7 @@ static size_t per_hinge(const cloth *c) { return c->turned ? 10 : 1; }
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
 static pbd_status check_material(const pbd_material *m) {
-    if (m->law != PBD_LAW_STVK)
+    if (!pbd_named(m->law, "stvk"))
         return pbd_error(
             PBD_NOT_SUPPORTED,
             "cloth supports material=stvk only: its constraints are the strains of Saint Venant-Kirchhoff's "

@@ -1,10 +1,10 @@
 /* Cloth: triangles that resist strain and the bending of their common edges, by XPBD on positions. For a method of its
  * own, and inside the iterations of one that moves other things (cloth_kernels.h has the equations).
  *
- * Its scene holds the cloth alone: scene_matter.h makes one of a scene of several kinds of matter. A substep is
- * cloth_begin, which predicts positions, cloth_iterate any number of times, with the caller's own moves of `p` in
- * between, and cloth_end, which makes velocities of what moved. Triangles and hinges are projected colour by colour, so
- * that an answer does not depend on threads.
+ * Its scene holds the cloth alone: methods/xpbi/scene_matter.h makes one of a scene of several kinds of matter. A
+ * substep is cloth_begin, which predicts positions, cloth_iterate any number of times, with the caller's own moves of
+ * `p` in between, and cloth_end, which makes velocities of what moved. Triangles and hinges are projected colour by
+ * colour, so that an answer does not depend on threads.
  *
  * Compiled once for each precision (cloth.c); names are those of the caller's `real`. */
 #ifndef PBD_CLOTH_H

@@ -62,48 +62,17 @@ PBD_FN void symmetric_clamp(real a[3][3]) {
 
 /* ---- The quotients of one pair of singular values ---------------------------------------------------------------- */
 
-/* (log a - log b)/(a - b) */
-PBD_FN real log_quotient(real a, real b) {
-    real r = (a - b) / b;
-    return r == 0 ? 1 / b : log_of(1 + r, r).log / (a - b);
-}
-
 /* a and b are the pair, c the third; `all` is in the order of tangent_make. */
 PBD_FN void tangent_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
     switch (m.law) {
-        case PBD_LAW_STVK: {
-            real own = m.lambda * vec3_sum(green_stretches(all)) - m.mu;
-            *even = own + m.mu * (a * a + a * b + b * b);
-            *odd = own + m.mu * (a * a - a * b + b * b);
-            return;
-        }
-        case PBD_LAW_NEO_HOOKEAN: {
-            volume v = volume_of_stretches(all);
-            real over = (m.lambda * log_of(v.j, v.d).log - m.mu) / (a * b);
-            *even = m.mu - over;
-            *odd = m.mu + over;
-            return;
-        }
-        case PBD_LAW_STABLE_NEO_HOOKEAN: {
-            stable parts = stable_of(m, volume_of_stretches(all));
-            *even = parts.f - parts.cof * c;
-            *odd = parts.f + parts.cof * c;
-            return;
-        }
-        case PBD_LAW_HENCKY: {
-            vec3 e = vec3_log(all);
-            real trace = m.lambda * vec3_sum(e), la = real_log(a), lb = real_log(b);
-            *even = 2 * m.mu * (log_quotient(a, b) / a - lb / (a * b)) - trace / (a * b);
-            *odd = ((2 * m.mu * la + trace) / a + (2 * m.mu * lb + trace) / b) / (a + b);
-            return;
-        }
-        case PBD_LAW_COROTATED:
-        default: {
-            real sum = a + b, least = 16 * (real)REAL_EPSILON * (real_abs(a) + real_abs(b)) + REAL_MIN;
-            sum = real_abs(sum) < least ? real_copysign(least, sum) : sum;
-            *even = 2 * m.mu;
-            *odd = 2 * m.mu + (2 * m.lambda * (vec3_sum(all) - 3) - 4 * m.mu) / sum;
-        }
+#define LAW(name, form, domain)                  \
+    case LAW_##name:                             \
+        name##_pair(m, all, a, b, c, even, odd); \
+        return;
+#include "methods/physics/matter/laws.def"
+#undef LAW
+        default:
+            corotated_pair(m, all, a, b, c, even, odd);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "methods/physics/matter/scene_matter.h"
+#include "methods/xpbi/scene_matter.h"
 
 #include <stdlib.h>
 #include <string.h>

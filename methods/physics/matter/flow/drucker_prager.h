@@ -1,0 +1,76 @@
+/* drucker_prager: |dev tau| + alpha tr tau <= 0, shifted by cohesion; volume gained at the tip is given back before the
+ * sand bears load again: Klar et al. 2016; Tampubolon et al. 2017. State: v_c, the log of volume gained without stress,
+ * 0 at first. */
+#ifdef FLOW
+FLOW(drucker_prager, plain)
+#elif !defined(PBD_BODY)
+#ifndef PBD_FLOW_DRUCKER_PRAGER_H
+#define PBD_FLOW_DRUCKER_PRAGER_H
+
+#include "methods/physics/matter/flow/stretches.h"
+
+#define FLOW_CONE_PARAMETERS(P)                                                                    \
+    P(SET, friction_angle, "degrees", PBD_REAL, "30", 0, 90, PBD_OPEN_MAX, NULL, "friction angle") \
+    P(SET, cohesion, "", PBD_REAL, "0", 0, 1, 0, NULL,                                             \
+      "log of the stretch that sand supports in tension: the tip of the cone")
+#define FLOW_PARAMETERS_drucker_prager(P)                                               \
+    FLOW_CONE_PARAMETERS(P)                                                             \
+    P(SET, volume_correction, "", PBD_CHOICE, "on", 0, 0, 0, FLOW_CHOICES("on", "off"), \
+      "volume gained without stress is lost again before sand bears load")              \
+    P(STATE, state, "", PBD_REAL, "0", 0, 1000, 0, NULL, "log of the volume gained so far")
+typedef struct drucker_prager_values {
+    FLOW_PARAMETERS_drucker_prager(FLOW_VALUE)
+} drucker_prager_values;
+
+typedef struct drucker_prager_rule {
+    real slope, cohesion; /* |dev e| + slope tr e <= 0, e less cohesion */
+    int keep_gain;        /* leave v_c alone, as Klar's rule has none */
+} drucker_prager_rule;
+
+PBD_FN drucker_prager_rule drucker_prager_make(flow_moduli m, const drucker_prager_values *v) {
+    const double root23 = 0.81649658092772603273, degree = 0.017453292519943295769;
+    const double sine = sin(v->friction_angle * degree);
+    drucker_prager_rule r;
+    r.slope = (real)(root23 * 2 * sine / (3 - sine) * (3 * m.lambda + 2 * m.mu) / (2 * m.mu));
+    r.cohesion = (real)v->cohesion;
+    r.keep_gain = v->volume_correction > 0;
+    return r;
+}
+
+#define PBD_BODY "methods/physics/matter/flow/drucker_prager.h"
+#include "methods/physics/math/twice.h"
+
+#endif
+#else
+
+#define K(c) ((real)(c))
+
+/* alpha = sqrt(2/3) 2 sin phi/(3 - sin phi) goes with |dev tau| + alpha tr tau. In strains e less cohesion, the cone is
+ * |dev e| + slope tr e <= 0, and its tip where tr e = 0.
+ *
+ * tr e > 0: all stress goes, and v_c takes tr e. Otherwise the deviator comes back to the cone at the same trace.
+ * Before either, pressed sand gives back what it gained: the strain grows by v_c in volume (Tampubolon's correction),
+ * as far as log det F = 0 and no further, since with cohesion more would make tension out of nothing. log det F + v_c
+ * of the trial is kept in all cases. Klar's «zero deviator: identity» would also free pure compression of its stress;
+ * the cone does not, nor does this. */
+PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s, V(real) state) {
+    const V(real) zero = V(real_set)(0);
+    V(hencky_parts) e = V(hencky_parts_of)(s, r->cohesion);
+    V(real) gain = r->keep_gain ? zero : state;
+    V(real) back = V(real_max)(zero, V(real_min)(gain, -(e.trace + 3 * r->cohesion)));
+    V(real) trace = e.trace + back, beyond = e.norm + r->slope * trace;
+    V(mask) tip = trace > 0, cone = beyond > 0;
+    /* Under the tip's height beyond <= norm. */
+    V(real) share = V(real_where)(cone, V(real_min)(beyond / e.norm, V(real_set)(1)), zero);
+    V(vec3) change = V(vec3_shift)(V(vec3_scale)(-share, e.deviator), K(1.0 / 3) * back);
+    V(real) top = V(real_exp)(V(real_set)(r->cohesion));
+    V(flowed) out;
+    out.moved = tip | cone | (back > 0);
+    out.s = V(vec3_where)(tip, V(vec3_make)(top, top, top), V(stretched_by)(s, change));
+    out.state = r->keep_gain ? state : V(real_where)(tip, gain + trace, gain - back);
+    return out;
+}
+
+#undef K
+
+#endif

@@ -1,0 +1,51 @@
+/* von_mises: |dev tau| <= sqrt(2/3) yield_stress, or <= yield_stress with the Frobenius norm (Li et al. 2022). */
+#ifdef FLOW
+FLOW(von_mises, plain)
+#elif !defined(PBD_BODY)
+#ifndef PBD_FLOW_VON_MISES_H
+#define PBD_FLOW_VON_MISES_H
+
+#include "methods/physics/matter/flow/stretches.h"
+
+#define FLOW_RADIUS_PARAMETERS(P)                                                                  \
+    P(ASKED, yield_stress, "Pa", PBD_REAL, "1e3", 0, INFINITY, PBD_OPEN_MAX, NULL, "yield stress") \
+    P(SET, yield_norm, "", PBD_CHOICE, "j2", 0, 0, 0, FLOW_CHOICES("j2", "frobenius"),             \
+      "largest |dev tau|: sqrt(2/3) of yield_stress, or yield_stress")
+#define FLOW_PARAMETERS_von_mises(P) FLOW_RADIUS_PARAMETERS(P)
+typedef struct von_mises_values {
+    FLOW_PARAMETERS_von_mises(FLOW_VALUE)
+} von_mises_values;
+
+typedef struct von_mises_rule {
+    real radius; /* largest |dev e| that does not flow */
+} von_mises_rule;
+
+PBD_FN real flow_radius(flow_moduli m, double yield_stress, double yield_norm) {
+    const double root23 = 0.81649658092772603273;
+    return (real)((yield_norm > 0 ? yield_stress : root23 * yield_stress) / (2 * m.mu));
+}
+
+PBD_FN von_mises_rule von_mises_make(flow_moduli m, const von_mises_values *v) {
+    von_mises_rule r;
+    r.radius = flow_radius(m, v->yield_stress, v->yield_norm);
+    return r;
+}
+
+#define PBD_BODY "methods/physics/matter/flow/von_mises.h"
+#include "methods/physics/math/twice.h"
+
+#endif
+#else
+
+/* Radial return of the deviator; the volume stays. */
+PBD_FN V(flowed) V(flow_von_mises)(const von_mises_rule *r, V(vec3) s, V(real) state) {
+    V(hencky_parts) e = V(hencky_parts_of)(s, 0);
+    V(flowed) out;
+    out.moved = e.norm > r->radius;
+    V(real) share = V(real_where)(out.moved, 1 - r->radius / e.norm, V(real_set)(0));
+    out.s = V(stretched_by)(s, V(vec3_scale)(-share, e.deviator));
+    out.state = state;
+    return out;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* The flow rules by name, their parameters, and what a scene's material says of them. */
+#ifndef PBD_FLOW_TABLE_H
+#define PBD_FLOW_TABLE_H
+
+#include "methods/method.h"
+
+/* flow/stretches.h has what they mean. */
+typedef enum flow_role { FLOW_SET, FLOW_ASKED, FLOW_START, FLOW_STATE, FLOW_STEP } flow_role;
+
+typedef struct flow_parameter {
+    flow_role role;
+    pbd_param param;
+} flow_parameter;
+
+typedef struct flow_entry {
+    const char *name;
+    const flow_parameter *parameter; /* ends with a NULL name; in the order of a material's flow_value */
+    bool hardens;                    /* the moduli: flow_hardening of flow.h */
+} flow_entry;
+
+extern const flow_entry flow_table[]; /* in the order of flow.def, a NULL name at the end */
+
+/* For `shared` of a case whose material flows: `flow` and the parameters of every rule, which flow_read reads. */
+extern const pbd_param flow_params[];
+void flow_read(const pbd_values *values, pbd_material *material);
+
+/* Sets the rule and its presets. PBD_BAD_INPUT for a name that is not in the list. */
+pbd_status flow_preset(pbd_material *material, const char *rule);
+/* Place in flow_value; -1: the rule has no such parameter. */
+int flow_place(const char *rule, const char *parameter);
+
+/* FLOW_name of flow.h, or -1 for NULL and unknown names. */
+int flow_number(const char *rule);
+bool flow_has_state(int rule);
+/* The state of a particle at the start; 0 without a flow rule. */
+double flow_first_state(const pbd_material *material);
+
+#endif

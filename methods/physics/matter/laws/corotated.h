@@ -1,0 +1,42 @@
+/* psi = mu |F - R|^2 + lambda/2 tr^2(R^T F - I), R the rotation nearest to F: cao2023 section 4.2. */
+#ifdef LAW
+LAW(corotated, by_svd, whole)
+#elif !defined(PBD_BODY)
+#ifndef PBD_LAW_COROTATED_H
+#define PBD_LAW_COROTATED_H
+
+#include "methods/physics/matter/elastic.h"
+
+#define PBD_BODY "methods/physics/matter/laws/corotated.h"
+#include "methods/physics/math/twice.h"
+
+PBD_FN void corotated_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
+    (void)c;
+    real sum = a + b, least = 16 * (real)REAL_EPSILON * (real_abs(a) + real_abs(b)) + REAL_MIN;
+    sum = real_abs(sum) < least ? real_copysign(least, sum) : sum;
+    *even = 2 * m.mu;
+    *odd = 2 * m.mu + (2 * m.lambda * (vec3_sum(all) - 3) - 4 * m.mu) / sum;
+}
+
+#endif
+#else
+
+PBD_FN V(principal) V(principal_corotated)(V(hyperelastic) m, V(vec3) s) {
+    V(vec3) e = V(vec3_shift)(s, V(real_set)(-1));
+    V(real) trace = V(vec3_sum)(e);
+    V(principal) out;
+    out.psi = m.mu * V(vec3_dot)(e, e) + (real)0.5 * m.lambda * trace * trace;
+    out.p = V(vec3_shift)(V(vec3_scale)(2 * m.mu, e), m.lambda * trace);
+    return out;
+}
+
+PBD_FN V(principal_slope) V(corotated_slope)(V(hyperelastic) m, V(vec3) s) {
+    const V(real) one = V(real_set)(1);
+    (void)s;
+    V(principal_slope) out;
+    out.diagonal = V(vec3_scale)(2 * m.mu + m.lambda, V(vec3_make)(one, one, one));
+    out.across = V(vec3_scale)(m.lambda, V(vec3_make)(one, one, one));
+    return out;
+}
+
+#endif
