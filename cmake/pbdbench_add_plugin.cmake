@@ -10,7 +10,8 @@ function(pbdbench_add_plugin name)
     if(NOT twice)
         message(FATAL_ERROR "pbdbench_add_plugin(${name}): name at least one source that is compiled in both precisions")
     endif()
-    add_library(${name} MODULE ${plugin_ONCE} ${pbdbench_INCLUDE}/methods/plugin_calls.c)
+    add_library(${name} MODULE ${plugin_ONCE} ${pbdbench_INCLUDE}/methods/plugin_calls.c
+        ${pbdbench_INCLUDE}/methods/physics/matter/law_table.c ${pbdbench_INCLUDE}/methods/physics/matter/flow_table.c)
     target_link_libraries(${name} PRIVATE pbdbench::plugin)
     set_target_properties(${name} PROPERTIES PREFIX lib SUFFIX .so LINKER_LANGUAGE C C_STANDARD 17 C_STANDARD_REQUIRED ON
         C_VISIBILITY_PRESET hidden)
