@@ -178,17 +178,12 @@ typedef struct pbd_settle {
 
 /* ---- What a body may meet ---- */
 
+/* PBD_PLANE, PBD_BOX, PBD_SPHERE and so on. What each is, and which sizes it reads, is said at the head of its file:
+ * methods/physics/surface/shapes/box.h for PBD_BOX. */
 typedef enum pbd_collider_shape {
-    PBD_PLANE,     /* z = 0 of its frame; outside is z > 0 */
-    PBD_BOX,       /* |x|, |y|, |z| <= half */
-    PBD_SPHERE,    /* of radius half[0] */
-    PBD_CAPSULE,   /* of radius half[0] about the stretch |z| <= half[2] of its axis */
-    PBD_CYLINDER,  /* the same with flat ends */
-    PBD_HOURGLASS, /* round about its axis, |z| <= half[2], with the radius half[0] in the middle and half[1] at its
-                      ends, straight in between: as a container, an hourglass or (cut by a plane) a funnel */
-    PBD_PERFORATED_PLATE, /* |z| <= half[2] but for round holes of radius half[0] along z, 2 half[1] apart in rows along
-                             x and y, one of them at the centre; without an end in x and y */
-    PBD_MESH,             /* the surface collider_mesh[mesh] of the scene, in its frame */
+#define COLLIDER_SHAPE(NAME, name) PBD_##NAME,
+#include "methods/physics/surface/shapes/shapes.def"
+#undef COLLIDER_SHAPE
     PBD_COLLIDER_SHAPES
 } pbd_collider_shape;
 

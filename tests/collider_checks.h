@@ -1,13 +1,19 @@
 /* Distances, normals and motion of colliders for the precision REAL: included by test_colliders.c (f64) and
  * test_colliders_f32.c. The oracle is a cloud of points on each surface, made from its definition. */
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/colliders.h"
 
 #include "tests/ladder.h"
 
 static const double exact = sizeof(real) == sizeof(float) ? 2e-6 : 4e-15; /* of numbers of about 1 */
 
-static const char *const names[] = {"plane", "box", "sphere", "capsule", "cylinder", "hourglass", "perforated plate"};
+static const char *const names[PBD_COLLIDER_SHAPES] = {[PBD_PLANE] = "plane",
+                                                       [PBD_BOX] = "box",
+                                                       [PBD_SPHERE] = "sphere",
+                                                       [PBD_CAPSULE] = "capsule",
+                                                       [PBD_CYLINDER] = "cylinder",
+                                                       [PBD_HOURGLASS] = "hourglass",
+                                                       [PBD_PERFORATED_PLATE] = "perforated plate"};
 static const real halves[PBD_COLLIDER_SHAPES][3] = {
     [PBD_PLANE] = {(real)0.5, (real)0.4, (real)0.3},           [PBD_BOX] = {(real)0.5, (real)0.4, (real)0.3},
     [PBD_SPHERE] = {(real)0.5, (real)0.4, (real)0.3},          [PBD_CAPSULE] = {(real)0.5, (real)0.4, (real)0.3},
@@ -134,7 +140,8 @@ static vec3 random_point(uint64_t *seed) {
 
 static void test_distances_against_points_of_the_surface(void **unused) {
     (void)unused;
-    for (int shape = PBD_BOX; shape < PBD_MESH; shape++) {
+    for (int shape = PBD_BOX; shape < PBD_COLLIDER_SHAPES; shape++) {
+        if (shape == PBD_MESH) continue;
         make_points(shape);
         uint64_t seed = 7;
         double worst = 0;
@@ -155,7 +162,8 @@ static void test_distances_against_points_of_the_surface(void **unused) {
 /* The normal has length 1 and leads from any point to its nearest one on the surface, where the distance is 0. */
 static void test_normals_lead_to_the_surface(void **unused) {
     (void)unused;
-    for (int shape = 0; shape < PBD_MESH; shape++) {
+    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
+        if (shape == PBD_MESH) continue;
         uint64_t seed = 11;
         double off = 0, length = 0;
         for (int n = 0; n < 2000; n++) {
@@ -214,9 +222,83 @@ static void test_distances_by_hand(void **unused) {
 
 static void test_numbers_that_are_none_push_nothing(void **unused) {
     (void)unused;
-    for (int shape = 0; shape < PBD_MESH; shape++) {
+    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
+        if (shape == PBD_MESH) continue;
         const collider_gap gap = shape_gap(shape, halves[shape], vec3_make((real)NAN, (real)NAN, (real)NAN));
         assert_false(gap.distance < 0);
+    }
+}
+
+/* One text, two forms: a batch has the distances and normals of its points, but for fused multiply-adds. */
+static void test_batches_agree_with_points(void **unused) {
+    (void)unused;
+    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
+        if (shape == PBD_MESH) continue;
+        uint64_t seed = 13;
+        double off = 0, turned = 0;
+        for (int n = 0; n < 500; n++) {
+            real at[3][PBD_BATCH], got[4][PBD_BATCH];
+            for (int l = 0; l < PBD_BATCH; l++) {
+                const vec3 x = random_point(&seed);
+                at[0][l] = x.x, at[1][l] = x.y, at[2][l] = x.z;
+            }
+            const vcollider_gap gap =
+                vshape_gap(shape, halves[shape],
+                           vvec3_make(batch_load(at[0], 0, PBD_BATCH), batch_load(at[1], 0, PBD_BATCH),
+                                      batch_load(at[2], 0, PBD_BATCH)));
+            batch_store(got[0], 0, PBD_BATCH, gap.distance);
+            batch_store(got[1], 0, PBD_BATCH, gap.normal.x);
+            batch_store(got[2], 0, PBD_BATCH, gap.normal.y);
+            batch_store(got[3], 0, PBD_BATCH, gap.normal.z);
+            for (int l = 0; l < PBD_BATCH; l++) {
+                const collider_gap one = shape_gap(shape, halves[shape], vec3_make(at[0][l], at[1][l], at[2][l]));
+                const double x = (double)(got[1][l] - one.normal.x), y = (double)(got[2][l] - one.normal.y);
+                off = fmax(off, fabs((double)(got[0][l] - one.distance)));
+                /* a direction is as exact as the distance that it is divided by */
+                turned = fmax(turned, hypot(hypot(x, y), (double)(got[3][l] - one.normal.z)) *
+                                          fmin(fabs((double)one.distance), 1));
+            }
+        }
+        check_near(names[shape], off, 0, exact);
+        check_near("its normal", turned, 0, exact);
+    }
+}
+
+/* ---- Outlines ---------------------------------------------------------------------------------------------------- */
+
+typedef struct drawn {
+    int shape, lines;
+    double off, reach[3];
+} drawn;
+
+static pbd_status look_at_line(void *to, const double from[3], const double end[3]) {
+    drawn *d = to;
+    d->lines++;
+    for (int k = 0; k < 2; k++) {
+        const double *x = k ? end : from;
+        const vec3 at = vec3_make((real)x[0], (real)x[1], (real)x[2]);
+        d->off = fmax(d->off, fabs((double)shape_gap(d->shape, halves[d->shape], at).distance));
+        for (int c = 0; c < 3; c++) d->reach[c] = fmax(d->reach[c], fabs(x[c]));
+    }
+    return pbd_ok();
+}
+
+/* Lines begin and end on the surface, and reach as far as the shape does. */
+static void test_outlines(void **unused) {
+    (void)unused;
+    const pbd_scene scene = {0};
+    for (int shape = PBD_BOX; shape < PBD_COLLIDER_SHAPES; shape++) {
+        if (shape == PBD_MESH) continue;
+        const real *half = halves[shape];
+        const pbd_collider c = {.shape = (pbd_collider_shape)shape, .half = {half[0], half[1], half[2]}};
+        drawn d = {.shape = shape};
+        double extent[3];
+        check_ok(collider_outline(&scene, &c, &(collider_pen){look_at_line, &d}));
+        collider_extent(&scene, &c, extent);
+        assert_true(d.lines >= 12);
+        check_near(names[shape], d.off, 0, 4 * exact);
+        for (int k = shape == PBD_PERFORATED_PLATE ? 2 : 0; k < 3; k++)
+            check_near("its extent, m", extent[k], d.reach[k], 4 * exact);
     }
 }
 
@@ -364,6 +446,8 @@ int main(void) {
                                        cmocka_unit_test(test_normals_lead_to_the_surface),
                                        cmocka_unit_test(test_distances_by_hand),
                                        cmocka_unit_test(test_numbers_that_are_none_push_nothing),
+                                       cmocka_unit_test(test_batches_agree_with_points),
+                                       cmocka_unit_test(test_outlines),
                                        cmocka_unit_test(test_motion_by_hand),
                                        cmocka_unit_test(test_place_turn_and_side),
                                        cmocka_unit_test(test_carried),

@@ -466,8 +466,8 @@ static void test_colliders_in_batches(void **unused) {
     enum { COUNT = 1003 };
     size_t moved = 0;
     uint64_t seed = 91;
-    for (int shape = PBD_PLANE; shape <= PBD_PERFORATED_PLATE; shape++)
-        for (int container = 0; container < 2; container++) {
+    for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++)
+        for (int container = 0; container < 2 && shape != PBD_MESH; container++) {
             collider_pose pose = {.axis = {(real)0.8, (real)0.6, 0, (real)-0.6, (real)0.8, 0, 0, 0, 1},
                                   .centre = {(real)0.1, (real)-0.2, (real)0.3},
                                   .half = {(real)0.5, (real)0.4, (real)0.3},

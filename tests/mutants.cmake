@@ -73,8 +73,8 @@ mutant(shape_correction_sign mlsrk ${shape} "vec3_sub(p.gradient, vec3_scale(p.w
 mutant(shape_basis_sign mlsrk ${shape} "vec3_sub(change, vec3_scale(per, c1))" "vec3_add(change, vec3_scale(per, c1))" methods/physics/space/shape_gradients.c)
 set(contact methods/physics/parts/contact_kernels.h)
 mutant(contact_friction_sign contact ${contact} "away = vvec3_sub(away, contact_friction(" "away = vvec3_add(away, contact_friction(")
-mutant(contact_share contact ${contact} "contact_most(one, contact_most(crowd[0], other[0]))" "contact_most(one, crowd[0])")
-mutant(collider_side contact methods/physics/surface/collider_shapes.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")
+mutant(contact_share contact ${contact} "vreal_max(one, vreal_max(crowd[0], other[0]))" "vreal_max(one, crowd[0])")
+mutant(collider_side contact methods/physics/surface/collider_pose.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")
 
 # A header that is all that a test tests: header_mutant(NAME TEST HEADER FROM TO), with the test alone compiled anew.
 function(header_mutant name test header from to)

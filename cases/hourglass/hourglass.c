@@ -9,7 +9,7 @@
 #include "cases/scenes/granular.h"
 
 #define REAL double
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 static const char *const kinds[] = {"analytic", "mesh", NULL};
 

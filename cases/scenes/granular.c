@@ -8,7 +8,7 @@
 #define REAL double
 #include "methods/physics/math/svd3.h"
 #include "methods/physics/space/sph_kernel.h"
-#include "methods/physics/surface/collider_pose.h"
+#include "methods/physics/surface/colliders.h"
 
 static pbd_status no_memory(size_t particles) {
     return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", particles);

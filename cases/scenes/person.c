@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define REAL double
-#include "methods/physics/surface/collider_pose.h"
+#include "methods/physics/surface/colliders.h"
 
 /* Of a person of height 1 who stands on z = 0 and looks along -x. */
 typedef struct body_part {

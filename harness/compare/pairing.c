@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "harness/catalog/renamed.h"
+#include "harness/exec/clock.h"
 #include "harness/plan/record.h"
 #include "harness/process/child.h"
-#include "harness/process/clock.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/run.h"
 

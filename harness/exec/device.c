@@ -4,9 +4,9 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "harness/exec/backend.h"
+#include "harness/exec/clock.h"
 
 struct pbd_exec {
     const pbd_backend_ops *ops;
@@ -241,18 +241,12 @@ pbd_status pbd_exec_wait(pbd_exec *exec) {
     return exec->ops->wait(exec->self);
 }
 
-static double seconds_of(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 pbd_status pbd_exec_timer_begin(pbd_exec *exec) {
     PBD_TRY(flush(exec));
     PBD_TRY(exec->ops->wait(exec->self));
     if (exec->ops->timer_begin) PBD_TRY(exec->ops->timer_begin(exec->self));
-    exec->timer_cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-    exec->timer_wall = seconds_of(CLOCK_MONOTONIC);
+    exec->timer_cpu = pbd_cpu_seconds();
+    exec->timer_wall = pbd_wall_seconds();
     return pbd_ok();
 }
 
@@ -263,8 +257,8 @@ pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
         PBD_TRY(exec->ops->timer_end(exec->self, &seconds));
     else
         PBD_TRY(exec->ops->wait(exec->self));
-    double wall = seconds_of(CLOCK_MONOTONIC) - exec->timer_wall;
-    out->cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - exec->timer_cpu;
+    double wall = pbd_wall_seconds() - exec->timer_wall;
+    out->cpu_s = pbd_cpu_seconds() - exec->timer_cpu;
     out->wall_s = exec->ops->timer_end ? seconds : wall;
     return pbd_ok();
 }

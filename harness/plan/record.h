@@ -2,8 +2,8 @@
 #ifndef PBD_RECORD_H
 #define PBD_RECORD_H
 
+#include "harness/exec/clock.h"
 #include "harness/plan/result.h"
-#include "harness/process/clock.h"
 
 /* A recorder writes into `result`, which must outlive it; `stop` is polled for Ctrl-C and may be NULL. While `muted`
  * nothing is kept (warm-ups). */

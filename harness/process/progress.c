@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "harness/process/clock.h"
+#include "harness/exec/clock.h"
 
 bool pbd_is_terminal(FILE *stream) { return isatty(fileno(stream)) && !getenv("NO_COLOR"); }
 

@@ -12,7 +12,7 @@
 
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/space/neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 
 enum { STEPS_OWN, STEPS_GLOBAL, STEPS_FIXED };
 enum { MOST_LEVELS = 20, LIMIT_OFF = 0 };

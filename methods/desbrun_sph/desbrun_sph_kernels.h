@@ -9,7 +9,7 @@
 
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/sph_kernel.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 enum {
     SPH_BLOCK = 256,    /* particles that one item looks at, where a few numbers of all are wanted */

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/clock.h"
 #include "harness/exec/real.h"
 #include "methods/fem_implicit/elements.h"
 #include "methods/fem_implicit/material.h"
-#include "methods/physics/device/clock.h"
 #include "methods/physics/math/sparse.h"
 
 static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
@@ -438,8 +438,8 @@ static bool search_line(fem_implicit *fem, double *u, const balance *here, doubl
 
 static void watch_residual(fem_implicit *fem, long iteration, double residual) {
     if (!fem->watch.now) return;
-    if (iteration == 0) fem->watch.first = residual, fem->watch.begun = clock_now();
-    const double spent = clock_now() - fem->watch.begun, number = (double)iteration;
+    if (iteration == 0) fem->watch.first = residual, fem->watch.begun = pbd_wall_seconds();
+    const double spent = pbd_wall_seconds() - fem->watch.begun, number = (double)iteration;
     const double relative = fem->watch.first > 0 ? residual / fem->watch.first : 0;
     pbd_series(fem->recorder, "residual", "value", "1", &relative, 1, 1);
     pbd_series(fem->recorder, "residual_iteration", "value", "1", &number, 1, 1);

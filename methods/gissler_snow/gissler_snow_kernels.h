@@ -14,7 +14,7 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/matter/flow.h"
 #include "methods/physics/space/sph_kernel.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 enum { GISSLER_BLOCK = 256 }; /* particles that one item looks at, where a few numbers of all are wanted */
 enum { GISSLER_BODY = 8 };    /* of a particle: stretch S as xx yy zz xy yz zx, J_P, J of the whole motion */

@@ -11,9 +11,8 @@
 #include "methods/gissler_snow/gissler_snow_kernels.h"
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/matter/flow_material.h"
-#include "methods/physics/space/kernel_warnings.h"
 #include "methods/physics/space/neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 
 /* Values of the parameters of these names. */
 enum { SOLVE_SPLIT, SOLVE_TOGETHER };
@@ -411,7 +410,7 @@ static pbd_status advance_phase(gissler_snow *s, double dt) {
 }
 
 static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
-    kernel_warnings(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
+    neighbours_warn(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
     if (s->unsolved > 0)
         pbd_warning(s->recorder, "solver_residual",
                     "a solver reached %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g "

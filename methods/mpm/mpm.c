@@ -8,7 +8,7 @@
 #include "methods/mpm/start_fields.h"
 #include "methods/physics/matter/flow_material.h"
 #include "methods/physics/space/rest_neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 
 /* Cells that a box may have: a grid much larger than its matter is a run that flies apart. */
 enum { FREE_CELLS = 1 << 22, CELLS_OF_A_PARTICLE = 64, MOST_CELLS = 1 << 28 };

@@ -15,7 +15,7 @@
 #include "harness/exec/tile.h"
 #include "methods/physics/matter/flow.h"
 #include "methods/physics/space/grid_search.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 /* Rows of a particle: matrices are their columns x, y, z one after the other. */
 enum {
@@ -58,10 +58,10 @@ PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK *
         int fine = square < far;
         for (int d = 0; d < 3; d++) {
             fine &= x[d] > -far && x[d] < far;
-            low[d] = real_least(x[d], low[d]);
-            high[d] = real_most(x[d], high[d]);
+            low[d] = real_min(x[d], low[d]);
+            high[d] = real_max(x[d], high[d]);
         }
-        fastest = real_most(square, fastest);
+        fastest = real_max(square, fastest);
         nowhere += (real)!fine;
     }
     real *out = a->seen + MPM_SEEN * block;
@@ -349,17 +349,8 @@ typedef struct mpm_axis {
     vreal w[3], d[3];
 } mpm_axis;
 
-PBD_FN vreal mpm_floor(vreal x) {
-#if PBD_BATCH == 1
-    return real_floor(x);
-#else
-    for (int l = 0; l < PBD_BATCH; l++) x[l] = real_floor(x[l]);
-    return x;
-#endif
-}
-
 PBD_FN mpm_axis mpm_axis_of(const real *y, int count) {
-    const vreal at = batch_load(y, 0, count), f = at - mpm_floor(at);
+    const vreal at = batch_load(y, 0, count), f = at - vreal_floor(at);
     mpm_axis out;
     out.d[0] = (real)-0.5 - f;
     out.d[1] = (real)0.5 - f;

@@ -4,7 +4,7 @@
 #define PBD_PBF_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 typedef struct pbf_push_args {
     real *v;          /* rows: velocity, m/s; inverse mass, 1/kg, 0: held */

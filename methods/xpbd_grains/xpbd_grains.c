@@ -7,7 +7,7 @@
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/space/rest_neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 #include "methods/xpbd_grains/xpbd_grains_kernels.h"
 
 static const char *const solvers[] = {"jacobi", "coloured_gs", NULL};

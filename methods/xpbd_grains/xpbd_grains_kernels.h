@@ -134,7 +134,7 @@ PBD_BATCH_OF(count_touching, grain_args, i, count, 6 * (4 * sizeof(real) + 4), 6
 PBD_FN vreal grain_share(const grain_args *a, const grain_lanes *g, const grain_contacts *c) {
     vreal share = vreal_set(1);
     for (int l = 0; l < PBD_BATCH && a->count; l++)
-        grain_lane(&share, l, a->relaxation / real_most(1, real_most(a->count[c->j[l]], a->count[g->own[l]])));
+        grain_lane(&share, l, a->relaxation / real_max(1, real_max(a->count[c->j[l]], a->count[g->own[l]])));
     return share;
 }
 
@@ -199,7 +199,7 @@ PBD_FN void project_pair(const grain_colour_args *a, uint32_t i, uint32_t j, uin
     real push = depth / w;
     if (g->pressure) {
         const real lambda = g->pressure[k];
-        g->pressure[k] = real_most(0, lambda + (depth - g->compliance * lambda) / (w + g->compliance));
+        g->pressure[k] = real_max(0, lambda + (depth - g->compliance * lambda) / (w + g->compliance));
         push = g->pressure[k] - lambda;
     }
     vec3 away = vec3_scale(push, normal);
@@ -286,7 +286,7 @@ PBD_ITEM(watch_grains, grain_watch_args, i, 16 * (4 * sizeof(real) + 4), 16 * 12
     for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {
         const vec3 off = vec3_sub(grain_row(g->p, i), grain_row(g->p, g->list[k]));
         const real now = g->diameter - real_sqrt(vec3_dot(off, off));
-        depth = real_most(now, depth);
+        depth = real_max(now, depth);
         contacts += (real)(now > (real)-0.01 * g->diameter);
     }
     a->seen[2 * i] = depth;

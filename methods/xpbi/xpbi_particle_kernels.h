@@ -3,7 +3,7 @@
 #define PBD_XPBI_PARTICLE_KERNELS_H
 
 #include "methods/physics/space/neighbours_kernels.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 /* State of particles, in their order in space; rows of four reals. After the last follow XPBI_LANES rows for lanes
  * that stand for nobody. */
@@ -101,7 +101,7 @@ PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
     real clearance = (real)1e30;
     for (int c = 0; c < a->colliders; c++) {
         const int mesh = a->collider[c].shape == PBD_MESH;
-        clearance = real_least(clearance, mesh ? 0 : collider_gap_at(a->collider + c, x).distance);
+        clearance = real_min(clearance, mesh ? 0 : collider_gap_at(a->collider + c, x).distance);
     }
     clearance = (real)0.9 * (clearance - (a->load ? a->load[4 * i + 3] : 0));
     a->clearance[i] = clearance > a->least ? clearance : 0; /* NaN: 0 */

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/physics/device/clock.h"
+#include "harness/exec/clock.h"
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/matter/flow_material.h"
 #include "methods/physics/parts/fluid.h"
-#include "methods/physics/space/kernel_warnings.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 #include "methods/xpbi/xpbi_cloth.h"
 #include "methods/xpbi/xpbi_layout.h"
 
@@ -309,14 +308,14 @@ static pbd_status look_at_residual(xpbi *s, const xpbi_solve_args *args, long it
     double now = 0;
     if (!w->asked) return pbd_ok();
     PBD_TRY(pbd_exec_wait(s->exec));
-    if (iteration > 0) w->spent += clock_now() - w->since;
+    if (iteration > 0) w->spent += pbd_wall_seconds() - w->since;
     pbd_phase_begin(s->recorder, "residual");
     const pbd_status status = residual_of(s, args, &now);
     pbd_phase_end(s->recorder);
     if (iteration == 0) w->first = now;
     w->last = w->first > 0 ? now / w->first : 0;
     if (w->recorded && status.code == PBD_OK) record_residual(s, w, iteration);
-    w->since = clock_now();
+    w->since = pbd_wall_seconds();
     return status;
 }
 
@@ -447,7 +446,7 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
                          (unsigned long long)s->steps);
     s->fastest = sqrt(seen[0]);
-    kernel_warnings(s->recorder, s->fastest, s->radius, dt, seen[1], s->continuum);
+    neighbours_warn(s->recorder, s->fastest, s->radius, dt, seen[1], s->continuum);
     s->looked += (double)s->continuum;
     s->deficient += seen[1];
     s->alone += seen[2];

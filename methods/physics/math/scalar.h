@@ -18,6 +18,17 @@ typedef int mask; /* what a comparison of reals gives; vmask is that of batches 
 
 PBD_FN real real_where(mask m, real a, real b) { return m ? a : b; }
 PBD_FN real real_set(real x) { return x; }
+PBD_FN real real_floor(real x) {
+    return sizeof(real) == sizeof(float) ? (real)floorf((float)x) : (real)floor((double)x);
+}
+PBD_FN vreal vreal_floor(vreal x) {
+#if PBD_BATCH == 1
+    return real_floor(x);
+#else
+    for (int l = 0; l < PBD_BATCH; l++) x[l] = real_floor(x[l]);
+    return x;
+#endif
+}
 
 /* Whether any asks for it: the one thing that a body may branch on, to leave out what nobody needs. */
 PBD_FN int mask_any(mask m) { return m != 0; }
@@ -62,6 +73,9 @@ PBD_FN V(real) V(real_copysign)(V(real) a, V(real) b) {
 /* With NaN for one of them, the second. */
 PBD_FN V(real) V(real_max)(V(real) a, V(real) b) { return V(real_where)(a > b, a, b); }
 PBD_FN V(real) V(real_min)(V(real) a, V(real) b) { return V(real_where)(a < b, a, b); }
+
+/* 1 for -0. */
+PBD_FN V(real) V(real_sign)(V(real) x) { return V(real_where)(x < 0, V(real_set)(-1), V(real_set)(1)); }
 
 /* The power of two in x >= 0 (x itself without its digits), kept where it and its reciprocal are normal: for scaling
  * without rounding. *inverse is the reciprocal. */

@@ -16,7 +16,7 @@
 #define PBD_CLOTH_CONTACT_KERNELS_H
 
 #include "harness/exec/kernel.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/mesh_search.h"
 
 enum { MEETINGS_MOST = 6 }; /* triangles that one particle is in contact with: the nearest */
@@ -86,7 +86,7 @@ PBD_FN int meeting_of(const meeting_find_args *a, vec3 x, vec3 move, uint32_t tr
 /* All triangles whose inside is nearest; of rims, which neighbours share, only one that is nearer than any inside. */
 PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[MEETINGS_MOST]) {
     const vec3 x = load3(a->x, i), move = vec3_scale(a->dt, load3(a->v, i));
-    const real wide = a->distance + a->reach + real_size(move.x) + real_size(move.y) + real_size(move.z);
+    const real wide = a->distance + a->reach + real_abs(move.x) + real_abs(move.y) + real_abs(move.z);
     const vec3 low = vec3_make(x.x - wide, x.y - wide, x.z - wide),
                high = vec3_make(x.x + wide, x.y + wide, x.z + wide);
     mesh_walk walk;
@@ -202,7 +202,7 @@ PBD_ITEM(project_meetings, meeting_args, c, 52 * sizeof(real) + 16, 90) {
     const vec3 n = load3(a->normal, c), was = load3(a->state, c);
     const vec3 carried = vec3_sub(mesh_blend(a->p, vertex, foot), mesh_blend(a->start, vertex, foot));
     const vec3 r = vec3_sub(vec3_scale(a->dt, load3(a->v, a->particle[c])), carried);
-    const real along = vec3_dot(n, r), push = real_most(0, state[3] - per * (foot[3] + along));
+    const real along = vec3_dot(n, r), push = real_max(0, state[3] - per * (foot[3] + along));
     vec3 drag = vec3_sub(was, vec3_scale(per, vec3_sub(r, vec3_scale(along, n))));
     const real length = real_sqrt(vec3_dot(drag, drag)), most = a->friction * push;
     drag = vec3_scale(length > most ? most / length : (real)1, drag);
@@ -258,7 +258,7 @@ PBD_ITEM(watch_meetings, meeting_watch_args, block, MEETING_BLOCK * sizeof(real)
     real deepest = 0, near = 0;
     for (size_t c = begin; c < end; c++) {
         const real gap = a->normal[4 * c + 3];
-        deepest = real_most(deepest, -gap);
+        deepest = real_max(deepest, -gap);
         near += gap < (real)0.01 * a->distance ? (real)1 : (real)0;
     }
     a->out[MEETING_SUMS * block] = deepest;

@@ -23,7 +23,7 @@
 #define PBD_CONTACT_H
 
 #include "methods/physics/space/neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 
 #define contact_create PBD_NAME(contact_create)
 #define contact_free PBD_NAME(contact_free)

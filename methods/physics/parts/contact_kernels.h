@@ -4,7 +4,7 @@
 
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/grid_search.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
 
@@ -310,10 +310,7 @@ PBD_BATCH_OF(find_touching, contact_pass_args, first, count, 4 * (5 * sizeof(rea
     if (begin < end) store_crowds(a, first, count, touches, sum);
 }
 
-PBD_FN vreal contact_least(vreal a, vreal b) { return vreal_where(a < b, a, b); }
-PBD_FN vreal contact_most(vreal a, vreal b) { return vreal_where(a > b, a, b); }
-
-/* friction_of collider_shapes.h, for a batch. */
+/* friction_of collider_pose.h, for a batch. */
 PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
     const vvec3 along = vvec3_sub(slip, vvec3_scale(vvec3_dot(slip, normal), normal));
     const vreal length = vreal_sqrt(vvec3_dot(along, along)), one = vreal_set(1);
@@ -353,8 +350,8 @@ PBD_BATCH_OF(find_pushes, contact_pass_args, first, count, 12 + 8 * sizeof(real)
         off.x = vreal_where(there, off.x, one);
         const contact_pairs pair = contact_pairs_of(off, crowd[2] + other[2], i, j);
         if (a->shared) {
-            share = contact_least(one, a->relaxation / contact_most(one, contact_most(crowd[0], other[0])));
-            across = contact_least(share, one / contact_most(one, contact_most(crowd[1], other[1])));
+            share = vreal_min(one, a->relaxation / vreal_max(one, vreal_max(crowd[0], other[0])));
+            across = vreal_min(share, one / vreal_max(one, vreal_max(crowd[1], other[1])));
         }
         const vreal push = vreal_where(there, share * pair.depth, zero);
         vvec3 away = vvec3_scale(push, pair.normal);
@@ -411,36 +408,11 @@ PBD_FN vvec3 batch_to_frame(const collider_pose *c, vvec3 off) {
                       axis[6] * off.x + axis[7] * off.y + axis[8] * off.z);
 }
 
-PBD_FN vreal batch_size_of(vreal a) { return contact_most(a, -a); }
-PBD_FN vreal batch_radius_of(vreal x, vreal y) { return vreal_sqrt(x * x + y * y); }
-
-/* gap_of_faces of collider_shapes.h, without the direction. */
-PBD_FN vreal batch_gap_of_faces(vreal x, vreal y, vreal z) {
-    const vreal zero = vreal_set(0), nearest = contact_most(x, contact_most(y, z));
-    const vvec3 beyond = vvec3_make(contact_most(x, zero), contact_most(y, zero), contact_most(z, zero));
-    const vreal length = vreal_sqrt(vvec3_dot(beyond, beyond));
-    return vreal_where(length > zero, length, nearest);
-}
-
-/* The distance of shape_gap, for a batch; `x` in the collider's frame. */
-PBD_FN vreal batch_shape_gap(const collider_pose *c, vvec3 x) {
-    const real *half = c->half;
-    if (c->shape == PBD_PLANE) return x.z;
-    const vreal size_z = batch_size_of(x.z), above = contact_most(size_z - half[2], vreal_set(0));
-    const vreal radial = batch_radius_of(x.x, x.y);
-    if (c->shape == PBD_SPHERE) return batch_radius_of(radial, x.z) - half[0];
-    if (c->shape == PBD_CAPSULE) return batch_radius_of(radial, above) - half[0];
-    if (c->shape == PBD_BOX)
-        return batch_gap_of_faces(batch_size_of(x.x) - half[0], batch_size_of(x.y) - half[1], size_z - half[2]);
-    return batch_gap_of_faces(radial - half[0], vreal_set(-half[0] - half[2]), size_z - half[2]);
-}
-
-/* Shapes after the cylinder are not asked about: everybody may be near. */
 PBD_FN uint32_t near_collider(const collider_pose *c, vvec3 x, vreal reach) {
-    if (c->shape > PBD_CYLINDER) return ~0u;
+    if (c->shape == PBD_MESH) return ~0u; /* mesh_collider.h asks its anchors */
     const vvec3 off = vvec3_make(x.x - c->centre[0], x.y - c->centre[1], x.z - c->centre[2]);
-    const vreal gap = batch_shape_gap(c, batch_to_frame(c, off));
-    const vreal lengths = batch_size_of(off.x) + batch_size_of(off.y) + batch_size_of(off.z) + batch_size_of(reach) +
+    const vreal gap = vshape_gap(c->shape, c->half, batch_to_frame(c, off)).distance;
+    const vreal lengths = vreal_abs(off.x) + vreal_abs(off.y) + vreal_abs(off.z) + vreal_abs(reach) +
                           (c->half[0] + c->half[1] + c->half[2]);
     const vreal slack = (real)(64 * REAL_EPSILON) * lengths;
     return batch_bits((c->container ? -gap : gap) < reach + slack);

@@ -13,7 +13,7 @@
 #define PBD_FLUID_H
 
 #include "methods/physics/space/neighbours.h"
-#include "methods/physics/surface/collider_poses.h"
+#include "methods/physics/surface/colliders.h"
 
 #define fluid_create PBD_NAME(fluid_create)
 #define fluid_free PBD_NAME(fluid_free)

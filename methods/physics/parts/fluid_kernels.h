@@ -22,7 +22,7 @@
 #include "methods/physics/math/scalar.h"
 #include "methods/physics/space/neighbours_kernels.h"
 #include "methods/physics/space/particle_slice.h"
-#include "methods/physics/surface/collider_shapes.h"
+#include "methods/physics/surface/collider_pose.h"
 
 enum {
     FLUID_LANES = PARTICLE_SLICE, /* particles that stand side by side in the lists */
@@ -202,7 +202,7 @@ PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
     for (int c = 0; c < w->count && a->role[i] >= 0; c++) {
         const size_t at = (size_t)c * w->stride + i;
         const collider_gap gap = collider_gap_near(a->collider + c, load3(a->p, i), w->support);
-        w->distance[at] = real_most(gap.distance, 0);
+        w->distance[at] = real_max(gap.distance, 0);
         w->normal[4 * at] = gap.normal.x;
         w->normal[4 * at + 1] = gap.normal.y;
         w->normal[4 * at + 2] = gap.normal.z;
@@ -411,7 +411,7 @@ typedef struct fluid_allow_args {
 /* Liquid that is too dense when it all begins is let out little by little: at once it would explode. */
 PBD_ITEM(fluid_allow, fluid_allow_args, i, 2 * sizeof(real), 1) {
     real *allowed = a->allowed + fluid_id(a->id, i);
-    *allowed = a->keep < 0 ? real_most(a->excess[i], 0) : a->keep * *allowed;
+    *allowed = a->keep < 0 ? real_max(a->excess[i], 0) : a->keep * *allowed;
 }
 
 typedef struct fluid_forget_args {

@@ -12,7 +12,7 @@
 #ifndef PBD_GRID_SEARCH_H
 #define PBD_GRID_SEARCH_H
 
-#include "harness/exec/batch.h"
+#include "methods/physics/math/scalar.h"
 
 typedef struct grid_view {
     /* By place in the order of cells; each with PBD_BATCH more that hold anything. */
@@ -23,10 +23,6 @@ typedef struct grid_view {
     real inverse_cell;        /* 1/m */
     int bits[3];              /* 2^bits cells along each axis */
 } grid_view;
-
-PBD_FN real real_floor(real x) {
-    return sizeof(real) == sizeof(float) ? (real)floorf((float)x) : (real)floor((double)x);
-}
 
 /* floor(x/cell) modulo 2^bits: exact however large it is. */
 PBD_FN uint32_t grid_coordinate(real x, real inverse_cell, int bits) {

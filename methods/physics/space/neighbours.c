@@ -208,3 +208,15 @@ pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt) {
     if (rebuilt) *rebuilt = needed;
     return needed ? make_lists(n, rows) : pbd_ok();
 }
+
+void neighbours_warn(pbd_recorder *recorder, double fastest, double radius, double dt, double few, size_t particles) {
+    const double courant = fastest * dt / radius;
+    if (courant > 0.5)
+        pbd_warning(recorder, "kernel_cfl",
+                    "a particle moves %.3g r in a step of %g s: above r/2 neighbours are missed", courant, dt);
+    if (few > 0)
+        pbd_warning(recorder, "few_neighbours",
+                    "%g of %zu particles have neighbours in less than three directions: their gradients of velocity "
+                    "are 0 along the others",
+                    few, particles);
+}

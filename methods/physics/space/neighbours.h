@@ -22,6 +22,7 @@
 #define neighbours_free PBD_NAME(neighbours_free)
 #define neighbours_update PBD_NAME(neighbours_update)
 #define neighbours_room PBD_NAME(neighbours_room)
+#define neighbours_warn PBD_NAME(neighbours_warn)
 
 typedef struct grid {
     pbd_exec *exec;
@@ -70,5 +71,9 @@ pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt);
 /* Room for `entries` numbers in *list, of which *capacity fit now; what was there is lost. PBD_FAILED where there are
  * more than 32 bits can count. */
 pbd_status neighbours_room(pbd_exec *exec, size_t particles, uint64_t entries, uint32_t **list, size_t *capacity);
+
+/* Warns where gradients of velocity from neighbours are doubtful. fastest: m/s; radius: half the kernel's support, m;
+ * few: particles, of so many, whose neighbours do not span space. */
+void neighbours_warn(pbd_recorder *recorder, double fastest, double radius, double dt, double few, size_t particles);
 
 #endif

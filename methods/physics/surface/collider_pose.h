@@ -1,22 +1,133 @@
-/* Where a collider is over a stretch of time, in the caller's `real`. Host. */
+/* A collider over one substep, as a kernel meets it: how far a particle is from it and which way out, by the formula of
+ * its shape (collider_shapes.h) or by its mesh (mesh_collider.h), and what becomes of a particle that touches it. */
 #ifndef PBD_COLLIDER_POSE_H
 #define PBD_COLLIDER_POSE_H
 
-#include "methods/physics/surface/collider_shapes.h"
-#include "methods/physics/surface/colliders.h"
+#include "methods/method.h"
+#include "methods/physics/surface/mesh_collider.h"
 
-/* From `time` to time + dt, s. */
-static inline collider_pose collider_pose_over(const pbd_collider *from, double time, double dt) {
-    double centre[3], axis[3][3];
-    collider_pose out = {.friction = (real)from->friction, .shape = (int)from->shape, .container = from->container};
-    for (int d = 0; d < 3; d++) out.half[d] = (real)from->half[d];
-    collider_at(from, time, centre, axis);
-    for (int d = 0; d < 3; d++) out.centre_before[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out.axis_before[k] = (real)axis[k / 3][k % 3];
-    collider_at(from, time + dt, centre, axis);
-    for (int d = 0; d < 3; d++) out.centre[d] = (real)centre[d];
-    for (int k = 0; k < 9; k++) out.axis[k] = (real)axis[k / 3][k % 3];
-    return out;
+/* Frames: unit vectors x, y, z, each a row. */
+typedef struct collider_pose {
+    real axis[9], centre[3];               /* at the end of the substep */
+    real axis_before[9], centre_before[3]; /* at its start */
+    real half[3];
+    real friction;
+    int shape, container;
+    collider_mesh mesh; /* of PBD_MESH */
+} collider_pose;
+
+PBD_FN vec3 to_frame(const real axis[9], const real centre[3], vec3 x) {
+    const vec3 off = vec3_make(x.x - centre[0], x.y - centre[1], x.z - centre[2]);
+    return vec3_make(axis[0] * off.x + axis[1] * off.y + axis[2] * off.z,
+                     axis[3] * off.x + axis[4] * off.y + axis[5] * off.z,
+                     axis[6] * off.x + axis[7] * off.y + axis[8] * off.z);
+}
+
+PBD_FN vec3 turn_from_frame(const real axis[9], vec3 x) {
+    return vec3_make(axis[0] * x.x + axis[3] * x.y + axis[6] * x.z, axis[1] * x.x + axis[4] * x.y + axis[7] * x.z,
+                     axis[2] * x.x + axis[5] * x.y + axis[8] * x.z);
+}
+
+/* From the side where particles may be: inside a container, outside of anything else. Below 0 on the wrong one. Of a
+ * mesh, as far as `reach`: beyond it, far away. */
+PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach) {
+    const vec3 at = to_frame(c->axis, c->centre, x);
+    if (c->shape == PBD_MESH) {
+        collider_gap gap = mesh_gap_near(&c->mesh, c->container, at, reach);
+        gap.normal = turn_from_frame(c->axis, gap.normal);
+        return gap;
+    }
+    collider_gap gap = shape_gap(c->shape, c->half, at);
+    const real side = c->container ? (real)-1 : (real)1;
+    gap.distance *= side;
+    gap.normal = vec3_scale(side, turn_from_frame(c->axis, gap.normal));
+    return gap;
+}
+
+PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) { return collider_gap_near(c, x, MESH_FAR); }
+
+/* The same for particle i of the radius `radius`, which was at `start` when the substep began. Of a mesh: what lies in
+ * between counts (*room: mesh_gap_after), and who is farther off than its radius may be told any such distance. */
+PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius, real *room) {
+    *room = 0;
+    if (c->shape != PBD_MESH) return collider_gap_at(c, x);
+    const vec3 from = to_frame(c->axis_before, c->centre_before, start), to = to_frame(c->axis, c->centre, x);
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + MESH_ANCHOR * i : 0;
+    collider_gap gap = mesh_gap_after(&c->mesh, c->container, anchor, from, to, radius, room);
+    gap.normal = turn_from_frame(c->axis, gap.normal);
+    return gap;
+}
+
+/* How far beyond the surface particle i is at x, m; below 0: it is where it may be. Nobody is beyond a sheet. */
+PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
+    real room;
+    if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
+    if (!c->mesh.normal) return -MESH_FAR;
+    const vec3 at = to_frame(c->axis, c->centre, x);
+    real *anchor = c->mesh.anchor ? c->mesh.anchor + MESH_ANCHOR * i : 0;
+    return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &room).distance - c->mesh.thickness;
+}
+
+/* How far the point of the collider that is at x now has moved since the substep began. */
+PBD_FN vec3 collider_carried(const collider_pose *c, vec3 x) {
+    const vec3 before = turn_from_frame(c->axis_before, to_frame(c->axis, c->centre, x));
+    return vec3_make(x.x - c->centre_before[0] - before.x, x.y - c->centre_before[1] - before.y,
+                     x.z - c->centre_before[2] - before.z);
+}
+
+/* Coulomb's law for a step: of a motion along the surface, friction takes back all, or what `most` (its coefficient
+ * times the depth that was pushed out) allows. Source: Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
+PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
+    const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, normal), normal));
+    const real length = real_sqrt(vec3_dot(along, along));
+    return vec3_scale(length > most ? most / length : (real)1, along);
+}
+
+/* ---- Meeting one ------------------------------------------------------------------------------------------------- */
+
+/* Where the point of the collider is now that was at x when the substep began. */
+PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
+    const vec3 off = turn_from_frame(c->axis, to_frame(c->axis_before, c->centre_before, x));
+    return vec3_make(c->centre[0] + off.x, c->centre[1] + off.y, c->centre[2] + off.z);
+}
+
+enum { MESH_ROUNDS = 4 };
+
+/* What a collider makes of particle i at *p, which was at `start` when the substep began: out by what it is too deep,
+ * then back along the surface by friction. Whether it touched. A mesh is asked again where a way out of one triangle
+ * may lead through another; who is still beyond it then goes back to where it came from, as seen by the collider:
+ * nobody passes. */
+PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 start, vec3 *p) {
+    const int mesh = c->shape == PBD_MESH;
+    for (int round = 0; round <= (mesh ? MESH_ROUNDS : 0); round++) {
+        real room;
+        const vec3 before = *p;
+        const collider_gap gap = collider_gap_after(c, i, start, before, radius, &room);
+        const real depth = radius - gap.distance;
+        if (!(depth > (round > 0 ? c->mesh.rounding : 0))) return round > 0;
+        if (round == MESH_ROUNDS) {
+            if (room < 0) *p = collider_brought(c, start);
+            return 1;
+        }
+        *p = vec3_add(*p, vec3_scale(depth, gap.normal));
+        if (c->friction > 0) {
+            const vec3 carried = collider_carried(c, vec3_sub(*p, vec3_scale(radius, gap.normal)));
+            const vec3 slip = vec3_sub(vec3_sub(*p, start), carried);
+            *p = vec3_sub(*p, friction_of(slip, gap.normal, c->friction * depth));
+        }
+        if (mesh_distance(before, *p) < room) return 1;
+    }
+    return 1;
+}
+
+/* All of them; meshes last, so that nobody is pushed through one by another shape. */
+PBD_FN int collider_push_all(const collider_pose *collider, int colliders, size_t i, real radius, vec3 start, vec3 *p) {
+    int touched = 0;
+    for (int k = 0; k < 2 * colliders; k++) {
+        const collider_pose *c = collider + (k < colliders ? k : k - colliders);
+        if ((c->shape == PBD_MESH) == (k >= colliders)) touched |= collider_push(c, i, radius, start, p);
+    }
+    return touched;
 }
 
 #endif

@@ -1,7 +1,11 @@
 #include "methods/physics/surface/colliders.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "methods/physics/surface/mesh_surface.h"
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
@@ -28,10 +32,97 @@ void collider_at(const pbd_collider *c, double time, double centre[3], double ax
     for (int k = 0; k < 3; k++) turn(angle, axis[k]);
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-static const char *const shapes[PBD_COLLIDER_SHAPES] = {"plane",    "box",       "sphere",           "capsule",
-                                                        "cylinder", "hourglass", "perforated plate", "mesh"};
+typedef enum least_size { ABOVE_0, AT_LEAST_0 } least_size;
+
+typedef struct collider_solid {
+    const double *half;
+    const pbd_collider_mesh *mesh; /* of PBD_MESH */
+} collider_solid;
+
+/* What each file of shapes/ defines. NULL: nothing to check or draw, and no extent. */
+typedef struct collider_shape {
+    const char *name;
+    struct {
+        const char *name;
+        int entry; /* of half[] */
+        least_size least;
+    } size[4]; /* those that it reads, m; ends with a NULL name */
+    pbd_status (*check)(const double half[3], const char *who);
+    void (*extent)(const collider_solid *s, double extent[3]);
+    pbd_status (*outline)(const collider_solid *s, const collider_pen *pen);
+} collider_shape;
+
+/* About `axis` from the first axis after it; both in turns. */
+static pbd_status draw_arc(const collider_pen *pen, int axis, const double centre[3], double radius, double first,
+                           double turns) {
+    const int parts = (int)lround(48 * turns);
+    double last[3] = {0};
+    for (int i = 0; i <= parts; i++) {
+        const double angle = 6.283185307179586 * (first + turns * i / parts);
+        double at[3] = {centre[0], centre[1], centre[2]};
+        at[(axis + 1) % 3] += radius * cos(angle);
+        at[(axis + 2) % 3] += radius * sin(angle);
+        if (i > 0) PBD_TRY(pen->line(pen->to, last, at));
+        memcpy(last, at, sizeof last);
+    }
+    return pbd_ok();
+}
+
+static pbd_status draw_circle(const collider_pen *pen, int axis, const double centre[3], double radius) {
+    return draw_arc(pen, axis, centre, radius, 0, 1);
+}
+
+/* About z, after so many quarters of a turn from x. */
+static void on_circle(int quarters, double radius, double z, double out[3]) {
+    out[0] = quarters % 2 ? 0 : radius * (1 - quarters);
+    out[1] = quarters % 2 ? radius * (2 - quarters) : 0;
+    out[2] = z;
+}
+
+/* About z, |z| <= half. */
+static pbd_status draw_tube(const collider_pen *pen, double radius, double half) {
+    for (int quarter = 0; quarter < 4; quarter++) {
+        double from[3], to[3];
+        on_circle(quarter, radius, -half, from);
+        on_circle(quarter, radius, half, to);
+        PBD_TRY(pen->line(pen->to, from, to));
+    }
+    for (int end = -1; end <= 1; end += 2) PBD_TRY(draw_circle(pen, 2, (double[3]){0, 0, end * half}, radius));
+    return pbd_ok();
+}
+
+#include "methods/physics/surface/shapes/shapes.def"
+
+static const collider_shape *const shapes[PBD_COLLIDER_SHAPES] = {
+#define COLLIDER_SHAPE(NAME, name) [PBD_##NAME] = &name##_shape,
+#include "methods/physics/surface/shapes/shapes.def"
+#undef COLLIDER_SHAPE
+};
+
+static bool is_known(const pbd_scene *scene, const pbd_collider *c) {
+    return (unsigned)c->shape < PBD_COLLIDER_SHAPES && (c->shape != PBD_MESH || c->mesh < scene->collider_meshes);
+}
+
+static collider_solid solid_of(const pbd_scene *scene, const pbd_collider *c) {
+    return (collider_solid){c->half, c->shape == PBD_MESH ? &scene->collider_mesh[c->mesh] : NULL};
+}
+
+pbd_status collider_outline(const pbd_scene *scene, const pbd_collider *c, const collider_pen *pen) {
+    if (!is_known(scene, c)) return pbd_ok();
+    const collider_solid solid = solid_of(scene, c);
+    return shapes[c->shape]->outline ? shapes[c->shape]->outline(&solid, pen) : pbd_ok();
+}
+
+void collider_extent(const pbd_scene *scene, const pbd_collider *c, double extent[3]) {
+    memset(extent, 0, 3 * sizeof *extent);
+    if (!is_known(scene, c)) return;
+    const collider_solid solid = solid_of(scene, c);
+    if (shapes[c->shape]->extent) shapes[c->shape]->extent(&solid, extent);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 static bool finite_numbers(const double *x, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -39,43 +130,19 @@ static bool finite_numbers(const double *x, size_t count) {
     return true;
 }
 
-static pbd_status check_size(const pbd_collider *c, size_t number, const char *name) {
-    static const struct {
-        const char *name;
-        int entry;
-        bool may_be_zero;
-    } sizes[PBD_COLLIDER_SHAPES][4] = {
-        [PBD_BOX] = {{"half-width along x", 0, false},
-                     {"half-width along y", 1, false},
-                     {"half-width along z", 2, false}},
-        [PBD_SPHERE] = {{"radius", 0, false}},
-        [PBD_CAPSULE] = {{"radius", 0, false}, {"half-length", 2, true}},
-        [PBD_CYLINDER] = {{"radius", 0, false}, {"half-length", 2, false}},
-        [PBD_HOURGLASS] = {{"radius in the middle", 0, true},
-                           {"radius at the ends", 1, true},
-                           {"half-length", 2, false}},
-        [PBD_PERFORATED_PLATE] = {
-            {"radius of holes", 0, false}, {"half-distance of holes", 1, false}, {"half-width", 2, false}}};
-    for (int k = 0; sizes[c->shape][k].name; k++) {
-        const double size = c->half[sizes[c->shape][k].entry];
-        if (size > 0 || (size == 0 && sizes[c->shape][k].may_be_zero)) continue;
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has the %s %g m: it must be %s 0", number, name,
-                         sizes[c->shape][k].name, size, sizes[c->shape][k].may_be_zero ? "at least" : "above");
+static pbd_status check_size(const pbd_collider *c, const char *who) {
+    const collider_shape *s = shapes[c->shape];
+    for (int k = 0; s->size[k].name; k++) {
+        const double size = c->half[s->size[k].entry];
+        if (size > 0 || (size == 0 && s->size[k].least == AT_LEAST_0)) continue;
+        return pbd_error(PBD_BAD_INPUT, "%s has the %s %g m: it must be %s 0", who, s->size[k].name, size,
+                         s->size[k].least == AT_LEAST_0 ? "at least" : "above");
     }
-    if (c->shape == PBD_PERFORATED_PLATE && !(c->half[0] < c->half[1]))
-        return pbd_error(PBD_BAD_INPUT,
-                         "collider %zu, a %s, has holes of radius %g m, %g m apart: nothing remains of the plate",
-                         number, name, c->half[0], 2 * c->half[1]);
-    if (c->shape == PBD_HOURGLASS && !(c->half[0] > 0 || c->half[1] > 0))
-        return pbd_error(PBD_BAD_INPUT,
-                         "collider %zu, a %s, has the radius 0 m in the middle and at the ends: one must "
-                         "be above 0",
-                         number, name);
-    return pbd_ok();
+    return s->check ? s->check(c->half, who) : pbd_ok();
 }
 
 /* Unit vectors at right angles, and right-handed. */
-static pbd_status check_frame(const pbd_collider *c, size_t number, const char *name) {
+static pbd_status check_frame(const pbd_collider *c, const char *who) {
     const double(*a)[3] = c->axis;
     double worst = 0;
     for (int i = 0; i < 3; i++)
@@ -88,27 +155,26 @@ static pbd_status check_frame(const pbd_collider *c, size_t number, const char *
                           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
     if (worst < 1e-6 && turned > 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT,
-                     "collider %zu, a %s, has an invalid frame: its axes (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) must "
-                     "be orthonormal and right-handed",
-                     number, name, a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
+                     "%s has an invalid frame: its axes (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) must be "
+                     "orthonormal and right-handed",
+                     who, a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
 }
 
 static pbd_status check_collider(const pbd_collider *c, size_t number) {
+    char who[64];
     if ((unsigned)c->shape >= PBD_COLLIDER_SHAPES)
         return pbd_error(PBD_BAD_INPUT, "collider %zu has the unknown shape %d: must be 0 to %d", number, (int)c->shape,
                          PBD_COLLIDER_SHAPES - 1);
-    const char *name = shapes[c->shape];
+    snprintf(who, sizeof who, "collider %zu, a %s,", number, shapes[c->shape]->name);
     if (!finite_numbers(c->centre, 3) || !finite_numbers(&c->axis[0][0], 9) || !finite_numbers(c->half, 3) ||
         !finite_numbers(c->velocity, 3) || !finite_numbers(c->spin, 3) || !isfinite(c->begin) || !isfinite(c->end))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has non-finite numbers", number, name);
+        return pbd_error(PBD_BAD_INPUT, "%s has non-finite numbers", who);
     if (!(c->friction >= 0 && isfinite(c->friction)))
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, has friction=%g: must be at least 0", number, name,
-                         c->friction);
+        return pbd_error(PBD_BAD_INPUT, "%s has friction=%g: must be at least 0", who, c->friction);
     if (c->end > 0 && c->end < c->begin)
-        return pbd_error(PBD_BAD_INPUT, "collider %zu, a %s, stops moving at %g s, before it starts at %g s", number,
-                         name, c->end, c->begin);
-    PBD_TRY(check_size(c, number, name));
-    return check_frame(c, number, name);
+        return pbd_error(PBD_BAD_INPUT, "%s stops moving at %g s, before it starts at %g s", who, c->end, c->begin);
+    PBD_TRY(check_size(c, who));
+    return check_frame(c, who);
 }
 
 pbd_status colliders_check(const pbd_scene *scene) {
@@ -120,4 +186,125 @@ pbd_status colliders_check(const pbd_scene *scene) {
                              scene->collider_meshes);
     }
     return pbd_ok();
+}
+
+/* ---- Poses ------------------------------------------------------------------------------------------------------- */
+
+collider_pose collider_pose_over(const pbd_collider *from, double time, double dt) {
+    double centre[3], axis[3][3];
+    collider_pose out = {.friction = (real)from->friction, .shape = (int)from->shape, .container = from->container};
+    for (int d = 0; d < 3; d++) out.half[d] = (real)from->half[d];
+    collider_at(from, time, centre, axis);
+    for (int d = 0; d < 3; d++) out.centre_before[d] = (real)centre[d];
+    for (int k = 0; k < 9; k++) out.axis_before[k] = (real)axis[k / 3][k % 3];
+    collider_at(from, time + dt, centre, axis);
+    for (int d = 0; d < 3; d++) out.centre[d] = (real)centre[d];
+    for (int k = 0; k < 9; k++) out.axis[k] = (real)axis[k / 3][k % 3];
+    return out;
+}
+
+void collider_poses_free(collider_poses *c) {
+    pbd_free(c->exec, c->device);
+    for (size_t i = 0; c->placed && i < c->count; i++) {
+        placed_mesh *m = &c->placed[i];
+        mesh_tree_free(&m->tree);
+        pbd_free(c->exec, m->vertex);
+        pbd_free(c->exec, m->corner);
+        pbd_free(c->exec, m->normal);
+        pbd_free(c->exec, m->anchor);
+    }
+    free(c->placed);
+    free(c->collider);
+    free(c->pose);
+    free(c->sent);
+    *c = (collider_poses){0};
+}
+
+static pbd_status upload(pbd_exec *exec, const void *host, size_t bytes, void **device) {
+    PBD_TRY(pbd_alloc(exec, bytes, device));
+    return pbd_upload(exec, *device, host, bytes);
+}
+
+/* `each` doubles of `count` rows as rows of `wide` reals. */
+static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count, size_t each, size_t wide,
+                               void **device) {
+    real *rows = calloc(count * wide + 1, sizeof *rows);
+    if (!rows) return pbd_error(PBD_FAILED, "out of memory for a collider of %zu vertices", count);
+    for (size_t i = 0; i < count * each; i++) rows[i / each * wide + i % each] = (real)host[i];
+    const pbd_status status = upload(exec, rows, count * wide * sizeof *rows, device);
+    free(rows);
+    return status;
+}
+
+static pbd_status place_mesh(placed_mesh *m, const mesh_surface *s, double thickness, size_t particles,
+                             pbd_exec *exec) {
+    PBD_TRY(mesh_tree_create(&m->tree, exec, s->triangles));
+    PBD_TRY(upload_reals(exec, s->vertex, s->vertices, 3, 4, &m->vertex));
+    PBD_TRY(upload(exec, s->triangle, 3 * s->triangles * sizeof *s->triangle, &m->corner));
+    if (s->normal)
+        PBD_TRY(upload_reals(exec, s->normal, s->triangles, 3 * MESH_FEATURES, 3 * MESH_FEATURES, &m->normal));
+    PBD_TRY(pbd_alloc(exec, (MESH_ANCHOR * particles + 1) * sizeof(real), &m->anchor));
+    const mesh_rows rows = {.vertex = m->vertex, .corner = m->corner};
+    PBD_TRY(mesh_tree_build(&m->tree, &rows));
+    m->mesh = (collider_mesh){.view = mesh_tree_view(&m->tree, &rows),
+                              .normal = m->normal,
+                              .anchor = m->anchor,
+                              .thickness = (real)thickness,
+                              .rounding = (real)(32 * REAL_EPSILON * s->size)};
+    return pbd_ok();
+}
+
+static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene, pbd_recorder *recorder) {
+    const pbd_collider_mesh *mesh = &scene->collider_mesh[c->collider[i].mesh];
+    mesh_surface s;
+    PBD_TRY(mesh_surface_make(mesh, i, c->collider[i].container, &s));
+    if (s.collapsed + s.slivers > 0)
+        pbd_warning(
+            recorder, "degenerate_triangles",
+            "collider %zu, a mesh of %zu triangles: %zu have two coincident corners and are ignored, %zu have no area",
+            i, mesh->triangles, s.collapsed, s.slivers);
+    pbd_count(recorder, "collider_triangles", s.triangles);
+    c->sheets |= !s.normal;
+    const pbd_status status = place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles, c->exec);
+    mesh_surface_free(&s);
+    return status;
+}
+
+pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
+    const size_t n = scene->colliders;
+    *c = (collider_poses){.exec = exec, .count = n};
+    PBD_TRY(colliders_check(scene));
+    if (n == 0) return pbd_ok();
+    c->collider = malloc(n * sizeof *c->collider);
+    c->placed = calloc(n, sizeof *c->placed);
+    c->pose = calloc(n, sizeof *c->pose);
+    c->sent = calloc(n, sizeof *c->sent);
+    if (!c->collider || !c->placed || !c->pose || !c->sent)
+        return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
+    memcpy(c->collider, scene->collider, n * sizeof *c->collider);
+    for (size_t i = 0; i < n; i++) {
+        if (c->collider[i].shape != PBD_MESH) continue;
+        c->meshes = true;
+        PBD_TRY(make_mesh(c, i, scene, recorder));
+    }
+    void *device;
+    PBD_TRY(pbd_alloc(exec, n * sizeof *c->device, &device));
+    c->device = device;
+    return pbd_ok();
+}
+
+const char *collider_poses_phase(const collider_poses *c, const char *otherwise) {
+    return c->meshes ? "collision_detection" : otherwise;
+}
+
+pbd_status collider_poses_move(collider_poses *c, double time, double dt) {
+    const size_t bytes = c->count * sizeof *c->pose;
+    if (c->count == 0) return pbd_ok();
+    for (size_t i = 0; i < c->count; i++) {
+        c->pose[i] = collider_pose_over(&c->collider[i], time, dt);
+        c->pose[i].mesh = c->placed[i].mesh;
+    }
+    if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
+    memcpy(c->sent, c->pose, bytes);
+    return pbd_upload(c->exec, c->device, c->pose, bytes);
 }

@@ -15,14 +15,8 @@
 #ifndef PBD_MESH_COLLIDER_H
 #define PBD_MESH_COLLIDER_H
 
+#include "methods/physics/surface/collider_shapes.h"
 #include "methods/physics/surface/mesh_search.h"
-
-/* Distance from the surface, below 0 inside, and the direction in which it grows fastest. Where that is every direction
- * (the centre of a sphere) it is one of them. */
-typedef struct collider_gap {
-    real distance;
-    vec3 normal;
-} collider_gap;
 
 enum { MESH_ANCHOR = 6 };
 

@@ -1,4 +1,4 @@
-#include "harness/process/clock.h"
+#include "harness/exec/clock.h"
 
 #include <time.h>
 

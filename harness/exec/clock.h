@@ -1,4 +1,4 @@
-/* Clocks for progress and phases. Times of solves are the exec's own (harness/exec/exec.h). */
+/* Clocks for progress, phases and single iterations. Times of solves are the exec's own (exec.h). */
 #ifndef PBD_CLOCK_H
 #define PBD_CLOCK_H
 

@@ -1,0 +1,16 @@
+/* A half space: z = 0 of its frame is the surface, z > 0 outside. */
+#if defined(COLLIDER_SHAPE)
+COLLIDER_SHAPE(PLANE, plane)
+#elif defined(V)
+
+PBD_FN V(collider_gap) V(plane_gap)(const real half[3], V(vec3) x) {
+    V(collider_gap) gap;
+    (void)half;
+    gap.distance = x.z;
+    gap.normal = V(vec3_make)(V(real_set)(0), V(real_set)(0), V(real_set)(1));
+    return gap;
+}
+
+#else
+static const collider_shape plane_shape = {.name = "plane"};
+#endif
