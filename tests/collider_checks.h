@@ -13,12 +13,16 @@ static const char *const names[PBD_COLLIDER_SHAPES] = {[PBD_PLANE] = "plane",
                                                        [PBD_CAPSULE] = "capsule",
                                                        [PBD_CYLINDER] = "cylinder",
                                                        [PBD_HOURGLASS] = "hourglass",
-                                                       [PBD_PERFORATED_PLATE] = "perforated plate"};
-static const real halves[PBD_COLLIDER_SHAPES][3] = {
-    [PBD_PLANE] = {(real)0.5, (real)0.4, (real)0.3},           [PBD_BOX] = {(real)0.5, (real)0.4, (real)0.3},
-    [PBD_SPHERE] = {(real)0.5, (real)0.4, (real)0.3},          [PBD_CAPSULE] = {(real)0.5, (real)0.4, (real)0.3},
-    [PBD_CYLINDER] = {(real)0.5, (real)0.4, (real)0.3},        [PBD_HOURGLASS] = {(real)0.2, (real)0.7, (real)0.6},
-    [PBD_PERFORATED_PLATE] = {(real)0.2, (real)0.4, (real)0.3}};
+                                                       [PBD_PERFORATED_PLATE] = "perforated plate",
+                                                       [PBD_TORUS] = "torus"};
+static const real halves[PBD_COLLIDER_SHAPES][3] = {[PBD_PLANE] = {(real)0.5, (real)0.4, (real)0.3},
+                                                    [PBD_BOX] = {(real)0.5, (real)0.4, (real)0.3},
+                                                    [PBD_SPHERE] = {(real)0.5, (real)0.4, (real)0.3},
+                                                    [PBD_CAPSULE] = {(real)0.5, (real)0.4, (real)0.3},
+                                                    [PBD_CYLINDER] = {(real)0.5, (real)0.4, (real)0.3},
+                                                    [PBD_HOURGLASS] = {(real)0.2, (real)0.7, (real)0.6},
+                                                    [PBD_PERFORATED_PLATE] = {(real)0.2, (real)0.4, (real)0.3},
+                                                    [PBD_TORUS] = {(real)0.5, (real)0.2, (real)0.3}};
 
 /* ---- The oracle -------------------------------------------------------------------------------------------------- */
 
@@ -96,6 +100,13 @@ static void add_plate(const real half[3]) {
                         h * level / 16);
 }
 
+static void add_ring(const real half[3]) {
+    for (int j = 0; j < FINE; j++) {
+        const double angle = 2 * M_PI * j / FINE;
+        add_turned((double)half[0] + (double)half[1] * cos(angle), (double)half[1] * sin(angle));
+    }
+}
+
 static void make_points(int shape) {
     const real *half = halves[shape];
     points.count = 0;
@@ -107,6 +118,7 @@ static void make_points(int shape) {
     if (shape == PBD_CYLINDER) add_mantle(r, h), add_ends(r, h);
     if (shape == PBD_HOURGLASS) add_cones(half), add_ends((double)half[1], h);
     if (shape == PBD_PERFORATED_PLATE) add_plate(half);
+    if (shape == PBD_TORUS) add_ring(half);
 }
 
 /* By the definition of each solid. */
@@ -119,6 +131,7 @@ static bool is_inside(int shape, const double x[3]) {
     if (shape == PBD_HOURGLASS) return fabs(x[2]) < h && radial < r + (other - r) * fabs(x[2]) / h;
     if (shape == PBD_PERFORATED_PLATE)
         return fabs(x[2]) < h && hypot(remainder(x[0], 2 * other), remainder(x[1], 2 * other)) > r;
+    if (shape == PBD_TORUS) return hypot(radial - r, x[2]) < other;
     return fabs(x[2]) < h ? radial < r : hypot(radial, fabs(x[2]) - h) < r;
 }
 
@@ -208,7 +221,11 @@ static void test_distances_by_hand(void **unused) {
                  {PBD_PERFORATED_PLATE, {0.8, 0.65, 0}, 0.05, {0, 1, 0}},  /* in another */
                  {PBD_PERFORATED_PLATE, {0.4, 0.4, 1}, 0.7, {0, 0, 1}},
                  {PBD_PERFORATED_PLATE, {0.24, 0, 0.1}, -0.04, {-1, 0, 0}},
-                 {PBD_PERFORATED_PLATE, {0.16, 0, 0.33}, 0.05, {-0.8, 0, 0.6}}};
+                 {PBD_PERFORATED_PLATE, {0.16, 0, 0.33}, 0.05, {-0.8, 0, 0.6}},
+                 {PBD_TORUS, {0, 0.2, 0.4}, 0.3, {0, -0.6, 0.8}}, /* 0.3 and 0.4 from the circle */
+                 {PBD_TORUS, {-0.6, 0, 0}, -0.1, {-1, 0, 0}},
+                 {PBD_TORUS, {0, 0, 0}, 0.3, {-1, 0, 0}},    /* on the axis: to any side of the hole */
+                 {PBD_TORUS, {0, 0.5, 0}, -0.2, {0, 1, 0}}}; /* on the circle: any across it */
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         const vec3 x = vec3_make((real)given[i].x[0], (real)given[i].x[1], (real)given[i].x[2]);
         const collider_gap gap = shape_gap(given[i].shape, halves[given[i].shape], x);
@@ -437,6 +454,9 @@ static void test_bad_colliders(void **unused) {
     c = make_collider(PBD_HOURGLASS);
     c.half[0] = c.half[1] = 0;
     refuse(c, "radius 0 m in the middle and at the ends");
+    c = make_collider(PBD_TORUS);
+    c.half[1] = 0.5;
+    refuse(c, "no hole");
     c = make_collider((pbd_collider_shape)77);
     refuse(c, "shape 77");
 }
