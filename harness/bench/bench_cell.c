@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/catalog/scene_check.h"
-#include "harness/exec/exec.h"
-#include "harness/plan/record.h"
+#include "harness/bench/stage.h"
 #include "harness/process/interrupt.h"
 
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
@@ -34,15 +32,11 @@ struct pbd_bench_cell {
     char *name;
     pbd_bench_shared *shared;
     /* Set up while it is the open one. */
-    pbd_scene scene;
-    pbd_exec *exec;
-    pbd_result record; /* what the method reports: counts and metrics */
-    pbd_recorder *recorder;
-    void *state, *blob;
+    pbd_stage stage;
+    void *blob;
     size_t blob_bytes;
-    double dt;
     long steps;              /* of a sample; 0: not chosen yet */
-    uint64_t *counts_before; /* of record.metric, when the repetition began */
+    uint64_t *counts_before; /* of stage.record.metric, when the repetition began */
     size_t counts;
     repetition *repetition;
     size_t repetitions;
@@ -53,61 +47,30 @@ static const pbd_method *method_of(const pbd_bench_cell *b) { return pbd_cell_me
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
 static void tear_down(pbd_bench_cell *b) {
-    method_of(b)->destroy(b->state);
-    b->item->cell.c->free_scene(&b->scene);
-    pbd_exec_destroy(b->exec);
-    pbd_recorder_destroy(b->recorder);
-    pbd_result_free(&b->record);
+    pbd_stage_close(&b->stage);
     free(b->blob);
-    b->scene = (pbd_scene){0};
-    b->exec = NULL;
-    b->recorder = NULL;
-    b->state = b->blob = NULL;
-}
-
-static const pbd_metric_item *find_metric(const pbd_bench_cell *b, const char *name) {
-    for (size_t i = 0; i < b->record.metrics; i++)
-        if (strcmp(b->record.metric[i].name, name) == 0) return &b->record.metric[i];
-    return NULL;
-}
-
-/* The method's own time step: the one it reports to have chosen, else its parameter. */
-static pbd_status find_dt(pbd_bench_cell *b) {
-    const pbd_values *values = &b->item->cell.method_values;
-    const pbd_metric_item *chosen = find_metric(b, "dt");
-    b->dt = chosen ? chosen->value : 0;
-    for (size_t i = 0; i < values->count && !chosen; i++)
-        if (strcmp(values->item[i].param->name, "dt") == 0) b->dt = values->item[i].number;
-    if (!method_of(b)->step || b->dt > 0) return pbd_ok();
-    return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step: set dt", method_of(b)->name);
+    b->blob = NULL;
 }
 
 static pbd_status create_state(pbd_bench_cell *b) {
-    const pbd_cell *cell = &b->item->cell;
     const pbd_method *m = method_of(b);
-    if (!m->step && !m->solve) return pbd_error(PBD_NOT_SUPPORTED, "method %s has nothing to time", m->name);
-    b->recorder = pbd_recorder_create(&b->record, pbd_interrupted);
-    if (!b->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
-    PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &b->exec));
-    PBD_TRY(cell->c->build(&cell->case_values, &b->scene));
-    b->scene.bytes = sizeof b->scene;
-    PBD_TRY(pbd_check_scene(&b->scene, m));
-    PBD_TRY(m->create(&b->scene, &cell->method_values, b->exec, b->recorder, &b->state));
-    PBD_TRY(m->save(b->state, NULL, &b->blob_bytes));
+    PBD_TRY(pbd_stage_open(&b->item->cell, &b->stage));
+    PBD_TRY(m->save(b->stage.state, NULL, &b->blob_bytes));
     b->blob = malloc(b->blob_bytes + 1);
     if (!b->blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", b->blob_bytes);
-    PBD_TRY(m->save(b->state, b->blob, &b->blob_bytes));
-    return find_dt(b);
+    return m->save(b->stage.state, b->blob, &b->blob_bytes);
 }
 
 /* ---- A sample ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status restore_state(pbd_bench_cell *b) { return method_of(b)->load(b->state, b->blob, b->blob_bytes); }
+static pbd_status restore_state(pbd_bench_cell *b) {
+    return method_of(b)->load(b->stage.state, b->blob, b->blob_bytes);
+}
 
 static pbd_status time_steps(pbd_bench_cell *b, pbd_exec_time *out) {
-    PBD_TRY(pbd_exec_timer_begin(b->exec));
-    for (long i = 0; i < b->steps; i++) PBD_TRY(method_of(b)->step(b->state, b->dt));
-    return pbd_exec_timer_end(b->exec, out);
+    PBD_TRY(pbd_exec_timer_begin(b->stage.exec));
+    for (long i = 0; i < b->steps; i++) PBD_TRY(method_of(b)->step(b->stage.state, b->stage.dt));
+    return pbd_exec_timer_end(b->stage.exec, out);
 }
 
 static pbd_status time_solves(pbd_bench_cell *b, pbd_exec_time *out) {
@@ -115,9 +78,9 @@ static pbd_status time_solves(pbd_bench_cell *b, pbd_exec_time *out) {
     for (long i = 0; i < b->steps; i++) {
         pbd_exec_time one;
         PBD_TRY(restore_state(b));
-        PBD_TRY(pbd_exec_timer_begin(b->exec));
-        PBD_TRY(method_of(b)->solve(b->state));
-        PBD_TRY(pbd_exec_timer_end(b->exec, &one));
+        PBD_TRY(pbd_exec_timer_begin(b->stage.exec));
+        PBD_TRY(method_of(b)->solve(b->stage.state));
+        PBD_TRY(pbd_exec_timer_end(b->stage.exec, &one));
         out->wall_s += one.wall_s;
         out->cpu_s += one.cpu_s;
     }
@@ -129,21 +92,8 @@ static pbd_status time_sample(pbd_bench_cell *b, pbd_exec_time *out) {
     return method_of(b)->step ? time_steps(b, out) : time_solves(b, out);
 }
 
-/* A bench of a solver that blew up would be the time of NaNs. Samples all walk one path: a look at its end is enough.
- */
-static pbd_status check_finite(const pbd_bench_cell *b) {
-    const size_t n = 3 * b->scene.particles;
-    double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", b->scene.particles);
-    pbd_status status = method_of(b)->read(b->state, PBD_POSITIONS, x);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
-        if (!isfinite(x[i]))
-            status = pbd_error(PBD_DIVERGED, "after %ld steps of %g s a position is not finite", b->steps, b->dt);
-    free(x);
-    return status;
-}
-
-/* Chooses the steps of a sample; what it takes to choose them is the warm-up. */
+/* Chooses the steps of a sample; what it takes to choose them is the warm-up. A bench of a solver that blew up would be
+ * the time of NaNs: samples all start from one state, so a look at the end of one is enough. */
 static pbd_status choose_steps(pbd_bench_cell *b) {
     const bool chosen = b->steps > 0;
     if (!chosen) b->steps = 1;
@@ -151,7 +101,8 @@ static pbd_status choose_steps(pbd_bench_cell *b) {
         pbd_exec_time time;
         PBD_TRY(restore_state(b));
         PBD_TRY(time_sample(b, &time));
-        if (chosen || (round > 0 && time.wall_s >= SAMPLE_SECONDS) || b->steps >= 1 << 24) return check_finite(b);
+        if (chosen || (round > 0 && time.wall_s >= SAMPLE_SECONDS) || b->steps >= 1 << 24)
+            return pbd_stage_check(&b->stage, b->steps);
         if (time.wall_s >= SAMPLE_SECONDS) continue; /* the first may be long for being the first */
         const double more = time.wall_s > AIM_SECONDS / 16 ? AIM_SECONDS / time.wall_s : 16;
         b->steps = (long)ceil((double)b->steps * more);
@@ -175,11 +126,11 @@ static pbd_status set_up(pbd_bench_cell *b) {
 
 /* The counts from which this repetition's are told apart. */
 static pbd_status note_counts(pbd_bench_cell *b) {
-    uint64_t *grown = realloc(b->counts_before, (b->record.metrics + 1) * sizeof *grown);
+    uint64_t *grown = realloc(b->counts_before, (b->stage.record.metrics + 1) * sizeof *grown);
     if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");
     b->counts_before = grown;
-    b->counts = b->record.metrics;
-    for (size_t i = 0; i < b->counts; i++) grown[i] = b->record.metric[i].count;
+    b->counts = b->stage.record.metrics;
+    for (size_t i = 0; i < b->counts; i++) grown[i] = b->stage.record.metric[i].count;
     return pbd_ok();
 }
 
@@ -203,7 +154,7 @@ static pbd_status begin(void *context) {
     if (status.code == PBD_OK) status = pbd_describe_run(b->item, &now);
     memcpy(current(b)->started_at, now.started_at, sizeof now.started_at);
     pbd_result_free(&now);
-    if (status.code == PBD_OK) pbd_exec_reset_totals(b->exec);
+    if (status.code == PBD_OK) pbd_exec_reset_totals(b->stage.exec);
     pbd_sample_machine(&current(b)->before);
     current(b)->ended = status;
     return status;
@@ -249,8 +200,8 @@ static void add_counter(repetition *r, const char *name, double value, bool rate
 
 /* Whatever the method counted while it was timed: steps, constraint_solves, neighbour_updates... */
 static void add_counts(pbd_bench_cell *b, repetition *r) {
-    for (size_t i = 0; i < b->record.metrics; i++) {
-        const pbd_metric_item *m = &b->record.metric[i];
+    for (size_t i = 0; i < b->stage.record.metrics; i++) {
+        const pbd_metric_item *m = &b->stage.record.metric[i];
         const uint64_t before = i < b->counts ? b->counts_before[i] : 0;
         if (m->is_count && m->count > before) add_counter(r, m->name, (double)(m->count - before), true);
     }
@@ -260,7 +211,7 @@ static void add_counts(pbd_bench_cell *b, repetition *r) {
 /* What the kernels declare to move and do, and the fraction of what the machine can. Bytes that come from a cache may
  * pass the bandwidth of memory. */
 static void add_work(pbd_bench_cell *b, repetition *r) {
-    const pbd_exec_totals totals = pbd_exec_read_totals(b->exec);
+    const pbd_exec_totals totals = pbd_exec_read_totals(b->stage.exec);
     const char *backend = pbd_backend_at(b->item->cell.backend).name;
     const int threads = b->item->cell.threads;
     const pbd_limit *memory = pbd_limits_bandwidth(b->shared->limits, backend, threads);
@@ -292,7 +243,7 @@ static size_t end(void *context, pbd_bench_counter *counters) {
     add_counts(b, r);
     add_work(b, r);
     add_neighbours(b, r);
-    const pbd_metric_item *applied = find_metric(b, "applied_fraction");
+    const pbd_metric_item *applied = pbd_stage_metric(&b->stage, "applied_fraction");
     if (applied) add_counter(r, applied->name, applied->value, false);
     add_counter(r, "steps_per_iteration", (double)b->steps, false);
     memcpy(counters, r->counter, r->counters * sizeof *counters);

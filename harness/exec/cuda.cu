@@ -99,7 +99,7 @@ pbd_status copy(void *self, void *to, const void *from, size_t bytes, cudaMemcpy
     cuda *c = (cuda *)self;
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, c->stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
-    return error == cudaSuccess ? pbd_ok() : failed(error, "a copy, or a kernel before it,");
+    return error == cudaSuccess ? pbd_ok() : failed(error, "a copy, or a kernel before it (PBDBENCH_WAIT=launch tells which),");
 }
 
 pbd_status cuda_upload(void *self, void *device_memory, const void *host, size_t bytes) {

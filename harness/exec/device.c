@@ -15,16 +15,16 @@ struct pbd_exec {
     pbd_exec_totals totals;
     double timer_wall, timer_cpu; /* clocks when the timer began, s */
     /* Sizes of what is allocated, for the totals: few and long-lived, so a list is enough. */
-    struct block {
-        void *memory;
-        size_t bytes;
-    } * block;
+    pbd_block *block;
     size_t blocks;
     void *scratch; /* device: what sort and scan need besides; grows */
     size_t scratch_bytes;
     size_t memory;         /* bytes that may be given out; 0: all there is */
     bool one_by_one;       /* repeats are not joined */
+    bool waits;            /* after each launch */
     pbd_repeat *repeating; /* where launches are deferred to, or NULL */
+    const pbd_launch_watch *watch;
+    bool watching; /* the watch is at work: what it launches is not shown to it */
 };
 
 /* Launches with their arguments, one after another in `args`. */
@@ -88,17 +88,27 @@ static bool graphs_are_off(void) {
     return text && strcmp(text, "off") == 0;
 }
 
+static pbd_status read_waits(bool *out) {
+    const char *text = getenv("PBDBENCH_WAIT");
+    *out = text && strcmp(text, "launch") == 0;
+    if (!text || !*text || *out) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "PBDBENCH_WAIT=%.40s: 'launch' is all it can be", text);
+}
+
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
     *out = NULL;
     const pbd_backend_ops *ops = NULL;
     size_t memory;
+    bool waits;
     PBD_TRY(ops_of(backend, &ops));
+    PBD_TRY(read_waits(&waits));
     PBD_TRY(read_memory_limit(&memory));
     pbd_exec *exec = calloc(1, sizeof *exec);
     if (!exec) return pbd_error(PBD_FAILED, "out of memory for a backend");
     exec->ops = ops;
     exec->memory = memory;
-    exec->one_by_one = graphs_are_off();
+    exec->one_by_one = waits || graphs_are_off();
+    exec->waits = waits;
     exec->threads = threads > 0 ? threads : omp_get_num_procs();
     pbd_status status = ops->open(exec->threads, &exec->self);
     if (status.code != PBD_OK)
@@ -171,9 +181,18 @@ static pbd_status run_list(pbd_exec *exec, const launch_list *l) {
     return pbd_ok();
 }
 
+static pbd_status settle(pbd_exec *exec) {
+    if (!exec->watch || exec->watching) return pbd_ok();
+    exec->watching = true;
+    const pbd_status status = exec->watch->settle(exec->watch->self);
+    exec->watching = false;
+    return status;
+}
+
 /* Runs what was deferred, and defers nothing any more. */
 static pbd_status flush(pbd_exec *exec) {
     pbd_repeat *r = exec->repeating;
+    PBD_TRY(settle(exec));
     if (!r) return pbd_ok();
     exec->repeating = NULL;
     const pbd_status status = run_list(exec, &r->now);
@@ -192,7 +211,7 @@ static void join_list(pbd_exec *exec, pbd_repeat *r) {
 }
 
 pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat) {
-    if (!exec->ops->join || exec->one_by_one) return pbd_ok();
+    if (!exec->ops->join || exec->one_by_one || exec->watch) return pbd_ok();
     PBD_TRY(flush(exec));
     if (!*repeat) *repeat = calloc(1, sizeof **repeat);
     exec->repeating = *repeat; /* NULL without memory: nothing is deferred */
@@ -279,11 +298,11 @@ pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
     *out = NULL;
     PBD_TRY(flush(exec));
     PBD_TRY(check_memory(exec, bytes));
-    struct block *grown = realloc(exec->block, (exec->blocks + 1) * sizeof *grown);
+    pbd_block *grown = realloc(exec->block, (exec->blocks + 1) * sizeof *grown);
     if (!grown) return pbd_error(PBD_FAILED, "out of memory for a buffer of %zu bytes", bytes);
     exec->block = grown;
     PBD_TRY(exec->ops->alloc(exec->self, bytes, out));
-    exec->block[exec->blocks++] = (struct block){*out, bytes};
+    exec->block[exec->blocks++] = (pbd_block){*out, bytes};
     exec->totals.allocations++;
     exec->totals.allocated += bytes;
     if (exec->totals.allocated > exec->totals.peak) exec->totals.peak = exec->totals.allocated;
@@ -318,19 +337,43 @@ pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t b
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
+void pbd_exec_watch(pbd_exec *exec, const pbd_launch_watch *watch) { exec->watch = watch; }
+
+const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count) {
+    *count = exec->blocks;
+    return exec->block;
+}
+
+/* PBDBENCH_WAIT=launch: a fault is of what was launched last. */
+static pbd_status wait_for(pbd_exec *exec, const char *name, size_t n) {
+    if (!exec->waits) return pbd_ok();
+    const pbd_status status = exec->ops->wait(exec->self);
+    return status.code == PBD_OK ? status : pbd_error(status.code, "%s over %zu items: %s", name, n, status.text);
+}
+
 static pbd_status launch_or_defer(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args, double work) {
     if (exec->repeating && list_append(&exec->repeating->now, kernel, n, args)) return pbd_ok();
     PBD_TRY(flush(exec));
-    return exec->ops->run(exec->self, kernel, n, args, work);
+    PBD_TRY(exec->ops->run(exec->self, kernel, n, args, work));
+    return wait_for(exec, kernel->name, n);
 }
 
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t entries, const void *args) {
+static pbd_status show(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+    exec->watching = true;
+    const pbd_status status = exec->watch->launch(exec->watch->self, kernel, n, work, args);
+    exec->watching = false;
+    return status;
+}
+
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
     if (n == 0) return pbd_ok();
-    const double bytes = kernel->bytes * (double)n + kernel->entry_bytes * (double)entries;
-    const double flops = kernel->flops * (double)n + kernel->entry_flops * (double)entries;
+    if (exec->watch && !exec->watching) return show(exec, kernel, n, work, args);
+    const double bytes = kernel->bytes * (double)work.items + kernel->entry_bytes * (double)work.entries;
+    const double flops = kernel->flops * (double)work.items + kernel->entry_flops * (double)work.entries;
     PBD_TRY(launch_or_defer(exec, kernel, n, args, bytes + flops));
     exec->totals.launches++;
-    exec->totals.items += n;
+    exec->totals.items += work.items;
+    exec->totals.entries += work.entries;
     exec->totals.bytes += bytes;
     exec->totals.flops += flops;
     return pbd_ok();
@@ -363,6 +406,7 @@ pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size
     PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, NULL, &bytes));
     PBD_TRY(grow_scratch(exec, bytes));
     PBD_TRY(exec->ops->sort_pairs(exec->self, keys, values, n, bits, exec->scratch, &bytes));
+    PBD_TRY(wait_for(exec, "a sort", n));
     count_pass(exec, n, 4 * sizeof(uint32_t));
     return pbd_ok();
 }
@@ -376,6 +420,7 @@ pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total)
     PBD_TRY(exec->ops->scan(exec->self, values, n, total, NULL, &bytes));
     PBD_TRY(grow_scratch(exec, bytes));
     PBD_TRY(exec->ops->scan(exec->self, values, n, total, exec->scratch, &bytes));
+    PBD_TRY(wait_for(exec, "a scan", n));
     count_pass(exec, n, 2 * sizeof(uint32_t));
     return pbd_ok();
 }

@@ -27,7 +27,7 @@ typedef struct pbd_kernel {
 
 /* What ran, per exec: for counters and reports. */
 typedef struct pbd_exec_totals {
-    uint64_t launches, items;
+    uint64_t launches, items, entries;
     uint64_t replayed;    /* of the launches: as part of a repeat */
     uint64_t allocations; /* buffers of device memory that were asked for */
     uint64_t waits;       /* of the host for the device: copies, totals of scans, pbd_exec_wait */
@@ -38,8 +38,9 @@ typedef struct pbd_exec_totals {
 /* backend: PBD_CPU, PBD_EMU or PBD_CUDA; threads is for the cpu backend, 0: all cores. PBD_NOT_SUPPORTED says what is
  * missing (build, driver, device).
  *
- * Two variables of the environment are read here. PBDBENCH_DEVICE_MEMORY, bytes with k, M or G behind them: more than
- * that is not given out, as on a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one. */
+ * Three variables of the environment are read here. PBDBENCH_DEVICE_MEMORY, bytes with k, M or G behind them: more than
+ * that is not given out, as on a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one.
+ * PBDBENCH_WAIT=launch: the same, and the host waits after each launch, so that a fault names its kernel. */
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
@@ -65,9 +66,31 @@ void pbd_free(pbd_exec *exec, void *memory);
 pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes);
 pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes);
 
-/* Runs `kernel` over n items, whose lists have `entries` entries in all (0: they walk over none); the answer does not
- * depend on the number of threads. `args` is copied. */
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t entries, const void *args);
+/* What the cost of a launch is counted by: n items that walk over no lists have n items and no entries; slices of
+ * particles have the particles that are in them, and their neighbours. */
+typedef struct pbd_work {
+    size_t items, entries;
+} pbd_work;
+
+/* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args);
+
+/* Who sees each launch in its place, to count, time or repeat it (harness/bench/kernel_trial.c). `launch` runs it by
+ * pbd_run, now or when `settle` is called, which is before anything else that the device is asked to do. Repeats are
+ * launched one by one meanwhile. NULL: nobody. `watch` is borrowed. */
+typedef struct pbd_launch_watch {
+    pbd_status (*launch)(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args);
+    pbd_status (*settle)(void *self);
+    void *self;
+} pbd_launch_watch;
+void pbd_exec_watch(pbd_exec *exec, const pbd_launch_watch *watch);
+
+/* All that pbd_alloc has given out and pbd_free not taken back; good until the next of either. */
+typedef struct pbd_block {
+    void *memory;
+    size_t bytes;
+} pbd_block;
+const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count);
 
 /* Launches that come again and again with the same arguments, such as those of a step. Between begin and end launches
  * are deferred; at the end they run, on a GPU as one CUDA graph where the last time was the same to the byte. What

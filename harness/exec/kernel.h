@@ -11,10 +11,18 @@
  *     ...
  *     PBD_TRY(PBD_RUN(exec, drift, n, &args));
  *
- * `a` is the arguments, `i` the item; the two numbers are the bytes and operations that an item must move and do. A
- * kernel whose items walk over lists (neighbours, corners) is PBD_ITEM_OVER: two more numbers are the cost of an entry,
- * and a launch says how many entries all items have together: PBD_RUN(exec, name, n, entries, &args). Bytes, operations
- * and the choice to use threads follow from these. PBD_RUN is typed: other arguments are a compile error.
+ * `a` is the arguments, `i` the item; the two numbers are the bytes and operations that an item must move and do:
+ * each argument read or written once. PBD_RUN is typed: other arguments are a compile error.
+ *
+ * A kernel whose items walk over lists (neighbours, pairs, particles of a cell) is PBD_ITEM_OVER, PBD_TILE_OVER or
+ * PBD_BATCH_OVER: two more numbers are the cost of a list's entry, and a launch gives the work that its items really
+ * hold, without those that pad slices and lanes:
+ *
+ *     PBD_TRY(PBD_RUN(exec, name, n, (pbd_work){particles, neighbours}, &args));
+ *
+ * Bytes, operations and the choice to use threads follow from work.items times the first pair of numbers and
+ * work.entries times the second. A host that could learn the number of entries by waiting only gives an estimate, and
+ * a comment says which.
  *
  * For launches that are deferred and compared (pbd_repeat_begin) ARGS has no gaps between its members, in either
  * precision (gcc -Wpadded shows them): the bytes of a gap are undefined, and a repeat would not be recognised. A body
@@ -29,7 +37,7 @@
  *           and the batch is an item.
  *
  * The build defines PBD_UNIT as the method's name, so that two methods may use kernels of one name, or of one shared
- * header. PBD_ITEM_KERNEL and its like make a body that is defined elsewhere launchable.
+ * header.
  */
 #ifndef PBD_KERNEL_H
 #define PBD_KERNEL_H
@@ -103,11 +111,11 @@
 /* The typed launches that PBD_RUN calls. */
 #define PBD_KERNEL_LAUNCH(name, ARGS)                                                            \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, 0, args);                                                  \
+        return pbd_run(exec, &PBD_KERNEL(name), n, (pbd_work){n, 0}, args);                      \
     }
-#define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                       \
-    PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, size_t entries, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, entries, args);                                                            \
+#define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                      \
+    PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, pbd_work work, const ARGS *args) { \
+        return pbd_run(exec, &PBD_KERNEL(name), n, work, args);                                                 \
     }
 #define PBD_RUN(exec, name, ...) PBD_NAME(pbd_launch_##name)(exec, __VA_ARGS__)
 
@@ -128,42 +136,22 @@
 
 #endif
 
-/* A body that is there already: its entry, its row of the table, its launch. */
-#define PBD_MAKE_KERNEL(shape, name, ARGS, bytes, flops)                                                \
-    PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, bytes, flops, 0, 0) \
-        PBD_KERNEL_LAUNCH(name, ARGS)
-#define PBD_MAKE_KERNEL_OVER(shape, name, ARGS, bytes, flops, entry_bytes, entry_flops)                        \
-    PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, bytes, flops, entry_bytes, \
-                                                     entry_flops) PBD_KERNEL_LAUNCH_OVER(name, ARGS)
-#define PBD_ITEM_KERNEL(...) PBD_MAKE_KERNEL(ITEM, __VA_ARGS__)
-#define PBD_TILE_KERNEL(...) PBD_MAKE_KERNEL(TILE, __VA_ARGS__)
-#define PBD_ITEM_KERNEL_OVER(...) PBD_MAKE_KERNEL_OVER(ITEM, __VA_ARGS__)
-#define PBD_TILE_KERNEL_OVER(...) PBD_MAKE_KERNEL_OVER(TILE, __VA_ARGS__)
-
-/* A kernel and the head of its body. */
-#define PBD_ITEM(name, ARGS, i, ...)               \
-    PBD_FN void name(const ARGS *a, size_t i);     \
-    PBD_MAKE_KERNEL(ITEM, name, ARGS, __VA_ARGS__) \
-    PBD_FN void name(const ARGS *a, size_t i)
-#define PBD_TILE(name, ARGS, i, ...)               \
-    PBD_FN void name(const ARGS *a, size_t i);     \
-    PBD_MAKE_KERNEL(TILE, name, ARGS, __VA_ARGS__) \
-    PBD_FN void name(const ARGS *a, size_t i)
-#define PBD_BATCH_OF(name, ARGS, first, count, ...)           \
-    PBD_FN void name(const ARGS *a, size_t first, int count); \
-    PBD_MAKE_KERNEL(BATCH, name, ARGS, __VA_ARGS__)           \
-    PBD_FN void name(const ARGS *a, size_t first, int count)
-#define PBD_ITEM_OVER(name, ARGS, i, ...)               \
-    PBD_FN void name(const ARGS *a, size_t i);          \
-    PBD_MAKE_KERNEL_OVER(ITEM, name, ARGS, __VA_ARGS__) \
-    PBD_FN void name(const ARGS *a, size_t i)
-#define PBD_TILE_OVER(name, ARGS, i, ...)               \
-    PBD_FN void name(const ARGS *a, size_t i);          \
-    PBD_MAKE_KERNEL_OVER(TILE, name, ARGS, __VA_ARGS__) \
-    PBD_FN void name(const ARGS *a, size_t i)
-#define PBD_BATCH_OVER(name, ARGS, first, count, ...)         \
-    PBD_FN void name(const ARGS *a, size_t first, int count); \
-    PBD_MAKE_KERNEL_OVER(BATCH, name, ARGS, __VA_ARGS__)      \
-    PBD_FN void name(const ARGS *a, size_t first, int count)
+/* A kernel and the head of its body: its entry, its row of the table, its launch. */
+#define PBD_DEFINE(shape, launch, head, name, ARGS, ...)                                         \
+    PBD_FN void name head;                                                                       \
+    PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, __VA_ARGS__) \
+        PBD_KERNEL_##launch(name, ARGS) PBD_FN void name head
+#define PBD_ITEM(name, ARGS, i, bytes, flops) \
+    PBD_DEFINE(ITEM, LAUNCH, (const ARGS *a, size_t i), name, ARGS, bytes, flops, 0, 0)
+#define PBD_TILE(name, ARGS, i, bytes, flops) \
+    PBD_DEFINE(TILE, LAUNCH, (const ARGS *a, size_t i), name, ARGS, bytes, flops, 0, 0)
+#define PBD_BATCH_OF(name, ARGS, first, count, bytes, flops) \
+    PBD_DEFINE(BATCH, LAUNCH, (const ARGS *a, size_t first, int count), name, ARGS, bytes, flops, 0, 0)
+#define PBD_ITEM_OVER(name, ARGS, i, ...) \
+    PBD_DEFINE(ITEM, LAUNCH_OVER, (const ARGS *a, size_t i), name, ARGS, __VA_ARGS__)
+#define PBD_TILE_OVER(name, ARGS, i, ...) \
+    PBD_DEFINE(TILE, LAUNCH_OVER, (const ARGS *a, size_t i), name, ARGS, __VA_ARGS__)
+#define PBD_BATCH_OVER(name, ARGS, first, count, ...) \
+    PBD_DEFINE(BATCH, LAUNCH_OVER, (const ARGS *a, size_t first, int count), name, ARGS, __VA_ARGS__)
 
 #endif

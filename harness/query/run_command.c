@@ -89,7 +89,11 @@ char *pbd_run_command(const pbd_result *r, const char *argv) {
     FILE *out = open_memstream(&command, &bytes);
     if (out == NULL) return NULL;
     const bool bench = strcmp(r->kind, "bench") == 0;
-    if (bench)
+    const bool kernel = bench && r->says && strncmp(r->says, "kernel:", 7) == 0; /* bench_kernel.c */
+    if (kernel)
+        fprintf(out, "pbdbench bench --kernel %.*s -c %s -m %s", (int)strcspn(r->says + 7, "/"), r->says + 7,
+                r->case_name, r->method_name);
+    else if (bench)
         fprintf(out, "pbdbench bench -c %s -m %s", r->case_name, r->method_name);
     else
         fprintf(out, "pbdbench run %s -m %s", r->case_name, r->method_name);

@@ -175,6 +175,7 @@ static pbd_status write_runs(report *r, const char *env_id, size_t *rows) {
 /* The newest of each name, medians over its repetitions; the error is that of the newest run of the same cell. */
 static const char benches_sql[] =
     "WITH newest AS (SELECT run_id, started_at FROM run WHERE kind = 'bench' AND env_id = ?1"
+    "                AND says NOT LIKE 'kernel:%'" /* one kernel alone is no step or solve */
     "                ORDER BY started_at DESC LIMIT 2000),"
     " last AS (SELECT run.says AS name, run.cell_id, run.invocation_id, max(newest.started_at)"
     "          FROM newest JOIN run USING (run_id) WHERE run.state = 'ok' GROUP BY run.says),"

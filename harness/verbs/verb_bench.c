@@ -8,6 +8,7 @@
 #include "harness/bench/bench_cell.h"
 #include "harness/catalog/plugin.h"
 #include "harness/process/apart.h"
+#include "harness/verbs/bench_kernel.h"
 #include "harness/verbs/cli.h"
 
 enum { MOST_WORDS = 32, ITERATIONS = 20 };
@@ -24,6 +25,9 @@ typedef struct bench_options {
     const char *cases_text, *methods_text, *backends_text, *precisions_text, *threads_text;
     pbd_texts sets, axes_texts, plugins;
     bool json, no_store, quiet;
+    const char *kernel;            /* one kernel alone, or "list"; NULL: cells */
+    long long repetitions, warmup; /* of that; below 0: not given */
+    double bound;
     words cases, methods, backends, precisions, threads;
     pbd_setting setting[MOST_WORDS];
     size_t settings;
@@ -119,6 +123,15 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(bench_options, precisions_text, "precisions", 'p', "LIST", PBD_WORDS_PRECISIONS, "default f32,f64"),
     PBD_OPT_TEXT(bench_options, threads_text, "threads", 't', "LIST", PBD_WORDS_NONE,
                  "cpu only; default 1 and all cores"),
+    PBD_OPT_TEXT(bench_options, kernel, "kernel", 0, "NAME", PBD_WORDS_NONE,
+                 "one kernel of one case and method: checked against its plain form,\nthen timed alone; 'list': those "
+                 "that a step launches"),
+    PBD_OPT_INTEGER(bench_options, repetitions, "repetitions", 'n', 1, 1000000,
+                    "of --kernel: how often it is timed; default 100"),
+    PBD_OPT_INTEGER(bench_options, warmup, "warmup", 0, 0, 1000000, "of --kernel: steps before; default 3"),
+    PBD_OPT_REAL(bench_options, bound, "bound", 0, "X", 0, 1,
+                 "of --kernel: the difference from the plain form that is let pass,\nover the largest number written; "
+                 "default 1e-4 in f32, 1e-10 in f64"),
     PBD_OPTION_PLUGIN(bench_options),
     PBD_OPTION_DB(bench_options),
     PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),
@@ -176,6 +189,24 @@ static pbd_status fill_in(bench_options *o) {
     if (!o->precisions.count) PBD_TRY(split("--precisions", "f32,f64", &o->precisions));
     if (!o->threads.count) PBD_TRY(split("--threads", threads, &o->threads));
     return pbd_ok();
+}
+
+/* One cell: what was not named is one thread of the CPU in f32. */
+static pbd_status fill_in_kernel(bench_options *o) {
+    if (o->cases.count != 1 || o->methods.count != 1 || o->filter || o->googles > 1)
+        return pbd_error(PBD_BAD_INPUT,
+                         "--kernel is of one case (-c) and one method (-m), without filters or flags of "
+                         "Google Benchmark");
+    if (!o->backends.count) PBD_TRY(split("--backends", "cpu", &o->backends));
+    if (!o->precisions.count) PBD_TRY(split("--precisions", "f32", &o->precisions));
+    if (!o->threads.count) PBD_TRY(split("--threads", "1", &o->threads));
+    return pbd_ok();
+}
+
+static pbd_status check_kernel_options(const bench_options *o) {
+    const bool given = o->repetitions >= 0 || o->warmup >= 0 || o->bound > 0;
+    if (o->kernel || !given) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "--repetitions, --warmup and --bound are of --kernel: name one");
 }
 
 /* Slips in names are told before anything else, and whatever else is combined with them. */
@@ -332,10 +363,16 @@ static pbd_status add_defaults(const bench_options *o, bench_plan *b) {
 }
 
 static pbd_status make_plan(bench_options *o, bench_plan *b) {
-    PBD_TRY(fill_in(o));
+    PBD_TRY(check_kernel_options(o));
+    PBD_TRY(o->kernel ? fill_in_kernel(o) : fill_in(o));
     PBD_TRY(check_names(o));
     PBD_TRY(o->cases.count || o->methods.count ? add_named(o, b) : add_defaults(o, b));
     if (b->plan.count == 0) return b->refused;
+    if (o->kernel && b->plan.count > 1)
+        return pbd_error(PBD_BAD_INPUT,
+                         "--kernel is of one cell, these are %zu: one backend, precision, number of threads "
+                         "and no axes",
+                         b->plan.count);
     if (b->left_out && !o->quiet) fputs(b->left_out, stderr);
     return pbd_ok();
 }
@@ -431,14 +468,32 @@ static pbd_status run_google(const bench_options *o, bench_run *r) {
     return pbd_ok();
 }
 
+static pbd_status run_kernel(const bench_options *o, const bench_plan *b, bench_run *r) {
+    const pbd_kernel_request request = {.kernel = o->kernel,
+                                        .warmup = o->warmup < 0 ? 3 : (long)o->warmup,
+                                        .repetitions = o->repetitions < 0 ? 100 : (long)o->repetitions,
+                                        .bound = o->bound,
+                                        .json = o->json};
+    const pbd_status status =
+        pbd_bench_kernel(&request, &b->plan.item[0], b->name[0], &r->limits, r->shared.store, stdout);
+    if (status.code != PBD_FAILED && status.code != PBD_DIVERGED) return status;
+    r->shared.failed = 1;
+    fprintf(stderr, "pbdbench: %s\n", status.text);
+    return pbd_ok();
+}
+
 static pbd_status execute(bench_options *o, int argc, char **argv, bench_run *r) {
     bench_plan b = {0};
-    pbd_status status = take_flags(o);
+    pbd_status status = o->kernel ? pbd_ok() : take_flags(o);
     if (status.code == PBD_OK) status = make_plan(o, &b);
     if (status.code == PBD_OK && !has_google(o, "--benchmark_list_tests")) status = open_store(o, argc, argv, r);
-    if (status.code == PBD_OK) status = make_entries(o, &b, r);
-    note_build();
-    if (status.code == PBD_OK) status = run_google(o, r);
+    if (status.code == PBD_OK && o->kernel) {
+        status = run_kernel(o, &b, r);
+    } else {
+        if (status.code == PBD_OK) status = make_entries(o, &b, r);
+        note_build();
+        if (status.code == PBD_OK) status = run_google(o, r);
+    }
     for (size_t i = 0; i < r->count; i++) pbd_bench_cell_destroy(r->cell[i]);
     pbd_store_close(r->shared.store);
     pbd_limits_free(&r->limits);
@@ -481,7 +536,7 @@ static int bench_apart(bench_words *w) {
 }
 
 static int verb_main(int argc, char **argv) {
-    bench_options o = {0};
+    bench_options o = {.repetitions = -1, .warmup = -1};
     pbd_texts filters = {0};
     bool help = false;
     int code, all = argc;
@@ -506,7 +561,9 @@ static int verb_main(int argc, char **argv) {
 const pbd_verb pbd_verb_bench = {
     .name = "bench",
     .summary = "time methods with Google Benchmark",
-    .usage = "bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]",
+    .usage =
+        "bench [FILTER...] [-c CASES] [-m METHODS] [-s key=value]... [-a key=a,b,c]... [options]\n"
+        "bench --kernel NAME|list -c CASE -m METHOD [-s key=value]... [-n N] [options]",
     .about =
         "Times methods with Google Benchmark: a number of steps (solves, where a method has no steps) from the same\n"
         "state, repeatedly. A FILTER is a regular expression on the names, which look like\n"
@@ -522,6 +579,11 @@ const pbd_verb pbd_verb_bench = {
         "measured them. Bytes that come from a cache may exceed the memory bandwidth. `pbdbench env --markdown`\n"
         "makes a table.\n"
         "\n"
+        "--kernel NAME takes the kernel's first series of launches in a step (one launch, or a sweep over colours) with\n"
+        "their arguments and memory. The result is compared with that of the plain form (one item a thread without\n"
+        "SIMD, as the emulation runs it; on emu: as the CPU does) and refused where the difference exceeds the bound;\n"
+        "the emulation takes about a second for 1,000 particles. Then the series is timed, from the same memory each\n"
+        "time. One thread in f32 unless -t and -p say otherwise; stored as a bench.\n\n"
         "Exit 5 when a benchmark failed or diverged, 2 for bad input or when nothing matches.",
     .options = table,
     .main = verb_main,

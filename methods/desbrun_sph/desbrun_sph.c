@@ -232,6 +232,9 @@ static pbd_status update_neighbours(desbrun_sph *s) {
     return status;
 }
 
+/* Of a walk over all lists. One that ends early (sph_choose_near_due) does less. */
+static pbd_work work_of(const desbrun_sph *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+
 /* Those of a level (near: and their neighbours) as the lists' active ones. */
 static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *lists, size_t *count) {
     const size_t n = s->particles;
@@ -243,14 +246,17 @@ static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *l
         *count = level == s->finest ? n : 0;
         return pbd_ok();
     }
-    PBD_TRY(near ? PBD_RUN(s->exec, sph_choose_near_due, n, &args) : PBD_RUN(s->exec, sph_choose_due, n, &args));
+    PBD_TRY(near ? PBD_RUN(s->exec, sph_choose_near_due, n, work_of(s), &args)
+                 : PBD_RUN(s->exec, sph_choose_due, n, &args));
     PBD_TRY(pbd_scan(s->exec, s->chosen, n, &total));
     *count = (size_t)total;
     if (*count == n) lists->active = NULL;
     return lists->active ? PBD_RUN(s->exec, sph_list_chosen, n, &args) : pbd_ok();
 }
 
-static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t count) {
+/* The work of those that are active. */
+static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t count, pbd_work *work) {
+    *work = (pbd_work){count, count > 0 ? (size_t)s->near.entries : 0};
     if (!lists->active) {
         pbd_count(s->recorder, "pair_evaluations", s->near.entries);
         return pbd_ok();
@@ -265,6 +271,7 @@ static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t cou
     for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) total += sums[b];
     free(sums);
     pbd_count(s->recorder, "pair_evaluations", total);
+    work->entries = (size_t)total;
     return status;
 }
 
@@ -273,16 +280,18 @@ static pbd_status sum_densities(desbrun_sph *s, uint32_t level) {
     size_t count;
     PBD_TRY(choose(s, level, s->sum_densities, &lists, &count));
     const sph_density_args args = {lists, s->x, s->density_now, s->u, s->law};
-    PBD_TRY(PBD_RUN(s->exec, sph_density, count, &args));
+    pbd_work work;
+    PBD_TRY(count_pairs(s, &lists, count, &work));
     pbd_count(s->recorder, "density_evaluations", count);
-    return count_pairs(s, &lists, count);
+    return PBD_RUN(s->exec, sph_density, count, work, &args);
 }
 
 static pbd_status find_forces(desbrun_sph *s, const sph_lists *lists, size_t count) {
     const sph_force_args args = {*lists, s->x, s->v, s->u, s->density_now, s->load, s->b, s->rate, s->law};
-    PBD_TRY(PBD_RUN(s->exec, sph_force, count, &args));
+    pbd_work work;
+    PBD_TRY(count_pairs(s, lists, count, &work));
     pbd_count(s->recorder, "force_evaluations", count);
-    return count_pairs(s, lists, count);
+    return PBD_RUN(s->exec, sph_force, count, work, &args);
 }
 
 /* Forces of those of `level` at tick `now`, who are in the middle of their step, and their kick. moves false: at the
@@ -367,7 +376,7 @@ static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t loo
     pbd_status status = pbd_ok();
     do {
         args->later = s->later;
-        status = PBD_RUN(s->exec, sph_limit_steps, s->particles, args);
+        status = PBD_RUN(s->exec, sph_limit_steps, s->particles, work_of(s), args);
         if (status.code == PBD_OK) status = look_at_steps(s, s->next, s->later, look);
         uint32_t *swapped = s->next;
         args->next = s->next = s->later;

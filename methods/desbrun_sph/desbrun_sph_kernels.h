@@ -134,7 +134,7 @@ typedef struct sph_density_args {
 } sph_density_args;
 
 /* Eq. 3; i counts itself. */
-PBD_ITEM(sph_density, sph_density_args, item, 50 * (4 * sizeof(real) + 4), 50 * 15) {
+PBD_ITEM_OVER(sph_density, sph_density_args, item, 6 * sizeof(real) + 8, 5, 4 * sizeof(real) + 4, 15) {
     const size_t i = sph_particle(&a->lists, item);
     const vec3 x = load3(a->x, i);
     real sum = a->x[4 * i + 3] * a->law.sigma;
@@ -157,7 +157,7 @@ typedef struct sph_force_args {
 } sph_force_args;
 
 /* Eqs. 5 and 7 over the mass. Every term has the same numbers from both sides, so that momentum is kept. */
-PBD_ITEM(sph_force, sph_force_args, item, 50 * (9 * sizeof(real) + 4), 50 * 50) {
+PBD_ITEM_OVER(sph_force, sph_force_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
     const size_t i = sph_particle(&a->lists, item);
     const sph_law law = a->law;
     const vec3 x = load3(a->x, i), u = load3(a->u, i);
@@ -231,7 +231,7 @@ typedef struct sph_due_args {
 PBD_ITEM(sph_choose_due, sph_due_args, i, 8, 0) { a->chosen[i] = a->level[i] == a->due; }
 
 /* Those whose force is due, and their neighbours: whose density is wanted. */
-PBD_ITEM(sph_choose_near_due, sph_due_args, i, 50 * 8, 0) {
+PBD_ITEM_OVER(sph_choose_near_due, sph_due_args, i, 16, 0, 8, 0) {
     uint32_t near = a->level[i] == a->due;
     for (uint32_t at = a->first[i]; at < a->first[i + 1] && !near; at++) near = a->level[a->list[at]] == a->due;
     a->chosen[i] = near;
@@ -299,7 +299,7 @@ PBD_ITEM(sph_wish_steps, sph_steps_args, i, sizeof(real) + 12, 4) {
 
 /* A neighbour's step may be 2^limit times shorter and no more: who is left too coarse, awake or in the middle of a
  * step, goes on with the longest step that may begin now. */
-PBD_ITEM(sph_limit_steps, sph_steps_args, i, 50 * 8, 0) {
+PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
     uint32_t most = 0, next = a->next[i];
     for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {
         const uint32_t other = a->next[a->list[at]];

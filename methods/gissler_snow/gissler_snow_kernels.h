@@ -110,7 +110,8 @@ typedef struct gissler_volume_args {
     int tracked;
 } gissler_volume_args;
 
-PBD_ITEM(gissler_volume, gissler_volume_args, i, 30 * (4 * sizeof(real) + 4), 30 * 20) {
+/* The work of kernels with lists: particles and their neighbours. */
+PBD_ITEM_OVER(gissler_volume, gissler_volume_args, i, 5 * sizeof(real) + 8, 4, 4 * sizeof(real) + 4, 20) {
     if (a->tracked) {
         a->volume[i] = a->rest[i] * a->body[GISSLER_BODY * i + GISSLER_GROWTH];
         return;
@@ -136,7 +137,7 @@ typedef struct gissler_pair_args {
 } gissler_pair_args;
 
 /* L is the pseudo-inverse of sum_j g_ij (x_j - x_i)^T, which is symmetric. */
-PBD_ITEM(gissler_pairs, gissler_pair_args, i, 30 * (8 * sizeof(real) + 4), 30 * 40 + 500) {
+PBD_ITEM_OVER(gissler_pairs, gissler_pair_args, i, 13 * sizeof(real) + 12, 500, 8 * sizeof(real) + 4, 40) {
     const vec3 x = load3(a->x, i);
     const real per_square = 1 / (a->support * a->support);
     const uint32_t begin = a->lists.first[i], end = a->lists.first[i + 1];
@@ -272,7 +273,8 @@ typedef struct gissler_stress_args {
 } gissler_stress_args;
 
 /* T = 2 G (sym((1 + dt grad w) S) - 1) and p = lambda ((1 - dt div w)/det S - 1). */
-PBD_ITEM(gissler_stress, gissler_stress_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21 + 150) {
+PBD_ITEM_OVER(gissler_stress, gissler_stress_args, i, (22 + GISSLER_BODY) * sizeof(real) + 8, 150, 7 * sizeof(real) + 4,
+              21) {
     const real *body = a->body + GISSLER_BODY * i;
     const mat3 h = gissler_gradient(&a->lists, a->w, i), correction = gissler_load_matrix(a->correction, i);
     const mat3 s = gissler_symmetric(body), gradient = gissler_velocity_gradient(&a->law, h, correction);
@@ -313,7 +315,7 @@ PBD_FN vec3 gissler_acceleration(const gissler_force_args *a, size_t i) {
     return vec3_scale(a->volume[i] / a->x[4 * i + 3], sum);
 }
 
-PBD_ITEM(gissler_force, gissler_force_args, i, 30 * (12 * sizeof(real) + 4), 30 * 27) {
+PBD_ITEM_OVER(gissler_force, gissler_force_args, i, 27 * sizeof(real) + 8, 15, 12 * sizeof(real) + 4, 27) {
     const int unbound = a->bound[4 * i + 3] == (real)GISSLER_FREE;
     if (a->form == GISSLER_REACTION && unbound) {
         gissler_store_row(a->out, i, load3(a->target, i));
@@ -353,7 +355,8 @@ PBD_FN void gissler_put_pressure(const gissler_pressure_args *a, size_t i, real 
 }
 
 /* Of the stretch at t^n; and by how much p less what its velocity asks for changes with p. */
-PBD_ITEM(gissler_pressure_begin, gissler_pressure_args, i, 30 * (4 * sizeof(real) + 4), 30 * 25) {
+PBD_ITEM_OVER(gissler_pressure_begin, gissler_pressure_args, i, (25 + GISSLER_BODY) * sizeof(real) + 8, 60,
+              4 * sizeof(real) + 4, 25) {
     const real *body = a->body + GISSLER_BODY * i;
     const mat3 m = gissler_pressure_matrix(a, i);
     const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->law, body) * a->law.lambda;
@@ -378,7 +381,8 @@ PBD_FN real gissler_pressure_error(const gissler_pressure_args *a, size_t i) {
     return a->p[i] - lambda * (1 - j - a->law.dt * mat3_trace(gradient)) / j;
 }
 
-PBD_ITEM(gissler_pressure_improve, gissler_pressure_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21) {
+PBD_ITEM_OVER(gissler_pressure_improve, gissler_pressure_args, i, (28 + GISSLER_BODY) * sizeof(real) + 8, 60,
+              7 * sizeof(real) + 4, 21) {
     const real error = gissler_pressure_error(a, i), p = a->p[i];
     a->square[i] = a->volume[i] * error * error;
     a->square[a->particles + i] = a->volume[i] * p * p;
@@ -465,7 +469,8 @@ PBD_FN mat3 gissler_stiffness(const gissler_law *law, gissler_moduli m, vec3 raw
 }
 
 /* The inverse of the 3 x 3 block of 1 - dt d(dt a)/dw at S = 1, symmetric. */
-PBD_ITEM(gissler_diagonal, gissler_diagonal_args, i, 30 * (22 * sizeof(real) + 4), 30 * 80) {
+PBD_ITEM_OVER(gissler_diagonal, gissler_diagonal_args, i, (20 + GISSLER_BODY) * sizeof(real) + 8, 100,
+              (13 + GISSLER_BODY) * sizeof(real) + 4, 80) {
     mat3 sum = gissler_multiple(0);
     vec3 own = vec3_make(0, 0, 0);
     for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
@@ -504,7 +509,8 @@ typedef struct gissler_advance_args {
 
 /* S becomes the left stretch of (1 + dt grad v) S, cut to what stays elastic: what a rotation from the right would add
  * is no matter of an isotropic law. */
-PBD_ITEM(gissler_advance, gissler_advance_args, i, 30 * (7 * sizeof(real) + 4), 30 * 21 + 700) {
+PBD_ITEM_OVER(gissler_advance, gissler_advance_args, i, (13 + 2 * GISSLER_BODY) * sizeof(real) + 8, 700,
+              7 * sizeof(real) + 4, 21) {
     real *body = a->body + GISSLER_BODY * i;
     const mat3 gradient =
         gissler_velocity_gradient(&a->law, gissler_gradient(&a->lists, a->w, i), gissler_load_matrix(a->correction, i));

@@ -69,6 +69,8 @@ static size_t blocks_of(const gissler_snow *s) { return (s->particles + GISSLER_
 
 /* ---- The start of a step ----------------------------------------------------------------------------------------- */
 
+static pbd_work work_of(const gissler_snow *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+
 static gissler_lists lists_of(const gissler_snow *s) {
     return (gissler_lists){.first = s->near.first, .list = s->near.list, .pair = s->pair};
 }
@@ -106,7 +108,8 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                        .support = support,
                                        .sigma = sigma,
                                        .tracked = s->tracked};
-    PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles, &sizes));
+    PBD_TRY(
+        PBD_RUN(s->exec, gissler_volume, s->particles, s->tracked ? (pbd_work){s->particles, 0} : work_of(s), &sizes));
     const gissler_pair_args pairs = {.lists = lists_of(s),
                                      .x = s->x,
                                      .volume = s->volume,
@@ -116,7 +119,7 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                      .support = support,
                                      .sigma = sigma,
                                      .cutoff = (real)s->cutoff};
-    return PBD_RUN(s->exec, gissler_pairs, s->particles, &pairs);
+    return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &pairs);
 }
 
 static pbd_status push_phase(gissler_snow *s, double dt) {
@@ -194,12 +197,12 @@ static pbd_status make_stress(gissler_snow *s, const real *w, bool whole, double
                                       .whole = whole,
                                       .shear = 1,
                                       .volume = s->solve == SOLVE_TOGETHER};
-    return PBD_RUN(s->exec, gissler_stress, s->particles, &args);
+    return PBD_RUN(s->exec, gissler_stress, s->particles, work_of(s), &args);
 }
 
 static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
     pbd_count(s->recorder, "neighbour_updates", 2 * s->near.entries);
-    return PBD_RUN(s->exec, gissler_force, s->particles, args);
+    return PBD_RUN(s->exec, gissler_force, s->particles, work_of(s), args);
 }
 
 /* ---- Pressure ---------------------------------------------------------------------------------------------------- */
@@ -230,10 +233,10 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     const gissler_sums_args sums = {.square = s->square, .particles = s->particles, .out = s->block};
     double first = 0, sum[2];
     *left = 0;
-    PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, work_of(s), &args));
     for (long k = 0; k <= s->iterations; k++) {
         PBD_TRY(run_force(s, &step));
-        PBD_TRY(PBD_RUN(s->exec, gissler_pressure_improve, s->particles, &args));
+        PBD_TRY(PBD_RUN(s->exec, gissler_pressure_improve, s->particles, work_of(s), &args));
         PBD_TRY(PBD_RUN(s->exec, gissler_sums, blocks_of(s), &sums));
         PBD_TRY(add_blocks(s, sum));
         s->jacobi++;
@@ -273,7 +276,7 @@ static pbd_status make_preconditioner(gissler_snow *s, double dt) {
                                         .shear = 1,
                                         .pressure = s->solve == SOLVE_TOGETHER};
     if (s->preconditioner == PRECONDITION_MASSES) return pbd_ok();
-    return PBD_RUN(s->exec, gissler_diagonal, s->particles, &args);
+    return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
 }
 
 /* What is left of w = base + dt a(w), in row R; its size, and that of w. */
@@ -404,7 +407,7 @@ static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WAT
 static pbd_status advance_phase(gissler_snow *s, double dt) {
     const gissler_advance_args args = {
         .lists = lists_of(s), .law = law_of(s, dt), .w = s->target, .correction = s->correction, .body = s->body};
-    PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, work_of(s), &args));
     const gissler_move_args move = {.x = s->x, .v = s->v, .w = s->target, .dt = (real)dt};
     return PBD_RUN(s->exec, gissler_move, s->particles, &move);
 }

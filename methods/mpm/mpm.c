@@ -395,7 +395,7 @@ static pbd_status substep(mpm *s, double dt) {
     const mpm_grid_args grid = grid_args(s, dt);
     const size_t segments = cells_of(s) / MPM_SEGMENT;
     pbd_phase_begin(s->recorder, "p2g");
-    PBD_TRY(timed(s, PBD_RUN(s->exec, particles_to_grid, segments, &grid)));
+    PBD_TRY(timed(s, PBD_RUN(s->exec, particles_to_grid, segments, (pbd_work){segments, s->particles}, &grid)));
     pbd_phase_begin(s->recorder, "grid");
     PBD_TRY(timed(s, PBD_RUN(s->exec, move_grid, segments, &grid)));
     pbd_phase_begin(s->recorder, "g2p");

@@ -264,7 +264,10 @@ PBD_FN size_t mpm_node_of(const mpm_box *b, int x, int y, int z) {
     return (size_t)x + (size_t)b->nodes[0] * ((size_t)y + (size_t)b->nodes[1] * (size_t)z);
 }
 
-PBD_TILE(particles_to_grid, mpm_grid_args, number, (64 * 16 + 32) * sizeof(real), 8 * 216 * 42) {
+/* The work: segments, as if there were particles near each, and particles, which 27 nodes gather from. A particle's
+ * columns count once: they are in the cache for the others. */
+PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof(real) + 76, 0, 16 * sizeof(real),
+              27 * 42) {
     const mpm_segment s = mpm_segment_of(a, number);
     if (PBD_LANE == 0) a->active[number] = s.rows > 0;
     if (s.rows == 0) return; /* all lanes alike; what is in its nodes, nobody reads */

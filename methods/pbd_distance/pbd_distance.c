@@ -161,9 +161,14 @@ static size_t impulse_rows_before(const pbd_distance *s, int kind) {
     return rows;
 }
 
+/* Two particles gather the impulse of a distance; each of a cell's eight has its own of a volume. */
+static size_t gathered(const pbd_distance *s) {
+    return 2 * impulse_rows_before(s, HEX_VOLUME) + 8 * s->constraints.cells;
+}
+
 /* Which impulses each particle gathers (Jacobi): a counting sort, so the order of the sum is always the same. */
 static pbd_status upload_gather(pbd_distance *s) {
-    size_t volume_rows = impulse_rows_before(s, HEX_VOLUME), entries = 2 * volume_rows + 8 * s->constraints.cells;
+    const size_t volume_rows = impulse_rows_before(s, HEX_VOLUME), entries = gathered(s);
     uint32_t *first = calloc(s->particles + 2, sizeof *first), *slot = malloc((entries + 1) * sizeof *slot);
     if (!first || !slot || entries >= UINT32_MAX / 2) {
         free(first);
@@ -364,7 +369,7 @@ static pbd_status project(pbd_distance *s) {
     }
     if (jacobi) {
         gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, &gather));
+        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, (pbd_work){s->particles, gathered(s)}, &gather));
     }
     hold_args hold_base = {s->held, s->held_rest, s->p};
     return PBD_RUN(s->exec, hold, s->held_count, &hold_base);

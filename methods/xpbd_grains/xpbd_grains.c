@@ -252,13 +252,15 @@ static grain_args args_of(const grains *s, double dt) {
                         .compliance = (real)(s->compliance / (dt * dt))};
 }
 
+static pbd_work work_of(const grains *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+
 /* Lists, and multipliers of their entries that begin at 0. */
 static pbd_status search(grains *s) {
     bool made;
     PBD_TRY(neighbours_update(&s->near, s->p, &made));
     if (made) {
         const grain_list_args lists = {s->near.first, s->near.list};
-        PBD_TRY(PBD_RUN(s->exec, sort_list, s->particles, &lists));
+        PBD_TRY(PBD_RUN(s->exec, sort_list, s->particles, work_of(s), &lists));
         pbd_count(s->recorder, "neighbour_searches", 1);
     }
     if (s->coloured) PBD_TRY(grid_build(&s->colours, s->p, NULL));
@@ -276,16 +278,19 @@ static pbd_status search(grains *s) {
 
 /* One sweep over the pairs of args.p, into args.next. */
 static pbd_status jacobi(grains *s, const grain_args *args) {
-    if (s->count) PBD_TRY(PBD_RUN(s->exec, count_touching, s->particles, args));
-    return PBD_RUN(s->exec, push_grains, s->particles, args);
+    if (s->count) PBD_TRY(PBD_RUN(s->exec, count_touching, s->particles, work_of(s), args));
+    return PBD_RUN(s->exec, push_grains, s->particles, work_of(s), args);
 }
 
 static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const grid_view view = grid_view_of(&s->colours);
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
+    /* How much each of the eight colours has is known to the device alone: a share of the whole, in which each pair
+     * stands twice. */
+    const pbd_work share = {s->particles / 8, (size_t)s->near.entries / 16};
     for (int colour = 0; colour < 8; colour++) {
         const grain_colour_args part = {*args, move, view, colour};
-        PBD_TRY(PBD_RUN(s->exec, project_cell, cells, &part));
+        PBD_TRY(PBD_RUN(s->exec, project_cell, cells, share, &part));
     }
     return pbd_ok();
 }
@@ -374,7 +379,7 @@ static pbd_status look_at_contacts(grains *s, double dt, double *depth, double *
     args.pairs.p = s->x;
     real *seen = malloc((2 * n + 1) * sizeof *seen);
     if (!seen) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    pbd_status status = PBD_RUN(s->exec, watch_grains, n, &args);
+    pbd_status status = PBD_RUN(s->exec, watch_grains, n, work_of(s), &args);
     if (status.code == PBD_OK) status = pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen);
     *depth = *contacts = 0;
     for (size_t i = 0; i < n && status.code == PBD_OK; i++) {

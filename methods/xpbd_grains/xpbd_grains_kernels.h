@@ -27,7 +27,8 @@ typedef struct grain_list_args {
     uint32_t *list;
 } grain_list_args;
 
-PBD_ITEM(sort_list, grain_list_args, i, 16 * 8, 60) {
+/* The work of these kernels: grains and their neighbours. */
+PBD_ITEM_OVER(sort_list, grain_list_args, i, 8, 0, 8, 4) {
     uint32_t *list = a->list + a->first[i];
     const uint32_t count = a->first[i + 1] - a->first[i];
     for (uint32_t k = 1; k < count; k++) {
@@ -117,7 +118,7 @@ PBD_FN vvec3 grain_friction(const grain_args *a, const grain_lanes *g, const gra
 }
 
 /* How many each touches: what averaging by pairs divides by. */
-PBD_BATCH_OF(count_touching, grain_args, i, count, 6 * (4 * sizeof(real) + 4), 6 * 12) {
+PBD_BATCH_OVER(count_touching, grain_args, i, count, 5 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
     grain_lanes g;
     vreal sum = vreal_set(0);
     grain_open(a, i, count, &g);
@@ -154,7 +155,7 @@ PBD_FN vreal grain_pressure(const grain_args *a, const grain_lanes *g, const gra
 }
 
 /* All pairs of a particle at once: normal pushes and friction, averaged. */
-PBD_BATCH_OF(push_grains, grain_args, i, count, 6 * (8 * sizeof(real) + 4) + 12 * sizeof(real), 6 * 50) {
+PBD_BATCH_OVER(push_grains, grain_args, i, count, 12 * sizeof(real) + 8, 10, 8 * sizeof(real) + 4, 50) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     grain_lanes g;
     vvec3 sum = vvec3_make(zero, zero, zero);
@@ -216,8 +217,9 @@ PBD_FN void project_pair(const grain_colour_args *a, uint32_t i, uint32_t j, uin
     other[2] -= other[3] * away.z;
 }
 
-/* One cell of the colour: its particles in ascending order, and each pair by the lower of its two. */
-PBD_ITEM(project_cell, grain_colour_args, number, 8 * 16 * (8 * sizeof(real) + 4), 8 * 16 * 40) {
+/* One cell of the colour: its particles in ascending order, and each pair by the lower of its two. The work: grains and
+ * pairs. */
+PBD_ITEM_OVER(project_cell, grain_colour_args, number, 12 * sizeof(real) + 12, 0, 11 * sizeof(real) + 8, 50) {
     const int *bits = a->grid.bits;
     const uint32_t n = (uint32_t)number;
     grid_cell cell;
@@ -280,7 +282,7 @@ typedef struct grain_watch_args {
     real *seen; /* 2 by particle: deepest overlap, m; contacts */
 } grain_watch_args;
 
-PBD_ITEM(watch_grains, grain_watch_args, i, 16 * (4 * sizeof(real) + 4), 16 * 12) {
+PBD_ITEM_OVER(watch_grains, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
     const grain_args *g = &a->pairs;
     real depth = 0, contacts = 0;
     for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {

@@ -236,7 +236,7 @@ static pbd_status find_rest_density(xpbi *s) {
     xpbi_thin_args args = thin_args(s, 1);
     args.dt = 0;
     args.density = s->squares;
-    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_density, slots, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_density, slots, s->layout.all, &args));
     real *density = malloc((slots + 1) * sizeof *density);
     if (!density) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
     const pbd_status status = pbd_download(s->exec, density, s->squares, slots * sizeof *density);
@@ -257,7 +257,7 @@ static pbd_status begin(xpbi *s, const pbd_scene *scene) {
     xpbi_end_args args = end_args(s, 1);
     args.start = 1;
     args.flows = 0;
-    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), s->layout.all, &args));
     real *x = malloc(bytes), *v = malloc(bytes);
     uint32_t *id = malloc(n * sizeof *id);
     pbd_status status = x && v && id ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);

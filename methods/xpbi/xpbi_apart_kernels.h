@@ -63,7 +63,8 @@ PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) 
     batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last: rows that fill up a list are the own particle's */
 }
 
-PBD_BATCH_OF(xpbi_part, xpbi_part_args, first, count, 8 * 4 * (12 * sizeof(real) + 4), 8 * 4 * 30) {
+/* The work: particles of the cells, and pairs that may touch. */
+PBD_BATCH_OVER(xpbi_part, xpbi_part_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4, 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
@@ -143,14 +144,16 @@ PBD_FN void xpbi_thin_slice(const xpbi_thin_args *a, size_t slice, size_t lane) 
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-PBD_BATCH_OF(xpbi_thin, xpbi_thin_args, first, count, 8 * 30 * (8 * sizeof(real) + 4), 8 * 30 * 40) {
+/* The work: particles and neighbours. Those that are not too dense move nobody, which halves it. */
+PBD_BATCH_OVER(xpbi_thin, xpbi_thin_args, first, count, 9 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4, 40) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         xpbi_thin_slice(a, slice, lane % XPBI_LANES);
 }
 
-PBD_BATCH_OF(xpbi_measure_density, xpbi_thin_args, first, count, 30 * (8 * sizeof(real) + 4), 30 * 40) {
+PBD_BATCH_OVER(xpbi_measure_density, xpbi_thin_args, first, count, 10 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4,
+               40) {
     vreal x[4], v[4], squares;
     vvec3 sum;
     batch_load_rows(a->x, a->s.own + first, 1, count, x);

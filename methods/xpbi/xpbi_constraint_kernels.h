@@ -128,7 +128,9 @@ PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, con
     for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
 }
 
-PBD_BATCH_OF(xpbi_make_gradients, xpbi_shape_args, first, count, 30 * (16 * sizeof(real) + 4), 30 * 80 + 700) {
+/* The work of this and the next kernels: particles and their neighbours. */
+PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_ENTRIES) * sizeof(real) + 12, 700,
+               12 * sizeof(real) + 4, 80) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const size_t begin = a->s.row[slice], end = a->s.row[slice + 1];
     const uint32_t *own = a->s.own + first;
@@ -438,7 +440,8 @@ PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
 }
 /* Launched as xpbi_solve_cells. */
 
-PBD_BATCH_OF(xpbi_measure_residual, xpbi_solve_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500) {
+PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (5 + XPBI_ENTRIES) * sizeof(real) + 8, 500,
+               7 * sizeof(real) + 4, 21) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first);
     vreal sum = vreal_set(0);
@@ -474,7 +477,7 @@ typedef struct xpbi_end_args {
     int flows, elastic_volume, start; /* start: the gradient of a displacement, positions stay */
 } xpbi_end_args;
 
-PBD_BATCH_OF(xpbi_smooth, xpbi_end_args, first, count, 30 * (5 * sizeof(real) + 4), 30 * 9) {
+PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 9) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal o[4], sum[3] = {vreal_set(0), vreal_set(0), vreal_set(0)};
@@ -495,7 +498,7 @@ PBD_BATCH_OF(xpbi_smooth, xpbi_end_args, first, count, 30 * (5 * sizeof(real) + 
 
 /* F and x by the same velocity (Eq. 22), unless it is asked what comes of two; volume by the whole motion, or by the F
  * that stays elastic. */
-PBD_BATCH_OF(xpbi_advance, xpbi_end_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 500) {
+PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8, 500, 7 * sizeof(real) + 4, 21) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);

@@ -87,7 +87,8 @@ PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
 }
 
 /* After xpbi_make_gradients. */
-PBD_BATCH_OF(xpbi_make_hourglass, xpbi_hourglass_args, first, count, 30 * (16 * sizeof(real) + 4), 30 * 40) {
+PBD_BATCH_OVER(xpbi_make_hourglass, xpbi_hourglass_args, first, count, (16 + HOURGLASS_ENTRIES) * sizeof(real) + 12, 30,
+               12 * sizeof(real) + 4, 40) {
     (void)count;
     const xpbi_slices *s = &a->s;
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES, begin = s->row[slice], end = s->row[slice + 1];
@@ -158,7 +159,8 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-PBD_BATCH_OF(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, 8 * 30 * (16 * sizeof(real) + 4), 8 * 30 * 30) {
+PBD_BATCH_OVER(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, (8 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4,
+               40, 12 * sizeof(real) + 4, 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
@@ -166,7 +168,8 @@ PBD_BATCH_OF(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, 8 * 30 * (1
 }
 
 /* Before xpbi_advance, with the velocities that it takes. */
-PBD_BATCH_OF(xpbi_keep_hourglass, xpbi_hourglass_args, first, count, 30 * (9 * sizeof(real) + 4), 30 * 40) {
+PBD_BATCH_OVER(xpbi_keep_hourglass, xpbi_hourglass_args, first, count, 14 * sizeof(real) + 8, 30, 8 * sizeof(real) + 4,
+               40) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal v[4];

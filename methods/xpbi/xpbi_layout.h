@@ -21,6 +21,8 @@ typedef struct xpbi_layout {
     xpbi_slices slices;
     size_t lanes, slice_count, rows;
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
+    /* By colour: particles with their neighbours, and with those that may touch; and all neighbours. */
+    pbd_work work[XPBI_MOST_COLOURS], near[XPBI_MOST_COLOURS], all;
     size_t room[8]; /* of what grows, by array: see xpbi_room */
 } xpbi_layout;
 
@@ -72,7 +74,7 @@ XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t p
         PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
     PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
     PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
-    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 2, sizeof(uint32_t), &at->lanes));
+    PBD_TRY(xpbi_allocate(exec, XPBI_TOLD, sizeof(uint32_t), &at->lanes));
     /* A cell for each particle at most, and a bundle that is not full in each colour. */
     at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
     PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
@@ -113,17 +115,24 @@ XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l) {
 /* Which lane each cell becomes. Waits, for how many there are. */
 XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    uint32_t told[XPBI_MOST_COLOURS + 2];
+    uint32_t told[XPBI_TOLD];
     PBD_TRY(PBD_RUN(l->exec, xpbi_lay_lanes, 1, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));
     PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_note_slices, 1, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_tally_colours, XPBI_MOST_COLOURS, at));
     PBD_TRY(pbd_download(l->exec, told, at->lanes, sizeof told));
     memcpy(l->colour_lane, told, sizeof l->colour_lane);
     l->lanes = told[XPBI_MOST_COLOURS];
-    l->slice_count = told[XPBI_MOST_COLOURS + 1];
+    l->slice_count = told[XPBI_SLICES];
+    l->all = (pbd_work){l->particles, 0};
+    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
+        const uint32_t *tally = told + XPBI_TALLY + 3 * c;
+        l->work[c] = (pbd_work){tally[0], tally[1]};
+        l->near[c] = (pbd_work){tally[0], tally[2]};
+        l->all.entries += tally[1];
+    }
     return pbd_ok();
 }
 
@@ -162,7 +171,7 @@ XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
     s->length = at->slot_length;
     s->near = at->slot_near;
     s->neighbour = at->neighbour;
-    PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, l->all, at));
     return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: what was kept is lost */
 }
 
@@ -190,7 +199,7 @@ XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double n
         at->at = l->colouring.particle;
     }
     PBD_TRY(xpbi_room_for_lists(l));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_count_neighbours, l->particles, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_count_neighbours, l->particles, grid_search_work(&l->search, l->all.entries), at));
     PBD_TRY(xpbi_order_cells(l));
     PBD_TRY(xpbi_make_lanes(l));
     PBD_TRY(xpbi_make_slots(l));

@@ -20,6 +20,7 @@
 #ifndef PBD_XPBI_LAYOUT_KERNELS_H
 #define PBD_XPBI_LAYOUT_KERNELS_H
 
+#include "harness/exec/tile.h"
 #include "methods/physics/space/neighbours_kernels.h"
 #include "methods/physics/space/particle_slice.h"
 
@@ -30,6 +31,14 @@ enum {
     XPBI_MEMBER_BITS = 6
 };
 #define XPBI_ABSENT UINT32_MAX
+
+/* What the host reads of a layout: by colour, and one more, its first lane; the number of slices; then by colour how
+ * many particles it has, neighbours of these, and of them the near ones that come first. */
+enum {
+    XPBI_SLICES = XPBI_MOST_COLOURS + 1,
+    XPBI_TALLY = XPBI_SLICES + 1,
+    XPBI_TOLD = XPBI_TALLY + 3 * XPBI_MOST_COLOURS
+};
 
 typedef struct xpbi_layout_args {
     neighbours_args search; /* places of its grid are particles */
@@ -51,7 +60,7 @@ typedef struct xpbi_layout_args {
     /* By cell, in the order of the sorts. */
     uint32_t *key, *window, *cell; /* colour; window and members; leader */
     uint32_t *begins;              /* by colour, and one more: its first cell */
-    uint32_t *lanes;               /* by colour, and one more: its first lane; then the number of slices */
+    uint32_t *lanes;               /* XPBI_TOLD */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
     uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
@@ -120,7 +129,8 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
 }
 
 /* A batch of particles that follow each other: most share their cell with the one before, and what is around it. */
-PBD_BATCH_OF(xpbi_count_neighbours, xpbi_layout_args, first, count, 200 * 3 * sizeof(real) + 120, 200 * 9) {
+PBD_BATCH_OVER(xpbi_count_neighbours, xpbi_layout_args, first, count, 3 * sizeof(real) + 9 * 8 + 12, 30,
+               3 * sizeof(real) + 4 / GRID_CANDIDATES, 9) {
     const grid_view *g = &a->search.grid;
     xpbi_around around;
     xpbi_look_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
@@ -250,13 +260,28 @@ PBD_ITEM(xpbi_lay_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
 
 PBD_ITEM(xpbi_clear_lanes, xpbi_layout_args, lane, 4, 0) { a->lane_members[lane] = 0; }
 
-PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 20, 5) {
+/* `key` and `window` have served the sorts: from here on they hold a cell's neighbours, and the near ones. */
+PBD_FN void xpbi_tally_cell(const xpbi_layout_args *a, size_t i, uint32_t leader) {
+    uint32_t all = 0, near = 0, left = a->members[leader];
+    for (uint32_t place = leader; left > 0; place++) {
+        if (a->leader[place] != leader) continue;
+        all += a->length[xpbi_at(a, place)];
+        near += a->near[xpbi_at(a, place)];
+        left--;
+    }
+    a->key[i] = all;
+    a->window[i] = near;
+}
+
+/* An item for each particle: there are no more cells than these. */
+PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 16, 3) {
     if (i >= a->number[a->particles]) return;
     const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
     const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->begins[colour];
     a->lane[leader] = lane;
     a->lane_leader[lane] = leader;
     a->lane_members[lane] = a->members[leader];
+    xpbi_tally_cell(a, i, leader);
 }
 
 PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
@@ -266,10 +291,22 @@ PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
     a->bundle[b] = most;
 }
 
-/* One item, after the scan: the number of slices beside the lanes, so that the host asks once. */
-PBD_ITEM(xpbi_note_slices, xpbi_layout_args, i, 8, 0) {
-    (void)i;
-    a->lanes[XPBI_MOST_COLOURS + 1] = a->bundle[a->bundles];
+/* An item for each colour, after the scan: what the host reads, so that it asks once. Sums in `real` are exact up to
+ * 2^24 in f32; they count work only. */
+PBD_TILE(xpbi_tally_colours, xpbi_layout_args, colour, 20, 0) {
+    const uint32_t begin = a->lanes[colour], end = a->lanes[colour + 1], cell = a->begins[colour];
+    real sum[3] = {0, 0, 0};
+    for (uint32_t lane = begin + PBD_LANE; lane < end; lane += PBD_LANES) {
+        const uint32_t members = a->lane_members[lane];
+        if (members == 0) continue; /* of no cell */
+        sum[0] += (real)members;
+        sum[1] += (real)a->key[cell + lane - begin];
+        sum[2] += (real)a->window[cell + lane - begin];
+    }
+    tile_sums(sum, 3);
+    if (PBD_LANE != 0) return;
+    for (size_t e = 0; e < 3; e++) a->lanes[XPBI_TALLY + 3 * colour + e] = (uint32_t)sum[e];
+    if (colour == 0) a->lanes[XPBI_SLICES] = a->bundle[a->bundles];
 }
 
 PBD_ITEM(xpbi_clear_slots, xpbi_layout_args, lane, 8 * 12, 0) {
@@ -319,7 +356,7 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
 }
 
 /* Row by row for slots side by side: what is written then lies side by side too. */
-PBD_BATCH_OF(xpbi_fill_rows, xpbi_layout_args, first, count, 30 * 8 + 8, 0) {
+PBD_BATCH_OVER(xpbi_fill_rows, xpbi_layout_args, first, count, 8, 0, 8, 0) {
     const size_t s = first / XPBI_LANES, rows = a->row[s + 1] - a->row[s];
     uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + first % XPBI_LANES;
     const uint32_t *own = a->own + first, *kept[PBD_BATCH];

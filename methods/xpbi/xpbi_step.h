@@ -112,7 +112,7 @@ static pbd_status make_gradients(xpbi *s, double dt) {
                                   .printed = s->printed_xsph,
                                   .stress = s->form == XPBI_STRESS,
                                   .plain = s->plain_gradients};
-    return PBD_RUN(s->exec, xpbi_make_gradients, slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_make_gradients, slots_of(s), s->layout.all, &args);
 }
 
 static pbd_status push(xpbi *s, double dt) {
@@ -152,13 +152,20 @@ static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
     return device_blocks_take(s->exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
 }
 
+/* Both constraints of a pair are solves. */
+static pbd_work solve_work(const xpbi *s, int colour) {
+    const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
+    const pbd_work once = s->layout.work[colour];
+    return (pbd_work){solves * once.items, solves * once.entries};
+}
+
 static pbd_status sweep(xpbi *s, xpbi_solve_args *args, double momentum[XPBI_MOMENTA]) {
     const xpbi_copy_args copy = {s->now.v, s->other.v};
     if (s->jacobi) PBD_TRY(PBD_RUN(s->exec, xpbi_copy, s->particles, &copy));
     const uint32_t *lane = s->layout.colour_lane;
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args->lane = lane[c];
-        PBD_TRY(PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], solve_work(s, c), args));
     }
     return s->jacobi ? merge_moves(s, momentum) : pbd_ok();
 }
@@ -173,7 +180,7 @@ static pbd_status part_pairs(xpbi *s, real *v, double dt) {
                            .dt = (real)dt};
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(s->exec, xpbi_part, lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_part, lane[c + 1] - lane[c], s->layout.near[c], &args));
     }
     return pbd_ok();
 }
@@ -196,7 +203,7 @@ static pbd_status keep_density(xpbi *s, double dt) {
     xpbi_thin_args args = thin_args(s, dt);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(s->exec, xpbi_thin, lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_thin, lane[c + 1] - lane[c], s->layout.work[c], &args));
     }
     return pbd_ok();
 }
@@ -224,7 +231,7 @@ static xpbi_hourglass_args hourglass_args(const xpbi *s, double dt) {
 
 static pbd_status make_hourglass(xpbi *s, double dt) {
     const xpbi_hourglass_args args = hourglass_args(s, dt);
-    return PBD_RUN(s->exec, xpbi_make_hourglass, slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_make_hourglass, slots_of(s), s->layout.all, &args);
 }
 
 static pbd_status hold_hourglass(xpbi *s, double dt) {
@@ -232,14 +239,14 @@ static pbd_status hold_hourglass(xpbi *s, double dt) {
     xpbi_hourglass_args args = hourglass_args(s, dt);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(s->exec, xpbi_hold_hourglass, lane[c + 1] - lane[c], &args));
+        PBD_TRY(PBD_RUN(s->exec, xpbi_hold_hourglass, lane[c + 1] - lane[c], s->layout.work[c], &args));
     }
     return pbd_ok();
 }
 
 static pbd_status keep_hourglass(xpbi *s, double dt) {
     const xpbi_hourglass_args args = hourglass_args(s, dt);
-    return PBD_RUN(s->exec, xpbi_keep_hourglass, slots_of(s), &args);
+    return PBD_RUN(s->exec, xpbi_keep_hourglass, slots_of(s), s->layout.all, &args);
 }
 
 static pbd_status move_colliders(xpbi *s, double dt) {
@@ -281,7 +288,7 @@ static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out
     xpbi_solve_args args = *solve;
     PBD_TRY(xpbi_room(s->exec, slots + blocks, sizeof(real), &s->squares, &s->squares_room));
     args.residual = s->squares;
-    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_residual, slots, &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_residual, slots, s->layout.all, &args));
     const xpbi_sum_args sum = {s->squares, slots, s->squares + slots};
     PBD_TRY(PBD_RUN(s->exec, xpbi_sum, blocks, &sum));
     double square = 0;
@@ -360,7 +367,7 @@ static pbd_status begin_with_stress(xpbi *s, xpbi_solve_args args) {
     pbd_status status = pbd_ok();
     for (int c = 0; c < xpbi_colours(&s->layout) && status.code == PBD_OK; c++) {
         args.lane = lane[c];
-        status = PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], &args);
+        status = PBD_RUN(s->exec, xpbi_solve_cells, lane[c + 1] - lane[c], solve_work(s, c), &args);
     }
     pbd_phase_end(s->recorder);
     return status;
@@ -403,7 +410,7 @@ static pbd_status smooth(xpbi *s, double dt) {
     const xpbi_end_args args = end_args(s, dt);
     const size_t others = 4 * s->continuum;
     const xpbi_copy_args carry = {s->now.v + others, s->other.v + others};
-    PBD_TRY(PBD_RUN(s->exec, xpbi_smooth, slots_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_smooth, slots_of(s), s->layout.all, &args));
     PBD_TRY(PBD_RUN(s->exec, xpbi_copy, s->particles - s->continuum, &carry));
     real *smoothed = s->other.v;
     s->other.v = s->now.v;
@@ -416,7 +423,7 @@ static pbd_status advance(xpbi *s, double dt) {
     if (s->apart && s->xsph > 0) args.v = s->other.v; /* what smoothing left there */
     if (s->correction == CORRECTION_SHIFT) args.carry = s->other.v;
     const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
-    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), s->layout.all, &args));
     return PBD_RUN(s->exec, xpbi_drift, s->particles - s->continuum, &drift);
 }
 

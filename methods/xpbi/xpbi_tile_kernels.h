@@ -99,8 +99,13 @@ PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t leng
     tile_barrier(); /* the next particle is a neighbour of this one */
 }
 
-/* An item is a cell. Places that hold nobody come after those that do. */
-PBD_FN void xpbi_solve_cells(const xpbi_solve_args *a, size_t item) {
+#endif
+
+/* An item is a cell; the work is its particles and their neighbours. Places that hold nobody come after those that do.
+ * On the CPU whole batches, as xpbi_solve has them: cells come in slices of XPBI_LANES. */
+PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (9 + XPBI_ENTRIES) * sizeof(real) + 8, 500,
+              11 * sizeof(real) + 4, 50) {
+#if PBD_BATCH == 1
     const size_t at = a->lane + item, bundle = at / XPBI_LANES;
     const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
@@ -109,17 +114,9 @@ PBD_FN void xpbi_solve_cells(const xpbi_solve_args *a, size_t item) {
         if (length == XPBI_ABSENT) return;
         for (int kind = a->form; kind <= last; kind++) xpbi_tile_solve(a, slot, length, kind);
     }
-}
-
 #else
-
-/* Whole batches, as xpbi_solve has them: cells come in slices of XPBI_LANES. */
-PBD_FN void xpbi_solve_cells(const xpbi_solve_args *a, size_t item) {
     if (item % PBD_BATCH == 0) xpbi_solve(a, item, PBD_BATCH);
-}
-
 #endif
-
-PBD_TILE_KERNEL(xpbi_solve_cells, xpbi_solve_args, 8 * 30 * (11 * sizeof(real) + 4), 8 * (30 * 50 + 500))
+}
 
 #endif

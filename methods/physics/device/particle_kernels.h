@@ -48,7 +48,8 @@ typedef struct gather_args {
     real *p;
 } gather_args;
 
-PBD_TILE(gather_impulses, gather_args, i, 30 * (4 * sizeof(real) + 4), 30 * 6) {
+/* The work: particles and impulses. */
+PBD_TILE_OVER(gather_impulses, gather_args, i, 7 * sizeof(real) + 8, 6, 4 * sizeof(real) + 4, 6) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t k = a->first[i] + PBD_LANE; k < a->first[i + 1]; k += PBD_LANES) {
         vec3 impulse = load3(a->impulse, a->slot[k] >> 1);

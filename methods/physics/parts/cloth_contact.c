@@ -119,6 +119,11 @@ static int bits_of(size_t most) {
     return bits;
 }
 
+/* Each contact has a side at three vertices. */
+static pbd_work sides_of(const cloth_contact *c) {
+    return (pbd_work){cloth_rows_of(c->cloth).particles, 3 * c->meetings};
+}
+
 /* For each vertex of the cloth its sides of contacts, in their order. */
 static pbd_status sort_sides(cloth_contact *c) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
@@ -172,7 +177,7 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
     find.vertex = c->vertex;
     find.foot = c->foot;
     find.normal = c->normal;
-    return PBD_RUN(c->exec, fill_meetings, c->set.particles, &find);
+    return PBD_RUN(c->exec, fill_meetings, c->set.particles, (pbd_work){c->set.particles, c->meetings}, &find);
 }
 
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {
@@ -183,7 +188,7 @@ pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, d
     PBD_TRY(sort_sides(c));
     meeting_args args = meeting_args_of(c, NULL);
     args.v = (real *)(uintptr_t)v; /* weigh_meetings only reads it */
-    PBD_TRY(PBD_RUN(c->exec, sum_crowds, cloth_rows_of(c->cloth).particles, &args));
+    PBD_TRY(PBD_RUN(c->exec, sum_crowds, cloth_rows_of(c->cloth).particles, sides_of(c), &args));
     return PBD_RUN(c->exec, weigh_meetings, c->meetings, &args);
 }
 
@@ -193,7 +198,7 @@ pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
     PBD_TRY(PBD_RUN(c->exec, project_meetings, c->meetings, &args));
     PBD_TRY(PBD_RUN(c->exec, push_particles, c->meetings, &args));
     pbd_count(c->recorder, "cloth_contact_solves", c->meetings);
-    return PBD_RUN(c->exec, push_vertices, cloth_rows_of(c->cloth).particles, &args);
+    return PBD_RUN(c->exec, push_vertices, cloth_rows_of(c->cloth).particles, sides_of(c), &args);
 }
 
 pbd_status cloth_contact_record(cloth_contact *c) {

@@ -109,12 +109,13 @@ PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[M
     return count;
 }
 
+/* The triangles that are met on the way down the tree are known to the device alone, and not counted. */
 PBD_ITEM(count_meetings, meeting_find_args, i, 8 * sizeof(real) + 4, 40) {
     meeting list[MEETINGS_MOST];
     a->first[i] = (uint32_t)find_meetings(a, i, list);
 }
 
-PBD_ITEM(fill_meetings, meeting_find_args, i, 8 * sizeof(real) + 8, 40) {
+PBD_ITEM_OVER(fill_meetings, meeting_find_args, i, 8, 0, 16 * sizeof(real) + 28, 80) {
     meeting list[MEETINGS_MOST];
     const uint32_t first = a->first[i], count = a->first[i + 1] - first;
     if (count == 0) return;
@@ -177,7 +178,8 @@ typedef struct meeting_args {
     real dt, inverse_dt, friction, relaxation;
 } meeting_args;
 
-PBD_ITEM(sum_crowds, meeting_args, k, 10 * (4 + sizeof(real)), 10) {
+/* The work of this kernel and of push_vertices: vertices and their sides of contacts. */
+PBD_ITEM_OVER(sum_crowds, meeting_args, k, sizeof(real) + 8, 0, sizeof(real) + 4, 1) {
     real sum = 0;
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++)
         sum += a->foot[4 * (size_t)(a->side[s] / 3) + a->side[s] % 3];
@@ -229,7 +231,7 @@ PBD_ITEM(push_particles, meeting_args, c, 12 * sizeof(real) + 12, 10) {
     v[2] += w * sum.z;
 }
 
-PBD_ITEM(push_vertices, meeting_args, k, 50 * sizeof(real) + 40, 70) {
+PBD_ITEM_OVER(push_vertices, meeting_args, k, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 6) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++) {
         const size_t c = a->side[s] / 3;

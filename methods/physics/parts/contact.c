@@ -121,7 +121,7 @@ static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_
 pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
                           pbd_recorder *recorder, const pbd_values *values) {
     double largest;
-    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles};
+    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles, .filled = 1};
     PBD_TRY(collider_poses_create(&c->walls, scene, exec, recorder));
     PBD_TRY(check_contact(scene, &largest));
     c->walled = scene->colliders > 0;
@@ -156,6 +156,12 @@ static pbd_status lists_room(contact *c) {
     return place(c, NULL, c->capacity, sizeof *c->touching, &c->touching);
 }
 
+/* How many places of the slices' rows hold a candidate the host learns where it waits anyway (contact_record): the
+ * share is the last that was, or all of them before. */
+static pbd_work listed(const contact *c) {
+    return (pbd_work){c->members, (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
+}
+
 static contact_search_args search_args_of(const contact *c) {
     return (contact_search_args){.grid = grid_view_of(&c->grid),
                                  .rest = c->rest,
@@ -188,7 +194,7 @@ static pbd_status search(contact *c, const real *p) {
     const contact_bodies_args bodies = {c->grid.particle, c->rest, c->body};
     PBD_TRY(PBD_RUN(c->exec, place_bodies, c->members, &bodies));
     contact_search_args args = search_args_of(c);
-    PBD_TRY(PBD_RUN(c->exec, count_contacts, c->members, &args));
+    PBD_TRY(PBD_RUN(c->exec, count_contacts, c->members, grid_search_work(&c->grid, listed(c).entries), &args));
     PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->order, c->members, window_bits(c)));
     PBD_TRY(PBD_RUN(c->exec, count_contact_rows, slices_of(c), &args));
     PBD_TRY(pbd_scan(c->exec, c->slice, slices_of(c), &c->rows));
@@ -196,7 +202,7 @@ static pbd_status search(contact *c, const real *p) {
     args.list = c->list;
     args.reach = c->reach;
     pbd_count(c->recorder, "contact_searches", 1);
-    return PBD_RUN(c->exec, fill_contacts, slices_of(c) * CONTACT_SLICE, &args);
+    return PBD_RUN(c->exec, fill_contacts, slices_of(c) * CONTACT_SLICE, listed(c), &args);
 }
 
 pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
@@ -242,8 +248,8 @@ static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
 
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
     const contact_pass_args args = pass_of(c, x, p);
-    PBD_TRY(PBD_RUN(c->exec, find_touching, c->members, &args));
-    PBD_TRY(PBD_RUN(c->exec, find_pushes, c->members, &args));
+    PBD_TRY(PBD_RUN(c->exec, find_touching, c->members, listed(c), &args));
+    PBD_TRY(PBD_RUN(c->exec, find_pushes, c->members, (pbd_work){c->members, c->touching_sides}, &args));
     return PBD_RUN(c->exec, apply_pushes, c->members, &args);
 }
 
@@ -279,7 +285,7 @@ pbd_status contact_end(contact *c, const real *p) {
                                          .pairs = c->overlaps,
                                          .depth = c->depth,
                                          .near = c->near};
-        PBD_TRY(PBD_RUN(c->exec, watch_pairs, c->members, &args));
+        PBD_TRY(PBD_RUN(c->exec, watch_pairs, c->members, listed(c), &args));
     }
     if (!c->walled) return pbd_ok();
     const wall_watch_args args = {c->walls.device, (int)c->walls.count, p, c->beyond};
@@ -288,6 +294,7 @@ pbd_status contact_end(contact *c, const real *p) {
 
 static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
     const contact_sum_args args = {.pairs = c->overlaps,
+                                   .count = c->count,
                                    .depth = c->depth,
                                    .near = c->near,
                                    .beyond = c->beyond,
@@ -300,7 +307,7 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
     if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
     pbd_status status = PBD_RUN(c->exec, sum_contacts, blocks, &args);
     if (status.code == PBD_OK) status = pbd_download(c->exec, block, c->block, count * sizeof *block);
-    sum[0] = sum[1] = sum[3] = 0;
+    sum[0] = sum[1] = sum[3] = sum[4] = 0;
     sum[2] = -NEVER;
     for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) {
         const real *one = block + CONTACT_SUMS * b;
@@ -308,6 +315,7 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
         sum[1] = fmax(sum[1], (double)one[1]);
         sum[2] = fmax(sum[2], (double)one[2]);
         sum[3] += (double)one[3];
+        sum[4] += (double)one[4];
     }
     free(block);
     return status;
@@ -315,9 +323,11 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
 
 pbd_status contact_record(contact *c) {
     if (!c->pairs && !c->walled) return pbd_ok();
-    double sum[CONTACT_SUMS] = {0, 0, -NEVER, 0};
+    double sum[CONTACT_SUMS] = {0, 0, -NEVER, 0, 0};
     PBD_TRY(sum_blocks(c, sum));
     if (c->pairs) {
+        if (c->rows > 0) c->filled = sum[4] / (double)(c->rows * CONTACT_SLICE);
+        c->touching_sides = (size_t)sum[0];
         c->most_pairs = fmax(c->most_pairs, sum[0] / 2);
         pbd_metric(c->recorder, "deepest_penetration", "m", PBD_LOWER_IS_BETTER, sum[1]);
         pbd_metric(c->recorder, "contact_pairs", "1", PBD_NEUTRAL, sum[0] / 2);

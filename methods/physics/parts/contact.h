@@ -67,7 +67,9 @@ typedef struct contact {
     bool between, stale;        /* stale: pairs are looked for again, whoever moved */
     double self_distance, friction, relaxation, margin, tolerance; /* m; -; -; m; m */
     uint64_t rows;                                                 /* of all slices of lists */
+    double filled;                                                 /* share of their places that holds a candidate */
     size_t capacity;                                               /* entries that fit */
+    size_t touching_sides;                                         /* of pairs that touched when last recorded */
     double most_pairs;
     grid grid;
     collider_poses walls;

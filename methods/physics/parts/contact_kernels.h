@@ -131,7 +131,8 @@ PBD_ITEM(place_bodies, contact_bodies_args, k, 2 * sizeof(real) + 4, 0) {
     a->body[k] = a->rest[4 * (size_t)a->particle[k] + 3];
 }
 
-PBD_BATCH_OF(count_contacts, contact_search_args, first, count, 100 * 4 * sizeof(real), 100 * 11) {
+PBD_BATCH_OVER(count_contacts, contact_search_args, first, count, 5 * sizeof(real) + 9 * 8 + 12, 30,
+               5 * sizeof(real) + 4 / GRID_CANDIDATES, 11) {
     const uint32_t most = (1u << CONTACT_COUNT_BITS) - 1;
     contact_around around = around_nothing();
     for (uint32_t k = (uint32_t)first; k < first + (size_t)count; k++) {
@@ -187,7 +188,8 @@ PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
         }
 }
 
-PBD_BATCH_OF(fill_contacts, contact_search_args, first, count, 4 * 12 + 12, 4 * 10) {
+/* The work of this and the next kernels: particles and the candidates in their lists. */
+PBD_BATCH_OVER(fill_contacts, contact_search_args, first, count, 12, 0, 2 * sizeof(real) + 8, 10) {
     const size_t slice = first / CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], rows = a->slice[slice + 1] - begin, *own = a->own + first;
     const size_t at = (size_t)begin * CONTACT_SLICE + first % CONTACT_SLICE;
@@ -283,7 +285,7 @@ PBD_FN void store_crowds(const contact_pass_args *a, size_t first, int count, co
 
 /* Writes down which candidates overlap now (most do not), how many they are and, where sums are shared, how much a
  * crowd's pushes add up to at most: the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
-PBD_BATCH_OF(find_touching, contact_pass_args, first, count, 4 * (5 * sizeof(real) + 4), 4 * 10) {
+PBD_BATCH_OVER(find_touching, contact_pass_args, first, count, 9 * sizeof(real) + 8, 40, 5 * sizeof(real) + 4, 10) {
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], end = a->slice[slice + 1];
     const vreal zero = vreal_set(0);
@@ -324,8 +326,10 @@ PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
  * (sqrt(w_i) a - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). So s_e = relaxation/(the larger of the two particles'
  * largest eigenvalues of sum n n^T), 1 at most, cannot diverge for a relaxation below 2. One number for each pair: one
  * for each particle would lose momentum. Friction acts across n, where all pairs of a particle may pull one way: there
- * the share is 1/(the larger of their numbers of pairs). */
-PBD_BATCH_OF(find_pushes, contact_pass_args, first, count, 12 + 8 * sizeof(real), 45) {
+ * the share is 1/(the larger of their numbers of pairs).
+ *
+ * The work: particles, and pairs that touch, each from both sides. */
+PBD_BATCH_OVER(find_pushes, contact_pass_args, first, count, 4, 0, 8 * sizeof(real) + 4, 45) {
     const size_t rows = (size_t)a->slice[first / CONTACT_SLICE] * CONTACT_SLICE + first % CONTACT_SLICE;
     const uint32_t *i = a->own + first;
     const vreal zero = vreal_set(0), one = vreal_set(1);
@@ -454,7 +458,7 @@ PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
         if (lane[l] > values[own[l]]) values[own[l]] = lane[l];
 }
 
-PBD_BATCH_OF(watch_pairs, contact_watch_args, first, count, 4 * (5 * sizeof(real) + 4), 4 * 15) {
+PBD_BATCH_OVER(watch_pairs, contact_watch_args, first, count, 6 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 15) {
     const contact_pass_args *pass = &a->pass;
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = pass->slice[slice], end = pass->slice[slice + 1], *i = pass->own + first;
@@ -508,20 +512,25 @@ PBD_BATCH_OF(watch_walls_batch, wall_watch_args, first, count, 6 * sizeof(real),
 }
 
 /* By block of CONTACT_BLOCK lines or particles, so that the host reads little. */
-enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 4 };
+enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 5 };
 
 typedef struct contact_sum_args {
     const uint32_t *pairs;             /* by line */
+    const uint32_t *count;             /* candidates, by place */
     const real *depth, *near, *beyond; /* by particle; NULL: none */
     size_t lines, particles;
     real tolerance; /* m: beyond a collider by more */
-    real *out;      /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond */
+    /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond, candidates. */
+    real *out;
 } contact_sum_args;
 
-PBD_ITEM(sum_contacts, contact_sum_args, block, CONTACT_BLOCK *(3 * sizeof(real) + 4), CONTACT_BLOCK * 4) {
-    real pairs = 0, depth = 0, near = -(real)1e30, beyond = 0;
+PBD_ITEM(sum_contacts, contact_sum_args, block, CONTACT_BLOCK *(3 * sizeof(real) + 8), CONTACT_BLOCK * 5) {
+    real pairs = 0, depth = 0, near = -(real)1e30, beyond = 0, candidates = 0;
     const size_t first = block * CONTACT_BLOCK;
-    for (size_t s = first; a->pairs && s < first + CONTACT_BLOCK && s < a->lines; s++) pairs += (real)a->pairs[s];
+    for (size_t s = first; a->pairs && s < first + CONTACT_BLOCK && s < a->lines; s++) {
+        pairs += (real)a->pairs[s];
+        candidates += (real)a->count[s];
+    }
     for (size_t i = first; i < first + CONTACT_BLOCK && i < a->particles; i++) {
         if (a->pairs) depth = a->depth[i] > depth ? a->depth[i] : depth;
         if (a->pairs) near = a->near[i] > near ? a->near[i] : near;
@@ -532,6 +541,7 @@ PBD_ITEM(sum_contacts, contact_sum_args, block, CONTACT_BLOCK *(3 * sizeof(real)
     out[1] = depth;
     out[2] = near;
     out[3] = beyond;
+    out[4] = candidates;
 }
 
 #endif

@@ -231,7 +231,8 @@ ELEMENT_HOST pbd_status element_solver_sweep(element_solver *s, element_projecti
     pbd_count(s->recorder, "constraint_solves", s->elements);
     if (s->jacobi) {
         gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, &gather));
+        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles,
+                        (pbd_work){s->particles, s->elements * (size_t)s->corners}, &gather));
     }
     return contact_iterate(&s->contact, s->x, s->p);
 }

@@ -172,7 +172,12 @@ static pbd_status allocate_rows(fluid *f) {
 pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *settings, pbd_exec *exec,
                         pbd_recorder *recorder) {
     double volume, weight;
-    *f = (fluid){.exec = exec, .recorder = recorder, .settings = *settings, .rows = scene->particles, .largest = -1};
+    *f = (fluid){.exec = exec,
+                 .recorder = recorder,
+                 .settings = *settings,
+                 .rows = scene->particles,
+                 .filled = 1,
+                 .largest = -1};
     PBD_TRY(measure_liquid(f, scene, &volume, &weight));
     if (f->liquid == 0) return pbd_ok();
     measure_lattice(f, volume, weight);
@@ -192,6 +197,10 @@ static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->grid.parti
 static fluid_walls walls_of(const fluid *f) {
     return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, (real)f->support};
 }
+
+/* How many places of the slices' rows are filled the host learns at the end of a step, where it waits anyway: the share
+ * is that of the step before, or all of them in the first. */
+static pbd_work work_of(const fluid *f) { return (pbd_work){f->rows, (size_t)(f->filled * (double)f->entries)}; }
 
 static pbd_status place(fluid *f, const real *x, const real *v, const collider_poses *walls, double dt) {
     const fluid_place_args args = {.x = x,
@@ -232,7 +241,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
                                    .both = s->both,
                                    .printed = s->printed,
                                    .task = task};
-    return PBD_RUN(f->exec, fluid_solve, f->rows, &args);
+    return PBD_RUN(f->exec, fluid_solve, f->rows, work_of(f), &args);
 }
 
 static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
@@ -253,7 +262,7 @@ static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
     double w, slope;
     kernel_at(s->kernel, s->crowding_at, &w, &slope);
     args.crowd_w = (real)(f->support * f->support * f->support / w);
-    return PBD_RUN(f->exec, fluid_move, f->rows, &args);
+    return PBD_RUN(f->exec, fluid_move, f->rows, work_of(f), &args);
 }
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
@@ -270,13 +279,13 @@ static pbd_status search(fluid *f) {
                               .slice = f->slice};
     const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;
     uint64_t rows = 0;
-    PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, grid_search_work(g, work_of(f).entries), &args));
     PBD_TRY(PBD_RUN(f->exec, fluid_measure_slices, slices, &args));
     PBD_TRY(pbd_scan(f->exec, f->slice, slices, &rows));
     f->entries = rows * FLUID_LANES;
     PBD_TRY(neighbours_room(f->exec, f->rows, f->entries, &f->list, &f->capacity));
     args.list = f->list;
-    return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, &args);
+    return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, work_of(f), &args);
 }
 
 /* What is too dense, where it all begins; and from then on less of it. */
@@ -344,8 +353,8 @@ static pbd_status smooth(fluid *f, real *v, double dt) {
                                         .smooth = f->smooth,
                                         .speed = (real)(f->settings.vorticity * dt)};
     const fluid_keep_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
-    PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, &args));
-    if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, &confine));
+    PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, work_of(f), &args));
+    if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, work_of(f), &confine));
     return PBD_RUN(f->exec, fluid_keep, f->rows, &keep);
 }
 
@@ -355,6 +364,7 @@ static pbd_status end(fluid *f, const real *x, real *v, const collider_poses *wa
     PBD_TRY(solve(f, v, dt, FLUID_LOOK));
     PBD_TRY(fluid_look(f, &now));
     f->dt = dt;
+    f->filled = f->entries > 0 ? now.neighbours / (double)f->entries : 1;
     f->largest = now.largest > f->largest || isnan(now.largest) ? now.largest : f->largest;
     f->most_compressed = fmax(f->most_compressed, now.compressed);
     return f->settings.xsph > 0 || f->curl ? smooth(f, v, dt) : pbd_ok();
@@ -372,15 +382,24 @@ pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *wal
 
 pbd_status fluid_look(const fluid *f, fluid_state *out) {
     const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;
-    const fluid_watch_args args = {
-        .id = f->id, .role = f->role, .excess = f->excess, .exchange = f->exchange, .rows = f->rows, .out = f->block};
+    const fluid_watch_args args = {.id = f->id,
+                                   .role = f->role,
+                                   .excess = f->excess,
+                                   .exchange = f->exchange,
+                                   .length = f->length,
+                                   .rows = f->rows,
+                                   .out = f->block};
     double sum[FLUID_WATCHED] = {-1};
     *out = (fluid_state){.largest = -1};
     if (f->liquid == 0) return pbd_ok();
     PBD_TRY(PBD_RUN(f->exec, fluid_watch, blocks, &args));
     PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_WATCHED, 1, sum));
     const double per = sum[3] > 0 ? 1 / sum[3] : 0;
-    *out = (fluid_state){.largest = sum[0], .compressed = sum[1] * per, .mean = sum[2] * per, .exchanged = sum[10]};
+    *out = (fluid_state){.largest = sum[0],
+                         .compressed = sum[1] * per,
+                         .mean = sum[2] * per,
+                         .exchanged = sum[10],
+                         .neighbours = sum[11]};
     memcpy(out->exchange, sum + 4, sizeof out->exchange);
     return pbd_ok();
 }

@@ -57,6 +57,7 @@ typedef struct fluid_state {
     double largest, compressed, mean; /* C: the largest; means over liquid, of max(C, 0) and of C */
     double exchange[2][3];            /* N s: impulses that liquid, and the rest, have had from each other */
     double exchanged;                 /* N s: sum of the sizes of the rest's */
+    double neighbours;                /* in all lists */
 } fluid_state;
 
 typedef struct fluid {
@@ -74,7 +75,8 @@ typedef struct fluid {
     bool began; /* it is known what is too dense at the start */
     double most_compressed, largest;
     grid grid;
-    uint64_t entries;
+    uint64_t entries; /* of the slices */
+    double filled;    /* share of them that is of neighbours */
     size_t capacity;
     const uint32_t *id; /* device, the solver's: of this step */
     /* Device. */

@@ -144,7 +144,8 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
     return found;
 }
 
-PBD_ITEM(fluid_count, fluid_search_args, k, 200 * 4 * sizeof(real) + 120, 200 * 9) {
+PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30,
+              4 * sizeof(real) + 4 / GRID_CANDIDATES, 9) {
     a->length[k] = fluid_search(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, 1, NEIGHBOURS_KEPT);
 }
 
@@ -155,7 +156,7 @@ PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_
     a->slice[s] = most;
 }
 
-PBD_ITEM(fluid_fill, fluid_search_args, k, 30 * 8 + 8, 0) {
+PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 8, 0) {
     const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
     const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + NEIGHBOURS_KEPT * k;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
@@ -350,8 +351,8 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
-PBD_BATCH_OF(fluid_solve, fluid_solve_args, first, count, 30 * (5 * sizeof(real) + 4) + 10 * sizeof(real),
-             30 * 35 + 40) {
+/* The work of this and the next kernels: particles and their neighbours. What mirrors add is not counted. */
+PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 8, 60, 5 * sizeof(real) + 4, 35) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -442,7 +443,7 @@ PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
     return out;
 }
 
-PBD_BATCH_OF(fluid_move, fluid_move_args, first, count, 30 * (5 * sizeof(real) + 4) + 14 * sizeof(real), 30 * 35 + 20) {
+PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4, 20, 5 * sizeof(real) + 4, 35) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
     const uint32_t *own = a->lists.own + first;
@@ -513,7 +514,7 @@ typedef struct fluid_smooth_args {
 } fluid_smooth_args;
 
 /* XSPH among liquid, with weights that are the same from both sides: (m_i V_j + m_j V_i)/2. */
-PBD_BATCH_OF(fluid_smooth, fluid_smooth_args, first, count, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real), 30 * 50) {
+PBD_BATCH_OVER(fluid_smooth, fluid_smooth_args, first, count, 13 * sizeof(real) + 4, 20, 9 * sizeof(real) + 4, 50) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -561,8 +562,7 @@ typedef struct fluid_confine_args {
 } fluid_confine_args;
 
 /* Vorticity confinement: towards where the curl is largest, across it. Adds momentum, as printed. */
-PBD_BATCH_OF(fluid_confine, fluid_confine_args, first, count, 30 * (9 * sizeof(real) + 4) + 16 * sizeof(real),
-             30 * 45) {
+PBD_BATCH_OVER(fluid_confine, fluid_confine_args, first, count, 16 * sizeof(real) + 4, 30, 9 * sizeof(real) + 4, 45) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -604,22 +604,25 @@ PBD_ITEM(fluid_keep, fluid_keep_args, i, 7 * sizeof(real), 0) {
 
 /* ---- A few numbers of all, by block ------------------------------------------------------------------------------ */
 
-enum { FLUID_WATCHED = 11 }; /* C: largest, sum of max(C, 0), sum; liquid; exchange of liquid, of the rest, sizes */
+/* C: largest, sum of max(C, 0), sum; liquid; exchange of liquid, of the rest, sizes; neighbours in the lists. */
+enum { FLUID_WATCHED = 12 };
 
 typedef struct fluid_watch_args {
     const uint32_t *id;
     const real *role, *excess, *exchange; /* exchange NULL: there is none */
+    const uint32_t *length;               /* by place: of its list */
     size_t rows;
     real *out;
 } fluid_watch_args;
 
-PBD_ITEM(fluid_watch, fluid_watch_args, block, FLUID_BLOCK * 5 * sizeof(real), FLUID_BLOCK * 12) {
+PBD_ITEM(fluid_watch, fluid_watch_args, block, FLUID_BLOCK *(5 * sizeof(real) + 4), FLUID_BLOCK * 12) {
     const size_t begin = block * FLUID_BLOCK, end = begin + FLUID_BLOCK < a->rows ? begin + FLUID_BLOCK : a->rows;
     real *out = a->out + FLUID_WATCHED * block;
     for (int k = 0; k < FLUID_WATCHED; k++) out[k] = k == 0 ? (real)-1 : 0;
     for (size_t i = begin; i < end; i++) {
         const int liquid = a->role[i] > 0;
         const real c = a->excess[i];
+        out[11] += (real)a->length[i];
         if (liquid) {
             out[0] = c > out[0] || c != c ? c : out[0];
             out[1] += c > 0 ? c : 0;

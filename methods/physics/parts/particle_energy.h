@@ -300,11 +300,13 @@ PARTICLE_HOST particle_energy_args particle_args_from(const particle_energy *s, 
 PARTICLE_HOST pbd_status particle_energy_jacobi(particle_energy *s) {
     const particle_energy_args args = particle_args_from(s, 0);
     pbd_phase_begin(s->recorder, "constraints");
-    pbd_status status = PBD_RUN(s->exec, store_particle_impulses, s->layout.particles, &args);
+    pbd_status status =
+        PBD_RUN(s->exec, store_particle_impulses, s->layout.particles, particle_layout_work(&s->layout, 0), &args);
     pbd_phase_end(s->recorder);
     if (status.code != PBD_OK) return status;
     pbd_phase_begin(s->recorder, "moves");
-    status = PBD_RUN(s->exec, gather_particle_impulses, s->layout.particles, &args);
+    status =
+        PBD_RUN(s->exec, gather_particle_impulses, s->layout.particles, particle_layout_work(&s->layout, 0), &args);
     pbd_phase_end(s->recorder);
     return status;
 }
@@ -315,7 +317,7 @@ PARTICLE_HOST pbd_status particle_energy_gauss_seidel(particle_energy *s) {
     pbd_phase_begin(s->recorder, "projection");
     for (int c = 0; c < l->colours && status.code == PBD_OK; c++) {
         const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
-        status = PBD_RUN(s->exec, project_particles, l->colour_count[c], &args);
+        status = PBD_RUN(s->exec, project_particles, l->colour_count[c], particle_layout_work(l, c), &args);
     }
     pbd_phase_end(s->recorder);
     return status;
@@ -335,7 +337,8 @@ PARTICLE_HOST pbd_status particle_energy_flow(particle_energy *s) {
                                          .yield = (real)s->material.yield,
                                          .creep = (real)(1 - exp(-s->material.creep * s->dt)),
                                          .deviatoric = s->material.deviatoric};
-        PBD_TRY(PBD_RUN(s->exec, flow_particles, s->layout.colour_count[c], &args));
+        PBD_TRY(
+            PBD_RUN(s->exec, flow_particles, s->layout.colour_count[c], particle_layout_work(&s->layout, c), &args));
     }
     return pbd_ok();
 }
@@ -451,7 +454,8 @@ PARTICLE_HOST pbd_status particle_energy_look(const particle_energy *s, real *ro
                                    .density = s->density_at,
                                    .idle = s->idle_at};
         args.energy.view.p = rows;
-        PBD_TRY(PBD_RUN(s->exec, look_at_particles, s->layout.colour_count[c], &args));
+        PBD_TRY(
+            PBD_RUN(s->exec, look_at_particles, s->layout.colour_count[c], particle_layout_work(&s->layout, c), &args));
     }
     return pbd_ok();
 }

@@ -124,7 +124,9 @@ PBD_FN void move_row(vreal x[4], vvec3 by) {
     x[2] += x[3] * by.z;
 }
 
-PBD_BATCH_OF(project_particles, particle_energy_args, first, count, 30 * (11 * sizeof(real) + 4), 30 * 50 + 300) {
+/* The work of these kernels: constraints and their neighbours. */
+PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeof(real) + 4, 300, 11 * sizeof(real) + 4,
+               50) {
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1];
@@ -144,7 +146,8 @@ PBD_BATCH_OF(project_particles, particle_energy_args, first, count, 30 * (11 * s
 
 /* ---- Jacobi: every constraint's s P first, then every particle's sum (cao2023 Eq. 11; C-15) ---------------------- */
 
-PBD_BATCH_OF(store_particle_impulses, particle_energy_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300) {
+PBD_BATCH_OVER(store_particle_impulses, particle_energy_args, first, count, 23 * sizeof(real) + 4, 300,
+               7 * sizeof(real) + 4, 21) {
     vreal own[4];
     const vmat3 step = particle_correction(a, first, count, own);
     const vvec3 column[3] = {step.x, step.y, step.z};
@@ -154,7 +157,8 @@ PBD_BATCH_OF(store_particle_impulses, particle_energy_args, first, count, 30 * (
     }
 }
 
-PBD_BATCH_OF(gather_particle_impulses, particle_energy_args, first, count, 30 * (15 * sizeof(real) + 4), 30 * 18) {
+PBD_BATCH_OVER(gather_particle_impulses, particle_energy_args, first, count, 23 * sizeof(real) + 4, 21,
+               15 * sizeof(real) + 4, 18) {
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1];
@@ -190,7 +194,8 @@ typedef struct particle_flow_args {
     real_bits deviatoric, none;
 } particle_flow_args;
 
-PBD_BATCH_OF(flow_particles, particle_flow_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 100) {
+PBD_BATCH_OVER(flow_particles, particle_flow_args, first, count, (4 + 2 * PLASTIC_ENTRIES) * sizeof(real) + 4, 100,
+               7 * sizeof(real) + 4, 21) {
     vreal own[4];
     const vmat3 f = particle_deformation_gradient(&a->view, first, count, own);
     const vsymmetric old = plastic_load(a->plastic, a->view.stride, first, count);
@@ -207,7 +212,8 @@ typedef struct particle_look_args {
     real *idle; /* by particle: 1 where there is energy and no gradient to go down along, 2 where psi is no number */
 } particle_look_args;
 
-PBD_BATCH_OF(look_at_particles, particle_look_args, first, count, 30 * (7 * sizeof(real) + 4), 30 * 21 + 300) {
+PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(real) + 4, 300, 7 * sizeof(real) + 4,
+               21) {
     const particle_view *v = &a->energy.view;
     vreal own[4];
     const vmat3 f = particle_deformation_gradient(v, first, count, own);

@@ -54,6 +54,10 @@ typedef struct grid_stretch {
 
 enum { GRID_STRETCHES = 18 };
 
+/* Places looked at for each neighbour found, itself counted: 27 cells as wide as the reach hold 27 r^3 where a sphere
+ * holds 4/3 pi r^3, at the same density. */
+#define GRID_CANDIDATES 6.6
+
 /* The s-th stretch of the cells around `cell`: nine rows of three cells, each in two parts of which the second is empty
  * but where the row wraps. Cells come in the order of their true places. */
 PBD_FN grid_stretch grid_stretch_of(const grid_view *g, grid_cell cell, int s) {

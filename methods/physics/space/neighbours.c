@@ -194,11 +194,11 @@ static pbd_status make_lists(neighbours *n, const real *rows) {
     PBD_TRY(grid_build(g, rows, NULL));
     const real reach = (real)(n->reach + n->skin);
     neighbours_args args = {.grid = grid_view_of(g), .square = reach * reach, .first = n->first, .kept = n->kept};
-    PBD_TRY(PBD_RUN(g->exec, count_neighbours, g->count, &args));
+    PBD_TRY(PBD_RUN(g->exec, count_neighbours, g->count, grid_search_work(g, n->entries), &args));
     PBD_TRY(pbd_scan(g->exec, n->first, g->count, &n->entries));
     PBD_TRY(neighbours_room(g->exec, g->count, n->entries, &n->list, &n->capacity));
     args.list = n->list;
-    return PBD_RUN(g->exec, fill_neighbours, g->count, &args);
+    return PBD_RUN(g->exec, fill_neighbours, g->count, (pbd_work){g->count, n->entries}, &args);
 }
 
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt) {

@@ -47,6 +47,11 @@ void grid_free(grid *g); /* safe on a zeroed one */
  * rows' own. */
 pbd_status grid_build(grid *g, const real *rows, const real *w);
 grid_view grid_view_of(const grid *g);
+/* Of a search around each slot. How many candidates it looks at is known to the device alone: here it is estimated from
+ * how many neighbours the search before this one found (0 for the first: only the particles themselves count). */
+static inline pbd_work grid_search_work(const grid *g, uint64_t found) {
+    return (pbd_work){g->count, (size_t)(GRID_CANDIDATES * (double)(found + g->count))};
+}
 /* How far, at most, anyone is from where one translation of all since the last build would have them, m: what falls
  * together keeps its neighbours. Half the diagonal of the box around all motions. Infinity before the first. Waits. */
 pbd_status grid_largest_move(const grid *g, const real *rows, double *out);

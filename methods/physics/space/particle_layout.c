@@ -59,13 +59,19 @@ static pbd_status find_neighbours(const pbd_scene *scene, double radius, particl
 
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
+static size_t list_length(const particle_layout *l, size_t place) {
+    return l->near.first[place + 1] - l->near.first[place];
+}
+
 /* Slots colour by colour; `order` holds places. */
 static pbd_status place_slots(const uint32_t *order, const size_t *first, particle_layout *out) {
     PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_slot, &out->colour_slot));
     PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_count, &out->colour_count));
+    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_near, &out->colour_near));
     for (int c = 0; c < out->colours; c++) {
         const size_t count = first[c + 1] - first[c];
         out->colour_count[c] = count;
+        for (size_t k = first[c]; k < first[c + 1]; k++) out->colour_near[c] += list_length(out, order[k]);
         out->colour_slot[c + 1] = out->colour_slot[c] + (count + PARTICLE_SLICE - 1) / PARTICLE_SLICE * PARTICLE_SLICE;
     }
     out->slots = out->colour_slot[out->colours];
@@ -93,10 +99,6 @@ static pbd_status order_slots(particle_layout *out) {
     free(order);
     free(first);
     return status;
-}
-
-static size_t list_length(const particle_layout *l, size_t place) {
-    return l->near.first[place + 1] - l->near.first[place];
 }
 
 static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
@@ -291,10 +293,10 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static void free_slots(particle_layout *l) {
-    void *owned[] = {l->colour_slot, l->colour_count, l->own,    l->slice,  l->neighbour,  l->gradient,
-                     l->reverse,     l->sum,          l->weight, l->offset, l->slot_volume};
+    void *owned[] = {l->colour_slot, l->colour_count, l->colour_near, l->own,    l->slice,  l->neighbour,
+                     l->gradient,    l->reverse,      l->sum,         l->weight, l->offset, l->slot_volume};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    l->colour_slot = l->colour_count = NULL;
+    l->colour_slot = l->colour_count = l->colour_near = NULL;
     l->own = l->slice = l->neighbour = NULL;
     l->gradient = l->reverse = l->sum = l->weight = l->offset = l->slot_volume = NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef PBD_PARTICLE_LAYOUT_H
 #define PBD_PARTICLE_LAYOUT_H
 
+#include "harness/exec/exec.h"
 #include "methods/physics/space/shape_gradients.h"
 
 #include "methods/physics/space/particle_slice.h"
@@ -21,6 +22,7 @@ typedef struct particle_layout {
     rest_neighbours near;  /* of places */
     size_t *colour_slot;   /* colours + 1 */
     size_t *colour_count;  /* colours: constraints */
+    size_t *colour_near;   /* colours: neighbours of these */
     uint32_t *own;         /* slots: place */
     uint32_t *slice;       /* slots/PARTICLE_SLICE + 1: first row */
     uint32_t *neighbour;   /* rows x PARTICLE_SLICE: place */
@@ -47,5 +49,10 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
 /* Makes all but particles, rest, volume and inverse again from `near`: to the bit what making everything would give. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);
 void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
+
+/* Of a launch over a colour's constraints. */
+static inline pbd_work particle_layout_work(const particle_layout *l, int colour) {
+    return (pbd_work){l->colour_count[colour], l->colour_near[colour]};
+}
 
 #endif

@@ -70,7 +70,7 @@ SHAPE_HOST pbd_status shape_maker_open(pbd_exec *exec, const particle_layout *l,
 SHAPE_HOST pbd_status shape_maker_run(const shape_maker *m) {
     const shape_args args = {m->rest,      m->first,   m->neighbour, m->gradient,
                              m->deficient, m->support, m->kernel,    m->flags};
-    return PBD_RUN(m->exec, shape_at, m->particles, &args);
+    return PBD_RUN(m->exec, make_shape, m->particles, (pbd_work){m->particles, m->pairs}, &args);
 }
 
 /* The largest difference from the host's, over the largest entry of those. */

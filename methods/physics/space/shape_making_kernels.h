@@ -5,7 +5,7 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/shape_kernels.h"
 
-/* About 60 to 80 neighbours, each looked at twice. */
-PBD_ITEM_KERNEL(shape_at, shape_args, 70 * (11 * sizeof(real) + 8), 70 * 120 + 500)
+/* The work: particles and their neighbours. */
+PBD_ITEM_OVER(make_shape, shape_args, i, 4 * sizeof(real) + 12, 500, 7 * sizeof(real) + 4, 120) { shape_at(a, i); }
 
 #endif

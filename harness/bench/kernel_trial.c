@@ -1,0 +1,414 @@
+#include "harness/bench/kernel_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/bench/stage.h"
+#include "harness/process/interrupt.h"
+
+static void add_use(pbd_kernel_use *use, const pbd_kernel *kernel, pbd_work work) {
+    use->launches++;
+    use->items += work.items;
+    use->entries += work.entries;
+    use->bytes += kernel->bytes * (double)work.items + kernel->entry_bytes * (double)work.entries;
+    use->flops += kernel->flops * (double)work.items + kernel->entry_flops * (double)work.entries;
+}
+
+static void name_use(pbd_kernel_use *use, const pbd_kernel *kernel) {
+    static const char *const shapes[] = {"item", "tile", "batch"};
+    snprintf(use->name, sizeof use->name, "%s", kernel->name);
+    use->shape = shapes[kernel->shape];
+}
+
+/* ---- The step that is looked at ---------------------------------------------------------------------------------- */
+
+static pbd_status advance(pbd_stage *s) {
+    const pbd_method *m = pbd_stage_method(s);
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
+    return m->step ? m->step(s->state, s->dt) : m->solve(s->state);
+}
+
+/* A method without steps is looked at in its first solve. */
+static pbd_status warm_up(pbd_stage *s, long steps) {
+    if (!pbd_stage_method(s)->step) return pbd_ok();
+    for (long i = 0; i < steps; i++) PBD_TRY(advance(s));
+    return pbd_stage_check(s, steps);
+}
+
+static pbd_status step_watched(pbd_stage *s, const pbd_launch_watch *watch) {
+    pbd_exec_watch(s->exec, watch);
+    pbd_status status = advance(s);
+    pbd_exec_watch(s->exec, NULL);
+    return status.code == PBD_OK ? watch->settle(watch->self) : status;
+}
+
+/* ---- All kernels of a step --------------------------------------------------------------------------------------- */
+
+typedef struct kernel_list {
+    pbd_exec *exec;
+    pbd_kernel_use *use;
+    size_t count;
+} kernel_list;
+
+static pbd_kernel_use *find_use(kernel_list *l, const pbd_kernel *kernel) {
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->use[i].name, kernel->name) == 0) return &l->use[i];
+    pbd_kernel_use *grown = realloc(l->use, (l->count + 1) * sizeof *grown);
+    if (!grown) return NULL;
+    l->use = grown;
+    grown[l->count] = (pbd_kernel_use){0};
+    name_use(&grown[l->count], kernel);
+    return &grown[l->count++];
+}
+
+static pbd_status list_launch(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+    kernel_list *l = self;
+    pbd_kernel_use *use = find_use(l, kernel);
+    pbd_exec_time took;
+    if (!use) return pbd_error(PBD_FAILED, "out of memory for a list of kernels");
+    PBD_TRY(pbd_exec_timer_begin(l->exec));
+    PBD_TRY(pbd_run(l->exec, kernel, n, work, args));
+    PBD_TRY(pbd_exec_timer_end(l->exec, &took));
+    add_use(use, kernel, work);
+    use->seconds += took.wall_s;
+    return pbd_ok();
+}
+
+static pbd_status list_settle(void *self) {
+    (void)self;
+    return pbd_ok();
+}
+
+static int by_time(const void *a, const void *b) {
+    const pbd_kernel_use *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count) {
+    pbd_stage stage;
+    kernel_list list = {0};
+    const pbd_launch_watch watch = {list_launch, list_settle, &list};
+    pbd_status status = pbd_stage_open(&item->cell, &stage);
+    list.exec = stage.exec;
+    if (status.code == PBD_OK) status = warm_up(&stage, warmup);
+    if (status.code == PBD_OK) status = step_watched(&stage, &watch);
+    pbd_stage_close(&stage);
+    if (status.code == PBD_OK && list.count == 0)
+        status = pbd_error(PBD_NOT_SUPPORTED, "method %s launches no kernels", pbd_cell_method(&item->cell)->name);
+    if (status.code != PBD_OK) {
+        free(list.use);
+        return status;
+    }
+    qsort(list.use, list.count, sizeof *list.use, by_time);
+    *out = list.use;
+    *count = list.count;
+    return pbd_ok();
+}
+
+/* ---- A trial ----------------------------------------------------------------------------------------------------- */
+
+typedef struct held_launch {
+    const pbd_kernel *kernel;
+    size_t n;
+    pbd_work work;
+    void *args;
+} held_launch;
+
+/* A buffer of the device, and its copy where the plain form runs. */
+typedef struct mirrored {
+    pbd_block block;
+    void *copy;   /* in `plain`'s memory */
+    void *before; /* on the host: what it was; freed where the series changes nothing */
+} mirrored;
+
+typedef struct trial {
+    pbd_kernel_trial *asked;
+    pbd_exec *exec, *plain;
+    size_t word; /* bytes of a real */
+    held_launch *held;
+    size_t launches;
+    bool done;
+    pbd_status status; /* of the trial: pbd_free, which may begin it, has none */
+    mirrored *block;
+    size_t blocks;
+} trial;
+
+static void trial_free(trial *t) {
+    for (size_t i = 0; i < t->launches; i++) free(t->held[i].args);
+    for (size_t i = 0; i < t->blocks; i++) free(t->block[i].before);
+    for (size_t i = 0; i < t->blocks && t->plain; i++) pbd_free(t->plain, t->block[i].copy);
+    pbd_exec_destroy(t->plain);
+    free(t->held);
+    free(t->block);
+}
+
+static pbd_status out_of_memory(void) { return pbd_error(PBD_FAILED, "out of memory for the trial of a kernel"); }
+
+static pbd_status hold(trial *t, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+    held_launch *grown = realloc(t->held, (t->launches + 1) * sizeof *grown);
+    if (!grown) return out_of_memory();
+    t->held = grown;
+    void *copy = malloc(kernel->args_bytes);
+    if (!copy) return out_of_memory();
+    memcpy(copy, args, kernel->args_bytes);
+    grown[t->launches++] = (held_launch){kernel, n, work, copy};
+    add_use(&t->asked->use, kernel, work);
+    name_use(&t->asked->use, kernel);
+    return pbd_ok();
+}
+
+static pbd_status run_series(const trial *t) {
+    for (size_t i = 0; i < t->launches; i++)
+        PBD_TRY(pbd_run(t->exec, t->held[i].kernel, t->held[i].n, t->held[i].work, t->held[i].args));
+    return pbd_ok();
+}
+
+/* ---- The plain form, on a copy of memory ---- */
+
+static pbd_status mirror(trial *t) {
+    const pbd_block *block = pbd_exec_blocks(t->exec, &t->blocks);
+    t->block = calloc(t->blocks + 1, sizeof *t->block);
+    if (!t->block) return out_of_memory();
+    for (size_t i = 0; i < t->blocks; i++) t->block[i].block = block[i];
+    for (size_t i = 0; i < t->blocks; i++) {
+        mirrored *m = &t->block[i];
+        m->before = malloc(m->block.bytes + 1);
+        if (!m->before) return out_of_memory();
+        PBD_TRY(pbd_alloc(t->plain, m->block.bytes, &m->copy));
+        PBD_TRY(pbd_download(t->exec, m->before, m->block.memory, m->block.bytes));
+    }
+    return pbd_ok();
+}
+
+/* Pointers into the device's memory among the aligned words at `words` become pointers into the copy. */
+static void translate(const trial *t, void *words, size_t bytes) {
+    for (size_t at = 0; at + sizeof(uintptr_t) <= bytes; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, (char *)words + at, sizeof word);
+        for (size_t i = 0; i < t->blocks; i++) {
+            const uintptr_t begin = (uintptr_t)t->block[i].block.memory;
+            if (word < begin || word > begin + t->block[i].block.bytes) continue;
+            word = (uintptr_t)t->block[i].copy + (word - begin);
+            memcpy((char *)words + at, &word, sizeof word);
+            break;
+        }
+    }
+}
+
+/* Arrays of structs with pointers in them (colliders that are meshes) are short; in long ones numbers might look like
+ * pointers. */
+enum { MOST_POINTERS = 1 << 16 };
+
+static pbd_status fill_copies(trial *t) {
+    for (size_t i = 0; i < t->blocks; i++) {
+        mirrored *m = &t->block[i];
+        const size_t bytes = m->block.bytes;
+        if (bytes > MOST_POINTERS) {
+            PBD_TRY(pbd_upload(t->plain, m->copy, m->before, bytes));
+            continue;
+        }
+        void *translated = malloc(bytes + 1);
+        if (!translated) return out_of_memory();
+        memcpy(translated, m->before, bytes);
+        translate(t, translated, bytes);
+        const pbd_status status = pbd_upload(t->plain, m->copy, translated, bytes);
+        free(translated);
+        PBD_TRY(status);
+    }
+    return pbd_ok();
+}
+
+static pbd_status run_plain(trial *t) {
+    PBD_TRY(fill_copies(t));
+    for (size_t i = 0; i < t->launches; i++) {
+        const held_launch *h = &t->held[i];
+        void *args = malloc(h->kernel->args_bytes);
+        if (!args) return out_of_memory();
+        memcpy(args, h->args, h->kernel->args_bytes);
+        translate(t, args, h->kernel->args_bytes);
+        const pbd_status status = pbd_run(t->plain, h->kernel, h->n, h->work, args);
+        free(args);
+        PBD_TRY(status);
+    }
+    return pbd_exec_wait(t->plain);
+}
+
+/* ---- Comparing ---- */
+
+enum { COLUMNS = 12 };
+
+static double real_at(const char *bytes, size_t i, size_t word) {
+    float f;
+    double d;
+    if (word == sizeof d) {
+        memcpy(&d, bytes + i * word, word);
+        return d;
+    }
+    memcpy(&f, bytes + i * word, word);
+    return (double)f;
+}
+
+/* Of whole numbers, which read as reals are tiny or NaN (UINT32_MAX), each is right or wrong. */
+static bool is_whole(const char *bytes, size_t words, size_t word) {
+    const double tiny = word == sizeof(double) ? 1e-250 : 1e-30;
+    for (size_t i = 0; i < words; i++)
+        if (fabs(real_at(bytes, i, word)) > tiny) return false;
+    return true;
+}
+
+static double difference_of(const char *before, const char *one, const char *other, size_t bytes, size_t word) {
+    const size_t words = bytes / word;
+    double most[COLUMNS] = {0}, off[COLUMNS] = {0}, worst = 0;
+    if (memcmp(one, other, bytes) == 0) return 0;
+    if (is_whole(one, words, word) && is_whole(other, words, word)) return INFINITY;
+    for (size_t i = 0; i < words; i++) {
+        const bool written = memcmp(one + i * word, before + i * word, word) != 0 ||
+                             memcmp(other + i * word, before + i * word, word) != 0;
+        const double a = real_at(one, i, word), b = real_at(other, i, word), by = fabs(a - b);
+        if (!written || memcmp(one + i * word, other + i * word, word) == 0) {
+            if (written && fabs(a) > most[i % COLUMNS]) most[i % COLUMNS] = fabs(a);
+            continue;
+        }
+        if (!(by <= off[i % COLUMNS])) off[i % COLUMNS] = isnan(by) ? INFINITY : by;
+        if (fabs(a) > most[i % COLUMNS]) most[i % COLUMNS] = fabs(a);
+        if (fabs(b) > most[i % COLUMNS]) most[i % COLUMNS] = fabs(b);
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        if (off[c] > 0) worst = fmax(worst, off[c] / most[c]);
+    return memcmp(one + words * word, other + words * word, bytes - words * word) == 0 ? worst : INFINITY;
+}
+
+/* A buffer of the device as the copy would have it. */
+static void translate_short(const trial *t, char *bytes, size_t count) {
+    if (count <= MOST_POINTERS) translate(t, bytes, count);
+}
+
+/* Both results of one buffer against each other. What it was is kept for the repetitions where it has changed. */
+static pbd_status compare_block(trial *t, mirrored *m, char *was, char *one, char *other) {
+    const size_t bytes = m->block.bytes;
+    PBD_TRY(pbd_download(t->exec, one, m->block.memory, bytes));
+    PBD_TRY(pbd_download(t->plain, other, m->copy, bytes));
+    const bool changed = memcmp(one, m->before, bytes) != 0;
+    memcpy(was, m->before, bytes);
+    translate_short(t, was, bytes);
+    translate_short(t, one, bytes);
+    t->asked->difference = fmax(t->asked->difference, difference_of(was, one, other, bytes, t->word));
+    if (changed) {
+        t->asked->changed += bytes;
+        return pbd_ok();
+    }
+    free(m->before);
+    m->before = NULL;
+    return pbd_ok();
+}
+
+static pbd_status compare(trial *t) {
+    size_t most = 0;
+    for (size_t i = 0; i < t->blocks; i++) most = t->block[i].block.bytes > most ? t->block[i].block.bytes : most;
+    char *three = malloc(3 * most + 1);
+    if (!three) return out_of_memory();
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < t->blocks && status.code == PBD_OK; i++)
+        status = compare_block(t, &t->block[i], three, three + most, three + 2 * most);
+    free(three);
+    PBD_TRY(status);
+    if (t->asked->difference <= t->asked->bound) return pbd_ok();
+    return pbd_error(
+        PBD_FAILED,
+        "kernel %s differs from its plain form by %.3g of the largest number that it writes, where %.3g is "
+        "the bound: not timed",
+        t->asked->kernel, t->asked->difference, t->asked->bound);
+}
+
+/* ---- Timing ---- */
+
+/* What the series changes, as it was before. */
+static pbd_status restore(const trial *t) {
+    for (size_t i = 0; i < t->blocks; i++)
+        if (t->block[i].before)
+            PBD_TRY(pbd_upload(t->exec, t->block[i].block.memory, t->block[i].before, t->block[i].block.bytes));
+    return pbd_ok();
+}
+
+static pbd_status time_once(const trial *t, pbd_exec_time *took) {
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
+    PBD_TRY(restore(t));
+    PBD_TRY(pbd_exec_timer_begin(t->exec));
+    PBD_TRY(run_series(t));
+    return pbd_exec_timer_end(t->exec, took);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static pbd_status time_series(trial *t) {
+    pbd_kernel_trial *asked = t->asked;
+    const size_t count = (size_t)asked->repetitions;
+    pbd_exec_time took;
+    asked->sample = malloc(2 * count * sizeof *asked->sample);
+    if (!asked->sample) return out_of_memory();
+    PBD_TRY(time_once(t, &took)); /* the first may be long for being the first */
+    for (size_t i = 0; i < count; i++) {
+        PBD_TRY(time_once(t, &took));
+        asked->sample[i] = took.wall_s;
+        asked->cpu += took.cpu_s;
+    }
+    double *sorted = asked->sample + count;
+    memcpy(sorted, asked->sample, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_size);
+    asked->use.seconds = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    return pbd_ok();
+}
+
+/* ---- All of it ---- */
+
+static pbd_status try_series(trial *t) {
+    PBD_TRY(mirror(t));
+    PBD_TRY(run_plain(t));
+    PBD_TRY(run_series(t));
+    PBD_TRY(compare(t));
+    return time_series(t);
+}
+
+static pbd_status trial_settle(void *self) {
+    trial *t = self;
+    if (t->launches > 0 && !t->done) {
+        t->done = true;
+        t->status = try_series(t);
+    }
+    return t->status;
+}
+
+/* Launches of the kernel are held back until something else comes; the trial leaves memory as they would. */
+static pbd_status trial_launch(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+    trial *t = self;
+    if (!t->done && strcmp(kernel->name, t->asked->kernel) == 0) return hold(t, kernel, n, work, args);
+    PBD_TRY(trial_settle(t));
+    return pbd_run(t->exec, kernel, n, work, args);
+}
+
+pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *asked) {
+    const pbd_cell *cell = &item->cell;
+    const bool single = cell->precision == PBD_PRECISION_F32;
+    pbd_stage stage;
+    trial t = {.asked = asked, .word = single ? sizeof(float) : sizeof(double), .status = pbd_ok()};
+    const pbd_launch_watch watch = {trial_launch, trial_settle, &t};
+    if (!(asked->bound > 0)) asked->bound = single ? 1e-4 : 1e-10;
+    pbd_status status = pbd_stage_open(cell, &stage);
+    t.exec = stage.exec;
+    if (status.code == PBD_OK)
+        status = pbd_exec_create(cell->backend == PBD_BACKEND_EMU ? PBD_CPU : PBD_EMU, 1, &t.plain);
+    if (status.code == PBD_OK) status = warm_up(&stage, asked->warmup);
+    if (status.code == PBD_OK) status = step_watched(&stage, &watch);
+    if (t.status.code != PBD_OK) status = t.status;
+    if (status.code == PBD_OK && !t.done)
+        status =
+            pbd_error(PBD_BAD_INPUT, "a step of %s on %s launches no kernel '%s': --kernel list names those it does",
+                      pbd_cell_method(cell)->name, cell->c->name, asked->kernel);
+    trial_free(&t);
+    pbd_stage_close(&stage);
+    return status;
+}

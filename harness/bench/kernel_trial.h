@@ -1,0 +1,44 @@
+/* Kernels one by one: which ones a step launches, and one of them checked and timed alone.
+ *
+ * A trial takes the first uninterrupted series of launches of a kernel in a step (one launch, or a sweep over colours)
+ * with the arguments and the device memory that they have there. The series runs twice from that memory: where the cell
+ * runs, and in its plain form on a copy, one item a thread without SIMD, as the emulation of CUDA runs it (of a cell on
+ * the emulation: as the CPU runs it). When the two agree the series is timed, again and again from the same memory. */
+#ifndef PBD_KERNEL_TRIAL_H
+#define PBD_KERNEL_TRIAL_H
+
+#include "harness/bench/limits/limits.h"
+#include "harness/plan/plan.h"
+
+/* What a kernel's launches in one step, or the series of a trial, are together. */
+typedef struct pbd_kernel_use {
+    char name[64];
+    const char *shape; /* item, tile, batch */
+    uint64_t launches, items, entries;
+    double bytes, flops;
+    double seconds; /* wall */
+} pbd_kernel_use;
+
+/* All kernels that step `warmup` + 1 launches, the one that takes the most time first; each launch is waited for. The
+ * caller frees *out. */
+pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count);
+
+typedef struct pbd_kernel_trial {
+    /* What is asked. */
+    const char *kernel;
+    long warmup, repetitions;
+    double bound; /* 0: 1e-4 in f32, 1e-10 in f64 */
+    /* What is found. */
+    pbd_kernel_use use; /* its seconds: the median of the samples */
+    /* The largest difference between the two results, over the largest number that the series wrote: numbers that stand
+     * a multiple of 12 apart, as in rows of 3, 4 or 12, are compared with each other's size only. */
+    double difference;
+    size_t changed; /* bytes of memory that the series has changed */
+    double *sample; /* s, by repetition; the caller frees it */
+    double cpu;     /* s, of all */
+} pbd_kernel_trial;
+
+/* PBD_BAD_INPUT when a step launches no such kernel, PBD_FAILED when the results differ by more than the bound. */
+pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *trial);
+
+#endif

@@ -1,0 +1,60 @@
+#include "harness/bench/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/catalog/scene_check.h"
+#include "harness/process/interrupt.h"
+
+void pbd_stage_close(pbd_stage *s) {
+    if (s->state) pbd_stage_method(s)->destroy(s->state);
+    if (s->cell) s->cell->c->free_scene(&s->scene);
+    pbd_exec_destroy(s->exec);
+    pbd_recorder_destroy(s->recorder);
+    pbd_result_free(&s->record);
+    *s = (pbd_stage){0};
+}
+
+const pbd_metric_item *pbd_stage_metric(const pbd_stage *s, const char *name) {
+    for (size_t i = 0; i < s->record.metrics; i++)
+        if (strcmp(s->record.metric[i].name, name) == 0) return &s->record.metric[i];
+    return NULL;
+}
+
+/* The method's own time step: the one it reports to have chosen, else its parameter. */
+static pbd_status find_dt(pbd_stage *s) {
+    const pbd_values *values = &s->cell->method_values;
+    const pbd_metric_item *chosen = pbd_stage_metric(s, "dt");
+    s->dt = chosen ? chosen->value : 0;
+    for (size_t i = 0; i < values->count && !chosen; i++)
+        if (strcmp(values->item[i].param->name, "dt") == 0) s->dt = values->item[i].number;
+    if (!pbd_stage_method(s)->step || s->dt > 0) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step: set dt", pbd_stage_method(s)->name);
+}
+
+pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
+    const pbd_method *m = pbd_cell_method(cell);
+    *out = (pbd_stage){.cell = cell};
+    if (!m->step && !m->solve) return pbd_error(PBD_NOT_SUPPORTED, "method %s has nothing to time", m->name);
+    out->recorder = pbd_recorder_create(&out->record, pbd_interrupted);
+    if (!out->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
+    PBD_TRY(cell->c->build(&cell->case_values, &out->scene));
+    out->scene.bytes = sizeof out->scene;
+    PBD_TRY(pbd_check_scene(&out->scene, m));
+    PBD_TRY(m->create(&out->scene, &cell->method_values, out->exec, out->recorder, &out->state));
+    return find_dt(out);
+}
+
+pbd_status pbd_stage_check(const pbd_stage *s, long steps) {
+    const size_t n = 3 * s->scene.particles;
+    double *x = malloc((n + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->scene.particles);
+    pbd_status status = pbd_stage_method(s)->read(s->state, PBD_POSITIONS, x);
+    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+        if (!isfinite(x[i]))
+            status = pbd_error(PBD_DIVERGED, "after %ld steps of %g s a position is not finite", steps, s->dt);
+    free(x);
+    return status;
+}
