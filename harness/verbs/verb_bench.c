@@ -579,11 +579,13 @@ const pbd_verb pbd_verb_bench = {
         "measured them. Bytes that come from a cache may exceed the memory bandwidth. `pbdbench env --markdown`\n"
         "makes a table.\n"
         "\n"
-        "--kernel NAME takes the kernel's first series of launches in a step (one launch, or a sweep over colours) with\n"
-        "their arguments and memory. The result is compared with that of the plain form (one item a thread without\n"
-        "SIMD, as the emulation runs it; on emu: as the CPU does) and refused where the difference exceeds the bound;\n"
-        "the emulation takes about a second for 1,000 particles. Then the series is timed, from the same memory each\n"
-        "time. One thread in f32 unless -t and -p say otherwise; stored as a bench.\n\n"
+        "--kernel NAME takes the kernel's first series of launches in a step (one launch, or a sweep over colours)\n"
+        "with their arguments and memory. The result is compared with that of the plain form (one item a thread\n"
+        "without SIMD, as the emulation runs it; on emu: as the CPU does) and refused where the difference exceeds "
+        "the\n"
+        "bound; the emulation takes about a second for 1,000 particles. Then the series is timed, from the same "
+        "memory\n"
+        "each time. One thread in f32 unless -t and -p say otherwise; stored as a bench.\n\n"
         "Exit 5 when a benchmark failed or diverged, 2 for bad input or when nothing matches.",
     .options = table,
     .main = verb_main,
