@@ -32,7 +32,7 @@ static const char script[] =
     "set output out . '/tiny-gpu-alone.png'\n"
     "plot data . '/fitted_there.tsv' using 1:2 with linespoints ls 2 title 'gpu'\n";
 
-static const char *const sentence = "group 'gpu' is left out (2 runs): backend cuda is not available: ";
+static const char *const sentence = "group 'gpu' is skipped (2 runs): backend cuda is not available: ";
 
 static int make_mixed_paper(void **state) {
     setenv("CUDA_VISIBLE_DEVICES", "", 1); /* on a machine that has one, too */
@@ -50,7 +50,7 @@ static void test_the_rest_is_made(void **state) {
     expect_says(answer.out, "reproduced      c.here  = 0.0");
     expect_says(answer.out, "not judged      c.there\n");
     expect_says(answer.out, "not judged      c.both\n");
-    expect_says(answer.out, "not judged here: group 'gpu' is left out");
+    expect_says(answer.out, "not judged here: group 'gpu' is skipped");
     assert_string_equal(answer.err, "");
     assert_int_equal(count_runs("rest.db"), 3);
     assert_int_equal(count_rows("rest.db", "SELECT count(*) FROM claim_result"), 1);
@@ -68,7 +68,7 @@ static void test_pictures(void **state) {
     if (system("command -v gnuplot >/dev/null") != 0) skip();
     told answer = tell("reproduce", "tiny-gpu", "--db", in_workplace("draw.db"), "--out", in_workplace("drawn"));
     expect_code(answer, 0);
-    expect_says(answer.out, "warning: no picture, for groups are left out: ");
+    expect_says(answer.out, "warning: no picture, because groups were skipped: ");
     forget(&answer);
     char *data = read_text(in_workplace("drawn/tiny-gpu/fitted_there.tsv"));
     assert_string_equal(data, "left_out\n");
@@ -192,7 +192,7 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     pbd_store_close(store);
     told answer = tell("reproduce", "tiny-gpu", DB("merged.db"));
     expect_code(answer, 0);
-    expect_says(answer.out, "group 'gpu' is left out (1 run): backend cuda is not available: ");
+    expect_says(answer.out, "group 'gpu' is skipped (1 run): backend cuda is not available: ");
     expect_says(answer.out, "not judged      c.there\n"); /* half of a group is no group */
     forget(&answer);
     check_ok(pbd_store_open(in_workplace("merged.db"), PBD_STORE_WRITE, &store));
@@ -202,7 +202,7 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     for (int again = 0; again < 2; again++) {
         answer = tell("reproduce", "tiny-gpu", again ? "--again" : "-q", "--json", DB("merged.db"));
         expect_code(answer, 0);
-        assert_null(strstr(answer.out, "left out"));
+        assert_null(strstr(answer.out, "skipped"));
         json_t *figure = parse_line(answer.out), *there = claim_named(figure, "c.there");
         assert_string_equal(string_of(there, "verdict"), "partly");
         assert_true(json_real_value(json_object_get(there, "value")) == 0.75);

@@ -251,7 +251,7 @@ static void test_tables(void **unused) {
                  {"no_params", "has no list of parameters"},
                  {"no_backend", "runs on no backend"},
                  {"cuda", "names an unknown backend"},
-                 {"precisions", "says that it runs in f32, but was not compiled so"},
+                 {"precisions", "declares f32, but was not compiled for it"},
                  {"taken", "method fem_linear is there already"},
                  {"bad_name", "'Not a name' cannot name a method"},
                  {"no_summary", "has no `summary`"},
