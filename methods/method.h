@@ -23,13 +23,13 @@ extern "C" {
 #define PBD_METHOD_ABI 7u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
- * Every call that can fail returns one by value; nobody owns anything. The sentence says what, where, and what to do.
+ * Every call that can fail returns one by value; it owns nothing. The sentence says what, where, and what to do.
  */
 
 typedef enum pbd_code {
     PBD_OK = 0,
     PBD_BAD_INPUT,      /* the caller's words or numbers: exit 2 */
-    PBD_NOT_SUPPORTED,  /* a valid wish that this method, backend or build cannot grant: exit 2 */
+    PBD_NOT_SUPPORTED,  /* unsupported by this method, backend or build: exit 2 */
     PBD_FAILED,         /* the machine's fault: memory, disk, a library: exit 5, or 2 for the store */
     PBD_DIVERGED,       /* NaN, inf or runaway motion: a state of a run */
     PBD_NO_EQUILIBRIUM, /* the static problem has no (unique) answer: a state of a run */
@@ -187,7 +187,7 @@ typedef enum pbd_collider_shape {
     PBD_COLLIDER_SHAPES
 } pbd_collider_shape;
 
-/* A rigid thing that moves as it is told and that particles stay outside of, or inside. */
+/* A rigid collider with prescribed motion; particles stay outside of it, or inside. */
 typedef struct pbd_collider {
     pbd_collider_shape shape;
     bool container;              /* particles are kept inside */
@@ -195,7 +195,7 @@ typedef struct pbd_collider {
     double axis[3][3];           /* its frame at time 0: unit vectors x, y, z, each a row */
     double half[3];              /* m */
     double velocity[3], spin[3]; /* m/s; rad/s about its centre */
-    double begin, end;           /* s: moves in between and stands still before and after; end 0: for good */
+    double begin, end;           /* s: moves in between and stands still before and after; end 0: no end */
     double friction;             /* Coulomb's coefficient */
     size_t mesh;                 /* PBD_MESH: which of the scene's collider_mesh */
 } pbd_collider;
@@ -233,7 +233,7 @@ typedef struct pbd_scene {
     double *velocities; /* particles x 3, m/s; NULL: at rest */
     double *masses;     /* particles, kg */
     double *forces;     /* particles x 3, N, constant while they act */
-    double forces_end;  /* s: forces act in steps that begin before; 0: for good. Gravity always acts */
+    double forces_end;  /* s: forces act in steps that begin before; 0: always. Gravity always acts */
     size_t hexes;
     uint32_t *hex; /* hexes x 8, order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
     size_t tets;

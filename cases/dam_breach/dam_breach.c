@@ -3,7 +3,7 @@
  *
  * Lengths go by the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between smooth walls,
  * a reservoir of 1.5 H before its foot with water up to 0.9 H, and a notch in the crest, 0.5 H wide, down to 0.4 H.
- * With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles; its own shape is not told, nor
+ * With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles; its own shape is not given, nor
  * gravity, the water's density and viscosity, or friction on the ground. */
 #include <math.h>
 #include <stdio.h>

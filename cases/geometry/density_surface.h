@@ -28,7 +28,7 @@ typedef struct density_grid {
 
 enum { DENSITY_GRID_MOST = 1 << 24 }; /* nodes */
 
-/* cell, m. PBD_BAD_INPUT when particles lie so far apart, or are nowhere, that a grid around them would have more than
+/* cell, m. PBD_BAD_INPUT when particles are so far apart, or not finite, that a grid around them would have more than
  * DENSITY_GRID_MOST nodes. Free with density_grid_free (safe on a zeroed one). */
 pbd_status density_grid_make(const smoothed_matter *matter, double cell, density_grid *out);
 void density_grid_free(density_grid *g);

@@ -9,7 +9,7 @@
 typedef void near_pair_visit(void *to, size_t i, size_t j, double square);
 
 /* Shows every pair of x (particles x 3, m) nearer than `reach` once, in an order that depends on x alone. Particles
- * that are nowhere (NaN), or a thousand million reaches away, have none. PBD_FAILED when memory is out. */
+ * at NaN, or a thousand million reaches away, have none. PBD_FAILED when memory is out. */
 pbd_status near_pairs_visit(const double *x, size_t particles, double reach, near_pair_visit *visit, void *to);
 
 /* Those pairs alone of which one or both are chosen (by particle), in the same order: much sooner done where few are.

@@ -194,7 +194,7 @@ _Noreturn static void import_and_answer(const pbd_content *content, const char *
     const struct rlimit cpu = {seconds_for(content->bytes), seconds_for(content->bytes) + 1};
     triangle_mesh mesh = {0};
     setrlimit(RLIMIT_CPU, &cpu);
-    if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* its assertions speak there; nobody asked */
+    if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* its assertions print there */
     answer a = {.status = import(content, ending, &mesh)};
     a.vertices = mesh.vertices;
     a.triangles = mesh.triangles;

@@ -2,7 +2,7 @@
  * it.
  *
  * The hand is a palm, four fingers that point down and a thumb, each a capsule; all move together, from above one end
- * of the basin slantwise down towards the other. The paper's is tracked by a headset; this one is told its way. */
+ * of the basin slantwise down towards the other. The paper's is tracked by a headset; this one is prescribed. */
 #include <math.h>
 #include <stdlib.h>
 

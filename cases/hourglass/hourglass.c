@@ -159,7 +159,7 @@ static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, 
                rate / (scene->material.density * sqrt(g) * pow(diameter, 2.5)));
 }
 
-/* The heap stands on the lower end: places are told from there. With sand still above there is more than a heap. */
+/* The heap stands on the lower end: positions are relative to it. With sand still above there is more than a heap. */
 static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *scene, double *x,
                               pbd_recorder *recorder) {
     heap h;

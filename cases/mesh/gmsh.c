@@ -205,7 +205,7 @@ static pbd_status read_nodes(gmsh *g) {
     return expect_end(r, "$Nodes");
 }
 
-/* MSH's element types; those of higher order are told by name. */
+/* MSH's element types; those of higher order are reported by name. */
 static const struct {
     int type;
     mesh_shape shape;

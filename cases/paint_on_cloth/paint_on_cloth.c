@@ -213,7 +213,7 @@ static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const doub
 /* The ball is above the cloth at the start: the surface as seen from there goes round it by this sign. */
 static double side_of(const triangle_tree *tree, const double x[3]) { return triangle_tree_winding(tree, x); }
 
-/* Lost: nowhere, or on the other side of the cloth, through it or over its rim. */
+/* Lost: not finite, or on the other side of the cloth, through it or over its rim. */
 static pbd_status look_at_cloth(paint_detail *d, const pbd_scene *scene, const double *x) {
     triangle_tree *tree, *rest;
     const double middle[3] = {0, 0, 1e-3 * d->size.length};

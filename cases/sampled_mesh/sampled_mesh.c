@@ -1,4 +1,4 @@
-/* A body of the user's own, told by its surface: a closed triangle mesh, filled with particles. */
+/* A body of the user's own, given by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
 #include "cases/geometry/triangle_mesh.h"

@@ -18,7 +18,7 @@ static int compare_sites(const int32_t *a, const int32_t *b) {
     return 0;
 }
 
-/* UINT32_MAX: nobody is there. */
+/* UINT32_MAX: empty. */
 static uint32_t particle_at(const sampling *s, const int32_t site[3]) {
     size_t low = 0, high = s->count;
     while (low < high) {

@@ -194,7 +194,7 @@ typedef struct surface_map {
 } surface_map;
 
 static void raise_top(surface_map *map, const double *place, double spacing) {
-    if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return; /* where all are nowhere */
+    if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return; /* where all are not finite */
     const long i = (long)floor((place[0] - map->low[0]) / map->width);
     const long j = map->rows == 1 ? 0 : (long)floor((place[1] - map->low[1]) / map->width);
     if (i < 0 || j < 0 || i >= map->columns || j >= map->rows) return;

@@ -129,7 +129,7 @@ typedef struct granular_watch {
     double wide_start, wide;      /* kg/m^3: granular_density over four spacings, at the start and at the end */
     double energy, peak, fastest; /* J now, J at most; m/s at most */
     double deepest;               /* m: in a plane, at most */
-    size_t lost;                  /* now: nowhere, or more than a spacing beyond a plane */
+    size_t lost;                  /* now: not finite, or more than a spacing beyond a plane */
     double centre[3];             /* of mass, now */
     double tension, mean_tension; /* Pa, at most */
     bool looked, tells_velocities, tells_tension;

@@ -6,7 +6,7 @@
 typedef struct drop_detail {
     sampling particles;
     granular_watch watch;
-    double size, height; /* m: the length that others are told in; of the body */
+    double size, height; /* m: the unit of reported lengths; of the body */
     double start_reach;  /* m: of 99 % of the mass from the axis, at the start */
     double lowest, rise; /* m: the centre of mass at its lowest so far, and how far it rose from there */
     double most_reach;   /* m: of 99 % of the mass */

@@ -10,7 +10,7 @@
         "duration", "s", PBD_REAL, duration_, 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time" \
     }
 
-/* The body stands on z = 0 with its middle over the origin; `size`, m, is what lengths are told in. */
+/* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. */
 pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene);
 pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);

@@ -28,7 +28,7 @@ typedef struct liquid_watch {
     double energy, kinetic, peak, fastest; /* J now; of motion now, at most; m/s at most */
     double most_gain;                      /* of energy beyond the start's, over it */
     double centre;                         /* m: height of the centre of mass, now */
-    size_t lost;                           /* particles nowhere, or more than a spacing beyond a plane */
+    size_t lost;                           /* particles not finite, or more than a spacing beyond a plane */
     bool looked, tells_velocities;
 } liquid_watch;
 

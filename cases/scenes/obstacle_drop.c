@@ -86,7 +86,7 @@ static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scen
 pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene) {
     *scene = (pbd_scene){0};
     const pbd_status status = fill(values, &thing, scene);
-    if (thing.mesh) collider_mesh_free(thing.mesh); /* the scene has it, or nobody */
+    if (thing.mesh) collider_mesh_free(thing.mesh); /* owned by the scene, or not at all */
     if (status.code != PBD_OK) obstacle_drop_free(scene);
     return status;
 }

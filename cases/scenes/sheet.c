@@ -98,7 +98,8 @@ static void cross(const double a[3], const double b[3], double out[3]) {
 
 static double length_of(const double a[3]) { return sqrt(dot(a, a)); }
 
-/* The two directions that strains of the sheet are told in: the fibre and the one across it in the plane, or x and y.
+/* The two directions in which strains of the sheet are reported: the fibre and the one across it in the plane, or x and
+ * y.
  */
 typedef struct sheet_axes {
     double fibre[3], perpendicular[3], x[3], y[3];

@@ -58,7 +58,7 @@ typedef struct smoothed_watch {
     smoothed_matter matter; /* its x is set at each look */
     double mass;            /* kg: the unit's */
     double cell, from;      /* m; s: when areas are first counted */
-    char files[240];        /* where surfaces are written; "none": nowhere */
+    char files[240];        /* where surfaces are written; "none": not written */
     double first[SMOOTHED_LEVELS],
         change[SMOOTHED_LEVELS];      /* volume (in the plane: area) then; largest share it changed by */
     double frame_at[SMOOTHED_FRAMES]; /* s: what is drawn */

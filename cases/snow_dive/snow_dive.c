@@ -1,5 +1,5 @@
-/* A person falls flat into a bed of snow between walls, and comes to rest in it: the crater. The fall is told: snow
- * does not slow it. */
+/* A person falls flat into a bed of snow between walls, and comes to rest in it: the crater. The fall is prescribed:
+ * snow does not slow it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static int ascending(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* A height that tells of the surface that is left alone, over the outer tenth of the bed at both its ends: nine of ten
+/* The height of the undisturbed surface, over the outer tenth of the bed at both its ends: nine of ten
  * particles are lower. (Some may fly.) */
 static pbd_status find_level(const dive_detail *detail, const pbd_scene *scene, const double *x, double *out) {
     double *z = malloc((scene->particles + 1) * sizeof *z);

@@ -22,9 +22,9 @@ static const pbd_param params[] = {
 typedef struct hit_detail {
     sampling particles;
     granular_watch watch;
-    double size, met;      /* m: diameter; s: nobody is met before */
+    double size, met;      /* m: diameter; s: no contact before */
     double deepest;        /* m: a particle's middle in the person, at most */
-    double momentum_error; /* before the ball meets anybody: over its momentum */
+    double momentum_error; /* before the first contact: over its momentum */
 } hit_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */

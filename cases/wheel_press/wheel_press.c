@@ -63,7 +63,7 @@ static pbd_status set_plates(const pbd_values *values, const press_detail *detai
     plate->velocity[2] = -speed;
     plate->end = detail->squeeze / speed;
     if (plate->end > 0) return pbd_ok();
-    plate->velocity[2] = 0; /* squeeze=0: end 0 would mean for good */
+    plate->velocity[2] = 0; /* squeeze=0: end 0 would mean no end */
     return pbd_ok();
 }
 

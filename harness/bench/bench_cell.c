@@ -124,7 +124,7 @@ static pbd_status set_up(pbd_bench_cell *b) {
     return status;
 }
 
-/* The counts from which this repetition's are told apart. */
+/* The counts at the start of this repetition. */
 static pbd_status note_counts(pbd_bench_cell *b) {
     uint64_t *grown = realloc(b->counts_before, (b->stage.record.metrics + 1) * sizeof *grown);
     if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");

@@ -10,7 +10,7 @@ typedef struct pbd_bench_cell pbd_bench_cell;
 
 /* What all cells of one process share. */
 typedef struct pbd_bench_shared {
-    pbd_store *store;         /* where repetitions go; NULL: nowhere */
+    pbd_store *store;         /* store of repetitions; NULL: none */
     const pbd_limits *limits; /* of this machine; empty: no fractions */
     pbd_bench_cell *open;     /* the one that is set up: one at a time, for the sake of memory and caches */
     pbd_status trouble;       /* the first failure to store */

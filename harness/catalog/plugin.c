@@ -152,7 +152,7 @@ static pbd_status load(const char *path, pbd_plugin **out) {
     return status;
 }
 
-/* The same in a child: what a library does when it is opened, and tables that point nowhere. */
+/* The same in a child: what a library does when it is opened, and tables with invalid pointers. */
 static void load_here(void *context, pbd_place *place, FILE *answer) {
     pbd_plugin *plugin;
     place->slot = "its loading";

@@ -11,7 +11,7 @@ typedef enum pbd_backend { PBD_BACKEND_CPU, PBD_BACKEND_EMU, PBD_BACKEND_CUDA, P
 
 typedef struct pbd_plugin pbd_plugin; /* plugin.h */
 
-/* The two compilations of one method. What tells of it (name, parameters) is in both; only one that `precisions` names
+/* The two compilations of one method. Both have its name and parameters; only one that `precisions` names
  * may be run. */
 typedef struct pbd_method_entry {
     const pbd_method *by_precision[2];

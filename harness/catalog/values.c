@@ -15,7 +15,7 @@
 #include "harness/catalog/renamed.h"
 #include "harness/files/nearest.h"
 
-/* More points than this on one axis is a slip (a step in the wrong unit), not a wish. */
+/* More points than this on one axis is a mistake (a step in the wrong unit). */
 enum { LONGEST_AXIS = 100000 };
 
 static size_t params_of(const pbd_param *params) {
@@ -37,7 +37,7 @@ int pbd_choice(const pbd_values *values, const char *name) { return (int)value_n
 const char *pbd_value_text(const pbd_value *value) { return value->words ? value->words : value->text; }
 const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(value_named(values, name)); }
 
-/* «[0, 0.5)», «(0, inf)»: how a range is told to a person. */
+/* «[0, 0.5)», «(0, inf)»: a range as printed. */
 static void range_text(const pbd_param *p, char *out, size_t size) {
     snprintf(out, size, "%c%g, %g%c", p->open & PBD_OPEN_MIN ? '(' : '[', p->min, p->max,
              p->open & PBD_OPEN_MAX || isinf(p->max) ? ')' : ']');
@@ -269,7 +269,7 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
     return pbd_ok();
 }
 
-/* A key that both know has one value in both, also where nobody gives it: the case's default, since it is the case that
+/* A key that both know has one value in both, also by default: the case's default, since it is the case that
  * asks. */
 static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
     bool known;

@@ -144,7 +144,7 @@ static void remove_scratch(const char *path) {
     if (*path) nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* How a figure came out, by how `reproduce` ended: it compares verdicts with the accepted ones itself. */
+/* The result of a figure, by the exit code of `reproduce`: it compares verdicts with the accepted ones itself. */
 static pbd_gate_verdict figure_verdict(const pbd_gate_claims *f, const char *last, char *says, size_t size) {
     if (f->code == 0) return PBD_GATE_OK;
     const bool changed = f->code == PBD_EXIT_VALIDATION;

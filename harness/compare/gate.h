@@ -6,7 +6,7 @@
  *
  * Times: each cell in interleaved pairs of processes (pairing.h) until the interval of its slowdown lies on one side of
  * the largest allowed one. A cell passes when the exact one-sided test rejects «slower than allowed» at 5 %, its
- * p-value multiplied for the looks taken: to let a slowdown through needs less proof than to accuse somebody of one. A
+ * p-value multiplied for the looks taken: passing a slowdown needs less proof than reporting one. A
  * cell is suspected when the exact one-sided test of «no more than allowed», its p-value multiplied for the looks
  * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a block of its
  * own, and only what both blocks say is a regression.
@@ -17,7 +17,7 @@
  * matter is no alarm.
  *
  * A gate that compared nothing, or whose suite wants times and got none since the baseline lacks those cells, passes
- * nobody: it is inconclusive.
+ * no verdict: it is inconclusive.
  */
 #ifndef PBD_GATE_H
 #define PBD_GATE_H
@@ -111,7 +111,7 @@ void pbd_gate_free(pbd_gate *gate);
  * undecided or nothing was compared. */
 int pbd_gate_code(const pbd_gate *gate);
 
-/* What came out: for a terminal, for a pull request, for a machine. */
+/* The result: for a terminal, for a pull request, for a machine. */
 void pbd_gate_print(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);
 void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);
 void pbd_gate_json(const pbd_gate *gate, const pbd_gate_request *request, FILE *out);

@@ -39,7 +39,7 @@ const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name);
 
 /* Runs one process of an arm and reads what it says. PBD_BAD_INPUT with the program's own sentence where it exits 2 or
  * prints no run, PBD_FAILED where it crashes; a run that diverged or failed is a result. `db` NULL: --no-store.
- * `seconds` of --time; 0: none. `core`: where a single-threaded arm is pinned; -1: nowhere. */
+ * `seconds` of --time; 0: none. `core`: where a single-threaded arm is pinned; -1: not pinned. */
 pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out);
 
 /* ---- Errors (agreement.c) ---------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ typedef enum pbd_clock { PBD_CLOCK_AUTO, PBD_CLOCK_CPU, PBD_CLOCK_WALL } pbd_clo
 
 typedef struct pbd_pairing_request {
     pbd_arm a, b;
-    const char *db; /* where runs and the comparison go; NULL: nowhere */
+    const char *db; /* store of runs and the comparison; NULL: none */
     pbd_clock clock;
     double margin;       /* 0.02 */
     double seconds;      /* of --time */

@@ -38,7 +38,7 @@ static pbd_status find_places(const char *root, const char *sha, places *out) {
 
 enum { MOST_WORDS = 16, NOT_FOUND = 127 /* env's word for a program that is not there */ };
 
-/* Runs a program without the variables by which git, in a hook or a bisection, is told of another work tree: they would
+/* Runs a program without the variables by which git, in a hook or a bisection, is given another work tree: they would
  * lead it into the user's own. */
 static pbd_status run_clean(const char *folder, const char *const *words, pbd_child *out) {
     const char *all[MOST_WORDS + 12] = {"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE"};

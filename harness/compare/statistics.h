@@ -60,7 +60,7 @@ typedef struct pbd_judgement {
  * are used. */
 pbd_status pbd_judge(const double *log_ratios, size_t n, size_t look, double margin, uint64_t seed, pbd_judgement *out);
 
-/* A uniform draw from [0, 1) and its generator's state, for whoever else needs seeded chance (the first arm). */
+/* A uniform draw from [0, 1) and its generator's state, for other uses of seeded random numbers (the first arm). */
 typedef struct pbd_random {
     unsigned short s[3]; /* erand48's */
 } pbd_random;

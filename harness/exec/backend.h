@@ -27,7 +27,7 @@ typedef struct pbd_backend_ops {
     /* As in exec.h, over `scratch` of the device; NULL: only say how many bytes of it they need. */
     pbd_status (*sort_pairs)(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
                              size_t *bytes);
-    /* total NULL: nobody on the host asks, and nobody waits. */
+    /* total NULL: the host does not need it and does not wait. */
     pbd_status (*scan)(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes);
     pbd_status (*wait)(void *self);
     /* NULL: the host's clock is right. Else marks the start on the device, and waits and says how long it was, s. */

@@ -25,7 +25,7 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
 /* Bit l is set where the mask holds in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 
-/* Asks for the rows of `count` indices, soon to be written: nothing else comes of it. A GPU has threads enough to wait.
+/* Prefetches the rows of `count` indices, which will be written; no other effect. A GPU hides latency by threads.
  */
 PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     (void)rows;

@@ -26,7 +26,7 @@ enum {
     LINE = 64,                 /* changes are looked for by lines, then by words of four bytes */
     LARGEST_CHECKED = 8 << 20, /* bytes of device memory up to which every launch is checked */
     MOST_COMPARED =
-        256 << 20 /* bytes compared in a launch up to which writers are told apart by thread, not by block */
+        256 << 20 /* bytes compared in a launch up to which writers are distinguished by thread, not by block */
 };
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
@@ -169,7 +169,7 @@ static pbd_status run_block(void) {
 
 #else
 
-/* Leaves the running fibre for the scheduler, which comes back when everybody it waits for is there. */
+/* Leaves the running fibre for the scheduler, which resumes it when all fibres it waits for have arrived. */
 static void pause_fibre(int state) {
     unsigned me = run.current;
     size_t used = shared_used;

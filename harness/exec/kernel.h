@@ -91,7 +91,7 @@
 #else
 
 /* The CPU, and the table that joins the three. The arguments are copied to a local so that the compiler can hold them
- * in registers. Remainders of a batch take the same road with a smaller count; chunks start at multiples of 64
+ * in registers. Remainders of a batch take the same path with a smaller count; chunks start at multiples of 64
  * (cpu.c), so which items form a batch never depends on the number of threads. */
 #if PBD_HAVE_CUDA
 #define PBD_CUDA_ENTRY(name) PBD_ENTRY(cuda, name)

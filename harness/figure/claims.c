@@ -1,4 +1,4 @@
-/* Judging claims. A verdict is what the query says; nothing here rounds in favour of anybody. */
+/* Judging claims. A verdict is the result of the query; nothing is rounded in favour of a claim. */
 #include "harness/figure/claims.h"
 
 #include <csv.h>

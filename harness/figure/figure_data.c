@@ -124,7 +124,7 @@ static pbd_status paper_table(const pbd_figure_file *file, sqlite3 *sql) {
 
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store) {
     sqlite3 *sql = pbd_store_sql(store);
-    sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* a wish: files would do */
+    sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* preferred: files would do */
     PBD_TRY(pbd_sql_functions(sql));
     for (unsigned i = 0; i < file->runs_count; i++) PBD_TRY(group_table(file, i, plan, first_group + i, store));
     return paper_table(file, sql);

@@ -33,7 +33,7 @@ typedef struct pbd_data_query {
 typedef struct pbd_claim {
     char *id, *says;
     char *sql;   /* one row: verdict, and if wanted value and note */
-    char *notes; /* why it came out so */
+    char *notes; /* the reason of the result */
     char **runs; /* names of the groups it rests on; none: all groups */
     unsigned runs_count;
 } pbd_claim;

@@ -188,7 +188,7 @@ void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *
     else
         report_text(report, style);
     fflush(stdout);
-    /* A person who sends the JSON into a file or a pipe is told of trouble all the same. */
+    /* Warnings also go to standard error when the JSON goes to a file or a pipe. */
     if (style->json && report->drawing->warning) fprintf(stderr, "pbdbench: warning: %s\n", report->drawing->warning);
     if (report->trouble.code == PBD_OK) return;
     if (report->drawing->output) fputs(report->drawing->output, stderr);

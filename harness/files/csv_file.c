@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; nobody digitises more */
+enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; more than any digitised table */
 
 /* What the callbacks fill in. `fields` counts those of the row under way. */
 typedef struct reader {

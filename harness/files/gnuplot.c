@@ -94,7 +94,7 @@ pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable,
     *output = NULL;
     if (count > MOST_VARIABLES) return pbd_error(PBD_FAILED, "too many variables for gnuplot");
     words[n++] = program;
-    words[n++] = defaults; /* nobody's ~/.gnuplot changes a figure */
+    words[n++] = defaults; /* no ~/.gnuplot changes a figure */
     pbd_status status = pbd_ok();
     for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
         status = check_variable(&variable[i]);

@@ -4,7 +4,7 @@
 
 enum { LONGEST_WORD = 64 };
 
-/* Levenshtein's distance; words longer than LONGEST_WORD are nobody's slip. */
+/* Levenshtein's distance; words longer than LONGEST_WORD are no misspelling. */
 static size_t edit_distance(const char *a, const char *b) {
     size_t n = strlen(a), m = strlen(b), row[LONGEST_WORD + 1];
     if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;

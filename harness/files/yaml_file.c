@@ -23,7 +23,7 @@
 #include "harness/files/nearest.h"
 
 enum {
-    LARGEST_FILE = 4 << 20, /* bytes: nobody types more */
+    LARGEST_FILE = 4 << 20, /* bytes: more than any hand-written file */
     DEEPEST = 12,           /* of a backtrace, and of nesting in a file; the schemas are 5 deep */
     MOST_ENTRIES = 1000,    /* of one list */
     LONGEST_NAME = 64,

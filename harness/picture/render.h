@@ -35,7 +35,7 @@ typedef struct render_body {
 } render_body;
 
 /* The camera of a scene: it looks at the box from `low` to `high` (m), from the front, a little from the right and from
- * above; a box that is thin along x from its right, where it shows its face. Height over width of the picture comes out
+ * above; a box that is thin along x from its right, where it shows its face. Height over width of the picture is
  * in *aspect. */
 render_camera render_look_at(const double low[3], const double high[3], double *aspect);
 

@@ -23,7 +23,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
                               pbd_snapshots **out);
 
 /* Notes that `step` of `steps` steps are done, at a time in s, and tells whether this state is to be kept. steps 0:
- * nobody knows how many there will be; then at most twice as many states as asked for are kept, every second being
+ * the number is unknown; then at most twice the requested number of states is kept, every second being
  * dropped when there are more. */
 bool pbd_snapshots_want(pbd_snapshots *snapshots, double time, long step, long steps);
 /* Keeps the state at the step that was noted last. */

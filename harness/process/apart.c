@@ -25,7 +25,7 @@ typedef struct job {
 
 /* The child never returns: it is gone with its answer, without what the parent has arranged for its own end. */
 static _Noreturn void be_child(const job *j, pbd_place *place, int answer, pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would wait for it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no process would wait for it */
     if (getppid() != parent) _exit(EXIT_FAILURE);
     if (j->prints == PBD_STDOUT_TO_STDERR) dup2(STDERR_FILENO, STDOUT_FILENO);
     FILE *out = fdopen(answer, "w");

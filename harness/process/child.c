@@ -125,7 +125,7 @@ pbd_status pbd_child_start(const char *const *words, const char *folder, int cor
 
 pbd_status pbd_child_finish(pbd_child_process *p, pbd_child *child) {
     *child = (pbd_child){0};
-    if (p->talk >= 0) shutdown(p->talk, SHUT_WR); /* nothing more will be told: a child that waits goes on */
+    if (p->talk >= 0) shutdown(p->talk, SHUT_WR); /* no more requests: a waiting child goes on */
     child->code = wait_for(p->pid);
     child->out = read_all(p->out);
     child->err = read_all(p->err);

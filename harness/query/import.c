@@ -252,7 +252,7 @@ static bool is_pair(const char *part) {
     return key > 0 && part[key] == ':' && part[key + 1] != ':' && part[key + 1] != '\0';
 }
 
-/* How the tool was told to measure, which is no part of what it measured; threads have a column of their own. */
+/* Measurement settings of the tool, which are no part of the result; threads have a column of their own. */
 static bool is_about_measuring(const char *part) {
     static const char *const words[] = {"real_time", "manual_time", "process_time"};
     static const char *const keys[] = {"threads:", "repeats:", "iterations:", "min_time:", "min_warmup_time:"};
@@ -300,7 +300,7 @@ static bool split_name(const char *full, char **name, json_t *params) {
 
 /* ---- One benchmark ----------------------------------------------------------------------------------------------- */
 
-/* Not what Google Benchmark itself tells of a benchmark. */
+/* Not Google Benchmark's own fields of a benchmark. */
 static bool is_counter(const char *key) {
     static const char *const known[] = {
         "name",        "run_name",         "run_type", "family_index",   "per_family_instance_index",

@@ -37,7 +37,7 @@ static void free_points(points *p) {
     *p = (points){0};
 }
 
-/* Text that reads as no number would count as 0 in a result that nobody looks at twice: an error. NULL: left out. */
+/* Text that is not a number would silently count as 0: an error. NULL: ignored. */
 static bool take_number(sqlite3_context *context, sqlite3_value *value, double *out) {
     switch (sqlite3_value_numeric_type(value)) {
         case SQLITE_INTEGER:

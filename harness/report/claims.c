@@ -257,7 +257,7 @@ static void write_filter(report *r) {
     html_close(h, "form");
 }
 
-/* Now, since the builds that made them are told of before the runs are. */
+/* Now, since the builds that made them are listed before the runs are. */
 static pbd_status note_runs(report *r) {
     bool noted;
     for (size_t i = 0; i < r->sets; i++)

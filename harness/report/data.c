@@ -124,7 +124,7 @@ static pbd_status load_verdict(report *r, report_figure *f, size_t i) {
     return status;
 }
 
-/* A figure whose files cannot be read is told as such, and the others follow. */
+/* A figure whose files cannot be read is reported, and the others follow. */
 static pbd_status load_figure(report *r, report_figure *f) {
     if (!f->entry->available) return pbd_ok();
     f->trouble = pbd_figure_load(f->entry->id, &f->file);

@@ -161,7 +161,7 @@ pbd_status report_history(report *r) {
                  "changed permanently, found by the best piecewise constant fit and confirmed by a permutation test.");
     const pbd_history_query query = {.most_cells = MOST_CELLS, .seed = 1};
     pbd_histories all = {0};
-    /* That nothing fits is no trouble here. */
+    /* That nothing fits is not an error here. */
     pbd_status status = r->store ? pbd_histories_load(r->store, &query, &all) : pbd_ok();
     if (status.code == PBD_BAD_INPUT) status = pbd_ok();
     size_t histories = 0;

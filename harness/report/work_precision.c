@@ -78,7 +78,7 @@ static pbd_status embed(report *r, const pbd_work *work, const char *folder) {
     return status;
 }
 
-/* That there is no picture is told; the table stands for it. */
+/* The absence of a picture is stated; the table replaces it. */
 static pbd_status write_picture(report *r, const pbd_work *work) {
     if (r->pictures == REPORT_PICTURES_NONE || work->drawn == 0) return pbd_ok();
     char *plots = pbd_plots_folder(NULL, false), *folder = NULL;

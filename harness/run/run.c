@@ -22,7 +22,7 @@ typedef struct drive_context {
     void *state;
     const pbd_values *values;
     pbd_precision precision;
-    const pbd_case *observer; /* who looks on the way; NULL: nobody, the solve is timed */
+    const pbd_case *observer; /* the case observes during the run; NULL: it does not, and the solve is timed */
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
@@ -41,7 +41,7 @@ static pbd_status time_step(const drive_context *c, double *dt) {
                      c->method->name);
 }
 
-/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: nobody knows. */
+/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
     pbd_recorder_leave(c->recorder);
@@ -66,7 +66,7 @@ static pbd_status check_positions(const drive_context *c) {
     return status;
 }
 
-/* What is nowhere will not come back: there is nothing left to look at, nor to wait for. */
+/* A non-finite position stays non-finite: the run ends here. */
 static pbd_status look(const drive_context *c, double time) {
     if (c->scene->duration > 0) PBD_TRY(check_positions(c));
     return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
@@ -161,7 +161,7 @@ static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
     pbd_metric(recorder, "flops", "1", PBD_NEUTRAL, totals.flops);
 }
 
-/* No metric of a run that is `ok` may be NaN: it would be a number nobody can judge. */
+/* No metric of a run that is `ok` may be NaN: it could not be judged. */
 static pbd_status check_metrics(const pbd_result *r) {
     for (size_t i = 0; i < r->metrics; i++)
         if (!isfinite(r->metric[i].value)) return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);

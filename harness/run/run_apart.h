@@ -1,4 +1,4 @@
-/* Runs in a process of their own: what a method that was loaded does there is nobody else's trouble. */
+/* Runs in a separate process: a crash of a loaded method does not end this one. */
 #ifndef PBD_RUN_APART_H
 #define PBD_RUN_APART_H
 

@@ -19,8 +19,8 @@ typedef struct pbd_settling {
  * over settle.window steps, and no element is inverted. Records settle_steps, settle_motion (what it still moved by in
  * the last window, over that distance) and simulated_time.
  *
- * PBD_NOT_SETTLED after settle.most_steps; PBD_DIVERGED when a particle is nowhere, or 10^4 times the body's size away;
- * PBD_NO_EQUILIBRIUM when what has come to rest is turned inside out; PBD_INTERRUPTED. */
+ * PBD_NOT_SETTLED after settle.most_steps; PBD_DIVERGED when a position is not finite, or 10^4 times the body's size
+ * away; PBD_NO_EQUILIBRIUM when what has come to rest is turned inside out; PBD_INTERRUPTED. */
 pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder);
 
 #endif

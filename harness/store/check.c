@@ -115,7 +115,7 @@ pbd_status pbd_store_check(pbd_store *store, void *out, size_t *problems) {
     if (status.code == PBD_OK) status = check_each(&c, "SELECT run_id FROM run ORDER BY run_id", check_run);
     if (status.code == PBD_OK)
         status = check_each(&c, "SELECT comparison_id FROM comparison ORDER BY comparison_id", check_comparison);
-    /* A page that cannot be read has been told of above: the check is done, and the answer is no. */
+    /* An unreadable page has been reported above: the check is done and has failed. */
     if (status.code == PBD_BAD_INPUT && c.problems > 0) status = pbd_ok();
     *problems = c.problems;
     return status;

@@ -32,7 +32,7 @@ enum {
 typedef struct first_look {
     bool exists;     /* with something in it */
     bool wal_in_use; /* there is a -wal file with something in it */
-    bool immutable;  /* to be read as a file that nobody changes */
+    bool immutable;  /* read as a file that does not change */
     off_t bytes;
 } first_look;
 
@@ -52,7 +52,7 @@ static bool has_content(const char *path, const char *suffix) {
 }
 
 /* A reader that may not write would still leave SQLite's journal files beside the store, and those would shut out its
- * owner. When no journal is about, nobody is writing: then the file is read by itself, as it lies. */
+ * owner. Without a journal there is no writer: then the file is read alone, as it is. */
 static bool is_to_be_left_alone(const char *path, const char *folder) {
     static const char *const journals[] = {"-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof journals / sizeof *journals; i++) {
@@ -63,7 +63,7 @@ static bool is_to_be_left_alone(const char *path, const char *folder) {
     return euidaccess(path, W_OK) != 0 || euidaccess(folder, W_OK) != 0;
 }
 
-/* euidaccess also tells of read-only file systems and immutable files, which hold for root too. */
+/* euidaccess also detects read-only file systems and immutable files, which hold for root too. */
 static pbd_status check_writable(const char *path, bool exists, const char *folder) {
     if (exists && euidaccess(path, W_OK) != 0)
         return pbd_error(PBD_BAD_INPUT,

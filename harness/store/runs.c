@@ -365,7 +365,7 @@ static pbd_status put_record(const pbd_store *store, const json_t *record) {
                          " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''");
 }
 
-/* Within the transaction that stores: nobody else can write between the question and the answer. */
+/* Within the transaction that stores: no other process can write between the query and the insertion. */
 static pbd_status put_if_new(pbd_store *store, const pbd_result *result, const json_t *record, bool *known,
                              char run_id[33]) {
     PBD_TRY(pbd_store_find(store, result->method_name, result->cell_id, result->seed, result->repeat, known, run_id));

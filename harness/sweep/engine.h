@@ -5,7 +5,7 @@
 #include "harness/files/texts.h"
 #include "harness/sweep/manifest.h"
 
-/* What was asked for. The last one is kept in submitted.json, and what `resume` is not told it takes from there. */
+/* A submission. The last one is kept in submitted.json, and `resume` takes missing options from there. */
 typedef struct pbd_submission {
     const char *engine; /* "slurm" or "local" */
     long long throttle; /* the most tasks at one time; 0: as many as there is room for */

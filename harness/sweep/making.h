@@ -1,4 +1,5 @@
-/* Runs of a sweep made one after the other and told of, a line each: the whole of `sweep FILE.yaml`, and of a shard. */
+/* Runs of a sweep made one after the other and reported, a line each: the whole of `sweep FILE.yaml`, and of a shard.
+ */
 #ifndef PBD_SWEEP_MAKING_H
 #define PBD_SWEEP_MAKING_H
 
@@ -15,7 +16,7 @@ typedef struct pbd_making {
     pbd_status trouble;
 } pbd_making;
 
-/* Makes what the store lacks (`again`: everything), and counts. Runs that are refused are told of on standard error. */
+/* Makes what the store lacks (`again`: everything), and counts. Refused runs are reported on standard error. */
 pbd_status pbd_make_runs(pbd_making *making, pbd_plan *plan, bool again);
 
 /* « 3 runs made, 1 already stored, 0 failed or diverged», and the line's end. */

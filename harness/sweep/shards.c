@@ -106,7 +106,7 @@ static bool copy_bytes(int in, int out) {
     }
 }
 
-/* The whole of `from`, forced to the disk; nobody writes to it again. */
+/* The whole of `from`, forced to the disk; it is never written again. */
 static bool copy_file(const char *from, const char *to) {
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444) : -1;

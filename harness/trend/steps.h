@@ -1,4 +1,4 @@
-/* Steps in a series: where its level changed for good. What `history` finds regressions and improvements by. */
+/* Steps in a series: where its level changed permanently. `history` uses it to find regressions and improvements. */
 #ifndef PBD_STEPS_H
 #define PBD_STEPS_H
 
@@ -26,7 +26,8 @@ enum { PBD_LONGEST_HISTORY = 2000 }; /* points; the caller takes the newest */
  * which counts k levels, k - 1 places and one scale. Deviations below 1e-9 of the median size count as that: below it
  * nothing is noise. BIC alone sees steps in one stationary series of ten or so; each step is therefore confirmed by a
  * permutation test on its two levels (499 shuffles, seeded) and dropped above p = 0.01, the weakest first. A drift is
- * told as several steps. n in [0, PBD_LONGEST_HISTORY] and all x finite, else PBD_BAD_INPUT. Free with pbd_steps_free.
+ * reported as several steps. n in [0, PBD_LONGEST_HISTORY] and all x finite, else PBD_BAD_INPUT. Free with
+ * pbd_steps_free.
  *
  * (Potts functional: Winkler and Liebscher 2002; exact solution by dynamic programming: Auger and Lawrence 1989.) */
 pbd_status pbd_find_steps(const double *x, size_t n, uint64_t seed, pbd_steps *out);

@@ -249,7 +249,7 @@ static bool take_numbers(gathered *g, const statements *s, const char *run_id) {
     return sqlite3_step(s->phase) != SQLITE_ROW || add_value(&g->phase, sqlite3_column_double(s->phase, 0));
 }
 
-/* A run, from the newest on: taken while its cell's newest build lasts. Sanitizers make times that nobody wants. */
+/* A run, from the newest on: taken while its cell's newest build lasts. Times under sanitizers are meaningless. */
 static pbd_status take_run(gathering *all, gathered *g, const statements *s, const char *run_id) {
     ask_of(s->run, run_id);
     if (sqlite3_step(s->run) != SQLITE_ROW) return pbd_ok(); /* gone meanwhile */

@@ -19,7 +19,7 @@ typedef struct pbd_verb {
     const char *usage;                  /* its lines, without «usage: pbdbench» */
     const char *about;                  /* of --help, above the options */
     const char *more;                   /* below them; NULL: nothing */
-    const pbd_option *options;          /* ends with a NULL name; --help is everybody's and not in it */
+    const pbd_option *options;          /* ends with a NULL name; --help is common to all and not in it */
     pbd_words words;                    /* what its words are completed from */
     const char *choices;                /* words == PBD_WORDS_CHOICES: "check|export|merge" */
     int (*main)(int argc, char **argv); /* argv[0] is the verb */

@@ -60,7 +60,7 @@ void pbd_eval_print_row(const double *values, size_t count) {
 pbd_status pbd_eval_rows(size_t columns, void (*print)(const void *with, const double *row), const void *with) {
     pbd_rows *rows = NULL;
     PBD_TRY(pbd_rows_open(stdin, "standard input", &rows));
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whoever writes a row can read its answer before the next */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* each result can be read before the next row is written */
     pbd_status status = pbd_ok();
     bool more = true;
     while (more && status.code == PBD_OK && !ferror(stdout)) {

@@ -98,7 +98,7 @@ static void offer_figures(begun begin) {
     pbd_figure_list_free(&list);
 }
 
-/* Files and folders are the shell's own affair: it is told by a line of its own. */
+/* Files and folders are the shell's own affair: a separate line requests them. */
 static void offer_words(pbd_words words, const char *choices, begun begin) {
     switch (words) {
         case PBD_WORDS_FILES:

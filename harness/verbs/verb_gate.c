@@ -48,7 +48,7 @@ static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
     return pbd_error(PBD_BAD_INPUT, "--max-pairs=%lld must be 8, 12, 20 or 40", o->most_pairs);
 }
 
-/* A path that can be run, else a revision; that of a file is told by its slash. */
+/* A path that can be run, else a revision; a path contains a slash. */
 static pbd_status find_baseline(const gate_options *o, char **program) {
     *program = NULL;
     if (strchr(o->baseline, '/') && access(o->baseline, X_OK) == 0) {

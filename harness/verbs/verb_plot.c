@@ -139,7 +139,7 @@ static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33
     return status;
 }
 
-/* A name on the command line must be a column of the table; the nearest one is told otherwise. */
+/* A name on the command line must be a column of the table; otherwise the nearest one is suggested. */
 static pbd_status check_column(sqlite3 *sql, const char *name) {
     sqlite3_stmt *all = NULL;
     if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK)

@@ -36,7 +36,7 @@ typedef struct session {
     pbd_progress progress;
     size_t failed;    /* runs */
     size_t differing; /* verdicts */
-    int trouble;      /* exit code of what went wrong with a figure's files or a run it asks for, the disk or memory; 0:
+    int trouble;      /* exit code of what went wrong with a figure's files or a run it needs, the disk or memory; 0:
                          nothing */
 } session;
 
@@ -157,7 +157,7 @@ static pbd_status forecast_all(session *s, const char *db) {
 
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
     session *s = context;
-    if (item->refusal.code != PBD_OK && !pbd_out_of_reach(item)) { /* the figure tells of what is left out */
+    if (item->refusal.code != PBD_OK && !pbd_out_of_reach(item)) { /* the figure reports what is skipped */
         s->trouble = PBD_EXIT_USAGE;
         pbd_tell_refusal(&s->progress, item, total);
     }
@@ -193,7 +193,7 @@ static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_resu
     return pbd_claims_compare(j->file, claims);
 }
 
-/* Trouble with one figure's files is told and the next figure follows; only Ctrl-C ends everything. */
+/* An error in one figure's files is reported and the next figure follows; only Ctrl-C ends everything. */
 static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_claim_results claims = {0};
     pbd_drawing drawing = {0};

@@ -78,7 +78,7 @@ static void print_samples(const json_t *record) {
     }
 }
 
-/* Pure numbers have unit "1", which nobody wants to read. */
+/* Dimensionless numbers have the unit "1", which is not printed. */
 static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
 
 static void print_params(const pbd_result *r) {

@@ -241,7 +241,7 @@ static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *l
     const sph_due_args args = {s->near.first, s->near.list, s->level, s->chosen, s->active, level};
     uint64_t total;
     *lists = (sph_lists){.first = s->near.first, .list = s->near.list, .active = s->active};
-    if (s->steps != STEPS_OWN) { /* all or nobody */
+    if (s->steps != STEPS_OWN) { /* all or none */
         lists->active = NULL;
         *count = level == s->finest ? n : 0;
         return pbd_ok();
@@ -551,7 +551,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* Positions are told where they truly are: without what they run ahead by where a step begins. */
+/* Positions are reported without the amount by which they lead at the start of a step. */
 static void true_positions(const desbrun_sph *s, const real *x, const real *a, const uint32_t *level, double *out) {
     for (size_t i = 0; i < 3 * s->particles; i++) {
         const size_t p = i / 3, at = 4 * p + i % 3;

@@ -13,7 +13,7 @@
 
 enum {
     SPH_BLOCK = 256,    /* particles that one item looks at, where a few numbers of all are wanted */
-    SPH_BAD_LEVEL = 255 /* of a particle that is nowhere */
+    SPH_BAD_LEVEL = 255 /* of a particle with a non-finite position */
 };
 
 /* ---- The body: what one particle does to another ---------------------------------------------------------------- */
@@ -116,7 +116,7 @@ typedef struct sph_predict_args {
 
 PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (real)((int64_t)now - (int64_t)then); }
 
-/* Where everyone's velocity and density are now: neighbours of those whose force is due were looked at some time ago,
+/* Velocities and densities extrapolated to now: neighbours of particles whose force is due were updated earlier,
  * or are half a step ahead. */
 PBD_ITEM(sph_predict, sph_predict_args, i, 16 * sizeof(real) + 8, 20) {
     const real age = a->predict ? sph_age(a->now, a->tick[i], a->unit) : 0;
@@ -263,7 +263,7 @@ typedef struct sph_steps_args {
     const uint32_t *first, *list;
     const real *bound;
     uint32_t *level; /* as they are */
-    uint32_t *wish;  /* as the criteria ask, wherever time stands */
+    uint32_t *wish;  /* by the criteria, at any time */
     uint32_t *next;  /* as they will be */
     uint32_t *later; /* the same, after one more look at neighbours */
     real *x, *v, *density;
@@ -315,7 +315,8 @@ PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
 typedef struct sph_look_args {
     const uint32_t *level, *wish, *next;
     size_t count;
-    uint32_t *out; /* by block: the finest level; how many got finer, are nowhere, wish for finer than they get */
+    uint32_t
+        *out; /* by block: the finest level; how many became finer, are not finite, need a finer level than allowed */
 } sph_look_args;
 
 enum { SPH_FINEST, SPH_FINER, SPH_NOWHERE, SPH_TOO_COARSE, SPH_WISHED, SPH_CHANGED, SPH_LOOKS };

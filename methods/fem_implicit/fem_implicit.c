@@ -6,7 +6,7 @@
  *
  * by Newton's method with a line search: c = 0 is statics, c and target of the others are in begin_step. A minimiser is
  * sought, not any root of the forces: a line search that goes down in energy cannot settle on the crumpled states at
- * which forces balance as well. What comes out is looked at again before it is called an equilibrium: no element may be
+ * which forces balance as well. The result is checked again before it counts as an equilibrium: no element may be
  * inverted anywhere, also where no quadrature point sees it.
  *
  * A load that is too much for one leap is put on in steps; when even the smallest finds nothing, the run ends as
@@ -58,7 +58,7 @@ typedef struct fem_implicit {
     pbd_sparse matrix;
     double *mass;    /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
     double *load;    /* nodes x 3, N: gravity and forces, a dead load */
-    double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act for good */
+    double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
     double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
     double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
     double time;     /* s */

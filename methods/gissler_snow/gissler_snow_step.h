@@ -1,5 +1,5 @@
 /* The state of gissler_snow and a step of it: neighbours and kernels, what binds particles to walls, pressure, shear,
- * the end of a step and what is told of it. Host code, in the method's `real`; setting up and reading are in
+ * the end of a step and its metrics. Host code, in the method's `real`; setting up and reading are in
  * gissler_snow.c. */
 #ifndef PBD_GISSLER_SNOW_STEP_H
 #define PBD_GISSLER_SNOW_STEP_H

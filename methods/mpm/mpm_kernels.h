@@ -1,7 +1,7 @@
 /* Kernels of mpm. README.md has the equations.
  *
- * Particles keep their places in memory for good: MPM_ROWS rows of four reals each, two cache lines in f32. Each
- * substep sorts them by the cell of the background grid in which they are, lays out what the grid needs of them as
+ * Particles keep their places in memory for the whole run: MPM_ROWS rows of four reals each, two cache lines in f32.
+ * Each substep sorts them by the cell of the background grid in which they are, lays out what the grid needs of them as
  * columns in that order, and each node then gathers from the 27 cells around it. Nothing is added to by two, so that
  * answers do not depend on threads, and there are no atomics on a GPU either.
  *
@@ -45,7 +45,7 @@ PBD_FN real mpm_cells_from(const mpm_box *b, int d, real x) { return (x - b->ori
 typedef struct mpm_look_args {
     const real *rows;
     size_t count;
-    real *seen; /* MPM_SEEN by block: least x, y, z, most x, y, z, largest squared speed, how many are nowhere */
+    real *seen; /* MPM_SEEN by block: least x, y, z, most x, y, z, largest squared speed, how many are not finite */
 } mpm_look_args;
 
 PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14) {
@@ -204,7 +204,7 @@ PBD_FN vreal batch_lanes(void) { /* 0, 1, 2... */
 #endif
 }
 
-/* More than any mass beside it: the node nearest to a held particle is held, whoever else is near. */
+/* More than any mass beside it: the node nearest to a held particle is fixed, in any case. */
 #define MPM_HOLDS 1e6
 
 typedef struct mpm_sums {
@@ -270,7 +270,7 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
               27 * 42) {
     const mpm_segment s = mpm_segment_of(a, number);
     if (PBD_LANE == 0) a->active[number] = s.rows > 0;
-    if (s.rows == 0) return; /* all lanes alike; what is in its nodes, nobody reads */
+    if (s.rows == 0) return; /* all lanes alike; its nodes are not read */
     for (int x = s.x; x < s.x + MPM_SEGMENT; x++) {
         const real at[3] = {(real)x - (real)0.5, (real)s.y - (real)0.5, (real)s.z - (real)0.5};
         const vreal zero = vreal_set(0);

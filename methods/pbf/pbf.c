@@ -111,7 +111,7 @@ static fluid_settings settings_of(const pbd_scene *scene, const pbd_values *valu
                             .walls = pbd_choice(values, "walls") == 0};
 }
 
-/* A scene that tells of no matter is all liquid, of its material's density. */
+/* A scene without kinds of matter is all liquid, of its material's density. */
 static pbd_status create_fluid(pbf *s, const pbd_scene *scene, const pbd_values *values) {
     pbd_scene liquid = *scene;
     const fluid_settings settings = settings_of(scene, values);

@@ -264,7 +264,7 @@ typedef struct grain_settle_args {
     const real *p;
     real *x, *v;
     real inverse_dt, keep;
-    real asleep; /* m: who moves by less in a substep stays (Macklin et al. 2014, section 4.5); 0: nobody */
+    real asleep; /* m: a particle that moves by less in a substep stays (Macklin et al. 2014, section 4.5); 0: none */
 } grain_settle_args;
 
 PBD_ITEM(settle_grains, grain_settle_args, i, 16 * sizeof(real), 14) {

@@ -96,8 +96,7 @@ static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
                          scene->material.nu);
     if (pbd_choice(values, "position_correction") == CORRECTION_SHIFT && pbd_choice(values, "deformation") == 1)
-        return pbd_error(PBD_BAD_INPUT,
-                         "position_correction=shift has x go another way already: with deformation=same, please");
+        return pbd_error(PBD_BAD_INPUT, "position_correction=shift moves x differently already: use deformation=same");
     return pbd_ok();
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
-    size_t particles, nobody; /* nobody: rows of others come between; the first that stands for nobody */
+    size_t particles, nobody; /* nobody: the first row without a particle; rows of other matter come between */
     int period;               /* colours along an axis */
     double reach;             /* 2r, m */
     grid search;              /* after a sort its places are particles */

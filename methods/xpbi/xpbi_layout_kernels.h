@@ -45,7 +45,7 @@ typedef struct xpbi_layout_args {
     grid_view cells;        /* of the colours: the same grid, or one of wider cells */
     const uint32_t *at;     /* particle at a place of `cells`; NULL: the place itself */
     size_t particles;
-    size_t nobody;    /* the first row that stands for nobody */
+    size_t nobody;    /* the first row without a particle */
     size_t bundles;   /* how many there can be */
     int period;       /* colours along an axis */
     real near_square; /* m^2: nearer ones may touch */
@@ -87,7 +87,7 @@ PBD_FN xpbi_found xpbi_look(const xpbi_layout_args *a, vec3 x, uint32_t at, uint
     return found;
 }
 
-/* The stretches of places around a cell that hold anybody, in their order. */
+/* The non-empty ranges of places around a cell, in their order. */
 typedef struct xpbi_around {
     grid_cell cell;
     int count;

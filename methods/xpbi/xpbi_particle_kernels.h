@@ -6,13 +6,13 @@
 #include "methods/physics/surface/collider_pose.h"
 
 /* State of particles, in their order in space; rows of four reals. After the last follow XPBI_LANES rows for lanes
- * that stand for nobody. */
+ * without a particle. */
 typedef struct xpbi_particles {
     real *x;      /* position, m; current volume V^n, m^3 */
     real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
     real *body;   /* three rows: the columns of the elastic F; and V^0, J = V^n/V^0, the state of the flow rule */
     real *load;   /* acceleration by forces, m/s^2; radius that colliders see, m. NULL: none has either */
-    real *stray;  /* by how much it has strayed from its neighbours, m (xpbi_hourglass_kernels.h); NULL: nobody asks */
+    real *stray;  /* its deviation from its neighbours' motion, m (xpbi_hourglass_kernels.h); NULL: not needed */
     uint32_t *id; /* number in the scene */
 } xpbi_particles;
 

@@ -1,5 +1,5 @@
 /* The state of xpbi and a step of it (yu2024, Algorithm 1): neighbours, gradients, iterations with their residuals, the
- * end of a step and what is told of it. Host code, in the method's `real`; setting up and reading are in xpbi.c. */
+ * end of a step and its metrics. Host code, in the method's `real`; setting up and reading are in xpbi.c. */
 #ifndef PBD_XPBI_STEP_H
 #define PBD_XPBI_STEP_H
 
@@ -40,7 +40,7 @@ typedef struct xpbi {
     long iterations;
     int plasticity, residual;
     int form;  /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
-    bool free; /* nobody is held: all momentum is seen */
+    bool free; /* no particle is fixed: total momentum is defined */
     bool warm, jacobi, averaged, printed_gradient, printed_xsph, elastic_volume;
     bool plain_gradients, apart; /* L = 1; F goes by the velocities before XSPH */
     int correction;              /* CORRECTION_* */

@@ -30,7 +30,7 @@ PBD_FN vreal vreal_floor(vreal x) {
 #endif
 }
 
-/* Whether any asks for it: the one thing that a body may branch on, to leave out what nobody needs. */
+/* Whether any asks for it: the one thing that a body may branch on, to skip what no lane needs. */
 PBD_FN int mask_any(mask m) { return m != 0; }
 PBD_FN int vmask_any(vmask m) { return batch_bits(m) != 0; }
 

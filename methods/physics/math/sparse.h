@@ -30,7 +30,7 @@ double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
 
 /* Solves A x = right; `right` (n) becomes x. PBD_NO_EQUILIBRIUM when the matrix is singular to rounding (reciprocal
  * condition below 1e-15), PBD_FAILED without memory. `careful`: estimate the condition and refine the answer, so that a
- * body that is not held is told from a stiff one; otherwise factor and solve only. */
+ * body without supports is distinguished from a stiff one; otherwise factor and solve only. */
 pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right, bool careful);
 
 #endif

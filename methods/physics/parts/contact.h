@@ -6,10 +6,10 @@
  * when p is final, and contact_record when numbers are wanted. Where its scene has neither colliders nor particles with
  * radii, each call returns at once and nothing is kept.
  *
- * Pairs are looked for on predicted positions, with a margin; the lists are kept while nobody has moved by a quarter of
- * it, so that another quarter is left to what the sweeps do. One pass is Jacobi's: all pushes are found, then applied.
- * The printed sum over all pairs of a particle overshoots where many meet: by default each pair takes a share of its
- * push, one number for the pair, so that momentum is kept, chosen so that no crowd can diverge (find_pushes;
+ * Pairs are searched at predicted positions, with a margin; the lists are kept while no particle has moved by a quarter
+ * of it, so that another quarter is left to what the sweeps do. One pass is Jacobi's: all pushes are found, then
+ * applied. The printed sum over all pairs of a particle overshoots where many meet: by default each pair takes a share
+ * of its push, one number for the pair, so that momentum is kept, chosen so that no crowd can diverge (find_pushes;
  * contact_sum=printed: the plain sum).
  *
  * Lists are in ascending order of particles, so that an answer does not depend on when they were made; and it does not
@@ -62,9 +62,9 @@ static const char *const contact_sums[] = {"shared", "printed", NULL};
 typedef struct contact {
     pbd_exec *exec;
     pbd_recorder *recorder;
-    size_t particles, members;  /* members: with a radius */
-    bool pairs, shared, walled; /* walled: there are colliders */
-    bool between, stale;        /* stale: pairs are looked for again, whoever moved */
+    size_t particles, members;                                     /* members: with a radius */
+    bool pairs, shared, walled;                                    /* walled: there are colliders */
+    bool between, stale;                                           /* stale: pairs are searched again in any case */
     double self_distance, friction, relaxation, margin, tolerance; /* m; -; -; m; m */
     uint64_t rows;                                                 /* of all slices of lists */
     double filled;                                                 /* share of their places that holds a candidate */

@@ -57,7 +57,7 @@ PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t a
 typedef struct contact_around {
     grid_cell cell;
     real body;
-    int stretches; /* below 0: nobody's yet */
+    int stretches; /* below 0: not used yet */
     grid_stretch stretch[GRID_STRETCHES];
 } contact_around;
 

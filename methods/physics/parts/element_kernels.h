@@ -34,9 +34,9 @@ PBD_FN vreal element_entry(const element_view *v, const real *array, int entry, 
     return batch_load(array + (size_t)entry * v->stride, first, count);
 }
 
-/* Asks for what a batch to come needs. Corners of one colour lie far apart, and there are more arrays to go along than
- * a core follows by itself: without this it waits for memory a third of the time on a large mesh, in f64 up to three
- * fifths. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
+/* Prefetches the data of a later batch. Corners of one colour lie far apart, and there are more arrays to follow than
+ * the hardware prefetcher follows: without this a core waits for memory a third of the time on a large mesh, in f64 up
+ * to three fifths. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
 PBD_FN void element_prefetch(const element_view *v, int corners, size_t first) {
 #if PBD_BATCH > 1
     enum { IN_CACHE = 1 << 15 }; /* elements, of some 60 bytes each in f32 */

@@ -43,7 +43,7 @@ typedef struct element_solver {
     uint32_t *corner;                     /* elements x corners */
     real *inverse, *size, *share;         /* as in element_view */
     real *x, *v, *a, *p;                  /* particles x 4 */
-    real *later;                          /* accelerations once the forces have ended; NULL: they act for good */
+    real *later;                          /* accelerations once the forces have ended; NULL: they act throughout */
     real *impulse;                        /* Jacobi */
     uint32_t *gather_first, *gather_slot; /* Jacobi */
     contact contact;                      /* nodes are its particles */

@@ -378,7 +378,8 @@ pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *wal
     return status;
 }
 
-/* ---- What is told ------------------------------------------------------------------------------------------------ */
+/* ---- What is reported
+ * ------------------------------------------------------------------------------------------------ */
 
 pbd_status fluid_look(const fluid *f, fluid_state *out) {
     const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;

@@ -52,7 +52,7 @@ typedef struct fluid_settings {
     bool walls;       /* colliders mirror; else they only push back */
 } fluid_settings;
 
-/* What is told of a state. C is V/V_rest - 1, by the sum of the kernel. */
+/* What is reported of a state. C is V/V_rest - 1, by the sum of the kernel. */
 typedef struct fluid_state {
     double largest, compressed, mean; /* C: the largest; means over liquid, of max(C, 0) and of C */
     double exchange[2][3];            /* N s: impulses that liquid, and the rest, have had from each other */

@@ -1,8 +1,8 @@
 /* Kernels of position-based fluid (Macklin and Mueller 2013): fluid.h says what they make up.
  *
  * Rows are those of the solver that calls: x (position, m; volume, m^3) and v (velocity, m/s; inverse mass, 1/kg), in
- * any order, with one more row after the last that stands for nobody. `id` is the number of each in the scene, by which
- * what lasts from step to step is kept.
+ * any order, with one more row after the last, a placeholder without a particle. `id` is the number of each in the
+ * scene, by which what lasts from step to step is kept.
  *
  * With S = sum V_j W over a cubic lattice of the rest density, a particle of liquid has the constraint
  *
@@ -76,14 +76,14 @@ PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
     return out;
 }
 
-/* ---- Where everyone would end ------------------------------------------------------------------------------------ */
+/* ---- Predicted positions ------------------------------------------------------------------------------------ */
 
 typedef struct fluid_place_args {
     const real *x, *v;
     const uint32_t *id;    /* NULL: rows are in the scene's order */
     const uint8_t *matter; /* by id; NULL: all is liquid */
     real *p;               /* rows: place, volume that counts */
-    real *role, *gain;     /* FLUID_*; w V^2. One more of each: nobody's */
+    real *role, *gain;     /* FLUID_*; w V^2. One more of each: the placeholder's */
     size_t rows;
     real dt;
 } fluid_place_args;
@@ -105,7 +105,7 @@ PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
 /* ---- Who is near ------------------------------------------------------------------------------------------------- */
 
 /* Lists stand in slices: row r of a slice holds the r-th neighbour of each of its FLUID_LANES places in the order of
- * the grid. Short lists are filled up with nobody. Pairs without liquid are left out. */
+ * the grid. Short lists are padded with the placeholder. Pairs without liquid are skipped. */
 typedef struct fluid_lists {
     const uint32_t *own;   /* by place: the row */
     const uint32_t *slice; /* first row of each slice, and one more */
@@ -211,7 +211,7 @@ PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
     }
 }
 
-/* Index l of those that `own` names in values; nobody's lanes repeat the last. */
+/* Index l of those that `own` names in values; lanes without a particle repeat the last. */
 PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
 #if PBD_BATCH == 1
     (void)count;
@@ -428,7 +428,7 @@ typedef struct fluid_move_args {
     const real *p, *role, *change;
     fluid_walls walls;
     real *v;
-    real *exchange; /* by id, 3 each: impulse from matter of the other kind, N s; NULL: nobody asks */
+    real *exchange; /* by id, 3 each: impulse from matter of the other kind, N s; NULL: not needed */
     real inverse_sum, inverse_dt;
     real crowd;   /* artificial pressure: of the multiplier, where it is 1; 0: off */
     real crowd_w; /* 1/W at the distance where it is 1 */
@@ -484,7 +484,8 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         }
         if (!a->exchange) continue;
         const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
-        other = vvec3_add(other, vvec3_scale(stranger, by)); /* nobody has no volume and no change: pushes by 0 */
+        other =
+            vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder has no volume and no change: pushes by 0 */
     }
     batch_load_rows(a->v, own, 1, count, v);
     for (int i = 0; i < count; i++) {

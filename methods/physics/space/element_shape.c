@@ -43,7 +43,7 @@ static pbd_status tet_shape(size_t e, const double edge[3][3], element_shape *ou
     return pbd_ok();
 }
 
-/* `wish` as it lies in the plane with this unit normal, of length 1; false where it is perpendicular to the plane. */
+/* `wish` projected into the plane with this unit normal, of length 1; false where it is perpendicular to the plane. */
 static bool lay_down(const double wish[3], const double normal[3], double out[3]) {
     const double away = dot(wish, normal);
     for (int d = 0; d < 3; d++) out[d] = wish[d] - away * normal[d];

@@ -8,7 +8,7 @@
  * they wrap.
  *
  * A cell is wider than the reach by 1/128, so that rounding loses no neighbour up to 130,000 cells from the origin in
- * f32. NaN and infinity go to cell 0 and are nobody's neighbours. */
+ * f32. NaN and infinity go to cell 0 and have no neighbours. */
 #ifndef PBD_GRID_SEARCH_H
 #define PBD_GRID_SEARCH_H
 

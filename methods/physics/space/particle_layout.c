@@ -240,7 +240,7 @@ static void power_step(const power *p) {
             const size_t j = l->near.particle[k];
             const double *b = p->gradient + 3 * k, along = t[0] * b[0] + t[1] * b[1] + t[2] * b[2];
             to[j] += root[j] * along;
-            own -= root[i] * along; /* nobody is its own neighbour */
+            own -= root[i] * along; /* no particle is its own neighbour */
         }
         to[i] = own;
     }

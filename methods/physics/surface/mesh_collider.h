@@ -1,12 +1,12 @@
 /* How far a particle is from a surface of triangles that it may not pass, and which way out, at the end of a stretch of
  * motion. In the surface's own frame, where only the particle moves.
  *
- * A closed surface has an inside, told by the pseudonormal of the nearest point (mesh_surface.h). Of a sheet each side
- * is as good as the other: a particle stays on that on which it is. Whoever crosses the surface within the stretch is
- * sent back to the plane of the first triangle that it crossed, however far it went; on a closed surface, to the
+ * A closed surface has an inside, determined by the pseudonormal of the nearest point (mesh_surface.h). Of a sheet each
+ * side is as good as the other: a particle stays on that on which it is. Whoever crosses the surface within the stretch
+ * is sent back to the plane of the first triangle that it crossed, however far it went; on a closed surface, to the
  * nearest point, where that is one that it could have come in by.
  *
- * Most particles are nowhere near. Each has an anchor: a place, and how far from any triangle that is (with the sign of
+ * Most particles are far away. Each has an anchor: a place, and how far from any triangle that is (with the sign of
  * its side, of a closed surface). Within that distance from the place there is no triangle, so the side is known and
  * nothing is crossed; farther off, the distance still bounds the search. It also tells by how much the next triangle
  * was farther off than the nearest: within half of that the nearest is the same, and nothing is searched. An anchor is
@@ -24,7 +24,7 @@ typedef struct collider_mesh {
     mesh_view view;
     const real *normal; /* triangles x MESH_FEATURES x 3, outward; NULL: a sheet */
     real *anchor;   /* by particle, MESH_ANCHOR: place; distance, 0: not yet known; the nearest triangle and 1; how far
-                       from the place that is so, m. NULL: nobody has one */
+                       from the place that is so, m. NULL: there are none */
     real thickness; /* m */
     real rounding;  /* m: of places on the surface, and a good deal more */
 } collider_mesh;
@@ -116,7 +116,7 @@ PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, rea
     }
     const real apart = mesh_distance(from, to), about = (real)0.25 * (radius + m->thickness) + 2 * apart;
     const mesh_point near = mesh_nearest_from(m, anchor, to, reach, about);
-    if (near.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR); /* what is no number is nowhere */
+    if (near.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR); /* a non-finite position */
     collider_gap gap = mesh_gap_from(m, &near, to);
     const real clear = (gap.distance < 0 ? -gap.distance : gap.distance) - m->rounding;
     gap.distance = side * gap.distance - m->thickness;

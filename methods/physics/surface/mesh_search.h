@@ -69,8 +69,8 @@ PBD_FN void mesh_try_edge(vec3 off, vec3 edge, int k, mesh_foot *best) {
 
 PBD_FN real real_from_one(real x) { return x < 1 ? 1 - x : 0; }
 
-/* Above its inside, else from its edges. Of a thin triangle, where its inside is told badly, from whichever is nearest:
- * slivers and points are right so too. */
+/* Above its inside, else from its edges. Of a thin triangle, where its interior is ill-conditioned, from the nearest of
+ * all: slivers and points are right so too. */
 PBD_FN mesh_foot mesh_foot_on(vec3 a, vec3 b, vec3 c, vec3 x) {
     const vec3 ab = vec3_sub(b, a), ac = vec3_sub(c, a), ax = vec3_sub(x, a), n = vec3_cross(ab, ac);
     const real nn = vec3_dot(n, n), wide = (real)1e-4 * vec3_dot(ab, ab) * vec3_dot(ac, ac);
@@ -141,7 +141,8 @@ PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uin
     int waiting = 1;
     mesh_point best;
     const real end = reach < MESH_FAR ? reach : MESH_FAR;
-    real bound = (end + most) * (end + most), second = bound; /* beyond it nobody matters; the next nearest so far */
+    real bound = (end + most) * (end + most),
+         second = bound; /* triangles beyond it are irrelevant; the next nearest so far */
     best.weight[0] = best.weight[1] = best.weight[2] = 0;
     best.square = end * end;
     best.triangle = MESH_NONE;
