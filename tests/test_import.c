@@ -120,7 +120,7 @@ static void test_tool_by_name(void **state) {
     const char *file = written("named.json", sample), *db = fresh("named.db");
     told answer = tell("db", "import", file, "--tool", "std_sort", "--db", db);
     expect_code(answer, 0);
-    expect_says(answer.out, "3 runs added, 0 already there; left out 1 aggregate and 1 skipped");
+    expect_says(answer.out, "3 runs added, 0 already present; ignored 1 aggregate and 1 skipped");
     assert_sql(db, "SELECT group_concat(DISTINCT method) FROM cell", "std_sort");
     forget(&answer);
 }

@@ -252,7 +252,7 @@ static void test_tables(void **unused) {
                  {"no_backend", "runs on no backend"},
                  {"cuda", "names an unknown backend"},
                  {"precisions", "declares f32, but was not compiled for it"},
-                 {"taken", "method fem_linear is there already"},
+                 {"taken", "method fem_linear exists already"},
                  {"bad_name", "'Not a name' cannot name a method"},
                  {"no_summary", "has no `summary`"},
                  {"default", "dt=7 is out of range"},
