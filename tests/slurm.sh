@@ -238,7 +238,7 @@ grep -h "40 of 40 shards merged" "$sweep"/jobs/*.txt || fail "the second merge h
 for again in 1 2; do
     "$pbdbench" sweep merge --dir "$sweep" --db "$work/merged.db" >"$work/said" || fail "merge $again ends with $?"
     cat "$work/said"
-    grep -q "40 of 40 shards merged: 0 runs added, 200 already there" "$work/said" || fail "merge $again adds something"
+    grep -q "40 of 40 shards merged: 0 runs added, 200 already present" "$work/said" || fail "merge $again adds something"
 done
 "$pbdbench" db check --db "$work/merged.db"
 

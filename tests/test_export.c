@@ -312,10 +312,10 @@ static void test_bad_words(void **state) {
                {{"--format=csv", "--precision", "nan"}, "[1, 17]"},
                {{"--format=csv", "--state", "okay"}, "did you mean 'ok'"},
                {{"--what=claims"}, "jsonl holds runs"},
-               {{"--format=csv", "--what=claims", "--case=cube_shear"}, "do not go with --what claims"},
+               {{"--format=csv", "--what=claims", "--case=cube_shear"}, "are not valid with --what claims"},
                {{"--columns=cells"}, "jsonl holds complete runs"},
                {{"--precision=3"}, "jsonl holds complete runs"},
-               {{"--format=csv", "--tool=x"}, "--tool goes with import only"},
+               {{"--format=csv", "--tool=x"}, "--tool is valid with import only"},
                {{"--format=csv", "-o", "/nowhere/at/all"}, "cannot be written"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *words[10] = {"db", "export", "--db", db};
@@ -328,7 +328,7 @@ static void test_bad_words(void **state) {
     }
     told answer = tell("db", "check", "--db", db, "--format=csv");
     expect_code(answer, 2);
-    expect_says(answer.err, "--format goes with export only");
+    expect_says(answer.err, "--format is valid with export only");
     forget(&answer);
 }
 

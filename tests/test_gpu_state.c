@@ -39,7 +39,7 @@ static void test_env_shows_the_gpu(void **state) {
 
 static void test_what_holds_it_back_is_said(void **state) {
     (void)state;
-    expect_line("STUB_NVML_REASONS", "0x24", "; held back by: software power cap, thermal slowdown\n");
+    expect_line("STUB_NVML_REASONS", "0x24", "; throttled by: software power cap, thermal slowdown\n");
     expect_line("STUB_NVML_REASONS", "1", "61 C\n"); /* it had nothing to do */
 }
 
@@ -51,7 +51,7 @@ static void test_what_is_not_told_is_left_out(void **state) {
 static void test_what_is_missing_is_said(void **state) {
     (void)state;
     expect_line("STUB_NVML_INIT", "9",
-                "GPU now      libnvidia-ml.so.1 cannot begin (its error 9): is the driver loaded?");
+                "GPU now      libnvidia-ml.so.1 cannot be initialised (error 9): is the driver loaded?");
     expect_line("STUB_NVML_COUNT", "0", "GPU now      libnvidia-ml.so.1 shows no device");
 }
 
@@ -79,7 +79,7 @@ static void test_a_run_keeps_both_samples(void **state) {
     assert_int_equal(result.warnings, 1);
     assert_string_equal(result.warning[0].name, "gpu_held_back");
     assert_string_equal(result.warning[0].says,
-                        "after the run the GPU's clocks were held back by: software power cap, "
+                        "after the run the GPU's clocks were throttled by: software power cap, "
                         "hardware thermal slowdown");
     pbd_recorder_destroy(recorder);
     pbd_result_free(&result);

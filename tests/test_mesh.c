@@ -135,21 +135,21 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_msh, "3 1 4 2\n", "3 1 11 2\n", ", line 36:", "elements of type 11 are not read"},
         {two_tets_msh, "4.1 0 8", "4.1 1 8", ", line 2:", "binary"},
         {two_tets_msh, "4.1 0 8", "2.2 0 8", ", line 2:", "MSH 2.2"},
-        {two_tets_msh, "2 5 10 50", "2 6 10 50", "", "6 nodes were announced, there are 5"},
-        {two_tets_msh, "3 4 1 4", "3 9 1 4", "", "9 elements were announced, there are 4"},
+        {two_tets_msh, "2 5 10 50", "2 6 10 50", "", "6 nodes were declared, but there are 5"},
+        {two_tets_msh, "3 4 1 4", "3 9 1 4", "", "9 elements were declared, but there are 4"},
         {two_tets_msh, "2 5 10 50", "2 999999999999 10 50", ", line 16:", "999999999999 cannot be a number of nodes"},
         {two_tets_msh, "2 5 10 50", "2 -5 10 50", ", line 16:", "-5 cannot be a number of nodes"},
         {two_tets_msh, "10\n20\n", "10\n10\n", "part.msh:", "node 10 is defined twice"},
         {two_tets_msh, "4 20 30 40 50\n", "3 20 30 40 50\n", "part.msh:", "element 3 is defined twice"},
-        {two_tets_msh, "0 1 0\n", "0 one 0\n", ", line 27:", "'one' stands where a coordinate should"},
-        {two_tets_msh, "$EndNodes", "$EndNods", ", line 29:", "$EndNodes should stand here"},
+        {two_tets_msh, "0 1 0\n", "0 one 0\n", ", line 27:", "'one' found where a coordinate is expected"},
+        {two_tets_msh, "$EndNodes", "$EndNods", ", line 29:", "$EndNodes expected here"},
         {two_tets_msh, "\"tip\"", "tip", ", line 6:", "name in double quotes"},
         {two_tets_msh, "$Nodes", "$Knots", ", line 15:", "section $Knots has no end"},
         {two_tets_msh, "$MeshFormat", "#MeshFormat", ", line 1:", "neither a Gmsh file"},
         {two_tets_inp, "c3d4", "c3d10", ", line 12:", "elements of type 'c3d10' are not read"},
         {two_tets_inp, "3, 10, 20,\n 30, 40", "3, 20, 10, 30, 40", ", line 13:", "tetrahedron 3 is inside out"},
         {two_tets_inp, "50,1,1,1", "50,1,NaN,1", ", line 9:", "y of node 50 is nan"},
-        {two_tets_inp, "50,1,1,1", "50,1,1.0D0,1", ", line 9:", "'1.0D0' stands where a coordinate should"},
+        {two_tets_inp, "50,1,1,1", "50,1,1.0D0,1", ", line 9:", "'1.0D0' found where a coordinate is expected"},
         {two_tets_inp, "50,1,1,1", "50,1,1,1,1", ", line 9:", "a node has a number and three coordinates"},
         {two_tets_inp, "4,20,30,40,50", "4,20,30,40", ", line 15:", "a number and 4 nodes, not 4 entries"},
         {two_tets_inp, "4,20,30,40,50", "4,20,30,40,50,1", ", line 15:", "a number and 4 nodes, not 6 entries"},
@@ -159,7 +159,7 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_inp, "10, 35, 10", "10, 35, 0", ", line 19:", "step >= 1"},
         {two_tets_inp, "10, 35, 10", "35, 10", ", line 19:", "first <= last"},
         {two_tets_inp, ", NSET=all", ", SYSTEM=C", ", line 4:", "cylindrical"},
-        {two_tets_inp, "*MATERIAL, NAME=x", "*INCLUDE, INPUT=x", ", line 24:", "*INCLUDE is not read"},
+        {two_tets_inp, "*MATERIAL, NAME=x", "*INCLUDE, INPUT=x", ", line 24:", "*INCLUDE is unsupported"},
         {two_tets_inp, "*MATERIAL, NAME=x", "*PART, NAME=x\n*PART, NAME=y", ", line 25:", "more than one part"},
         {two_tets_inp, "*Heading\nany text at all\n*NODE", "1,2,3\n*NODE", ", line 2:", "numbers without a keyword"},
         {two_hexes_inp, "1, 1,2,5,4,7,8,11,10", "1, 1,4,5,2,7,10,11,8", ", line 15:", "hexahedron 1 is inside out"},
@@ -357,7 +357,7 @@ static void test_bad_settings_are_explained(void **state) {
     write_file("two.msh", two_tets_msh);
     expect_no_scene(BUILD("two.msh", &scene, "nu=0.5"), "nu=0.5 is out of range");
     expect_no_scene(BUILD("two.msh", &scene, "fixed=the bas"), "its groups 'tip', 'the base'");
-    expect_no_scene(BUILD("two.msh", &scene, "fixed=x_min,x_max"), "fixed holds all 5 nodes");
+    expect_no_scene(BUILD("two.msh", &scene, "fixed=x_min,x_max"), "fixed contains all 5 nodes");
     expect_no_scene(BUILD("two.msh", &scene, "loaded=none", "force_z=1"), "`loaded` contains no node");
     expect_no_scene(BUILD("two.msh", &scene, "fixed="), "fixed is empty");
     expect_no_scene(BUILD("no.msh", &scene, "nu=0"), "No such file");

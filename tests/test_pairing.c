@@ -392,7 +392,7 @@ static void an_arm_that_diverged_ends_it(void **state) {
         say_times(arm ? &plain : &gone, arm ? &gone : &plain, 8, 1);
         pbd_pairing out = pair(40);
         assert_true(out.unwell);
-        expect_says(out.differs.text, arm ? "arm B did not end well, it is diverged" : "arm A did not end well");
+        expect_says(out.differs.text, arm ? "arm B did not succeed: its state is diverged" : "arm A did not succeed");
         assert_int_equal(calls(), 2);
         pbd_pairing_free(&out);
     }

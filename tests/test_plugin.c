@@ -366,7 +366,7 @@ static void test_sweep_in_parts(void **unused) {
     forget(&t);
     t = tell("sweep", "submit", "--engine", "local", "--dir", dir, "--db", in_workplace("parts.db"));
     expect_code(t, 5);
-    expect_says(t.out, "2 of 2 shards merged: 2 runs added, 0 already there, 1 failed or diverged");
+    expect_says(t.out, "2 of 2 shards merged: 2 runs added, 0 already present, 1 failed or diverged");
     forget(&t);
     run_or_fail((const char *const[]){"/bin/cp", plugin("mass_spring"), in_workplace("libparts.so"), NULL});
     t = tell("sweep", "run-shard", "0", "--dir", dir);

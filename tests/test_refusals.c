@@ -41,7 +41,7 @@ static void test_elements(void **unused) {
     char mesh[PATH_MAX + 400];
     snprintf(mesh, sizeof mesh, "file=%s", in_workplace("part.inp"));
     expect_refused((const char *const[]){"run", "mesh", "-m", "fem_implicit", "-s", mesh, "-s", "fixed=base", NULL},
-                   "no hexahedra, which the element asks for: set element=tet10");
+                   "no hexahedra, which the element requires: set element=tet10");
     expect_refused((const char *const[]){"run", "towel", "-m", "fem_implicit", NULL},
                    "neither tetrahedra nor hexahedra");
 }
@@ -51,7 +51,7 @@ static void test_matter(void **unused) {
     (void)unused;
     for (int k = 0; k < 2; k++)
         expect_refused((const char *const[]){"run", "liquid_drop", "-m", k ? "mlsrk" : "corrected_sph", NULL},
-                       "needs elastic matter: this scene's has E=0 Pa");
+                       "needs elastic matter, but this scene has E=0 Pa");
 }
 
 /* From a ball a tenth of its size some matter is inside out, where a plain Neo-Hookean law takes the logarithm of a
@@ -67,7 +67,7 @@ static void test_a_run_that_is_nowhere_ends(void **unused) {
         expect_says(t.out, "\"state\":\"diverged\"");
         expect_says(t.out, "this material has no energy where it is inverted: use join=shifted");
         expect_says(t.out, "\"simulated_time\":{\"value\":0.005");
-        expect_says(t.out, "is nowhere after 0.005 of 1 s: its position is not finite");
+        expect_says(t.out, "has a non-finite position after 0.005 of 1 s");
         forget(&t);
         t = tell_to(STDOUT_KEPT, (const char *const[]){"run", "recovery", "-m", methods[k], "-s", "particles=200", "-s",
                                                        "join=shifted", "-q", "--db", db, NULL});

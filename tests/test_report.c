@@ -172,7 +172,7 @@ static void test_many_runs(void **state) {
     char *page = page_of("many.html", "--db", path, "--figures", "none");
     check_page(page);
     assert_int_equal(count_of(page, "<div id=\"run-"), 5000);
-    expect_says(page, "The 5000 runs that something on this page refers to");
+    expect_says(page, "The 5000 runs that this page refers to");
     expect_says(page, "The page is limited to these runs");
     expect_says(page, "0.25 to 0.2 (-20.0 %)"); /* displacement_error from the last build on, see history_store.h */
     expect_says(page, "a processor");

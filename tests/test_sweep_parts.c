@@ -166,8 +166,8 @@ static void parts_answer_as_the_whole(void **state) {
     forget(&whole);
     plan("local");
     sweep_says(0, "local", WORDS("submit", "--engine", "local", "--db", in_workplace("local.db")),
-               "4 of 4 shards merged: 15 runs added, 0 already there, 0 failed or diverged");
-    merge_says(0, "local", "local.db", "4 of 4 shards merged: 0 runs added, 15 already there");
+               "4 of 4 shards merged: 15 runs added, 0 already present, 0 failed or diverged");
+    merge_says(0, "local", "local.db", "4 of 4 shards merged: 0 runs added, 15 already present");
     expect_whole("local.db");
     char *one = answers("whole.db"), *other = answers("local.db");
     assert_true(strlen(one) > 1000);
@@ -177,7 +177,7 @@ static void parts_answer_as_the_whole(void **state) {
     sweep_says(0, "local", WORDS("status"), "in 4 shards of 4 cells; 4 published\n");
     sweep_says(0, "local", WORDS("resume"), "every shard is published: nothing to submit; merging");
     run_shard("local", "2");
-    sweep_says(0, "local", WORDS("run-shard", "2"), "shard 2: published already");
+    sweep_says(0, "local", WORDS("run-shard", "2"), "shard 2: already published");
 }
 
 static void status_as_json(void **state) {
@@ -251,7 +251,7 @@ static void slurm_runs_and_resumes(void **state) {
     assert_string_equal(list, "2\n");
     free(list);
     note_says("bin/calls", "--account=me --gres=gpu:1", true); /* as before */
-    note_says("bin/merged", "4 of 4 shards merged: 6 runs added, 9 already there", true);
+    note_says("bin/merged", "4 of 4 shards merged: 6 runs added, 9 already present", true);
     without_slurm();
     expect_whole("slurm.db");
 }
@@ -352,9 +352,9 @@ static void twins_count_once(void **state) {
     free(run_twice("twice", 1));
     free(run_twice("twice", 3));
     /* Those that were merged stay the ones that count, whichever names come first. */
-    merge_says(0, "twice", "twice.db", "0 runs added, 15 already there, 0 failed or diverged; 2 made twice");
+    merge_says(0, "twice", "twice.db", "0 runs added, 15 already present, 0 failed or diverged; 2 made twice");
     expect_whole("twice.db");
-    merge_says(0, "twice", "twice2.db", "15 runs added, 0 already there, 0 failed or diverged; 2 made twice");
+    merge_says(0, "twice", "twice2.db", "15 runs added, 0 already present, 0 failed or diverged; 2 made twice");
     expect_whole("twice2.db");
 }
 
@@ -417,7 +417,7 @@ static void bad_files_are_named_and_left_aside(void **state) {
     expect_says(says, "notes.txt");
     expect_says(says, "is not a database");
     expect_says(says, "1 of 4 shards merged: ");
-    expect_says(says, "6 set aside, in ");
+    expect_says(says, "6 moved to ");
     expect_says(says, "missing: 0-2;");
     free(says);
     assert_int_equal(access(in_workplace("bad/aside/foreign.db"), F_OK), 0);
@@ -481,8 +481,10 @@ static void manifests_belong_to_their_build(void **state) {
     snprintf(old, sizeof old, "%.42s", source);
     assert_true(replace_in_file(path, old, "\"source\":\"00000000000000000000000000000000"));
     seal_again(path);
-    sweep_says(2, "build", WORDS("run-shard", "0"), "was planned by other sources (000000000000)");
-    sweep_says(2, "build", WORDS("submit", "--engine", "local"), "was planned by other sources (000000000000)");
+    sweep_says(2, "build", WORDS("run-shard", "0"),
+               "was planned by a pbdbench of other sources (000000000000; this one: ");
+    sweep_says(2, "build", WORDS("submit", "--engine", "local"),
+               "was planned by a pbdbench of other sources (000000000000; this one: ");
     merge_says(4, "build", "build.db", "0 of 4 shards merged"); /* any build can take what was made */
     assert_int_equal(truncate(path, 3000), 0);
     sweep_says(2, "build", WORDS("status"), "was changed after planning (it is cut short)");
@@ -522,8 +524,8 @@ static void bad_words(void **state) {
         {{"submit", "--engine", "slrm"}, "did you mean 'slurm'"},
         {{"submit", "--shard-cells", "0"}, "--shard-cells=0 must be a whole number in [1, 1000000]"},
         {{"resume"}, "nothing was submitted of the sweep in "},
-        {{"merge", "--throttle", "3"}, "--throttle does not go with sweep merge"},
-        {{"x.yaml"}, "--dir does not go with sweep FILE.yaml"},
+        {{"merge", "--throttle", "3"}, "--throttle is not valid with sweep merge"},
+        {{"x.yaml"}, "--dir is not valid with sweep FILE.yaml"},
     };
     plan("words");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) sweep_says(2, "words", bad[i].words, bad[i].says);

@@ -221,7 +221,7 @@ static void test_chart(void **state) {
         expect_says(answer.out, "pbd_distance jacobi f64 cpu iterations=8");
         expect_says(answer.out, "not drawn: 3 of 7 cells");
         expect_says(answer.out, "iterations=2: diverged");
-        expect_says(answer.out, "1 of 4 runs did not end well");
+        expect_says(answer.out, "1 of 4 runs did not succeed");
         forget(&answer);
     }
     told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--memory", "--db", path);
@@ -267,7 +267,7 @@ static void test_question(void **state) {
     forget(&answer);
     answer = tell("plot", "work-precision", "--case", "cube_shear", "--within", "0.1", "--db", path);
     expect_code(answer, 0);
-    expect_says(answer.out, "nothing is done within 0.1 ms a solve; the quickest takes 1 ms");
+    expect_says(answer.out, "no run takes less than 0.1 ms a solve; the fastest takes 1 ms");
     forget(&answer);
 }
 
