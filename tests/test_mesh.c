@@ -125,7 +125,7 @@ static void test_bad_files_are_explained(void **state) {
     static const struct {
         const char *text, *old, *new, *line, *what;
     } bad[] = {
-        {two_tets_msh, "3 10 20 30 40", "3 20 10 30 40", ", line 37:", "tetrahedron 3 is inside out"},
+        {two_tets_msh, "3 10 20 30 40", "3 20 10 30 40", ", line 37:", "tetrahedron 3 is inverted"},
         {two_tets_msh, "0 0 1\n$EndNodes", "0.5 0.5 0\n$EndNodes", ", line 37:", "tetrahedron 3 has no volume"},
         {two_tets_msh, "3 10 20 30 40", "3 10 20 30 10", ", line 37:", "tetrahedron 3 has no volume"},
         {two_tets_msh, "1 1 1\n3 1", "1 nan 1\n3 1", ", line 19:", "y of node 50 is nan"},
@@ -147,7 +147,7 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_msh, "$Nodes", "$Knots", ", line 15:", "section $Knots has no end"},
         {two_tets_msh, "$MeshFormat", "#MeshFormat", ", line 1:", "neither a Gmsh file"},
         {two_tets_inp, "c3d4", "c3d10", ", line 12:", "elements of type 'c3d10' are not read"},
-        {two_tets_inp, "3, 10, 20,\n 30, 40", "3, 20, 10, 30, 40", ", line 13:", "tetrahedron 3 is inside out"},
+        {two_tets_inp, "3, 10, 20,\n 30, 40", "3, 20, 10, 30, 40", ", line 13:", "tetrahedron 3 is inverted"},
         {two_tets_inp, "50,1,1,1", "50,1,NaN,1", ", line 9:", "y of node 50 is nan"},
         {two_tets_inp, "50,1,1,1", "50,1,1.0D0,1", ", line 9:", "'1.0D0' found where a coordinate is expected"},
         {two_tets_inp, "50,1,1,1", "50,1,1,1,1", ", line 9:", "a node has a number and three coordinates"},
@@ -162,7 +162,7 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_inp, "*MATERIAL, NAME=x", "*INCLUDE, INPUT=x", ", line 24:", "*INCLUDE is unsupported"},
         {two_tets_inp, "*MATERIAL, NAME=x", "*PART, NAME=x\n*PART, NAME=y", ", line 25:", "more than one part"},
         {two_tets_inp, "*Heading\nany text at all\n*NODE", "1,2,3\n*NODE", ", line 2:", "numbers without a keyword"},
-        {two_hexes_inp, "1, 1,2,5,4,7,8,11,10", "1, 1,4,5,2,7,10,11,8", ", line 15:", "hexahedron 1 is inside out"},
+        {two_hexes_inp, "1, 1,2,5,4,7,8,11,10", "1, 1,4,5,2,7,10,11,8", ", line 15:", "hexahedron 1 is inverted, or not convex"},
         {two_hexes_inp, "*ELEMENT", "*ELEMENT,TYPE=C3D4\n9,1,2,4,7\n*ELEMENT", "", "both tetrahedra and hexahedra"},
         {"*NODE\n", "", "", "part.msh:", "the mesh is empty: it has no nodes"},
         {"*NODE\n1,0,0,0\n", "", "", "part.msh:", "the mesh is empty: it has no tetrahedra"},

@@ -285,7 +285,7 @@ static pbd_status check_element(const mesh_reader *reader, const mesh_file *mesh
     const double edge_length = longest(mesh, node, mesh_corners[shape]), volume = least_volume(mesh, shape, node);
     const double flat = FLAT * pow(edge_length, shape == MESH_TRIANGLE ? 2 : 3);
     if (volume > flat) return pbd_ok();
-    const char *what = volume >= -flat ? "has no volume" : "is inside out";
+    const char *what = volume >= -flat ? "has no volume" : "is inverted";
     if (shape == MESH_TRIANGLE) what = "has no area";
     if (shape == MESH_HEX && volume < -flat) what = "is inverted, or not convex at a corner";
     return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s %lld %s", reader->path, of->line[e], mesh_shape_names[shape],

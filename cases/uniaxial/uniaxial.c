@@ -18,7 +18,7 @@ static const char *const modes[] = {"static", "dynamic", NULL};
 
 static const pbd_param params[] = {
     PBD_BEAM_PARAMS("1000", "100"),
-    {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: turned inside out"},
+    {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: inverted"},
     {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
      "static: the method solves for rest; dynamic: it moves for `duration`"},
