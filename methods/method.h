@@ -1,5 +1,12 @@
 /* The contract between the harness and a method.
  *
+ *   case->build -> pbd_scene -> create -> state -> step or solve, repeated -> read -> case: metrics and series
+ *
+ * The harness owns scene and exec; the method copies what it needs in `create` and owns its state. `read` returns
+ * fields (positions, velocities, ...) as doubles in the scene's order. `save` and `load` let one state be solved again
+ * for warm-ups and timing. `needs` and `takes` declare what a method requires and supports of a scene: all else is
+ * refused before `create`.
+ *
  * A method is a folder methods/NAME with NAME.c and one line METHOD(NAME) in methods.def. NAME.c is compiled twice,
  * with `real` as float and as double, and defines one `const pbd_method PBD_NAME(NAME)`; the other sources of the
  * folder are compiled once. Nothing else in the project names a method.

@@ -1,5 +1,9 @@
-/* What there is: methods (in both precisions), cases, backends; and looking a name up with a suggestion. Methods are
- * those compiled in, then those of plug-ins, in the order in which they were loaded (plugin.h). */
+/* The registry of methods, cases and backends, and look-up by name.
+ *
+ * methods.def and cases.def are expanded into static lists here; this is the only place that names them all. Plug-ins
+ * append their methods in the order in which they were loaded (plugin.h). An entry of a method holds its two
+ * compilations, f32 and f64. A look-up returns an entry, or PBD_BAD_INPUT with the nearest known name. Parameter values
+ * are read against the tables of an entry by values.h. */
 #ifndef PBD_REGISTRY_H
 #define PBD_REGISTRY_H
 

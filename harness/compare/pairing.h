@@ -1,12 +1,13 @@
-/* Two arms timed against each other: the engine of `compare` and `gate`.
+/* Timing of two arms against each other: the engine of `compare` and `gate`.
  *
  * An arm is a program and a cell. The unit is a pair of processes: each runs `PROGRAM run ... --time S --json --again
- * --db FILE`, pinned alike. On one thread the two live at the same time and take turns, a sample of 10 ms or so each,
- * in ABBA order, never both at once; the pair's log-ratio is the median over its rounds. What disturbs a machine comes
- * in bursts of tenths of seconds, which so meet both alike: on a shared machine this cuts the spread of a pair to a
- * third. On several threads, where waiting threads would spin, processes run one after the other and each gives the
- * median of its samples. The first arm is drawn by the seed. Errors are looked at before any time is: an arm that is
- * not `ok`, or whose error metrics are worse than allowed, ends the comparison without a word about speed.
+ * --db FILE`, pinned to the same core. On one thread both live at the same time and alternate in ABBA order, with
+ * samples of about 10 ms, never both at once; the pair's log-ratio is the median over its rounds. Disturbances come in
+ * bursts of tenths of seconds and so affect both: on a shared machine this reduces the spread of a pair to a third. On
+ * several threads, where waiting threads would spin, processes run one after the other and each gives the median of its
+ * samples. The first arm is drawn by the seed. Log-ratios go to statistics.h after 8, 12, 20 and 40 pairs. Errors are
+ * checked before any time: an arm that is not `ok`, or whose error metrics are worse than allowed, ends the comparison
+ * without a verdict on speed.
  */
 #ifndef PBD_PAIRING_H
 #define PBD_PAIRING_H

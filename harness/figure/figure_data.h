@@ -1,4 +1,9 @@
-/* What a figure's queries see, and the files gnuplot reads. */
+/* The data of a figure: from stored runs to the tables of its queries and the files of gnuplot.
+ *
+ * Each group of `runs` in figure.yaml becomes a TEMP TABLE with one row per run (columns: parameters, metrics, times),
+ * and a second one for its series; paper.csv becomes the table `paper`. The queries of `data` select from these and are
+ * written as NAME.tsv for plot.gp; the queries of claims (claims.h) read the same tables. The tables are dropped when
+ * the figure is done. */
 #ifndef PBD_FIGURE_DATA_H
 #define PBD_FIGURE_DATA_H
 

@@ -1,5 +1,9 @@
-/* What runs to make: a request in words, expanded over its axes and repeats into a list in which every cell is checked.
- */
+/* Which runs to make.
+ *
+ * A request holds the words of a command line or of a YAML file. A plan is the request expanded over its axes and
+ * repeats: a list of items, each a complete cell (case, method, parameters, backend, precision, threads) that has been
+ * checked against the registry and the parameter tables. Nothing is run or stored here; run_plan.h executes a plan,
+ * sweep/manifest.h freezes one. */
 #ifndef PBD_PLAN_H
 #define PBD_PLAN_H
 

@@ -1,3 +1,12 @@
+/* One run, from a checked cell to a result.
+ *
+ *   pbd_plan_item -> case->build -> pbd_scene -> method->create -> step or solve -> case->measure -> pbd_result
+ *
+ * The scene is checked against what the method supports (scene_check.h) before a state is created. A moving scene is
+ * stepped to its duration or until it is at rest (settle.h); the case observes on the way if it has an observer.
+ * Afterwards the case measures the state against its reference, and metrics, series, phases, counters and the state of
+ * the GPU go into the result. Nothing is stored here: run_plan.c does that. Failures of a method are results with a
+ * state (`diverged`, `failed`, ...), not errors. */
 #include "harness/run/run.h"
 
 #include <math.h>

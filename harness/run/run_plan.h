@@ -1,4 +1,8 @@
-/* Making the runs of a plan and storing them: `run`, `sweep` and `reproduce` all use this. */
+/* Executes a plan: the common path of `run`, `sweep` and `reproduce`.
+ *
+ * For each item: its cell is looked up in the store; a missing run is made (run.h), in a child process if plug-ins are
+ * loaded (run_apart.h), and stored at once, so that an interruption loses one run at most. The item gets its run_id or
+ * its refusal, and the observer is called for progress and output. */
 #ifndef PBD_RUN_PLAN_H
 #define PBD_RUN_PLAN_H
 

@@ -1,9 +1,11 @@
-/* Inside of the store: the connection, and a run as one tree of JSON rows.
+/* Internals of the store: the connection, and a run as one tree of JSON rows, the *record*.
  *
- * A run touches a dozen tables, and is built from a result, written, read, hashed, exported and imported. All of these
- * go through one form, the *record*: an object with one entry per table of schema.sql, a row (object of its columns)
- * or, for what a run has many of, an array of rows in the order in which they were reported. The columns are listed
- * once, in rows.c. Children leave out run_id and position: their place says both.
+ *   pbd_result -> record (plan/record.h) -> rows of a dozen tables -> record -> export, merge, show
+ *
+ * A record is an object with one entry per table of schema.sql: a row (an object of its columns) or, for children such
+ * as metrics, an array of rows in the order in which they were reported. Writing, reading, hashing, exporting and
+ * importing all use this form, so that columns are listed once, in rows.c. Children omit run_id and position, which
+ * follow from their place in the record.
  *
  * Numbers that JSON cannot hold are spelt: NaN null, infinities "inf" and "-inf", and unsigned numbers from 2^63 as a
  * string of digits.

@@ -1,5 +1,10 @@
-/* xpbi: continua whose deformation is followed by the gradient of velocity, each particle an XPBD constraint on the
- * velocities of its neighbours, flow rules inside the iterations (yu2024, Algorithm 1). README.md has the equations. */
+/* xpbi: continua whose deformation is updated from the velocity gradient, each particle an XPBD constraint on the
+ * velocities of its neighbours, flow rules inside the iterations (yu2024, Algorithm 1). README.md has the equations.
+ *
+ * This file has the parameters, creation, reading and saving; xpbi_step.h has the step. In a step particles are sorted
+ * by cells (xpbi_layout.h); gradients and matrices of the constraints are computed once; each iteration solves the
+ * constraints colour by colour, then position correction, colliders, liquid and cloth; at the end velocities are
+ * smoothed (XSPH) and F, the rule's state and positions are updated. Kernels: xpbi_*_kernels.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

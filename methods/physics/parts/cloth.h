@@ -1,5 +1,5 @@
-/* Cloth: triangles that resist strain and the bending of their common edges, by XPBD on positions. For a method of its
- * own, and inside the iterations of one that moves other things (cloth_kernels.h has the equations).
+/* Cloth: triangles that resist strain and the bending of their common edges, by XPBD on positions. Used by xpbd_cloth
+ * alone, and by xpbi inside its iterations (cloth_kernels.h has the equations).
  *
  * Its scene holds the cloth alone: methods/xpbi/scene_matter.h makes one of a scene of several kinds of matter. A
  * substep is cloth_begin, which predicts positions, cloth_iterate any number of times, with the caller's own moves of

@@ -1,10 +1,10 @@
-/* Particles of a method that meets a cloth: contact with its triangles, both ways, with friction.
- * cloth_contact_kernels.h has the law.
+/* Two-way contact, with friction, between particles of a method and the triangles of a cloth. cloth_contact_kernels.h
+ * has the law.
  *
  * The particles' solver owns rows x and v (1/kg the fourth) and works on velocities; the cloth works on positions.
- * Between the prediction of both and the end of the step: cloth_contact_begin once, which looks for who may touch what
- * (a linear BVH, mesh_tree.h), then cloth_contact_iterate as often as the two are solved. Nothing is known from step to
- * step: what comes nearer by more than d in one goes through.
+ * Between the prediction of both and the end of the step: cloth_contact_begin once, which searches candidate pairs (a
+ * linear BVH, mesh_tree.h), then cloth_contact_iterate in each iteration. Contacts are not carried from step to step: a
+ * particle that approaches by more than d in one step passes through.
  *
  * Compiled once for each precision (cloth_contact.c); names are those of the caller's `real`. */
 #ifndef PBD_CLOTH_CONTACT_H

@@ -1,4 +1,7 @@
-/* Kernels of contact: between particles, and of particles with colliders. contact.h says what they make up. */
+/* Kernels of contact between particles, and of particles with colliders; contact.h has the order of their launches.
+ *
+ * A search writes candidate pairs into slices of 16 particles. A pass reads them, records overlapping pairs, bounds the
+ * sum of pushes of each particle, then gathers pushes and friction into p; colliders follow one after another. */
 #ifndef PBD_CONTACT_KERNELS_H
 #define PBD_CONTACT_KERNELS_H
 

@@ -1,7 +1,10 @@
-/* The solver around constraints of elements: particles on the device, elements colour by colour, Jacobi's gather, time
- * steps. For methods whose constraints are one per tetrahedron or triangle; compiled with the method, in its `real`.
+/* The solver of methods with one constraint per tetrahedron or triangle (strain_energy, strain_based); compiled with
+ * the method, in its `real`.
  *
- * The method gives one function that launches its kernel over a stretch of elements; everything else is here. */
+ * Creation: a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored colour by
+ * colour on the device. A substep predicts positions, projects all elements `iterations` times, followed by contact,
+ * and computes velocities. The method supplies one function that launches its kernel over a range of elements; Jacobi's
+ * gather, saving, loading and reading are here. */
 #ifndef PBD_ELEMENT_SOLVER_H
 #define PBD_ELEMENT_SOLVER_H
 

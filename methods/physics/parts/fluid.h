@@ -1,12 +1,12 @@
-/* Position-based fluid (Macklin and Mueller 2013) for methods that move particles by velocities: liquid among itself,
- * against continuum that fills space beside it, and against colliders. README.md has the equations.
+/* Position-based fluid (Macklin and Mueller 2013) for methods that move particles by velocities: liquid, its coupling
+ * with a continuum, and colliders. methods/pbf/README.md has the equations.
  *
- * A solver owns rows x (position; volume) and v (velocity; inverse mass), in whatever order, with `id` to tell which is
- * which, and one row of zeros after the last. In each step it calls fluid_begin once loads have been added to v, then
- * fluid_iterate after each sweep of its own constraints, and fluid_end when velocities are final but for what smooths
- * them; then it moves by dt v. The passes are Jacobi's in gather form: answers do not depend on threads.
+ * A solver owns rows x (position; volume) and v (velocity; inverse mass), in any order, with `id` as the index in the
+ * scene, and one row of zeros after the last. In each step it calls fluid_begin after loads have been added to v,
+ * fluid_iterate after each sweep of its own constraints, and fluid_end when velocities are final except for smoothing;
+ * then it moves by dt v. Passes are Jacobi's in gather form: results do not depend on threads.
  *
- * Where a scene has no liquid nothing is kept and each call returns at once.
+ * In a scene without liquid nothing is allocated and each call returns at once.
  *
  * Compiled once for each precision (fluid.c); names are those of the caller's `real`. */
 #ifndef PBD_FLUID_H

@@ -1,4 +1,5 @@
 /* The 8-node hexahedron of linear elasticity: Hooke's law, element stiffness, assembly and the sparse solve.
+ * Used by fem_linear, by the reference of the cube cases and by the fits of pbd_distance.
  * Source: rodero2016 Eqs. 2 to 5 (Zienkiewicz 1977); errors in print: R-1. All f64, SI units. */
 #ifndef PBD_HEX8_H
 #define PBD_HEX8_H

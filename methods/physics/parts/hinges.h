@@ -1,4 +1,5 @@
-/* The edges that two triangles of a cloth share, and how stiff each is against bending. Host, double. */
+/* The hinges of a cloth: edges that two triangles share, with their bending stiffness. Built once from a scene's
+ * triangles; cloth.h copies them to the device. Host, double. */
 #ifndef PBD_HINGES_H
 #define PBD_HINGES_H
 

@@ -1,5 +1,7 @@
-/* Cutting of bodies that particles sample (cao2023 section 4.4): who loses whom as a neighbour when a blade passes.
- * Host, f64; positions, velocities, masses and volumes are not touched, so nothing is lost or made by a cut. */
+/* Cutting of bodies that are sampled by particles (cao2023 section 4.4): which pairs of neighbours a blade separates.
+ * At the end of a substep particle_energy.h passes positions and lists of rest neighbours; pairs that cross a blade are
+ * removed from the lists, lost neighbours are replaced, and connected pieces are counted. Host, f64; positions,
+ * velocities, masses and volumes do not change. */
 #ifndef PBD_PARTICLE_CUT_H
 #define PBD_PARTICLE_CUT_H
 

@@ -1,6 +1,9 @@
-/* The solver around strain energies of particles: who is near whom at rest, colours or Jacobi's shares, steps, cuts.
- * For methods whose constraints are one per particle over the neighbours it had at rest; compiled with the method, in
- * its `real`. They differ in their gradients at rest (shape_gradients.h). */
+/* The solver of methods with one strain energy constraint per particle over its neighbours at rest (corrected_sph,
+ * mlsrk); compiled with the method, in its `real`. The methods differ in their gradients at rest (shape_gradients.h).
+ *
+ * Creation: neighbours at rest, corrected gradients (f64, host), colours or Jacobi's shares, slices on the device. A
+ * substep predicts positions, iterates over the constraints and contact, computes velocities and applies cuts, after
+ * which the affected lists, gradients and shares are computed again. */
 #ifndef PBD_PARTICLE_ENERGY_H
 #define PBD_PARTICLE_ENERGY_H
 
