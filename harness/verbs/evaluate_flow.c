@@ -104,7 +104,7 @@ pbd_status pbd_eval_flow(const pbd_eval_options *o) {
 void pbd_eval_flow_help(void) {
     for (const flow_entry *rule = flow_table; rule->name; rule++) {
         pbd_param params[KEYS + 1];
-        char title[80];
+        char title[140];
         snprintf(title, sizeof title, "Parameters of flow --rule %s, beside E and nu%s", rule->name,
                  flow_has_state((int)(rule - flow_table)) ? "; its answers end with a hardening state" : "");
         list_params(rule, params);
