@@ -273,7 +273,7 @@ typedef struct pbd_scene {
     double duration;      /* s; 0: the case asks for static equilibrium */
     pbd_settle settle;    /* duration 0, and window > 0: by moving until rest, not by `solve` */
     double observe_every; /* s: how often the case looks at a scene that moves (`observe` of case.h); 0: never */
-    void *detail;         /* the case's own, freed by its `free_scene` */
+    void *detail;         /* the case's own: detail_bytes of cases/case.h */
 } pbd_scene;
 
 /* ---- Recorder: what a method reports while it works --------------------------------------------------------------

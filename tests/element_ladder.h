@@ -8,17 +8,6 @@
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
-UNUSED static void element_scene_free(pbd_scene *scene) {
-    free(scene->positions);
-    free(scene->start);
-    free(scene->forces);
-    free(scene->masses);
-    free(scene->tet);
-    free(scene->triangle);
-    free(scene->fixed_particle);
-    *scene = (pbd_scene){0};
-}
-
 UNUSED static void allocate_scene(pbd_scene *scene, size_t particles, size_t tets, size_t triangles) {
     *scene = (pbd_scene){.particles = particles, .tets = tets, .triangles = triangles, .extent = 1};
     scene->positions = calloc(3 * particles, sizeof(double));
@@ -190,7 +179,7 @@ UNUSED static void expect_rotation_invariance(const char *method, const char *wo
             if (at_rest) memcpy(scene.positions, scene.start, 3 * particles * sizeof(double));
         }
         x[turned] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 30);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     turn_rows(x[0], particles);
     check_near("turned scene, m", largest_difference(x[0], x[1], particles), 0, 1e-11);
@@ -215,7 +204,7 @@ UNUSED static void expect_units_do_not_matter(const char *method, const char *wo
             scene.material.E /= 100;
         }
         x[small] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 40);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     for (size_t i = 0; i < 3 * particles; i++) worst = fmax(worst, fabs(x[1][i] / 100 - x[0][i]));
     check_near("metres against centimetres, m", worst, 0, 1e-10);
@@ -236,7 +225,7 @@ UNUSED static void expect_same_on_threads(const char *method, const char *words,
                 free(x);
             else
                 first = x;
-            element_scene_free(&scene);
+            pbd_scene_free(&scene);
         }
         free(first);
     }
@@ -250,7 +239,7 @@ UNUSED static void expect_precisions_agree(const char *method, const char *words
     check_near("f32 against f64, m", largest_difference(wide, narrow, scene.particles), 0, limit);
     free(wide);
     free(narrow);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Under ThreadSanitizer each emulated thread is a pthread, and a launch costs a thousand times what it does otherwise:
@@ -275,7 +264,7 @@ UNUSED static void expect_backends_agree_with(const char *method, const char *wo
         check_near("emu against cpu, m", largest_difference(cpu, emu, scene.particles), 0, limit[precision]);
         free(cpu);
         free(emu);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -293,7 +282,7 @@ UNUSED static void expect_first_order(const char *method, const char *words) {
     const double second = largest_difference(x[2], x[3], scene.particles);
     check_near("order in time: log2 of the ratio", log2(first / second), 1, 0.15);
     for (int k = 0; k < 4; k++) free(x[k]);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */
@@ -323,13 +312,13 @@ UNUSED static void expect_bad_meshes_refused(const char *method) {
     scene.tet[4 * 3] = other;
     scene.positions[3 * scene.tet[4 * 5]] = (double)NAN;
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "is not finite");
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
     make_mesh(&scene, true, 1e4);
     scene.triangle[3 * 4] = scene.triangle[3 * 4 + 1];
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "triangle 4 has no area");
     scene.triangles = 0;
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "neither tetrahedra nor triangles");
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 #endif

@@ -30,7 +30,7 @@ UNUSED static void bar_make(bar *b, const char *words) {
         check_ok(pbd_setting_parse(word, &setting[count++]));
     check_ok(pbd_resolve(b->c, b->s.method, setting, count, &b->values, &b->s.values));
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    check_ok(b->c->build(&b->values, &b->scene));
+    check_ok(pbd_case_build(b->c, &b->values, &b->scene));
 }
 
 UNUSED static void bar_open(bar *b) {
@@ -40,7 +40,7 @@ UNUSED static void bar_open(bar *b) {
 }
 
 UNUSED static void bar_close(bar *b) {
-    b->c->free_scene(&b->scene);
+    pbd_case_free(b->c, &b->scene);
     pbd_values_free(&b->values);
     solver_close(&b->s);
 }

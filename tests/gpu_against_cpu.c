@@ -126,12 +126,12 @@ static answer march_on(const march *m, int backend, pbd_precision precision) {
     const size_t count = settings_of(m, setting);
     out.status = pbd_resolve(m->c, method, setting, count, &of_case, &of_method);
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    if (out.status.code == PBD_OK) out.status = m->c->build(&of_case, &scene);
+    if (out.status.code == PBD_OK) out.status = pbd_case_build(m->c, &of_case, &scene);
     if (out.status.code == PBD_OK) out.status = pbd_exec_create(backend, 1, &exec);
     if (out.status.code == PBD_OK) out.status = go(m->steps, method, &scene, &of_method, exec, recorder, &state, &out);
     method->destroy(state);
     pbd_exec_destroy(exec);
-    m->c->free_scene(&scene);
+    pbd_case_free(m->c, &scene);
     pbd_values_free(&of_case);
     pbd_values_free(&of_method);
     pbd_recorder_destroy(recorder);

@@ -14,14 +14,6 @@ UNUSED static void open_scene(pbd_scene *scene, size_t particles) {
     scene->masses = calloc(particles, sizeof *scene->masses);
 }
 
-UNUSED static void close_scene(pbd_scene *scene) {
-    free(scene->positions);
-    free(scene->velocities);
-    free(scene->masses);
-    free(scene->forces);
-    free(scene->collider);
-}
-
 /* `side` particles each way, jittered, of uneven masses, that move at random. */
 UNUSED static void make_cloud(pbd_scene *scene, int dimensions, size_t side, double jitter, double speed) {
     uint64_t seed = 5;

@@ -32,7 +32,7 @@ static double *march(int backend, pbd_precision precision, const char *words, si
     *particles = scene.particles;
     free(v);
     solver_close(&s);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
     return x;
 }
 
@@ -81,7 +81,7 @@ static UNUSED void test_rest(void **unused) {
         check_ok(s.method->solve(s.state));
         check_ok(s.method->read(s.state, PBD_POSITIONS, x[on]));
         solver_close(&s);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
     for (int i = 0; i < 24; i++) check_near("rest on emu against cpu, m", x[1][i], x[0][i], 1e-12);
 }

@@ -120,13 +120,6 @@ static void make_two_bars(pbd_scene *scene, double speed, double gap) {
     close_case(&t);
 }
 
-static void free_two_bars(pbd_scene *scene) {
-    free(scene->velocities);
-    free(scene->body);
-    free(scene->contact.radius);
-    element_scene_free(scene);
-}
-
 static void momenta(const pbd_scene *scene, const solver *s, double out[BARS]) {
     double *v = malloc(3 * scene->particles * sizeof *v);
     check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
@@ -191,7 +184,7 @@ static void test_two_bars_meet(void **unused) {
                           speed[k], metric_of(&s, "deepest_penetration") / 0.1, before[0], after[0]);
             assert_true(metric_of(&s, "most_contact_pairs") > 5);
             solver_close(&s);
-            free_two_bars(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -215,7 +208,7 @@ static void test_threads_backends_precisions(void **unused) {
             free(emu);
 #endif
             free(one), free(three), free(eight), free(single);
-            free_two_bars(&scene);
+            pbd_scene_free(&scene);
         }
 }
 

@@ -160,7 +160,7 @@ static void test_stretch(void **unused) {
         check_near("a triangle's move against differences, relative", worst / scale, 0, 1e-6);
         check_momenta(&scene, scene.start, x);
         free(x);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -216,7 +216,7 @@ static void one_fold(double angle, double bent) {
     check_near(what, worst / scale, 0, 1e-6);
     check_momenta(&scene, scene.start, x);
     free(x);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_bending(void **unused) {
@@ -244,7 +244,7 @@ static void test_pulled_strip(void **unused) {
         check_near("extension over F l/(E A)", (x[3 * 16] - 0.4) / (0.4 * pulls[k]), (s - 1) / pulls[k], 1e-6);
         if (k == 0) check_near("the same by hand, small", (s - 1) / pulls[k], 1, 2e-3);
         free(x);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -275,7 +275,7 @@ static void test_rolled_sheet(void **unused) {
         print_message("    %d pieces: energy over B/2 kappa^2 A, less 1: %.3g\n", n, left[fine]);
         free(x);
         hinges_free(&of);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     check_near("of a rolled sheet's energy, fine", left[1], 0, 5e-3);
     check_near("order of what is left", log2(left[0] / left[1]), 2, 0.1);
@@ -344,7 +344,7 @@ static double bent_strip(int n, int across, double E, double gravity, double ben
     *wanted = -z[end] / by_hand;
     free(x);
     free(z);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
     return sag;
 }
 
@@ -415,7 +415,7 @@ static void test_hanging_against_fem(void **unused) {
     check_near("hanging sheet: what FEM's equations leave, of a node's weight", worst / (0.02 * 5), 0, 1e-5);
     assert_true(sag > 0.01);
     free(x);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- What must not matter ---------------------------------------------------------------------------------------- */
@@ -426,7 +426,7 @@ static double *march_cloth(pbd_precision precision, int threads, int backend, in
     pbd_scene scene;
     make_cloth(&scene, 1e4);
     double *x = march_on(backend, "xpbd_cloth", precision, threads, &scene, plain, 0.005, steps);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
     return x;
 }
 
@@ -473,7 +473,7 @@ static void test_frame_and_units(void **unused) {
             scene.cloth_bending *= 1e4;
         }
         x[k] = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, plain, 0.005, 30);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     turn_rows(x[0], CLOTH_PARTICLES);
     check_near("turned, m", largest_difference(x[0], x[1], CLOTH_PARTICLES), 0, 1e-10);
@@ -503,7 +503,7 @@ static void test_order_and_iterations(void **unused) {
     for (int k = 0; k < 4; k++) free(x[k]);
     free(few);
     free(many);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A step from a saved state is the same step to the bit. */
@@ -529,7 +529,7 @@ static void test_save(void **unused) {
     free(again);
     free(blob);
     solver_close(&s);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Bad input and parts of scenes ------------------------------------------------------------------------------- */
@@ -557,7 +557,7 @@ static void test_refused(void **unused) {
     scene.triangles = 0;
     expect_refused("xpbd_cloth", &scene, "", PBD_BAD_INPUT, "no triangles");
     free(matter);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_parts(void **unused) {

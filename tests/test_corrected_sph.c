@@ -27,11 +27,6 @@ static void make_cloud(pbd_scene *scene, double stretch) {
     }
 }
 
-static void cloud_free(pbd_scene *scene) {
-    free(scene->volumes);
-    element_scene_free(scene);
-}
-
 typedef struct formulas {
     bool kernel, gradient, displacement;
     double g[CLOUD][CLOUD][3]; /* g_ij */
@@ -154,7 +149,7 @@ static void test_deformation_gradients(void **unused) {
         check_near(words, worst, 0, 1e-11);
         solver_close(&s);
         free(f);
-        cloud_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -239,7 +234,7 @@ static void test_moves_and_impulses(void **unused) {
         }
         free(x);
         free(f);
-        cloud_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -264,7 +259,7 @@ static void test_jacobi_does_not_overshoot(void **unused) {
         free(x);
     }
     free(f);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* At rest under a load XPBD of the root stands where the gradient of the energy, computed here by differences, is the
@@ -300,7 +295,7 @@ static void test_equilibrium(void **unused) {
         free(x);
         free(f);
         scene.fixed_particle = NULL;
-        cloud_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -362,7 +357,7 @@ static void test_bad_bodies(void **unused) {
     scene.spacing = 0.1;
     scene.material.nu = 0.5;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "nu=0.5");
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A sheet of one layer, a thread and lone particles: no correction can be inverted, nothing becomes NaN. A lone
@@ -394,7 +389,7 @@ static void test_poor_bodies(void **unused) {
                             precision ? 1e-9 : 1e-3, __FILE__, __LINE__);
             free(x);
             solver_close(&s);
-            cloud_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 

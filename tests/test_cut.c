@@ -23,13 +23,6 @@ static void make_bar(pbd_scene *scene) {
     memcpy(scene->start, scene->positions, 3 * BAR * sizeof(double));
 }
 
-static void bar_free(pbd_scene *scene) {
-    free(scene->volumes);
-    free(scene->velocities);
-    free(scene->blade);
-    element_scene_free(scene);
-}
-
 /* A knife across the bar at x, from above, that comes down to `depth` of its height and stays to the end of 1 s. */
 static void add_blade(pbd_scene *scene, double x, double depth) {
     scene->blade = realloc(scene->blade, (scene->blades + 1) * sizeof *scene->blade);
@@ -80,7 +73,7 @@ static void test_pieces(void **unused) {
             /* A body at rest stays at rest while it is cut: F stays exact, so no stress appears. */
             check_near("speed after the cut, m/s", fastest, 0, 1e-10);
             solver_close(&s);
-            bar_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -97,7 +90,7 @@ static void test_half_a_cut(void **unused) {
      * y' (4 equal, 6 not), and of z, z' those whose middle lies at the height of layer 2 or above: 22, 23, 32, 33. */
     check_near("pairs cut", metric_of(&s, "pairs_cut"), 10 * 4, 0.5);
     solver_close(&s);
-    bar_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A spinning, stretched bar under plastic flow: pieces fly apart, and what they carry is what the bar carried. */
@@ -126,7 +119,7 @@ static void test_momentum(void **unused) {
             for (int d = 0; d < 3; d++) check_near("momentum, kg m/s", after[d], before[d], precision ? 1e-12 : 2e-5);
             if (!(fastest < 4 * fastest_before + 2)) fail_msg("a particle of %g m/s after the cut", fastest);
             solver_close(&s);
-            bar_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -155,7 +148,7 @@ static void test_saved_before(void **unused) {
         free(second);
         free(blob);
         solver_close(&s);
-        bar_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -214,7 +207,7 @@ static void test_backends_agree(void **unused) {
         free(x[1]);
         scene.collider = NULL;
         scene.contact.radius = NULL;
-        bar_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -299,7 +292,7 @@ static void test_remake(void **unused) {
             assert_true(cuts >= 3);
             particle_layout_free(&some);
             particle_layout_free(&all);
-            bar_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -316,7 +309,7 @@ static void test_bad_blades(void **unused) {
     scene.blade->end = 1;
     scene.blade->velocity[0] = (double)NAN;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "a non-finite position");
-    bar_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

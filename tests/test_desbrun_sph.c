@@ -61,7 +61,7 @@ static void test_forces_are_slopes_of_the_energy(void **unused) {
             largest = fmax(largest, fabs(wanted));
         }
         check_near(words, worst / largest, 0, 1e-6);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -88,7 +88,7 @@ static void test_density_of_a_lattice(void **unused) {
             largest = fmax(largest, fabs(given[i]));
         }
         check_near(words, worst / largest, 0, 1e-12);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -104,7 +104,7 @@ static double pair_force(const char *kernel, double distance, int dimensions) {
     snprintf(words, sizeof words, "dimensions=%d h=1 k=1 c=0 kernel=%s rest_density=%.17g", dimensions, kernel,
              0.01 * (W(&f, 0) + W(&f, SPACING)));
     accelerations(&scene, words, a);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
     return a[3] * SPACING;
 }
 
@@ -145,7 +145,7 @@ static void test_viscosity_of_a_pair(void **unused) {
     scene.velocities[0] = -speed; /* receding: none */
     accelerations(&scene, "dimensions=2 h=1 k=0 c=2", a);
     check_near("receding", a[0], 0, 0);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_rigid_motion_has_no_viscosity(void **unused) {
@@ -165,7 +165,7 @@ static void test_rigid_motion_has_no_viscosity(void **unused) {
     accelerations(&scene, "k=0", a);
     for (size_t i = 0; i < 3 * scene.particles; i++) worst = fmax(worst, fabs(a[i]));
     assert_true(worst > 0.1); /* sheared, it has */
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- What is kept ------------------------------------------------------------------------------------------------ */
@@ -207,7 +207,7 @@ static void test_momenta(void **unused) {
         }
         check_near(all, worst, 0, 1e-12);
         solver_close(&s);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -237,7 +237,7 @@ static void test_energy_without_viscosity(void **unused) {
     const double moving = kinetic(&scene, scene.velocities);
     check_near("energy off by, of the kinetic at the start, 1 ms", lost[0] / moving, 0, 0.02);
     check_near("over that at 0.5 ms", lost[0] / lost[1], 4, 1.2);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Order in time ----------------------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static void test_order_of_fixed_steps(void **unused) {
     check_near("leapfrog", order_of(&scene, "dimensions=2 h=1.5 k=2 steps=fixed", 0.002), 2, 0.1);
     check_near("without predicted velocities",
                order_of(&scene, "dimensions=2 h=1.5 k=2 steps=fixed velocity_prediction=off", 0.002), 1, 0.15);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Steps of each particle's own, a quarter as long everywhere for a quarter of alpha and of dt. */
@@ -296,7 +296,7 @@ static void test_order_of_own_steps(void **unused) {
         check_near(words[w], log2(coarse / fine) / 3, 2, 0.5);
     }
     free(truth);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -42,7 +42,7 @@ static void test_calm_steps_are_all_alike(void **unused) {
         run_on(PBD_CPU, 1, PBD_PRECISION_F64, &scene, words, 0.001, 20, &got[k]);
         assert_memory_equal(&got[k], &got[0], 3 * scene.particles * sizeof(double));
     }
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* By hand: a lone particle of speed v needs alpha h/v; gravity makes it faster. With dt = 4 ms, alpha h/v = 0.75 ms at
@@ -63,7 +63,7 @@ static void test_steps_by_the_speed(void **unused) {
     read_state(&s, x, v);
     check_near("alone it goes straight on", x[0], 40 * 0.012, 1e-14);
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* The bound of Eq. 8 at rest is alpha h/(c_s + 0.6 c): for k = 10, c = 2 it is 0.3 * 0.1/(sqrt 10 + 1.2) = 6.88 ms; as
@@ -84,7 +84,7 @@ static void test_bound_at_rest(void **unused) {
         steps_of(&s, wanted[k].dt, 1);
         check_near("forces", count_of(&s, "force_evaluations") - before, wanted[k].steps, 0);
         solver_close(&s);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -108,7 +108,7 @@ static void test_free_fall(void **unused) {
     check_near("speed", v[4], -9.81, 1e-13);
     assert_true(count_of(&s, "force_evaluations") > 4 * 20); /* and they did change */
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Levels as they are saved: two numbers, then x, v, a (rows), density, rate, bound, level. */
@@ -156,7 +156,7 @@ static void test_neighbours_are_not_left_too_coarse(void **unused) {
         assert_true(seen[k] <= limits[k].most);
         assert_true((count_of(&s, "limited_steps") > 0) == (k > 0));
         solver_close(&s);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
     assert_true(seen[0] > 1); /* else this shows nothing */
 }
@@ -186,7 +186,7 @@ static void test_a_shock_wakes_who_sleeps(void **unused) {
     check_near("limited", limited, 0, 0.02);
     assert_true(momentum_gained(&scene, "off", 1) > 5 * limited);
     check_near("order at which it goes away", log2(limited / momentum_gained(&scene, "4", 1.0 / 16)) / 4, 2, 0.6);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Threads, backends, precisions, saved states ----------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void test_threads_do_not_matter(void **unused) {
                 assert_memory_equal(got[t].v, got[0].v, 3 * scene.particles * sizeof(double));
             }
         }
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_emulation(void **unused) {
@@ -228,7 +228,7 @@ static void test_emulation(void **unused) {
         }
         check_near("emulated off, m", off, 0, 1e-12);
         check_near("f32 off, m", far, 0, 1e-3 * SPACING);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -258,7 +258,7 @@ static void test_saved_states(void **unused) {
         assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
         free(blob);
         solver_close(&s);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -296,7 +296,7 @@ static void test_plane(void **unused) {
     assert_true(lowest < -0.09); /* it has come there */
     check_near("most energy, of that at the start", fmax(most, 1), 1, 0.01);
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A wall that pushes at a given speed takes a lone particle along, at its own speed. */
@@ -324,7 +324,7 @@ static void test_moving_tool(void **unused) {
     read_state(&s, x, v);
     check_near("place, let go", x[0], 1.2 + 0.5 * 2, 1e-10);
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Input that makes no sense ----------------------------------------------------------------------------------- */
@@ -358,14 +358,14 @@ static void test_refusals(void **unused) {
     scene.masses[3] = 1;
     scene.positions[4] = NAN;
     expect_refused(&scene, "", "particle 1 starts at nan");
-    close_scene(&scene);
+    pbd_scene_free(&scene);
     make_cloud(&scene, 2, 3, 0.1, 0);
     scene.gravity[2] = -1;
     expect_refused(&scene, "dimensions=2", "along z");
     scene.gravity[2] = 0;
     scene.velocities[5] = 1;
     expect_refused(&scene, "dimensions=2", "particle 1 moves");
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Two and more at one place: said, parted along x where the kernel has a slope, and never NaN. */
@@ -391,7 +391,7 @@ static void test_coincident_particles(void **unused) {
         check_near("momentum", momentum, 0, 2e-4);
         if (k == 0) assert_true(x[3] - x[0] > 0.001 && x[6] - x[3] > 0.001);
         solver_close(&s);
-        close_scene(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -406,13 +406,13 @@ static void test_steps_beyond_the_criteria(void **unused) {
         if (s.method->step(s.state, 0.01).code != PBD_OK) break;
     assert_true(was_warned(&s, "step_beyond_criterion"));
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
     make_impact(&scene, 2, 4);
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, "dimensions=2 levels=1");
     steps_of(&s, 0.01, 2);
     assert_true(was_warned(&s, "shortest_step"));
     solver_close(&s);
-    close_scene(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -47,7 +47,7 @@ static void open_case(const struct device_step *d, int backend, pbd_precision pr
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     pbd_values_free(&unused);
     *scene = (pbd_scene){0};
-    check_ok(c->build(&values, scene));
+    check_ok(pbd_case_build(c, &values, scene));
     check_ok(try_open_on(backend, s, d->method, precision, 1, scene, d->variant));
     pbd_values_free(&values);
 }
@@ -56,7 +56,7 @@ static void close_case(const struct device_step *d, pbd_scene *scene, solver *s)
     const pbd_case *c;
     check_ok(pbd_find_case(d->case_name, &c));
     solver_close(s);
-    c->free_scene(scene);
+    pbd_case_free(c, scene);
 }
 
 static void march(solver *s, int count) {
@@ -203,7 +203,7 @@ static void test_every_method_bears_it(void **unused) {
             if (!strstr(status.text, "out of device memory")) fail_msg("%s: %s", d->method, status.text);
             s.state = NULL;
             solver_close(&s);
-            c->free_scene(&scene);
+            pbd_case_free(c, &scene);
         }
     }
 }

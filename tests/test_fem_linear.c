@@ -38,7 +38,7 @@ static void test_patch(void **unused) {
         check_ok(hex8_solve(&scene, prescribed, u));
         for (int d = 0; d < 3; d++) worst = fmax(worst, fabs(u[39 + d] - prescribed[39 + d]));
         check_near("inner node of the patch, m", worst, 0, 1e-12);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -151,7 +151,7 @@ static void test_torsion_eigenvalue(void **unused) {
             check_near("torsion eigenvalue, N/m", metric_of(&s, "torsion_eigenvalue"), wanted, 1e-13 * wanted * 10);
             check_near("its residual", metric_of(&s, "torsion_residual"), 0, 1e-12);
             solver_close(&s);
-            cube_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -173,7 +173,7 @@ static void test_bar(void **unused) {
     for (size_t p = top; p < scene.particles; p++) check_near("top of the bar, m", x[3 * p + 2], wanted, 1e-13);
     free(x);
     solver_close(&s);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Cantilever-like shear of a cube: the tip converges at a rate of at least 1 (corner singularities at the base keep it
@@ -199,7 +199,7 @@ static void test_mesh_convergence(void **unused) {
         tip[level] = work;
         free(x);
         solver_close(&s);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
     double order = log2((tip[2] - tip[1]) / (tip[3] - tip[2]));
     print_message("    compliance %.6g %.6g %.6g %.6g: order %.3f\n", tip[0], tip[1], tip[2], tip[3], order);
@@ -221,7 +221,7 @@ static void test_bad_elements(void **unused) {
     scene.fixed = 0;
     scene.forces[2] = 1;
     assert_int_equal(hex8_solve(&scene, NULL, u).code, PBD_NO_EQUILIBRIUM);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -180,7 +180,7 @@ static void fibres_bend_as_strain_energy_says(void **state) {
     check_near("strain_energy off, of the displacement", largest_difference(x[1], x[2], scene.particles) / moved, 0,
                1e-3);
     for (int i = 0; i < 3; i++) free(x[i]);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Plastic flow, and forces that end --------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ static void flow_of_a_held_stretch(const char *method, const char *element, cons
     }
     solver_close(&s);
     scene.fixed_particle = NULL;
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void plastic_strain_flows_as_by_hand(void **state) {
@@ -251,7 +251,7 @@ static void what_cannot_be_is_refused(void **state) {
     scene.material.yield_strain = 0;
     scene.material.fibre_stiffness[2] = 10;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_BAD_INPUT, "no direction");
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A tetrahedron that nothing holds, pushed evenly for 5 of 12 steps under gravity: it moves as one point does, by hand.
@@ -298,7 +298,7 @@ static void forces_end(const char *integrator) {
     free(again);
     free(blob);
     solver_close(&s);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void forces_act_until_they_end(void **state) {

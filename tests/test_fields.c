@@ -45,13 +45,13 @@ static bool try_case(const char *method, const pbd_method *m, const pbd_case *c)
     check_ok(pbd_resolve(c, m, setting, count, &values, &unused));
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     pbd_values_free(&unused);
-    check_ok(c->build(&values, &scene));
+    check_ok(pbd_case_build(c, &values, &scene));
     pbd_status status = try_open(&s, method, PBD_PRECISION_F64, 1, &scene, "");
     if (status.code == PBD_OK) check_fields(&s, scene.particles);
     const bool done = status.code == PBD_OK;
     if (!done) s.state = NULL;
     solver_close(&s);
-    c->free_scene(&scene);
+    pbd_case_free(c, &scene);
     pbd_values_free(&values);
     return done;
 }

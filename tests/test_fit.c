@@ -173,7 +173,7 @@ static void test_deformation_fit_lowers_test_errors(void **unused) {
         shear[i] = sqrt(sum / scale);
         free(x);
         solver_close(&s);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
     print_message("    error in shear: fitted to K %.3f, fitted to the tests %.3f\n", shear[0], shear[1]);
     assert_true(shear[1] < shear[0]);

@@ -7,17 +7,6 @@
 
 static const double EDGE = 0.1; /* m */
 
-static void cloud_free(pbd_scene *scene) {
-    free(scene->positions);
-    free(scene->velocities);
-    free(scene->masses);
-    free(scene->volumes);
-    free(scene->matter);
-    free(scene->collider);
-    free(scene->contact.radius);
-    *scene = (pbd_scene){0};
-}
-
 /* A lattice of nx x ny x nz, `closer` times EDGE apart, jittered; masses and volumes are uneven by `uneven`. */
 static void make_cloud(pbd_scene *scene, const size_t n[3], double closer, double jitter, double uneven) {
     uint64_t seed = 7;
@@ -175,7 +164,7 @@ static void check_one_pass(const char *kernel, kernel_of w, double end, double l
     free(v);
     free(x);
     free(moves);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_gradients_by_differences(void **unused) {
@@ -212,8 +201,8 @@ static void test_floor_is_a_mirror(void **unused) {
     check_near("over a floor, of the largest change", largest_difference(v, both, 3 * n) / moved, 0, 1e-12);
     free(v);
     free(both);
-    cloud_free(&scene);
-    cloud_free(&twice);
+    pbd_scene_free(&scene);
+    pbd_scene_free(&twice);
 }
 
 /* ---- What holds of any step -------------------------------------------------------------------------------------- */
@@ -247,7 +236,7 @@ static void test_momenta(void **unused) {
         }
     check_near("angular momentum of a pass", largest(turn, 3) / turned, 0, 1e-13);
     free(v);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void rotate(double *rows, size_t count) {
@@ -272,7 +261,7 @@ static void test_rotation(void **unused) {
     check_near("rotated, m/s", largest_difference(v, turned, 3 * scene.particles), 0, 1e-11);
     free(v);
     free(turned);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* The same in metres and centimetres, kilograms and tonnes. */
@@ -291,7 +280,7 @@ static void test_units(void **unused) {
     check_near("in centimetres, m/s", largest_difference(metres, centimetres, 3 * scene.particles), 0, 1e-11);
     free(metres);
     free(centimetres);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Liquid that is thinner than at rest is let be, and what falls follows its parabola. */
@@ -304,7 +293,7 @@ static void test_thin_liquid_is_free(void **unused) {
     for (size_t k = 0; k < 3 * scene.particles; k++) worst = fmax(worst, fabs(v[k] + (k % 3 == 2 ? 9.81 * 0.05 : 0)));
     check_near("velocities of what falls", worst, 0, 1e-13);
     free(v);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* XSPH moves a particle by c sum (m_i V_j + m_j V_i)/(2 m_i) W (v_j - v_i). */
@@ -332,7 +321,7 @@ static void test_smoothing(void **unused) {
         }
     check_near("XSPH, m/s", worst, 0, 1e-15);
     free(v);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Backends ---------------------------------------------------------------------------------------------------- */
@@ -381,7 +370,7 @@ static void test_threads_do_not_matter(void **unused) {
             }
             free(one);
         }
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_emulation_and_precisions_agree(void **unused) {
@@ -398,7 +387,7 @@ static void test_emulation_and_precisions_agree(void **unused) {
         free(emu);
         free(f32);
     }
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_saved_state_goes_on(void **unused) {
@@ -423,7 +412,7 @@ static void test_saved_state_goes_on(void **unused) {
     free(blob);
     solver_close(&s);
     solver_close(&other);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- With continuum, in xpbi ------------------------------------------------------------------------------------- */
@@ -469,7 +458,7 @@ static void test_mixture_keeps_momentum(void **unused) {
     free(v);
     free(e);
     solver_close(&s);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Liquid that touches nothing leaves a continuum as it would be alone. */
@@ -503,8 +492,8 @@ static void test_apart_they_are_alone(void **unused) {
     free(y);
     solver_close(&both);
     solver_close(&alone);
-    cloud_free(&scene);
-    cloud_free(&half);
+    pbd_scene_free(&scene);
+    pbd_scene_free(&half);
 }
 
 static double *march_mixture(int backend, pbd_precision precision, int threads, const pbd_scene *scene) {
@@ -531,7 +520,7 @@ static void test_mixture_on_all_backends(void **unused) {
     free(three);
     free(emu);
     free(f32);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
@@ -554,7 +543,7 @@ static void test_refusals(void **unused) {
     assert_non_null(strstr(status.text, "particle 2 of liquid"));
     s.state = NULL;
     solver_close(&s);
-    cloud_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -77,7 +77,7 @@ static void test_steps_against_elimination(void **unused) {
         free(S);
         free(volume);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -119,7 +119,7 @@ static void test_forces_by_differences(void **unused) {
     free(S);
     free(w);
     free(got);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Motions with known answers ---------------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static void test_affine_velocities_are_exact(void **unused) {
         check_near("deficient_fraction", metric_of(&s, "deficient_fraction"), 0, 0);
         free(S);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -178,7 +178,7 @@ static void test_free_fall(void **unused) {
     check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles, 1e-12);
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A long bar of nu = 0 swings along its length: its quarter period, and the first order of the scheme. */
@@ -212,7 +212,7 @@ static double swing(double dt, double *crossed) {
     free(x);
     free(shape);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
     return moved;
 }
 
@@ -256,11 +256,9 @@ static void test_column_is_pressed(void **unused) {
         }
         const double strain = 1 - (layer[1] - layer[0]) / (0.1 * (HIGH - 5));
         check_near(variants[k], strain * modulus / sigma, 1, 0.1);
-        free(scene.contact.radius);
-        scene.contact.radius = NULL;
         free(x);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -292,7 +290,7 @@ static void test_friction_of_a_slope(void **unused) {
         free(after);
         free(x);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -326,7 +324,7 @@ static void check_momenta(const char *words, double linear_limit, double angular
         free(w);
     }
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_momenta(void **unused) {
@@ -364,7 +362,7 @@ static void test_rotation(void **unused) {
         check_steps(&s, 0.002, 3);
         v[turned] = velocities_of(&s, n);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     for (size_t p = 0; p < n; p++) {
         turn_vector(R, v[0] + 3 * p, wanted);
@@ -434,7 +432,7 @@ static void test_snow_flows(void **unused) {
     assert_true(energy_of(&scene, v) < 0.2 * energy_of(&scene, scene.velocities));
     free(v);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A solver that is stopped early says so. */
@@ -449,7 +447,7 @@ static void test_warnings(void **unused) {
     for (size_t i = 0; i < s.result.warnings; i++) told |= strcmp(s.result.warning[i].name, "solver_residual") == 0;
     if (!told) fail_msg("one iteration is not enough, and nobody says so");
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- The same whatever it runs on -------------------------------------------------------------------------------- */
@@ -462,7 +460,7 @@ static double *after_impact(int backend, pbd_precision precision, int threads, i
     check_steps(&s, 1e-3, steps);
     double *x = positions_of(&s, scene.particles);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
     return x;
 }
 
@@ -509,7 +507,7 @@ static void test_save_and_load(void **unused) {
     free(first);
     free(second);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void check_refused(pbd_scene *scene, pbd_code code, const char *words) {
@@ -535,7 +533,7 @@ static void test_refusals(void **unused) {
     scene.masses[4] = 1;
     scene.spacing = 0;
     check_refused(&scene, PBD_BAD_INPUT, "spacing");
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -258,7 +258,7 @@ static pbd_status build_scene(const char *name, const char *const *words, pbd_sc
     pbd_status status = pbd_resolve(c, &no_method, setting, count, &of_case, &of_method);
     while (count > 1) pbd_setting_free(&setting[--count]);
     if (status.code != PBD_OK) return status;
-    status = c->build(&of_case, scene);
+    status = pbd_case_build(c, &of_case, scene);
     pbd_values_free(&of_case);
     pbd_values_free(&of_method);
     return status;
@@ -268,7 +268,7 @@ static pbd_status build_scene(const char *name, const char *const *words, pbd_sc
 static void free_scene(pbd_scene *scene) {
     const pbd_case *c;
     check_ok(pbd_find_case("mesh", &c));
-    c->free_scene(scene);
+    pbd_case_free(c, scene);
 }
 
 /* Masses and forces are shared out by hand: the tetrahedra have volumes 1/6 and 1/3. */

@@ -34,7 +34,7 @@ static void test_a_decaying_swing_is_measured(void **unused) {
         pbd_scene scene;
         solver s = {0};
         check_ok(pbd_resolve(c, entry->by_precision[1], NULL, 0, &values, &unneeded));
-        check_ok(c->build(&values, &scene));
+        check_ok(pbd_case_build(c, &values, &scene));
         s.recorder = pbd_recorder_create(&s.result, NULL);
         for (long i = 0; (double)i * scene.observe_every <= scene.duration; i++) {
             const double t = (double)i * scene.observe_every;
@@ -44,7 +44,7 @@ static void test_a_decaying_swing_is_measured(void **unused) {
         check_ok(c->measure(&scene, &method, NULL, s.recorder));
         check_near("frequency, Hz", metric_of(&s, "first_frequency"), f, 1e-3 * f);
         check_near("damping ratio", metric_of(&s, "damping_ratio"), zeta, 1e-3);
-        c->free_scene(&scene);
+        pbd_case_free(c, &scene);
         pbd_values_free(&values);
         pbd_values_free(&unneeded);
         solver_close(&s);

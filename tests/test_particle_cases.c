@@ -151,7 +151,7 @@ static void test_pairs(void **state) {
     check_pairs(&scene, x, 2.5, sqrt(0.05), 1); /* 1 and 4 are sqrt(0.85) apart: nearer than two radii, not than 0.9 */
     x[0] = NAN;
     check_pairs(&scene, x, 2.5, sqrt(0.85), 0);
-    body_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_pieces(void **state) {
@@ -169,7 +169,7 @@ static void test_pieces(void **state) {
     check_ok(particle_count_pieces(&scene, x, 3, &pieces, &crumbs));
     assert_int_equal(pieces, 2);
     assert_int_equal(crumbs, 1);
-    body_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- tori -------------------------------------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ static void test_mass_on_an_edge(void **unused) {
                     check_ok(s.method->read(s.state, PBD_PREDICTED, x));
                     check_near("head before projection, m", x[3 * 5 + 2], predicted, limit);
                     solver_close(&s);
-                    cube_free(&scene);
+                    pbd_scene_free(&scene);
                 }
 }
 
@@ -99,7 +99,7 @@ static void test_volume_is_restored(void **unused) {
                        precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3 and rounding */
             free(x);
             solver_close(&s);
-            cube_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -171,7 +171,7 @@ static void test_impulses_of_projections(void **unused) {
             check_near("angular impulse of a projection, relative", angular, 0, precision ? 1e-12 : 2e-3);
             free(x);
             free(y);
-            cube_free(&scene);
+            pbd_scene_free(&scene);
         }
     pbd_scene scene;
     double *x, *y, linear, angular;
@@ -180,7 +180,7 @@ static void test_impulses_of_projections(void **unused) {
     check_near("linear impulse of a Gauss-Seidel sweep, relative", linear, 0, 1e-12);
     free(x);
     free(y);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_rotation(void **unused) {
@@ -200,8 +200,8 @@ static void test_rotation(void **unused) {
             }
         check_near("projection then rotation against rotation then projection, m", worst, 0, 1e-14);
         free(x), free(y), free(rx), free(ry);
-        cube_free(&scene);
-        cube_free(&turned);
+        pbd_scene_free(&scene);
+        pbd_scene_free(&turned);
     }
 }
 
@@ -220,7 +220,7 @@ static double *march(const char *words, pbd_precision precision, int threads, in
     double *x = positions_of(&s, scene.particles);
     *particles = scene.particles;
     solver_close(&s);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
     return x;
 }
 
@@ -277,7 +277,7 @@ static void test_order_towards_the_linear_limit(void **unused) {
             check_ok(s.method->read(s.state, PBD_POSITIONS, u[mode]));
             for (int i = 0; i < 24; i++) u[mode][i] -= scene.positions[i];
             solver_close(&s);
-            cube_free(&scene);
+            pbd_scene_free(&scene);
         }
         double sum = 0, scale = 0;
         for (int i = 0; i < 24; i++) {
@@ -317,7 +317,7 @@ static void test_invariances(void **unused) {
         check_near("k_face", metric_of(&s, "k_face"), 0.13099, 5e-6); /* claims.md, table of A6 at nu = 0.4 */
         free(x);
         solver_close(&s);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -351,7 +351,7 @@ static void test_shuffled_particles(void **unused) {
         for (int i = 0; i < 20; i++) check_ok(s.method->step(s.state, 0.5));
         x[round] = positions_of(&s, 27);
         solver_close(&s);
-        cube_free(&scene);
+        pbd_scene_free(&scene);
     }
     double worst = 0;
     for (size_t p = 0; p < 27; p++)
@@ -382,7 +382,7 @@ static void test_save_and_load(void **unused) {
     assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
     free(blob), free(first), free(second);
     solver_close(&s);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- What goes wrong says so ------------------------------------------------------------------------------------- */
@@ -420,7 +420,7 @@ static void test_states(void **unused) {
     assert_int_not_equal(status.code, PBD_OK);
     assert_true(strlen(status.text) > 20);
     solver_close(&s);
-    cube_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -78,7 +78,7 @@ static void test_person(void **state) {
         check_near("lowest point, m", bottom, 0.5, 0.002);
         if (!flat) check_near("height, m", top - bottom, 2 * (0.93 + 0.075), 0.01);
         if (flat) check_near("thickness, m", top - bottom, 2 * (0.125 + 0.09), 0.01);
-        free(scene.collider);
+        pbd_scene_free(&scene);
     }
 }
 

@@ -73,7 +73,7 @@ static void one_projection(bool triangle, int k, bool squared, bool naive) {
     for (int d = 0; d < 3; d++) check_near("linear impulse, relative", linear[d] / size, 0, 1e-12);
     for (int d = 0; d < 3; d++) check_near("angular impulse, relative", angular[d] / size, 0, 1e-12);
     free(x);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_projections(void **unused) {
@@ -104,7 +104,7 @@ static void test_stretch_is_met_in_one_step(void **unused) {
                 if (squared && !(fabs(after) > 1e-3 * fabs(before)))
                     fail_msg("the squared form is met in one step: %g of %g is left", after, before);
                 free(x);
-                element_scene_free(&scene);
+                pbd_scene_free(&scene);
             }
 }
 
@@ -139,7 +139,7 @@ static void test_shear_and_stretch(void **unused) {
                           held ? "held" : "free", longer);
             free(x);
             scene.fixed_particle = NULL;
-            element_scene_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -174,7 +174,7 @@ static void test_rest_of_the_compliant_form(void **unused) {
     }
     free(x);
     scene.fixed_particle = NULL;
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- What all solvers of elements share -------------------------------------------------------------------------- */

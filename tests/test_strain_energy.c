@@ -136,7 +136,7 @@ static void one_projection(bool triangle, int fibres, law_kind law, const char *
     for (int d = 0; d < 3; d++) check_near("angular impulse, relative", angular[d] / size, 0, limit);
     free(x);
     solver_close(&s);
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_projections(void **unused) {
@@ -164,7 +164,7 @@ static void test_modulus_cancels_in_plain_pbd(void **unused) {
                 particles = scene.particles;
                 x[stiff] = march("strain_energy", (pbd_precision)precision, 1, &scene,
                                  "form=pbd iterations=3 join=none", 0.01, 25);
-                element_scene_free(&scene);
+                pbd_scene_free(&scene);
             }
             expect_same_bits(law_names[law], x[0], x[1], particles);
             free(x[0]);
@@ -210,7 +210,7 @@ static void test_rest_balances_the_load(void **unused) {
         }
         free(x);
         scene.fixed_particle = NULL;
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -242,7 +242,7 @@ static void test_plastic_strain_stays(void **unused) {
         if (kind > 0 && !(norm > 0.05)) fail_msg("plastic: a strain of %g is left of 0.48", norm);
         if (kind == 2 && !(trace > 0.05)) fail_msg("whole: a trace of %g is left", trace);
         free(x);
-        element_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -309,7 +309,7 @@ static void test_bad_materials(void **unused) {
     scene.material.fibre_stiffness[1] = 10;
     memset(scene.material.fibre, 0, sizeof scene.material.fibre);
     expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "no direction");
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
     make_element(&scene, true, 1);
     double normal[3], a[3], b[3];
     for (int d = 0; d < 3; d++) a[d] = scene.positions[3 + d] - scene.positions[d];
@@ -319,7 +319,7 @@ static void test_bad_materials(void **unused) {
     memcpy(scene.material.fibre[2], normal, sizeof normal);
     scene.material.fibre_stiffness[0] = scene.material.fibre_stiffness[2] = 10;
     expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "perpendicular to triangle 0");
-    element_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

@@ -30,7 +30,7 @@ static void test_affine_velocities_are_exact(void **unused) {
     check_near("deficient_fraction", metric_of(&s, "deficient_fraction"), 0, 0);
     free(f);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A body that starts sheared and stretched knows it. */
@@ -52,7 +52,7 @@ static void test_start_is_deformed(void **unused) {
     free(f);
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* What falls, or flies alone, follows the parabola of its scheme to the bit of a sum, and stays undeformed. */
@@ -78,7 +78,7 @@ static void test_free_fall(void **unused) {
     free(x);
     free(f);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void test_gradients_by_differences(void **unused) {
         free(f.a);
         free(v);
         free(wanted);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -170,7 +170,7 @@ static void test_plain_gradients(void **unused) {
     check_near("F by plain gradients", worst, 0, 1e-12);
     free(f);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* F goes by what velocities were before XSPH; places by what they are after it. */
@@ -197,7 +197,7 @@ static void test_two_velocities(void **unused) {
     check_near("places are those with it", apart[1], 0, 0);
     assert_true(moved > 1e-4);
     for (int k = 0; k < 3; k++) free(f[k]), free(x[k]);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Hourglass control ------------------------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static void test_hourglass_control_lets_bodies_turn(void **unused) {
     check_near("velocities of a body that turns, of 1e-6 m/s", worst, 0, 1e-13);
     free(v);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Layers of a lattice that move by turns up and down: no gradient inside sees them, and they go on, but for control. */
@@ -239,7 +239,7 @@ static double way_of_layers(const char *words) {
     const double way = x[3 * middle + 2] - scene.positions[3 * middle + 2];
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
     return way;
 }
 
@@ -297,7 +297,7 @@ static void test_linear_momentum(void **unused) {
             const momenta lost = change_of(&scene, v, scene.positions);
             check_near(variants[i], lost.linear, 0, 1e-14);
             free(v);
-            xpbi_scene_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -322,7 +322,7 @@ static void test_angular_momentum(void **unused) {
             assert_true(change_of(&scene, v, scene.positions).angular > 1e-6); /* about x^n it would be another */
             free(v);
             free(x);
-            xpbi_scene_free(&scene);
+            pbd_scene_free(&scene);
         }
 }
 
@@ -341,7 +341,7 @@ static void test_averaging_loses_momentum(void **unused) {
     check_steps(&s, 0.005, 2);
     check_near("momentum_error of one factor for all", metric_of(&s, "momentum_error"), 0, 1e-14);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- The same whatever it runs on -------------------------------------------------------------------------------- */
@@ -410,7 +410,7 @@ static void test_threads_do_not_matter(void **unused) {
             }
             free(one);
         }
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_emulation_agrees(void **unused) {
@@ -428,7 +428,7 @@ static void test_emulation_agrees(void **unused) {
         free(cpu);
         free(emu);
     }
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_single_precision_agrees(void **unused) {
@@ -441,7 +441,7 @@ static void test_single_precision_agrees(void **unused) {
     check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles), 0, 1e-4);
     free(f64);
     free(f32);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void check_saved_states(const char *words) {
@@ -466,7 +466,7 @@ static void check_saved_states(const char *words) {
     free(second);
     free(blob);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 static void test_saved_states_go_on_the_same(void **unused) {

@@ -62,7 +62,7 @@ static void test_implicit_euler(void **unused) {
         double *v = velocities_after(&scene, words, 0.01, 1);
         check_near(words, euler_error(&scene, v, 0.01), 0, variant[i].limit);
         free(v);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -83,7 +83,7 @@ static void test_residual_goes_to_zero(void **unused) {
         check_near(words, metric_of(&s, "residual_left"), 0, 1e-8);
         assert_true(metric_of(&s, "iterations_total") < 1000);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -115,7 +115,7 @@ static void test_stored_F_is_within_yield(void **unused) {
         check_near(variants[i], worst / (sqrt(2.0 / 3) * 100), 1, 1e-9); /* some of it flows, none lies outside */
         free(f);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
 }
 
@@ -144,7 +144,7 @@ static void test_pairs_are_kept_apart(void **unused) {
                0, 1e-15);
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Shifts part them just so, but velocities and F know nothing of it. */
@@ -161,7 +161,7 @@ static void test_shifts_are_unknown(void **unused) {
     free(v);
     free(f);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* Thrown at a floor from every height within and beyond one step's way, alone: none ends beneath it, and those that do
@@ -188,7 +188,7 @@ static void test_nobody_passes_a_floor(void **unused) {
     check_near("heights after the step, m", worst, 0, 1e-14);
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A block that is squeezed keeps its density with the constraint, and not without. */
@@ -214,7 +214,7 @@ static void test_density_is_kept(void **unused) {
         }
         free(f);
         solver_close(&s);
-        xpbi_scene_free(&scene);
+        pbd_scene_free(&scene);
     }
     check_near("mean J without", least[0], 0.85, 0.01);
     check_near("mean J with the density constraint", least[1], 1, 0.07);
@@ -237,7 +237,7 @@ static void test_coincident_particles(void **unused) {
     if (!(square > 0.05 * 0.05)) fail_msg("the two are %g m apart", sqrt(square));
     free(x);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static void test_bad_input(void **unused) {
     scene.collider->shape = PBD_SPHERE;
     scene.colliders = 1;
     expect_refusal(&scene, "", PBD_BAD_INPUT, "radius");
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 /* A step in which particles pass by their kernels is warned of and counted. */
@@ -296,7 +296,7 @@ static void test_long_steps_are_warned_of(void **unused) {
     assert_string_equal(s.result.warning[0].name, "kernel_cfl");
     assert_int_equal(s.result.warning[0].count, 3);
     solver_close(&s);
-    xpbi_scene_free(&scene);
+    pbd_scene_free(&scene);
 }
 
 int main(void) {

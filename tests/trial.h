@@ -51,7 +51,7 @@ UNUSED static pbd_status try_case(trial *t, const char *name, const char *words)
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     PBD_TRY(status);
     pbd_values_free(&unused);
-    status = t->c->build(&t->values, &t->scene);
+    status = pbd_case_build(t->c, &t->values, &t->scene);
     if (status.code == PBD_OK) return status;
     assert_null(t->scene.positions); /* a case that refuses leaves nothing behind */
     pbd_values_free(&t->values);
@@ -69,7 +69,7 @@ UNUSED static void open_case(trial *t, const char *name, const char *words) {
 }
 
 UNUSED static void close_case(trial *t) {
-    t->c->free_scene(&t->scene);
+    pbd_case_free(t->c, &t->scene);
     pbd_recorder_destroy(t->recorder);
     pbd_result_free(&t->result);
     pbd_values_free(&t->values);

@@ -9,18 +9,6 @@
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
-UNUSED static void xpbi_scene_free(pbd_scene *scene) {
-    free(scene->positions);
-    free(scene->velocities);
-    free(scene->start);
-    free(scene->masses);
-    free(scene->volumes);
-    free(scene->forces);
-    free(scene->fixed_particle);
-    free(scene->collider);
-    *scene = (pbd_scene){0};
-}
-
 /* A jittered lattice of nx x ny x nz, with the spacing 0.1 m; masses and volumes are uneven by `uneven`. */
 UNUSED static void make_lattice(pbd_scene *scene, const size_t n[3], double jitter, double uneven) {
     uint64_t seed = 7;

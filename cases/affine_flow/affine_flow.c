@@ -47,10 +47,8 @@ static pbd_status set_velocities(const pbd_values *values, const affine_detail *
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    affine_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a cube");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    affine_detail *detail = scene->detail;
     const double half = 0.5 * pbd_real(values, "size");
     const double low[3] = {-half, -half, -half}, high[3] = {half, half, half};
     const placement here = placement_at(0, 0, 0);
@@ -69,19 +67,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
         detail->particles.position[k] += off * body_noise(&seed);
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     return set_velocities(values, detail, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    affine_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -175,7 +160,7 @@ const pbd_case pbd_case_affine_flow = {
     .source = "yu2024 Eqs. 8 to 13, 22; kinematics",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(affine_detail),
     .build = build,
     .measure = measure,
-    .free_scene = free_scene,
 };

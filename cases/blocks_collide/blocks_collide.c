@@ -40,10 +40,8 @@ static pbd_status set_speeds(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    blocks_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for two blocks");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    blocks_detail *detail = scene->detail;
     const double size = pbd_real(values, "size"), drop = pbd_real(values, "drop"), aside = pbd_real(values, "offset");
     const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -69,19 +67,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 1));
     particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    blocks_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -174,8 +159,8 @@ const pbd_case pbd_case_blocks_collide = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager",
+    PARTICLE_DETAIL(blocks_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

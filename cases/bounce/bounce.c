@@ -100,10 +100,9 @@ static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
 }
 
 static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    bounce_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
+    bounce_detail *detail = scene->detail;
     scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!detail || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
     place(pbd_choice(values, "pose"), pbd_real(values, "gap"), scene, &detail->height);
     for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "v0");
     scene->gravity[2] = -pbd_real(values, "gravity");
@@ -118,9 +117,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -215,8 +212,8 @@ const pbd_case pbd_case_bounce = {
     .source = "cao2023 Figure 13; waves in a slender bar",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(bounce_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = beam_free,
 };

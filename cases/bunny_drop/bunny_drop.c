@@ -26,10 +26,8 @@ typedef struct drop_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    drop_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    drop_detail *detail = scene->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double stay[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -51,19 +49,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 1));
     particle_add_plane(scene, stay, up, pbd_real(values, "friction"));
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    drop_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -92,8 +77,8 @@ const pbd_case pbd_case_bunny_drop = {
     .source = "cao2023 Figure 4, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(drop_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

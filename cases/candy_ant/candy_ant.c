@@ -48,8 +48,8 @@ const pbd_case pbd_case_candy_ant = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=nacc",
+    PARTICLE_DETAIL(granular_drop_detail),
     .build = build,
     .measure = granular_drop_measure,
     .observe = observe,
-    .free_scene = granular_drop_free,
 };

@@ -79,9 +79,7 @@ static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    cantilever_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a cantilever");
+    cantilever_detail *detail = scene->detail;
     const double gravity = pbd_real(values, "gravity");
     detail->size = *size;
     detail->timoshenko = timoshenko_tip(&scene->material, size, gravity);
@@ -100,9 +98,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
@@ -147,8 +143,8 @@ const pbd_case pbd_case_cantilever = {
     .source = "Timoshenko 1921, Cowper 1966",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(cantilever_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = beam_free,
 };

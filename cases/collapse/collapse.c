@@ -25,9 +25,7 @@ static void squash(int start, double length, double x[3]) {
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    returning *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a collapse");
+    returning *detail = scene->detail;
     *detail = returning_start(scene);
     PBD_TRY(body_start_at_rest(scene));
     uint64_t seed = (uint64_t)pbd_integer(values, "seed");
@@ -44,9 +42,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
@@ -70,8 +66,8 @@ const pbd_case pbd_case_collapse = {
     .source = "cao2023 Figure 5; continuum",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(returning),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = beam_free,
 };

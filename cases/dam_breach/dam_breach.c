@@ -148,10 +148,8 @@ static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pb
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    breach_detail *d = calloc(1, sizeof *d);
-    scene->detail = d;
-    if (!d) return pbd_error(PBD_FAILED, "out of memory for a dam");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    breach_detail *d = scene->detail;
     d->height = pbd_real(values, "height");
     d->notch = pbd_real(values, "notch") * d->height;
     d->level = pbd_real(values, "water") * d->height;
@@ -165,18 +163,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     return set_walls(values, d, scene);
 }
 
-static void free_scene(pbd_scene *scene) {
-    breach_detail *d = scene->detail;
-    if (d) free(d->exchange);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
-}
+static void free_detail(void *detail) { free(((breach_detail *)detail)->exchange); }
 
 /* ---- How full space is ------------------------------------------------------------------------------------------- */
 
@@ -409,8 +396,9 @@ const pbd_case pbd_case_dam_breach = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager",
+    .detail_bytes = sizeof(breach_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
+    .free_detail = free_detail,
 };

@@ -46,10 +46,8 @@ static pbd_status read_reference(dam_detail *detail) {
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    dam_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a dam");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    dam_detail *detail = scene->detail;
     const double width = pbd_real(values, "width"), aspect = pbd_real(values, "aspect");
     const double spacing = width / (double)pbd_integer(values, "cells"), gravity = pbd_real(values, "gravity");
     const double side = 0.5 * spacing * (double)pbd_integer(values, "layers");
@@ -66,13 +64,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 5));
     liquid_add_tank(scene, low, high, 2);
     return pbd_ok();
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -151,8 +142,8 @@ const pbd_case pbd_case_dam_break = {
     .source = "Martin and Moyce 1952",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(dam_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = body_free,
 };

@@ -12,7 +12,6 @@ static const pbd_param params[] = {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     pbd_content content = {0};
     pbd_collider_mesh mesh = {0};
-    *scene = (pbd_scene){0};
     pbd_status status = pbd_read_file(values, "file", &content);
     if (status.code == PBD_OK)
         status = collider_mesh_read(&content, pbd_real(values, "scale"), pbd_real(values, "thickness"), &mesh);
@@ -30,8 +29,9 @@ const pbd_case pbd_case_drop_onto_mesh = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager friction_angle=35",
+    .detail_bytes = sizeof(obstacle_drop_detail),
     .build = build,
     .measure = obstacle_drop_measure,
     .observe = obstacle_drop_observe,
-    .free_scene = obstacle_drop_free,
+    .free_detail = obstacle_drop_free_detail,
 };

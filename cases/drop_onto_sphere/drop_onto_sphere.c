@@ -14,7 +14,6 @@ static const pbd_param params[] = {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     pbd_collider_mesh mesh = {0};
     obstacle thing = {.sphere = pbd_real(values, "sphere_radius")};
-    *scene = (pbd_scene){0};
     if (pbd_choice(values, "collider") == 1) {
         thing.mesh = &mesh;
         thing.mesh_lift = thing.sphere;
@@ -32,8 +31,9 @@ const pbd_case pbd_case_drop_onto_sphere = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager friction_angle=35",
+    .detail_bytes = sizeof(obstacle_drop_detail),
     .build = build,
     .measure = obstacle_drop_measure,
     .observe = obstacle_drop_observe,
-    .free_scene = obstacle_drop_free,
+    .free_detail = obstacle_drop_free_detail,
 };

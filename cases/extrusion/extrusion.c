@@ -62,10 +62,8 @@ static pbd_status add_mould(const pbd_values *values, const extrusion_detail *de
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    extrusion_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a mould");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    extrusion_detail *detail = scene->detail;
     const double half_plate = 0.5 * pbd_real(values, "plate"), filling = pbd_real(values, "filling");
     if (!(pbd_real(values, "drop") > half_plate))
         return pbd_error(PBD_BAD_INPUT, "drop=%g m puts the floor into the bottom of the mould: above plate/2 = %g m",
@@ -81,19 +79,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const solid clay = shapes_solid(&s);
     PBD_TRY(granular_fill(values, &clay, &here, &detail->particles, scene));
     return add_mould(values, detail, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    extrusion_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -155,8 +140,8 @@ const pbd_case pbd_case_extrusion = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=von_mises yield_stress=76.9",
+    PARTICLE_DETAIL(extrusion_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

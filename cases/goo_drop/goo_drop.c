@@ -43,8 +43,8 @@ const pbd_case pbd_case_goo_drop = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=snow yield_stress=50 xi=10",
+    PARTICLE_DETAIL(granular_drop_detail),
     .build = build,
     .measure = granular_drop_measure,
     .observe = granular_drop_observe,
-    .free_scene = granular_drop_free,
 };

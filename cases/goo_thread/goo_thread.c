@@ -95,12 +95,10 @@ static pbd_status make_thread(const pbd_values *values, thread_detail *detail, p
     return granular_set_radii(values, &detail->particles, scene);
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    thread_detail *detail = calloc(1, sizeof *detail);
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    thread_detail *detail = scene->detail;
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     slab *list;
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a thread");
     detail->diameter = pbd_real(values, "diameter");
     detail->foot = pbd_real(values, "drop");
     granular_set_material(values, scene);
@@ -115,19 +113,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 1));
     particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    thread_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -238,8 +223,8 @@ const pbd_case pbd_case_goo_thread = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=herschel_bulkley yield_stress=50",
+    PARTICLE_DETAIL(thread_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

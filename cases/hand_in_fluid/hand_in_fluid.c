@@ -71,10 +71,8 @@ static void add_hand(const pbd_values *values, pbd_scene *scene) {
     }
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    hand_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a basin");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    hand_detail *detail = scene->detail;
     const double length = pbd_real(values, "length"), width = pbd_real(values, "width");
     const double depth = pbd_real(values, "depth"), dip = pbd_real(values, "dip");
     if (!(dip < depth))
@@ -96,19 +94,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     add_basin(values, scene);
     add_hand(values, scene);
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    hand_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -161,8 +146,8 @@ const pbd_case pbd_case_hand_in_fluid = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=herschel_bulkley yield_stress=10",
+    PARTICLE_DETAIL(hand_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

@@ -35,9 +35,8 @@ static double sag_of(const pbd_material *m, double angle, double weight, double 
 }
 
 static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_scene *scene) {
-    hanging_detail *detail = calloc(1, sizeof *detail);
+    hanging_detail *detail = scene->detail;
     unsigned char *mark = calloc(scene->particles + 1, 1);
-    scene->detail = detail;
     pbd_status status = pbd_error(PBD_FAILED, "out of memory for a hanging sheet");
     if (detail && mark) {
         const double gravity = pbd_real(values, "gravity");
@@ -58,9 +57,7 @@ static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_sce
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     sheet_size size;
     PBD_TRY(sheet_build(values, scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 /* Means over the lower edge, m, by its particles' shares: how far it sank, and how far it went sideways. */
@@ -100,7 +97,7 @@ const pbd_case pbd_case_hanging_sheet = {
     .source = "continuum; cao2023 section 4.3",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_TRIANGLES,
     .params = params,
+    .detail_bytes = sizeof(hanging_detail),
     .build = build,
     .measure = measure,
-    .free_scene = body_free,
 };

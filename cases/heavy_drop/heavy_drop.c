@@ -108,9 +108,7 @@ static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pb
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    drop_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a plate");
+    drop_detail *detail = scene->detail;
     *detail = (drop_detail){.size = *size, .plate = scene->particles, .lowest = INFINITY};
     if (size->along < 2)
         return pbd_error(PBD_BAD_INPUT,
@@ -138,9 +136,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build_plate(values, pbd_real(values, "thickness"), scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -225,8 +221,8 @@ const pbd_case pbd_case_heavy_drop = {
     .source = "cao2023 Figure 7",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(drop_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = beam_free,
 };

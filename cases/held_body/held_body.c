@@ -66,10 +66,8 @@ static pbd_status hold_hand(double size, pbd_scene *scene) {
     return status;
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    held_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    held_detail *detail = scene->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
     const double size = pbd_real(values, "size"), stay[3] = {0, 0, 0};
@@ -85,19 +83,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     find_markers(scene, size, detail);
     return hold_hand(size, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    held_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -148,8 +133,8 @@ const pbd_case pbd_case_held_body = {
     .source = "cao2023 Figure 10, Table 2",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(held_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

@@ -17,7 +17,6 @@ static const pbd_param params[] = {
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
     const int one[3] = {1, 1, 1};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge * pbd_real(values, "aspect")};
     pbd_material material = {.E = pbd_real(values, "E"),
@@ -43,5 +42,4 @@ const pbd_case pbd_case_hex_fit = {
     .params = params,
     .build = build,
     .measure = measure,
-    .free_scene = cube_free,
 };

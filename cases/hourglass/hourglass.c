@@ -80,10 +80,8 @@ static pbd_status add_glass(const pbd_values *values, const hourglass_detail *de
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    hourglass_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for an hourglass");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    hourglass_detail *detail = scene->detail;
     detail->half[0] = pbd_real(values, "neck");
     detail->half[1] = pbd_real(values, "end_radius");
     detail->half[2] = pbd_real(values, "bulb");
@@ -99,19 +97,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const solid sand = sand_of(detail);
     PBD_TRY(granular_fill(values, &sand, &here, &detail->particles, scene));
     return add_glass(values, detail, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    hourglass_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -197,8 +182,8 @@ const pbd_case pbd_case_hourglass = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager friction_angle=35",
+    PARTICLE_DETAIL(hourglass_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

@@ -59,11 +59,9 @@ static void make_lumps(const pbd_values *values, smoothed_lump lump[2]) {
     lump[1] = (smoothed_lump){.shape = SMOOTHED_BLOCK, .particles = pool, .columns = columns};
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    smoothed_watch *watch = calloc(1, sizeof *watch);
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    smoothed_watch *watch = scene->detail;
     smoothed_lump lump[2];
-    scene->detail = watch;
-    if (!watch) return pbd_error(PBD_FAILED, "out of memory for liquid_drop");
     make_lumps(values, lump);
     PBD_TRY(smoothed_make(values, lump, lump[1].particles > 0 ? 2 : 1, scene));
     scene->duration = pbd_real(values, "duration");
@@ -71,13 +69,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     scene->gravity[1] = -pbd_real(values, "gravity");
     *watch = smoothed_watch_start(values, scene, 0);
     return add_ground(values, scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -135,8 +126,8 @@ const pbd_case pbd_case_liquid_drop = {
     .source = "desbrun1996 Figure 6, sections 3.2 and 5",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(smoothed_watch),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = body_free,
 };

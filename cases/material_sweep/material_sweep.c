@@ -44,9 +44,7 @@ static void find_reference(const pbd_scene *scene, double gravity, double tracti
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    sweep_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a material sweep");
+    sweep_detail *detail = scene->detail;
     const int load = pbd_choice(values, "load");
     const double gravity = load == GRAVITY ? pbd_real(values, "gravity") : 0;
     const double traction = load == SURFACE ? pbd_real(values, "traction") : 0;
@@ -62,9 +60,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 /* Strains of the middle half of the bar, which the held root does not reach. */
@@ -112,7 +108,7 @@ const pbd_case pbd_case_material_sweep = {
     .source = "cao2023 Figure 9",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(sweep_detail),
     .build = build,
     .measure = measure,
-    .free_scene = beam_free,
 };

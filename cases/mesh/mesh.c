@@ -290,13 +290,11 @@ static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     pbd_content content = {0};
     mesh_file mesh = {0};
-    *scene = (pbd_scene){0};
     pbd_status status = pbd_read_file(values, "file", &content);
     if (status.code == PBD_OK) status = mesh_file_read(&content, &mesh);
     if (status.code == PBD_OK) status = fill(&mesh, values, scene);
     mesh_file_free(&mesh);
     pbd_content_free(&content);
-    if (status.code != PBD_OK) body_free(scene);
     return status;
 }
 
@@ -355,5 +353,4 @@ const pbd_case pbd_case_mesh = {
     .params = params,
     .build = build,
     .measure = measure,
-    .free_scene = body_free,
 };

@@ -57,8 +57,8 @@ const pbd_case pbd_case_notched_block = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager",
+    PARTICLE_DETAIL(granular_drop_detail),
     .build = build,
     .measure = granular_drop_measure,
     .observe = granular_drop_observe,
-    .free_scene = granular_drop_free,
 };

@@ -120,7 +120,7 @@ static pbd_status add_cloth(const pbd_values *values, paint_detail *detail, pbd_
         status = body_hold(scene, mark);
     }
     free(mark);
-    body_free(&sheet);
+    pbd_scene_free(&sheet);
     return status;
 }
 
@@ -145,10 +145,8 @@ static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    paint_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for paint on a cloth");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    paint_detail *detail = scene->detail;
     const double side = pbd_real(values, "side");
     const int cells = (int)pbd_integer(values, "cells");
     detail->size = (sheet_size){side, side, cells, cells};
@@ -168,19 +166,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LOOKS;
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    paint_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -311,8 +296,8 @@ const pbd_case pbd_case_paint_on_cloth = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=herschel_bulkley yield_stress=50",
+    PARTICLE_DETAIL(paint_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

@@ -23,18 +23,17 @@ typedef struct pairs_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const size_t pairs = (size_t)pbd_integer(values, "pairs"), n = 2 * pairs;
     const double spacing = pbd_real(values, "spacing"), h = pbd_real(values, "h") * spacing;
     const double farthest = pbd_real(values, "farthest") * h;
     const int dimensions = pbd_choice(values, "dimensions") + 2;
-    pairs_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
+    pairs_detail *detail = scene->detail;
     scene->positions = calloc(3 * n, sizeof *scene->positions);
     scene->velocities = calloc(3 * n, sizeof *scene->velocities);
     scene->forces = calloc(3 * n, sizeof *scene->forces);
     scene->masses = malloc(n * sizeof *scene->masses);
-    if (!detail || !scene->positions || !scene->velocities || !scene->forces || !scene->masses)
+    if (!scene->positions || !scene->velocities || !scene->forces || !scene->masses)
         return pbd_error(PBD_FAILED, "out of memory for %zu pairs of particles", pairs);
     for (size_t i = 0; i < n; i++) {
         scene->positions[3 * i + 1] = (double)(i / 2) * 4.5 * h;
@@ -53,13 +52,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
                                        .particles = 2,
                                        .mass = scene->masses};
     return pbd_ok();
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
 }
 
 /* ---- The kernel -------------------------------------------------------------------------------------------------- */
@@ -189,7 +181,7 @@ const pbd_case pbd_case_particle_pairs = {
     .source = "desbrun1996 Figures 1, 2, 3 and 5",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(pairs_detail),
     .build = build,
     .measure = measure,
-    .free_scene = body_free,
 };

@@ -22,8 +22,8 @@ static const pbd_param params[] = {
     {0}};
 
 typedef struct recovery_detail {
-    returning back;
     sampling particles;
+    returning back;
     size_t loose;
 } recovery_detail;
 
@@ -59,10 +59,8 @@ static void squash(const pbd_values *values, pbd_scene *scene) {
     }
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    recovery_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    recovery_detail *detail = scene->detail;
     sampling_plan plan = particle_plan(values);
     plan.cubes = true; /* so that the tetrahedra hold every particle */
     const placement here = placement_at(0, 0, 0);
@@ -81,19 +79,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     squash(values, scene);
     detail->back = returning_start(scene);
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    recovery_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -124,8 +109,8 @@ const pbd_case pbd_case_recovery = {
     .source = "cao2023 Figure 5, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES | PBD_NEEDS_TETS,
     .params = params,
+    PARTICLE_DETAIL(recovery_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

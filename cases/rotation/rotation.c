@@ -33,7 +33,7 @@ typedef struct rotation_detail {
     bool spins;
     double momentum; /* kg m^2/s: about z, at the start */
     long looks;
-    double before[]; /* particles x 3, m: at the first look */
+    double *before; /* particles x 3, m: at the first look */
 } rotation_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static pbd_status spin_up(double spin, rotation_detail *detail, pbd_scene *scene
     return pbd_ok();
 }
 
-static pbd_status build_body(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const size_t sites[3] = {(size_t)pbd_integer(values, "nx"), (size_t)pbd_integer(values, "ny"),
                              (size_t)pbd_integer(values, "nz")};
     const size_t count = sites[0] * sites[1] * sites[2];
@@ -104,9 +104,9 @@ static pbd_status build_body(const pbd_values *values, pbd_scene *scene) {
     if (count > SAMPLING_MOST)
         return pbd_error(PBD_BAD_INPUT, "nx=%zu ny=%zu nz=%zu are %zu particles: %d at most", sites[0], sites[1],
                          sites[2], count, SAMPLING_MOST);
-    rotation_detail *detail = calloc(1, sizeof *detail + 3 * count * sizeof *detail->before);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    rotation_detail *detail = scene->detail;
+    detail->before = calloc(3 * count, sizeof *detail->before);
+    if (!detail->before) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
     for (int d = 0; d < 3; d++) detail->sites[d] = sites[d];
     detail->angle = pbd_real(values, "angle") * PI / 180;
     scene->material = particle_material(values);
@@ -118,11 +118,7 @@ static pbd_status build_body(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    const pbd_status status = build_body(values, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
-}
+static void free_detail(void *detail) { free(((rotation_detail *)detail)->before); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
@@ -271,8 +267,9 @@ const pbd_case pbd_case_rotation = {
     .source = "cao2023 figures 11 and 12",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(rotation_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = body_free,
+    .free_detail = free_detail,
 };

@@ -1,9 +1,9 @@
 /* A body of the user's own, given by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
+#include "cases/geometry/triangle_file.h"
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/scenes/sampled.h"
-#include "cases/geometry/triangle_file.h"
 
 static const pbd_param params[] = {
     {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .ply or .stl"},
@@ -14,7 +14,6 @@ static const pbd_param params[] = {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     pbd_content content = {0};
     triangle_mesh mesh = {0};
-    *scene = (pbd_scene){0};
     pbd_status status = pbd_read_file(values, "file", &content);
     if (status.code == PBD_OK) status = triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh);
     if (status.code == PBD_OK) {
@@ -33,8 +32,8 @@ const pbd_case pbd_case_sampled_mesh = {
     .source = "",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(sampled_detail),
     .build = build,
     .measure = sampled_measure,
     .observe = sampled_observe,
-    .free_scene = sampled_free,
 };

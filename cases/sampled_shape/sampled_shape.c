@@ -25,8 +25,8 @@ const pbd_case pbd_case_sampled_shape = {
     .source = "",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(sampled_detail),
     .build = build,
     .measure = sampled_measure,
     .observe = sampled_observe,
-    .free_scene = sampled_free,
 };

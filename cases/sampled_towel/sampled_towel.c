@@ -93,11 +93,9 @@ static void pull_edges(const towel_detail *detail, double traction, pbd_scene *s
     }
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    towel_detail *detail = calloc(1, sizeof *detail);
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    towel_detail *detail = scene->detail;
     double spacing;
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a towel");
     const double angle = acos(-1) / 180 * pbd_real(values, "fibre_angle"), traction = pbd_real(values, "traction");
     scene->material = particle_material(values);
     scene->material.fibre[0][0] = cos(angle);
@@ -114,18 +112,7 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static void free_scene(pbd_scene *scene) {
-    towel_detail *detail = scene->detail;
-    if (detail) body_free(&detail->middle);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
-}
+static void free_detail(void *detail) { pbd_scene_free(&((towel_detail *)detail)->middle); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
@@ -232,8 +219,9 @@ const pbd_case pbd_case_sampled_towel = {
     .source = "cao2023 Figure 6, Table 1 and section 4.3 (C-7)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(towel_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
+    .free_detail = free_detail,
 };

@@ -92,11 +92,9 @@ static pbd_status set_walls(const pbd_values *values, const column_detail *detai
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    column_detail *detail = calloc(1, sizeof *detail);
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    column_detail *detail = scene->detail;
     double width = 0;
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a column");
     detail->form = (heap_form)pbd_choice(values, "shape");
     detail->radius = pbd_real(values, "column_radius");
     detail->height = detail->radius * pbd_real(values, "aspect");
@@ -112,19 +110,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(set_radii(values, &detail->particles, scene));
     return set_walls(values, detail, width, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    column_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -195,8 +180,8 @@ const pbd_case pbd_case_sand_column = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=drucker_prager",
+    PARTICLE_DETAIL(column_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

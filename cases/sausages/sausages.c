@@ -143,10 +143,8 @@ static pbd_status place_sausages(const pbd_values *values, const sausages_detail
     return status;
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    sausages_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for sausages");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    sausages_detail *detail = scene->detail;
     PBD_TRY(check_sizes(values));
     detail->sausages = (size_t)pbd_integer(values, "sausages");
     scene->material = particle_material(values);
@@ -163,19 +161,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     add_table(values, scene);
     add_glass_box(values, scene);
     return add_cuts(values, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    sausages_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -218,8 +203,8 @@ const pbd_case pbd_case_sausages = {
     .source = "cao2023 Figure 8, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(sausages_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

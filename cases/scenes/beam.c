@@ -85,7 +85,6 @@ pbd_status beam_build(const pbd_values *values, pbd_scene *scene, beam_size *siz
 }
 
 pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size) {
-    *scene = (pbd_scene){0};
     *size = (beam_size){.length = pbd_real(values, "length"),
                         .width = pbd_real(values, "width"),
                         .across = (int)pbd_integer(values, "cells"),
@@ -102,11 +101,7 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
                                      .density = pbd_real(values, "density"),
                                      .convention = PBD_D_STANDARD,
                                      .law = law_names[pbd_choice(values, "material")]};
-    const pbd_status status = allocate(scene);
-    if (status.code != PBD_OK) {
-        beam_free(scene);
-        return status;
-    }
+    PBD_TRY(allocate(scene));
     fill_mesh(size, scene);
     lump_mass(size, scene);
     return pbd_ok();
@@ -177,5 +172,3 @@ void beam_tip(const beam_size *size, const double *rows, double out[3]) {
     for (int p = 0; p < count; p++)
         for (uint32_t d = 0; d < 3; d++) out[d] += rows[3 * tip[p] + d] / count;
 }
-
-void beam_free(pbd_scene *scene) { body_free(scene); }

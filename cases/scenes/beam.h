@@ -50,6 +50,5 @@ void beam_layer_mean(const beam_size *size, const double *rows, int i, double ou
 /* How much wider than at rest the layers first .. last are at x: the best single factor on the distances of their
  * particles from each layer's middle. */
 double beam_lateral_stretch(const pbd_scene *scene, const beam_size *size, const double *x, int first, int last);
-void beam_free(pbd_scene *scene); /* also frees scene->detail with free() */
 
 #endif

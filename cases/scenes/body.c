@@ -158,17 +158,3 @@ pbd_status body_hold(pbd_scene *scene, const unsigned char *mark) {
         if (mark[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
     return pbd_ok();
 }
-
-void body_free(pbd_scene *scene) {
-    void *owned[] = {
-        scene->positions, scene->velocities,    scene->start,    scene->forces,         scene->masses,
-        scene->hex,       scene->tet,           scene->triangle, scene->fixed_particle, scene->settle.watch,
-        scene->detail,    scene->volumes,       scene->body,     scene->collider,       scene->contact.radius,
-        scene->blade,     scene->collider_mesh, scene->matter};
-    for (size_t i = 0; scene->collider_mesh && i < scene->collider_meshes; i++) {
-        free(scene->collider_mesh[i].vertex);
-        free(scene->collider_mesh[i].triangle);
-    }
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    *scene = (pbd_scene){0};
-}

@@ -65,7 +65,4 @@ pbd_status body_start_at_rest(pbd_scene *scene);
 /* Holds the particles whose mark is not 0. */
 pbd_status body_hold(pbd_scene *scene, const unsigned char *mark);
 
-/* Frees every array of a scene that was made with malloc, and `detail`. */
-void body_free(pbd_scene *scene);
-
 #endif

@@ -34,13 +34,6 @@ const pbd_param cube_params[] = {
      "none: no reference, for meshes (above about 25 cells) whose direct solve takes too long"},
     {0}};
 
-/* What the case keeps for measuring. */
-typedef struct cube_detail {
-    double *reference; /* displacements of FEM, particles x 3, m; NULL for reference=none */
-    size_t top_count;
-    uint32_t *top; /* particles of the loaded face */
-} cube_detail;
-
 static size_t node_at(const int cells[3], int i, int j, int k) {
     return (size_t)i + (size_t)(cells[0] + 1) * ((size_t)j + (size_t)(cells[1] + 1) * (size_t)k);
 }
@@ -82,27 +75,16 @@ pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_materia
     scene->masses = calloc(n, sizeof *scene->masses);
     scene->hex = calloc(8 * scene->hexes, sizeof *scene->hex);
     scene->fixed_particle = calloc(base, sizeof *scene->fixed_particle);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->hex || !scene->fixed_particle) {
-        cube_free(scene);
+    if (!scene->positions || !scene->forces || !scene->masses || !scene->hex || !scene->fixed_particle)
         return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu hexahedra", scene->hexes);
-    }
     fill_mesh(cells, size, scene);
     return pbd_ok();
 }
 
-void cube_free(pbd_scene *scene) {
-    cube_detail *detail = scene->detail;
-    if (detail) {
-        free(detail->reference);
-        free(detail->top);
-        free(detail);
-    }
-    free(scene->positions);
-    free(scene->forces);
-    free(scene->masses);
-    free(scene->hex);
-    free(scene->fixed_particle);
-    *scene = (pbd_scene){0};
+void cube_free_detail(void *detail) {
+    cube_detail *d = detail;
+    free(d->reference);
+    free(d->top);
 }
 
 /* ---- Loads and reference ----------------------------------------------------------------------------------------- */
@@ -136,15 +118,12 @@ static double mean_top_displacement(const cube_detail *detail, const double *u) 
 
 static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_scene *scene) {
     int cells = (int)pbd_integer(values, "cells");
-    cube_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
+    cube_detail *detail = scene->detail;
     size_t top = (size_t)(cells + 1) * (size_t)(cells + 1);
     bool fem = pbd_choice(values, "reference") == 0;
-    if (detail) {
-        if (fem) detail->reference = calloc(3 * scene->particles, sizeof *detail->reference);
-        detail->top = malloc(top * sizeof *detail->top);
-    }
-    if (!detail || (fem && !detail->reference) || !detail->top)
+    if (fem) detail->reference = calloc(3 * scene->particles, sizeof *detail->reference);
+    detail->top = malloc(top * sizeof *detail->top);
+    if ((fem && !detail->reference) || !detail->top)
         return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
     detail->top_count = top;
     for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles - top + t);
@@ -164,7 +143,6 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_sce
 }
 
 pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
     int n = (int)pbd_integer(values, "cells"), cells[3] = {n, n, n};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge};
     pbd_material material = {.E = pbd_real(values, "E"),
@@ -174,9 +152,7 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
     PBD_TRY(cube_mesh(cells, size, &material, scene));
     scene->fixing = (pbd_fixing)pbd_choice(values, "base");
     scene->shared = (pbd_sharing)pbd_choice(values, "shared");
-    pbd_status status = build_detail(test, values, scene);
-    if (status.code != PBD_OK) cube_free(scene);
-    return status;
+    return build_detail(test, values, scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */

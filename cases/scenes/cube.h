@@ -9,12 +9,19 @@ typedef enum cube_test { CUBE_TORSION, CUBE_SHEAR, CUBE_TRACTION } cube_test;
 
 extern const pbd_param cube_params[];
 
+/* What the case keeps for measuring. */
+typedef struct cube_detail {
+    double *reference; /* displacements of FEM, particles x 3, m; NULL for reference=none */
+    size_t top_count;
+    uint32_t *top; /* particles of the loaded face */
+} cube_detail;
+
 /* Builds mesh, loads and the reference: linear FEM on the same mesh, whose loads are scaled until its loaded nodes move
  * by the wanted mean displacement. */
 pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene);
 /* Records displacement_error, displacement_ratio, stiffness_ratio (after projection and before) and shapes. */
 pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
-void cube_free(pbd_scene *scene);
+void cube_free_detail(void *detail);
 
 /* The three cases differ in their load alone. */
 #define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                          \
@@ -26,9 +33,10 @@ void cube_free(pbd_scene *scene);
         .source = "rodero2016 section 5.2, Figure 6",                                                               \
         .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                                                          \
         .params = cube_params,                                                                                      \
+        .detail_bytes = sizeof(cube_detail),                                                                        \
         .build = build,                                                                                             \
         .measure = cube_measure,                                                                                    \
-        .free_scene = cube_free,                                                                                    \
+        .free_detail = cube_free_detail,                                                                            \
     };
 
 /* A box of cells[0] x cells[1] x cells[2] hexahedra with edges size[], its base (z = 0) held, no forces. density 0: 1

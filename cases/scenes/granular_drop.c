@@ -3,15 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct drop_detail {
-    sampling particles;
-    granular_watch watch;
-    double size, height; /* m: the unit of reported lengths; of the body */
-    double start_reach;  /* m: of 99 % of the mass from the axis, at the start */
-    double lowest, rise; /* m: the centre of mass at its lowest so far, and how far it rose from there */
-    double most_reach;   /* m: of 99 % of the mass */
-} drop_detail;
-
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
@@ -21,10 +12,8 @@ static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
-    drop_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
+    granular_drop_detail *detail = scene->detail;
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     heap start;
@@ -43,22 +32,9 @@ static pbd_status fill(const pbd_values *values, const solid *body, double size,
     return pbd_ok();
 }
 
-pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, body, size, scene);
-    if (status.code != PBD_OK) granular_drop_free(scene);
-    return status;
-}
-
-void granular_drop_free(pbd_scene *scene) {
-    drop_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static void watch_rise(drop_detail *detail) {
+static void watch_rise(granular_drop_detail *detail) {
     const double z = detail->watch.centre[2];
     detail->lowest = fmin(detail->lowest, z);
     detail->rise = fmax(detail->rise, z - detail->lowest);
@@ -66,7 +42,7 @@ static void watch_rise(drop_detail *detail) {
 
 pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder) {
-    drop_detail *detail = scene->detail;
+    granular_drop_detail *detail = scene->detail;
     heap now;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -93,7 +69,7 @@ static pbd_status record_pieces(const pbd_scene *scene, const double *x, pbd_rec
     return pbd_ok();
 }
 
-static void record_shape(const drop_detail *detail, const heap *now, pbd_recorder *recorder) {
+static void record_shape(const granular_drop_detail *detail, const heap *now, pbd_recorder *recorder) {
     if (isfinite(now->reach_99)) {
         pbd_metric(recorder, "run_out", "1", PBD_NEUTRAL, (now->reach_99 - detail->start_reach) / detail->size);
         pbd_metric(recorder, "spread", "1", PBD_NEUTRAL, now->reach_99 / detail->start_reach);
@@ -112,7 +88,7 @@ static void record_shape(const drop_detail *detail, const heap *now, pbd_recorde
 
 pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder) {
-    const drop_detail *detail = scene->detail;
+    const granular_drop_detail *detail = scene->detail;
     const double s = detail->size;
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
     heap now;

@@ -10,12 +10,21 @@
         "duration", "s", PBD_REAL, duration_, 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time" \
     }
 
+/* What the cases keep of their scene. */
+typedef struct granular_drop_detail {
+    sampling particles;
+    granular_watch watch;
+    double size, height; /* m: the unit of reported lengths; of the body */
+    double start_reach;  /* m: of 99 % of the mass from the axis, at the start */
+    double lowest, rise; /* m: the centre of mass at its lowest so far, and how far it rose from there */
+    double most_reach;   /* m: of 99 % of the mass */
+} granular_drop_detail;
+
 /* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. */
 pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene);
 pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);
 pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder);
-void granular_drop_free(pbd_scene *scene);
 
 #endif

@@ -4,24 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/geometry/triangle_mesh.h"
 #include "methods/physics/surface/mesh_surface.h"
-
-typedef struct drop_detail {
-    sampling particles;
-    granular_watch watch;
-    double sphere, centre[3];
-    triangle_mesh surface; /* a copy of its own, where the thing is a mesh */
-    bool closed;
-    double thickness, top; /* m */
-    double deepest;        /* m: of a particle's ball in the thing, at most */
-    size_t inside;         /* particles whose centre is in the thing by more than half a spacing, at most */
-} drop_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 /* Keeps what is needed to tell places from it; vertices come to where they stand in the scene. */
-static pbd_status remember_mesh(drop_detail *detail, const pbd_collider_mesh *mesh, double lift) {
+static pbd_status remember_mesh(obstacle_drop_detail *detail, const pbd_collider_mesh *mesh, double lift) {
     const size_t positions = 3 * mesh->vertices * sizeof(double), corners = 3 * mesh->triangles * sizeof(uint32_t);
     triangle_mesh *own = &detail->surface;
     mesh_surface checked;
@@ -41,7 +29,8 @@ static pbd_status remember_mesh(drop_detail *detail, const pbd_collider_mesh *me
     return triangle_tree_make(own->triangles, own->triangle, own->position, &own->tree);
 }
 
-static pbd_status add_thing(const pbd_values *values, drop_detail *detail, const obstacle *thing, pbd_scene *scene) {
+static pbd_status add_thing(const pbd_values *values, obstacle_drop_detail *detail, const obstacle *thing,
+                            pbd_scene *scene) {
     const double friction = pbd_real(values, "friction"),
                  at[3] = {0, 0, thing->mesh ? thing->mesh_lift : thing->sphere};
     memcpy(detail->centre, at, sizeof at);
@@ -61,12 +50,10 @@ static pbd_status add_thing(const pbd_values *values, drop_detail *detail, const
 }
 
 static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scene *scene) {
-    drop_detail *detail = calloc(1, sizeof *detail);
+    obstacle_drop_detail *detail = scene->detail;
     const double size = pbd_real(values, "size"), ground[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
     shapes s = {0};
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
@@ -84,26 +71,21 @@ static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scen
 }
 
 pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
     const pbd_status status = fill(values, &thing, scene);
     if (thing.mesh) collider_mesh_free(thing.mesh); /* owned by the scene, or not at all */
-    if (status.code != PBD_OK) obstacle_drop_free(scene);
     return status;
 }
 
-void obstacle_drop_free(pbd_scene *scene) {
-    drop_detail *detail = scene->detail;
-    if (detail) {
-        sampling_free(&detail->particles);
-        triangle_mesh_free(&detail->surface);
-    }
-    body_free(scene);
+void obstacle_drop_free_detail(void *detail) {
+    obstacle_drop_detail *d = detail;
+    sampling_free(&d->particles);
+    triangle_mesh_free(&d->surface);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 /* From the thing's surface, below 0 inside. */
-static double gap_to_thing(const drop_detail *detail, const double x[3]) {
+static double gap_to_thing(const obstacle_drop_detail *detail, const double x[3]) {
     if (!detail->surface.tree)
         return sqrt((x[0] - detail->centre[0]) * (x[0] - detail->centre[0]) +
                     (x[1] - detail->centre[1]) * (x[1] - detail->centre[1]) +
@@ -114,7 +96,7 @@ static double gap_to_thing(const drop_detail *detail, const double x[3]) {
     return inside ? -distance : distance;
 }
 
-static void look_at_thing(drop_detail *detail, const pbd_scene *scene, const double *x) {
+static void look_at_thing(obstacle_drop_detail *detail, const pbd_scene *scene, const double *x) {
     size_t inside = 0;
     for (size_t i = 0; i < scene->particles; i++) {
         if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 1]) || !isfinite(x[3 * i + 2])) continue;
@@ -127,7 +109,7 @@ static void look_at_thing(drop_detail *detail, const pbd_scene *scene, const dou
 
 pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder) {
-    drop_detail *detail = scene->detail;
+    obstacle_drop_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
@@ -137,7 +119,8 @@ pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *metho
 }
 
 /* Half of the mass lies nearer to the axis; and a share of it still above half of the thing's height. */
-static void record_spread(const drop_detail *detail, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
+static void record_spread(const obstacle_drop_detail *detail, const pbd_scene *scene, const double *x,
+                          pbd_recorder *recorder) {
     double mass = 0, above = 0, moment = 0;
     for (size_t i = 0; i < scene->particles; i++) {
         mass += scene->masses[i];
@@ -151,7 +134,7 @@ static void record_spread(const drop_detail *detail, const pbd_scene *scene, con
 
 pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder) {
-    const drop_detail *detail = scene->detail;
+    const obstacle_drop_detail *detail = scene->detail;
     const double s = fmax(detail->top, 1e-300);
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
     double *x;

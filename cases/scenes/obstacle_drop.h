@@ -4,6 +4,7 @@
 #ifndef PBD_OBSTACLE_DROP_H
 #define PBD_OBSTACLE_DROP_H
 
+#include "cases/geometry/triangle_mesh.h"
 #include "cases/scenes/collider_mesh.h"
 #include "cases/scenes/granular.h"
 
@@ -22,11 +23,23 @@ typedef struct obstacle {
     double mesh_lift; /* m: how far the mesh is to be lifted */
 } obstacle;
 
+/* What the cases keep of their scene. */
+typedef struct obstacle_drop_detail {
+    sampling particles;
+    granular_watch watch;
+    double sphere, centre[3];
+    triangle_mesh surface; /* a copy of its own, where the thing is a mesh */
+    bool closed;
+    double thickness, top; /* m */
+    double deepest;        /* m: of a particle's ball in the thing, at most */
+    size_t inside;         /* particles whose centre is in the thing by more than half a spacing, at most */
+} obstacle_drop_detail;
+
 pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene);
 pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);
 pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder);
-void obstacle_drop_free(pbd_scene *scene);
+void obstacle_drop_free_detail(void *detail);
 
 #endif

@@ -88,6 +88,8 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
     return pbd_ok();
 }
 
+void particle_free_detail(void *detail) { sampling_free(detail); }
+
 /* ---- Contact ----------------------------------------------------------------------------------------------------- */
 
 double particle_radius(const pbd_values *values, const sampling *s) {

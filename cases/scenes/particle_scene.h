@@ -70,6 +70,12 @@ placement placement_turned(const double axis[3], double angle, const double by[3
  * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
+/* detail_bytes and free_detail of a case whose detail begins with `sampling particles`. */
+#define PARTICLE_DETAIL(TYPE)                                                                 \
+    .detail_bytes = sizeof(TYPE) + 0 * sizeof(char[offsetof(TYPE, particles) == 0 ? 1 : -1]), \
+    .free_detail = particle_free_detail
+void particle_free_detail(void *detail);
+
 /* contact_radius, or 0.7 spacings: spheres about the sites of a square lattice that are 1/sqrt(2) large leave no hole.
  */
 double particle_radius(const pbd_values *values, const sampling *s);

@@ -7,11 +7,6 @@
 
 const char *const sampled_sides[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 
-typedef struct sampled_detail {
-    sampling particles;
-    double peak; /* J: the most kinetic energy seen */
-} sampled_detail;
-
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_scene *scene) {
@@ -37,10 +32,8 @@ static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_sce
     return status;
 }
 
-static pbd_status fill(const pbd_values *values, const solid *body, pbd_scene *scene) {
-    sampled_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a body");
+pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene) {
+    sampled_detail *detail = scene->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
     scene->material = particle_material(values);
@@ -56,19 +49,6 @@ static pbd_status fill(const pbd_values *values, const solid *body, pbd_scene *s
     const double at[3] = {0, 0, body->low[2] - pbd_real(values, "drop")}, up[3] = {0, 0, 1};
     particle_add_plane(scene, at, up, pbd_real(values, "friction"));
     return pbd_ok();
-}
-
-pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, body, scene);
-    if (status.code != PBD_OK) sampled_free(scene);
-    return status;
-}
-
-void sampled_free(pbd_scene *scene) {
-    sampled_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */

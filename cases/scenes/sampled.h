@@ -17,11 +17,16 @@ extern const char *const sampled_sides[]; /* none, x_min ... z_max */
         "duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"                                  \
     }
 
+/* What the cases keep of their scene. */
+typedef struct sampled_detail {
+    sampling particles;
+    double peak; /* J: the most kinetic energy seen */
+} sampled_detail;
+
 /* Builds the scene of a body whose parameters are those above. */
 pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene);
 pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                            pbd_recorder *recorder);
 pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
-void sampled_free(pbd_scene *scene);
 
 #endif

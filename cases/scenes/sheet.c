@@ -59,17 +59,13 @@ pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene) {
     scene->positions = calloc(3 * scene->particles, sizeof *scene->positions);
     scene->forces = calloc(3 * scene->particles, sizeof *scene->forces);
     scene->triangle = calloc(3 * scene->triangles, sizeof *scene->triangle);
-    if (!scene->positions || !scene->forces || !scene->triangle) {
-        const size_t wanted = scene->triangles;
-        body_free(scene);
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", wanted);
-    }
+    if (!scene->positions || !scene->forces || !scene->triangle)
+        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", scene->triangles);
     fill_mesh(size, scene);
     return pbd_ok();
 }
 
 pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *size) {
-    *scene = (pbd_scene){0};
     *size = (sheet_size){pbd_real(values, "length"), pbd_real(values, "width"), 0, (int)pbd_integer(values, "cells")};
     const double along = size->length / size->width * size->across;
     if (!(along < 1e6))
@@ -79,11 +75,7 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
     set_material(values, &scene->material);
     PBD_TRY(sheet_mesh(size, scene));
     scene->masses = calloc(scene->particles, sizeof *scene->masses);
-    if (!scene->masses) {
-        const size_t wanted = scene->particles;
-        body_free(scene);
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", wanted);
-    }
+    if (!scene->masses) return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", scene->particles);
     lump_mass(size, scene);
     return pbd_ok();
 }

@@ -58,10 +58,8 @@ static void add_bed(const double low[3], const double high[3], double friction, 
     }
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    dive_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a bed of snow");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    dive_detail *detail = scene->detail;
     const double dive = pbd_real(values, "dive"), gap = pbd_real(values, "gap"), speed = pbd_real(values, "speed");
     const double friction = pbd_real(values, "floor_friction");
     detail->length = pbd_real(values, "length");
@@ -88,19 +86,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     const person_pose pose = {pbd_real(values, "person"), pbd_real(values, "pitch"), top[2] + gap, 0};
     person_add(scene, &pose, -speed, (gap + dive) / speed, friction);
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    dive_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -207,8 +192,8 @@ const pbd_case pbd_case_snow_dive = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=nacc alpha0=-0.0005 beta=0.05 xi=30 M=1.85",
+    PARTICLE_DETAIL(dive_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

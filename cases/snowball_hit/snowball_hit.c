@@ -29,11 +29,9 @@ typedef struct hit_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     static const double foot[3] = {0, 0, 0}, up[3] = {0, 0, 1};
-    hit_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a snowball");
+    hit_detail *detail = scene->detail;
     const double size = pbd_real(values, "size"), person = pbd_real(values, "person"), gap = pbd_real(values, "gap");
     const double speed = pbd_real(values, "speed"), friction = pbd_real(values, "floor_friction");
     const double height = person * pbd_real(values, "aim"), away = 0.1 * person + gap + 0.5 * size;
@@ -57,19 +55,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     particle_add_plane(scene, foot, up, friction);
     person_add(scene, &(person_pose){.height = person}, 0, 0, friction);
     return pbd_ok();
-}
-
-static void free_scene(pbd_scene *scene) {
-    hit_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -163,8 +148,8 @@ const pbd_case pbd_case_snowball_hit = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=nacc alpha0=-0.005 beta=0.05 xi=30 M=1.85",
+    PARTICLE_DETAIL(hit_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

@@ -37,10 +37,9 @@ static motion motion_of(const pbd_scene *scene, const double *x, const double *v
 static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
     const double spin = pbd_real(values, "spin");
     double centre[3] = {0}, mass = 0;
-    spin_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
+    spin_detail *detail = scene->detail;
     scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!detail || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
     for (size_t p = 0; p < scene->particles; p++) {
         mass += scene->masses[p];
         for (size_t d = 0; d < 3; d++) centre[d] += scene->masses[p] * scene->positions[3 * p + d];
@@ -60,9 +59,7 @@ static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = spin_up(values, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return spin_up(values, scene);
 }
 
 static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, motion *out) {
@@ -113,8 +110,8 @@ const pbd_case pbd_case_spinning_bar = {
     .source = "conservation of momentum and energy",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(spin_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = beam_free,
 };

@@ -27,10 +27,8 @@ typedef struct water_detail {
     size_t looks;
 } water_detail;
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    water_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a tank");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    water_detail *detail = scene->detail;
     const double depth = pbd_real(values, "depth"), spacing = depth / (double)pbd_integer(values, "cells");
     const double gravity = pbd_real(values, "gravity"), given = pbd_real(values, "duration");
     const double half = 0.5 * spacing * fmax(round(pbd_real(values, "width") * depth / spacing), 1);
@@ -52,20 +50,10 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static void free_scene(pbd_scene *scene) {
-    water_detail *detail = scene->detail;
-    if (detail) {
-        free(detail->pressure);
-        free(detail->height);
-    }
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
+static void free_detail(void *detail) {
+    water_detail *d = detail;
+    free(d->pressure);
+    free(d->height);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -161,8 +149,9 @@ const pbd_case pbd_case_still_water = {
     .source = "hydrostatics",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(water_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
+    .free_detail = free_detail,
 };

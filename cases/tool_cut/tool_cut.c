@@ -41,10 +41,8 @@ static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    smoothed_watch *watch = calloc(1, sizeof *watch);
-    scene->detail = watch;
-    if (!watch) return pbd_error(PBD_FAILED, "out of memory for tool_cut");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    smoothed_watch *watch = scene->detail;
     const smoothed_lump body = {.shape = SMOOTHED_BLOCK,
                                 .particles = (size_t)pbd_integer(values, "particles"),
                                 .columns = (size_t)pbd_integer(values, "columns")};
@@ -61,13 +59,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     watch->frame_at[SMOOTHED_FRAMES - 1] = scene->duration;
     if (to < scene->duration) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "duration=%g s ends before the tool has come down, at %g s", scene->duration, to);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) body_free(scene);
-    return status;
 }
 
 /* Where the tool's tip is, for pictures. */
@@ -95,8 +86,8 @@ const pbd_case pbd_case_tool_cut = {
     .source = "desbrun1996 Figures 4 and 7",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(smoothed_watch),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = body_free,
 };

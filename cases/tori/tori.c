@@ -86,10 +86,8 @@ static pbd_status add_walls(const pbd_values *values, double size, pbd_scene *sc
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    tori_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for tori");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    tori_detail *detail = scene->detail;
     const double size = pbd_real(values, "size");
     const int contact = pbd_choice(values, "contact");
     detail->tori = (size_t)pbd_integer(values, "tori");
@@ -108,19 +106,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     detail->watch = particle_watch_start(particle_radius(values, &detail->particles), 0);
     scene->contact.between_bodies = contact == CONTACT_ON;
     return contact == CONTACT_OFF ? pbd_ok() : add_walls(values, size, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    tori_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -151,8 +136,8 @@ const pbd_case pbd_case_tori = {
     .source = "cao2023 Figure 3, Table 1",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
+    PARTICLE_DETAIL(tori_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

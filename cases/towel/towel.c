@@ -44,13 +44,8 @@ static void pull_edges(const sheet_size *size, double pull, pbd_scene *scene) {
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     sheet_size size;
     PBD_TRY(sheet_build(values, scene, &size));
-    towel_detail *detail = calloc(1, sizeof *detail);
-    if (!detail) {
-        body_free(scene);
-        return pbd_error(PBD_FAILED, "out of memory for a towel");
-    }
+    towel_detail *detail = scene->detail;
     const double pull = pbd_real(values, "pull"), stress = pull / scene->material.thickness;
-    scene->detail = detail;
     add_second_fibre(values, &scene->material);
     pull_edges(&size, pull, scene);
     body_set_motion(values, scene);
@@ -92,7 +87,7 @@ const pbd_case pbd_case_towel = {
     .source = "cao2023 Figure 6 and section 4.3 (C-7, C-8)",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_TRIANGLES,
     .params = params,
+    .detail_bytes = sizeof(towel_detail),
     .build = build,
     .measure = measure,
-    .free_scene = body_free,
 };

@@ -47,9 +47,7 @@ static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *sce
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    twist_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a twist");
+    twist_detail *detail = scene->detail;
     detail->size = *size;
     detail->angle = TURN * pbd_real(values, "revolutions");
     detail->saint_venant = saint_venant_energy(&scene->material, size, detail->angle);
@@ -61,9 +59,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = fill(values, &size, scene);
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return fill(values, &size, scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -141,7 +137,7 @@ const pbd_case pbd_case_twist = {
     .source = "Timoshenko and Goodier 1951, section 109",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(twist_detail),
     .build = build,
     .measure = measure,
-    .free_scene = beam_free,
 };

@@ -74,19 +74,14 @@ static pbd_status place(pbd_scene *scene, const uniaxial_detail *d, bool free_si
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    uniaxial_detail *d = calloc(1, sizeof *d);
-    scene->detail = d;
-    pbd_status status = d ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for uniaxial");
-    if (d) {
-        const bool free_sides = pbd_choice(values, "sides") == 1;
-        d->size = size;
-        d->stretch = pbd_real(values, "stretch");
-        find_answer(&scene->material, free_sides, d);
-        status = place(scene, d, free_sides);
-    }
+    uniaxial_detail *d = scene->detail;
+    const bool free_sides = pbd_choice(values, "sides") == 1;
+    d->size = size;
+    d->stretch = pbd_real(values, "stretch");
+    find_answer(&scene->material, free_sides, d);
+    PBD_TRY(place(scene, d, free_sides));
     if (pbd_choice(values, "mode") == 1) scene->duration = pbd_real(values, "duration");
-    if (status.code != PBD_OK) beam_free(scene);
-    return status;
+    return pbd_ok();
 }
 
 /* The largest distance from where the even deformation puts a particle, in widths. */
@@ -132,7 +127,7 @@ const pbd_case pbd_case_uniaxial = {
     .source = "cao2023 Fig. 2; methods/physics/matter/uniaxial.h",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(uniaxial_detail),
     .build = build,
     .measure = measure,
-    .free_scene = beam_free,
 };

@@ -25,13 +25,10 @@ typedef struct vibration_detail {
     double *time, *tip; /* s, m */
 } vibration_detail;
 
-static void free_scene(pbd_scene *scene) {
-    vibration_detail *d = scene->detail;
-    if (d) {
-        free(d->time);
-        free(d->tip);
-    }
-    beam_free(scene);
+static void free_detail(void *detail) {
+    vibration_detail *d = detail;
+    free(d->time);
+    free(d->tip);
 }
 
 /* Shape of the first mode at s in [0, 1], 1 at the tip. */
@@ -49,10 +46,9 @@ static double slender_frequency(const pbd_material *m, const beam_size *size) {
 }
 
 static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    vibration_detail *d = calloc(1, sizeof *d);
-    scene->detail = d;
+    vibration_detail *d = scene->detail;
     scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!d || !scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
     const double periods = pbd_real(values, "periods");
     *d = (vibration_detail){.size = *size,
                             .frequency = slender_frequency(&scene->material, size),
@@ -71,9 +67,7 @@ static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_sce
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    const pbd_status status = swing(values, &size, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
+    return swing(values, &size, scene);
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
@@ -160,8 +154,9 @@ const pbd_case pbd_case_vibrating_bar = {
     .source = "Euler-Bernoulli beam; logarithmic decrement",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
+    .detail_bytes = sizeof(vibration_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
+    .free_detail = free_detail,
 };

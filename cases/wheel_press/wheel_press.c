@@ -67,10 +67,8 @@ static pbd_status set_plates(const pbd_values *values, const press_detail *detai
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    press_detail *detail = calloc(1, sizeof *detail);
-    scene->detail = detail;
-    if (!detail) return pbd_error(PBD_FAILED, "out of memory for a wheel");
+static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+    press_detail *detail = scene->detail;
     const double size = pbd_real(values, "size"), speed = pbd_real(values, "speed");
     const wheel w = {0.5 * size, 0.5 * size * pbd_real(values, "rim"), 0.5 * size * pbd_real(values, "width"),
                      pbd_integer(values, "spokes")};
@@ -87,19 +85,6 @@ static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
     return set_plates(values, detail, scene);
-}
-
-static void free_scene(pbd_scene *scene) {
-    press_detail *detail = scene->detail;
-    if (detail) sampling_free(&detail->particles);
-    body_free(scene);
-}
-
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    *scene = (pbd_scene){0};
-    const pbd_status status = fill(values, scene);
-    if (status.code != PBD_OK) free_scene(scene);
-    return status;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -175,8 +160,8 @@ const pbd_case pbd_case_wheel_press = {
     .params = params,
     .shared = flow_params,
     .presets = "flow=von_mises yield_stress=1e5",
+    PARTICLE_DETAIL(press_detail),
     .build = build,
     .measure = measure,
     .observe = observe,
-    .free_scene = free_scene,
 };

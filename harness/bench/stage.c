@@ -9,7 +9,7 @@
 
 void pbd_stage_close(pbd_stage *s) {
     if (s->state) pbd_stage_method(s)->destroy(s->state);
-    if (s->cell) s->cell->c->free_scene(&s->scene);
+    if (s->cell) pbd_case_free(s->cell->c, &s->scene);
     pbd_exec_destroy(s->exec);
     pbd_recorder_destroy(s->recorder);
     pbd_result_free(&s->record);
@@ -40,8 +40,7 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
     out->recorder = pbd_recorder_create(&out->record, pbd_interrupted);
     if (!out->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
-    PBD_TRY(cell->c->build(&cell->case_values, &out->scene));
-    out->scene.bytes = sizeof out->scene;
+    PBD_TRY(pbd_case_build(cell->c, &cell->case_values, &out->scene));
     PBD_TRY(pbd_check_scene(&out->scene, m));
     PBD_TRY(m->create(&out->scene, &cell->method_values, out->exec, out->recorder, &out->state));
     return find_dt(out);

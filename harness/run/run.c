@@ -243,10 +243,9 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     const pbd_method *m = pbd_cell_method(cell);
     pbd_snapshots *snapshots = NULL;
     pbd_recorder_enter(recorder, "build");
-    pbd_status status = cell->c->build(&cell->case_values, scene);
+    pbd_status status = pbd_case_build(cell->c, &cell->case_values, scene);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
-    scene->bytes = sizeof *scene;
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
@@ -306,7 +305,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
         ended = pbd_error(PBD_FAILED, "out of memory while recording");
     const bool refused = is_refused(&ended, state);
     pbd_cell_method(&item->cell)->destroy(state);
-    item->cell.c->free_scene(&scene);
+    pbd_case_free(item->cell.c, &scene);
     pbd_exec_destroy(exec);
     pbd_recorder_destroy(recorder);
     if (refused) {

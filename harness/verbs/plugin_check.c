@@ -42,7 +42,7 @@ typedef void (*scene_change)(pbd_scene *scene);
 
 static void close_solver(solver *s) {
     if (s->method) s->method->destroy(s->state);
-    if (s->c) s->c->free_scene(&s->scene);
+    if (s->c) pbd_case_free(s->c, &s->scene);
     pbd_exec_destroy(s->exec);
     pbd_recorder_destroy(s->recorder);
     pbd_result_free(&s->reported);
@@ -68,8 +68,7 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     pbd_setting setting[1];
     *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
     PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
-    PBD_TRY(of->c->build(&s->case_values, &s->scene));
-    s->scene.bytes = sizeof s->scene;
+    PBD_TRY(pbd_case_build(of->c, &s->case_values, &s->scene));
     if (change) change(&s->scene);
     s->numbers = 3 * s->scene.particles;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
