@@ -281,10 +281,17 @@ typedef struct pbd_scene {
 
 typedef struct pbd_recorder pbd_recorder;
 
-typedef enum pbd_direction { PBD_NEUTRAL, PBD_LOWER_IS_BETTER, PBD_HIGHER_IS_BETTER } pbd_direction;
+/* What a metric is for: comparisons, tables and history choose by it, never by names. */
+typedef enum pbd_kind {
+    PBD_STATE,   /* describes the answer; no value is better than another */
+    PBD_ERROR,   /* lower is better; two builds must agree on it before their times are compared */
+    PBD_QUALITY, /* higher is better */
+    PBD_COST,    /* time, memory, bytes, operations: lower is better, and never part of a comparison of answers */
+    PBD_COUNT    /* of pbd_count: exact, and the same in two builds that do the same */
+} pbd_kind;
 
 /* A number of the run; a second call with the same name replaces it. */
-void pbd_metric(pbd_recorder *, const char *name, const char *unit, pbd_direction, double value);
+void pbd_metric(pbd_recorder *, const char *name, const char *unit, pbd_kind, double value);
 /* A count that adds up over calls (constraint_solves, steps): stored beside the metrics, exact. */
 void pbd_count(pbd_recorder *, const char *name, uint64_t add);
 /* One component of a series; appends. A series of vectors has components "x", "y", "z", one of numbers "value". */

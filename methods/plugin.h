@@ -46,7 +46,7 @@ struct pbd_emu_index;
     F(const char *, pbd_text, (const pbd_values *v, const char *name), (v, name))                                  \
     F(pbd_status, pbd_read_file, (const pbd_values *v, const char *name, pbd_content *out), (v, name, out))        \
     P(pbd_content_free, (pbd_content * content), (content))                                                        \
-    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_direction direction, double value),   \
+    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_kind kind, double value),   \
       (r, name, unit, direction, value))                                                                           \
     P(pbd_count, (pbd_recorder * r, const char *name, uint64_t add), (r, name, add))                               \
     P(pbd_series,                                                                                                  \

@@ -38,7 +38,7 @@ static const double sample_values[SAMPLE_VALUES] = {0.1,
 
 static inline void add_metric(pbd_result *r, const char *name, double value) {
     r->metric[r->metrics++] =
-        (pbd_metric_item){.name = word(name), .unit = word("m"), .direction = PBD_LOWER_IS_BETTER, .value = value};
+        (pbd_metric_item){.name = word(name), .unit = word("m"), .kind = PBD_ERROR, .value = value};
 }
 
 static inline void add_count(pbd_result *r, const char *name, uint64_t count) {

@@ -171,7 +171,7 @@ static void plant_run(pbd_store *store, const char *nu, double k_edge) {
     check_ok(pbd_plan_add(&plan, &request, 0));
     check_ok(pbd_describe_run(&plan.item[0], &result));
     pbd_recorder *recorder = pbd_recorder_create(&result, NULL);
-    pbd_metric(recorder, "k_edge", "1", PBD_NEUTRAL, k_edge);
+    pbd_metric(recorder, "k_edge", "1", PBD_STATE, k_edge);
     pbd_recorder_destroy(recorder);
     result.state = strdup("ok");
     result.says = strdup("");

@@ -26,7 +26,7 @@ static void assert_same_metrics(const pbd_result *got, const pbd_result *wanted)
     for (size_t i = 0; i < wanted->metrics; i++) {
         assert_string_equal(got->metric[i].name, wanted->metric[i].name);
         assert_string_equal(got->metric[i].unit, wanted->metric[i].unit);
-        assert_int_equal(got->metric[i].direction, wanted->metric[i].direction);
+        assert_int_equal(got->metric[i].kind, wanted->metric[i].kind);
         assert_int_equal(got->metric[i].is_count, wanted->metric[i].is_count);
         assert_true(got->metric[i].count == wanted->metric[i].count);
         assert_same(got->metric[i].value, wanted->metric[i].value);
@@ -132,7 +132,7 @@ static void every_part_counts(void **state) {
         if (v == 1) r.metric[3].value = nextafter(r.metric[3].value, 1);
         if (v == 2) r.metric[6].count++;
         if (v == 3) r.metric[3].name[0] = 'b';
-        if (v == 4) r.metric[3].direction = PBD_NEUTRAL;
+        if (v == 4) r.metric[3].kind = PBD_STATE;
         if (v == 5) r.series[0].values[4] = 1e-323;
         if (v == 6) r.series[0].values[1] = 0;
         if (v == 7) r.series[2].unit[0] = 's';

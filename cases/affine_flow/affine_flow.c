@@ -79,7 +79,7 @@ static double distance_of(const double *a, const double *b, size_t particles) {
 }
 
 static void tell(pbd_recorder *recorder, const char *name, double value) {
-    if (isfinite(value)) pbd_metric(recorder, name, "1", PBD_LOWER_IS_BETTER, value);
+    if (isfinite(value)) pbd_metric(recorder, name, "1", PBD_ERROR, value);
 }
 
 /* F of the method against the exact one, over what that is from I, and against that of the places it put its particles
@@ -142,9 +142,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_evenness(scene, x, &now);
     if (status.code == PBD_OK && isfinite(now.mean)) {
-        pbd_metric(recorder, "nn_mean", "1", PBD_NEUTRAL, now.mean);
-        pbd_metric(recorder, "nn_std", "1", PBD_LOWER_IS_BETTER, now.deviation);
-        pbd_metric(recorder, "nn_least", "1", PBD_HIGHER_IS_BETTER, now.least);
+        pbd_metric(recorder, "nn_mean", "1", PBD_STATE, now.mean);
+        pbd_metric(recorder, "nn_std", "1", PBD_ERROR, now.deviation);
+        pbd_metric(recorder, "nn_least", "1", PBD_QUALITY, now.least);
     }
     body_record_shape(scene, x, recorder);
     free(x);

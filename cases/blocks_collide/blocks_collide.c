@@ -125,10 +125,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 static void record_contact(const pbd_scene *scene, pbd_recorder *recorder) {
     const blocks_detail *detail = scene->detail;
     if (!(detail->speed > 0)) return;
-    pbd_metric(recorder, "momentum_drift", "1", PBD_LOWER_IS_BETTER, detail->drift / detail->speed);
+    pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, detail->drift / detail->speed);
     if (isnan(detail->felt_at)) return;
-    pbd_metric(recorder, "contact_distance", "1", PBD_NEUTRAL, detail->felt_at / scene->spacing);
-    pbd_metric(recorder, "contact_time", "s", PBD_NEUTRAL, detail->felt_time);
+    pbd_metric(recorder, "contact_distance", "1", PBD_STATE, detail->felt_at / scene->spacing);
+    pbd_metric(recorder, "contact_time", "s", PBD_STATE, detail->felt_time);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -146,7 +146,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     const pbd_status status = mean_speeds(scene, method, state, speeds);
     if (status.code == PBD_OK && detail->speed > 0)
-        pbd_metric(recorder, "restitution", "1", PBD_NEUTRAL, (speeds[1] - speeds[0]) / (2 * detail->speed));
+        pbd_metric(recorder, "restitution", "1", PBD_STATE, (speeds[1] - speeds[0]) / (2 * detail->speed));
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
 

@@ -170,12 +170,12 @@ static double wave_time(const pbd_scene *scene, double height) {
 }
 
 static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, pbd_recorder *recorder) {
-    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, detail->fastest);
+    pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, detail->fastest);
     if (detail->left < 0) return; /* never left the floor again: no rebound to speak of */
     const double lasted = detail->left - detail->touched;
-    if (detail->down > 0) pbd_metric(recorder, "restitution", "1", PBD_HIGHER_IS_BETTER, detail->up / detail->down);
-    pbd_metric(recorder, "contact_time", "s", PBD_NEUTRAL, lasted);
-    pbd_metric(recorder, "contact_time_ratio", "1", PBD_NEUTRAL, lasted / wave_time(scene, detail->height));
+    if (detail->down > 0) pbd_metric(recorder, "restitution", "1", PBD_QUALITY, detail->up / detail->down);
+    pbd_metric(recorder, "contact_time", "s", PBD_STATE, lasted);
+    pbd_metric(recorder, "contact_time_ratio", "1", PBD_STATE, lasted / wave_time(scene, detail->height));
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -184,22 +184,21 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     const double error = body_shape_error(scene, x);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_LOWER_IS_BETTER, error);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_ERROR, error);
     const double folded = (double)body_strain_at(scene, x).inverted / (double)scene->tets;
-    pbd_metric(recorder, "folded_fraction", "1", PBD_LOWER_IS_BETTER, folded);
-    pbd_metric(recorder, "collapsed", "1", PBD_LOWER_IS_BETTER, !(error <= LOST) || folded > FOLDED);
+    pbd_metric(recorder, "folded_fraction", "1", PBD_ERROR, folded);
+    pbd_metric(recorder, "collapsed", "1", PBD_ERROR, !(error <= LOST) || folded > FOLDED);
     body_record_strain(scene, x, recorder);
     body_record_shape(scene, x, recorder);
     free(x);
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
-    pbd_metric(recorder, "largest_shape_error", "1", PBD_NEUTRAL, detail->worst_shape);
-    pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, fmax(detail->deepest, 0));
-    pbd_metric(recorder, "sideways_speed", "m/s", PBD_NEUTRAL, hypot(now.velocity[0], now.velocity[1]));
+    pbd_metric(recorder, "largest_shape_error", "1", PBD_STATE, detail->worst_shape);
+    pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, fmax(detail->deepest, 0));
+    pbd_metric(recorder, "sideways_speed", "m/s", PBD_STATE, hypot(now.velocity[0], now.velocity[1]));
     if (detail->first.energy > 0 && isfinite(now.energy)) {
-        pbd_metric(recorder, "energy_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.energy / detail->first.energy);
-        pbd_metric(recorder, "energy_rise", "1", PBD_LOWER_IS_BETTER,
-                   detail->highest_energy / detail->first.energy - 1);
+        pbd_metric(recorder, "energy_loss", "1", PBD_ERROR, 1 - now.energy / detail->first.energy);
+        pbd_metric(recorder, "energy_rise", "1", PBD_ERROR, detail->highest_energy / detail->first.energy - 1);
     }
     if (detail->touched >= 0) record_bounce(scene, detail, recorder);
     return pbd_ok();

@@ -65,7 +65,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
     free(x);
     return pbd_ok();
 }

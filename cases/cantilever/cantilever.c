@@ -123,13 +123,13 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     if (status.code == PBD_OK) {
         beam_tip(&detail->size, x, tip);
         beam_tip(&detail->size, scene->positions, rest);
-        pbd_metric(recorder, "tip_deflection", "m", PBD_NEUTRAL, rest[2] - tip[2]);
-        pbd_metric(recorder, "tip_shortening", "m", PBD_NEUTRAL, rest[0] - tip[0]);
+        pbd_metric(recorder, "tip_deflection", "m", PBD_STATE, rest[2] - tip[2]);
+        pbd_metric(recorder, "tip_shortening", "m", PBD_STATE, rest[0] - tip[0]);
         if (detail->timoshenko > 0)
-            pbd_metric(recorder, "timoshenko_ratio", "1", PBD_NEUTRAL, (rest[2] - tip[2]) / detail->timoshenko);
+            pbd_metric(recorder, "timoshenko_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->timoshenko);
         if (detail->reference > 0) {
-            pbd_metric(recorder, "tip_ratio", "1", PBD_NEUTRAL, (rest[2] - tip[2]) / detail->reference);
-            pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_NEUTRAL, detail->uncertainty);
+            pbd_metric(recorder, "tip_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->reference);
+            pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_STATE, detail->uncertainty);
         }
     }
     free(x);

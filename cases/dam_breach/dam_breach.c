@@ -363,8 +363,8 @@ static void record_exchange(const breach_detail *d, pbd_recorder *recorder) {
         pbd_series(recorder, "exchange_by_depth", "exchange", "1", &share, 1, 1);
         pbd_series(recorder, "exchange_by_depth", "sand", "1", &sand, 1, 1);
     }
-    pbd_metric(recorder, "exchange_near_surface", "1", PBD_NEUTRAL, near);
-    pbd_metric(recorder, "sand_near_surface", "1", PBD_NEUTRAL, near_grains);
+    pbd_metric(recorder, "exchange_near_surface", "1", PBD_STATE, near);
+    pbd_metric(recorder, "sand_near_surface", "1", PBD_STATE, near_grains);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -372,17 +372,17 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     free(x);
-    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
-    pbd_metric(recorder, "sand_particles", "1", PBD_NEUTRAL, (double)d->sand);
-    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
+    pbd_metric(recorder, "sand_particles", "1", PBD_STATE, (double)d->sand);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
     liquid_record(&d->watch, recorder);
     if (!d->watch.looked) return pbd_ok();
-    pbd_metric(recorder, "water_compression", "1", PBD_LOWER_IS_BETTER, d->compressed);
-    pbd_metric(recorder, "most_water_compression", "1", PBD_LOWER_IS_BETTER, d->most_compressed);
-    pbd_metric(recorder, "deepest_in_walls", "m", PBD_LOWER_IS_BETTER, d->deepest);
-    pbd_metric(recorder, "water_across", "1", PBD_NEUTRAL, d->water_across);
-    pbd_metric(recorder, "sand_across", "1", PBD_NEUTRAL, d->sand_across);
-    pbd_metric(recorder, "crest", "1", PBD_NEUTRAL, d->crest);
+    pbd_metric(recorder, "water_compression", "1", PBD_ERROR, d->compressed);
+    pbd_metric(recorder, "most_water_compression", "1", PBD_ERROR, d->most_compressed);
+    pbd_metric(recorder, "deepest_in_walls", "m", PBD_ERROR, d->deepest);
+    pbd_metric(recorder, "water_across", "1", PBD_STATE, d->water_across);
+    pbd_metric(recorder, "sand_across", "1", PBD_STATE, d->sand_across);
+    pbd_metric(recorder, "crest", "1", PBD_STATE, d->crest);
     record_exchange(d, recorder);
     return pbd_ok();
 }

@@ -116,18 +116,18 @@ static void record_front(const dam_detail *detail, pbd_recorder *recorder) {
         mean += error;
         count++;
     }
-    pbd_metric(recorder, "front", "1", PBD_NEUTRAL, detail->front);
+    pbd_metric(recorder, "front", "1", PBD_STATE, detail->front);
     if (!(count > 0)) return;
-    pbd_metric(recorder, "front_error", "1", PBD_LOWER_IS_BETTER, sqrt(square / count));
-    pbd_metric(recorder, "front_bias", "1", PBD_NEUTRAL, mean / count);
+    pbd_metric(recorder, "front_error", "1", PBD_ERROR, sqrt(square / count));
+    pbd_metric(recorder, "front_bias", "1", PBD_STATE, mean / count);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const dam_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
     liquid_record(&detail->watch, recorder);
     if (detail->watch.looked) record_front(detail, recorder);
     granular_record_slice(scene, x, recorder);

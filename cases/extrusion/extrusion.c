@@ -112,8 +112,8 @@ static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene
     const pbd_status status = granular_pieces(under, count, 1.8 * scene->spacing, 12, &found);
     free(under);
     PBD_TRY(status);
-    pbd_metric(recorder, "noodles", "1", PBD_NEUTRAL, (double)found.pieces);
-    pbd_metric(recorder, "crumbs", "1", PBD_NEUTRAL, (double)found.crumbs);
+    pbd_metric(recorder, "noodles", "1", PBD_STATE, (double)found.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_STATE, (double)found.crumbs);
     granular_free_pieces(&found);
     return pbd_ok();
 }
@@ -124,7 +124,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "share_pressed", "1", PBD_NEUTRAL, detail->pressed);
+    pbd_metric(recorder, "share_pressed", "1", PBD_STATE, detail->pressed);
     const pbd_status status = record_noodles(detail, scene, x, recorder);
     if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
     free(x);

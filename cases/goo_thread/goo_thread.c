@@ -178,12 +178,12 @@ static pbd_status elastic_strain(const pbd_scene *scene, const pbd_method *metho
 
 static void record_coils(const thread_detail *detail, const slab *list, const heap *now, pbd_recorder *recorder) {
     const turning t = turning_of(detail, list);
-    pbd_metric(recorder, "coil_height", "1", PBD_NEUTRAL, now->height / detail->diameter);
-    if (isfinite(now->reach_99)) pbd_metric(recorder, "reach", "1", PBD_NEUTRAL, now->reach_99 / detail->diameter);
-    pbd_metric(recorder, "coil_turns", "1", PBD_NEUTRAL, fabs(t.net));
-    pbd_metric(recorder, "bends", "1", PBD_NEUTRAL, t.all);
-    pbd_metric(recorder, "length_on_ground", "1", PBD_NEUTRAL, t.length / detail->diameter);
-    pbd_metric(recorder, "slab_spread", "1", PBD_NEUTRAL, sqrt(mean_square(detail, list) / detail->start_square));
+    pbd_metric(recorder, "coil_height", "1", PBD_STATE, now->height / detail->diameter);
+    if (isfinite(now->reach_99)) pbd_metric(recorder, "reach", "1", PBD_STATE, now->reach_99 / detail->diameter);
+    pbd_metric(recorder, "coil_turns", "1", PBD_STATE, fabs(t.net));
+    pbd_metric(recorder, "bends", "1", PBD_STATE, t.all);
+    pbd_metric(recorder, "length_on_ground", "1", PBD_STATE, t.length / detail->diameter);
+    pbd_metric(recorder, "slab_spread", "1", PBD_STATE, sqrt(mean_square(detail, list) / detail->start_square));
     for (size_t k = 0; k < detail->slabs; k++) {
         pbd_series(recorder, "centre_line", "x", "m", &list[k].centre[0], 1, 1);
         pbd_series(recorder, "centre_line", "y", "m", &list[k].centre[1], 1, 1);
@@ -210,7 +210,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     PBD_TRY(status);
     status = elastic_strain(scene, method, state, &strain);
-    if (status.code == PBD_OK && isfinite(strain)) pbd_metric(recorder, "elastic_strain", "1", PBD_NEUTRAL, strain);
+    if (status.code == PBD_OK && isfinite(strain)) pbd_metric(recorder, "elastic_strain", "1", PBD_STATE, strain);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
 

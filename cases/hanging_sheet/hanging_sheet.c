@@ -80,12 +80,12 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     lower_edge(scene, x, &sag, &drift);
     body_record_shape(scene, x, recorder);
     free(x);
-    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, sag);
-    pbd_metric(recorder, "drift", "m", PBD_NEUTRAL, drift);
+    pbd_metric(recorder, "sag", "m", PBD_STATE, sag);
+    pbd_metric(recorder, "drift", "m", PBD_STATE, drift);
     sheet_record(&strain, recorder);
     if (detail->sag > 0) {
-        pbd_metric(recorder, "sag_reference", "m", PBD_NEUTRAL, detail->sag);
-        pbd_metric(recorder, "sag_ratio", "1", PBD_NEUTRAL, sag / detail->sag);
+        pbd_metric(recorder, "sag_reference", "m", PBD_STATE, detail->sag);
+        pbd_metric(recorder, "sag_ratio", "1", PBD_STATE, sag / detail->sag);
     }
     return pbd_ok();
 }

@@ -198,18 +198,18 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_scene plate = plate_of(scene);
     const double down = deflection(scene, x);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(&plate, x));
-    pbd_metric(recorder, "residual_deflection", "m", PBD_NEUTRAL, down);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(&plate, x));
+    pbd_metric(recorder, "residual_deflection", "m", PBD_STATE, down);
     if (detail->largest > 0) {
-        pbd_metric(recorder, "largest_deflection", "m", PBD_NEUTRAL, detail->largest);
-        pbd_metric(recorder, "kept_deflection", "1", PBD_NEUTRAL, down / detail->largest);
+        pbd_metric(recorder, "largest_deflection", "m", PBD_STATE, detail->largest);
+        pbd_metric(recorder, "kept_deflection", "1", PBD_STATE, down / detail->largest);
     }
-    if (scene->particles > detail->plate) pbd_metric(recorder, "ball_rise", "m", PBD_NEUTRAL, detail->rise);
+    if (scene->particles > detail->plate) pbd_metric(recorder, "ball_rise", "m", PBD_STATE, detail->rise);
     body_record_shape(&plate, x, recorder);
     /* The tetrahedra's strain_energy would be that of an elastic body. */
     const body_strain strain = body_strain_at(&plate, x);
-    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);
-    pbd_metric(recorder, "inverted_tets", "1", PBD_LOWER_IS_BETTER, (double)strain.inverted);
+    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
     free(x);
     return pbd_ok();
 }

@@ -117,10 +117,10 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     particle_record_sampling(&detail->particles, 1, recorder);
     particle_centre_of_mass(scene, x, centre);
     particle_centre_of_mass(scene, scene->positions, rest);
-    pbd_metric(recorder, "held_particles", "1", PBD_NEUTRAL, (double)scene->fixed);
-    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, rest[2] - centre[2]);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
-    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, detail->largest_speed);
+    pbd_metric(recorder, "held_particles", "1", PBD_STATE, (double)scene->fixed);
+    pbd_metric(recorder, "sag", "m", PBD_STATE, rest[2] - centre[2]);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
+    pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, detail->largest_speed);
     body_record_shape(scene, x, recorder);
     free(x);
     return pbd_ok();

@@ -139,8 +139,8 @@ static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, 
     double mass = 0;
     for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
     const double rate = 0.4 * mass / lasted, diameter = 2 * detail->half[0];
-    pbd_metric(recorder, "discharge_rate", "kg/s", PBD_NEUTRAL, rate);
-    pbd_metric(recorder, "discharge_rate_by_neck", "1", PBD_NEUTRAL,
+    pbd_metric(recorder, "discharge_rate", "kg/s", PBD_STATE, rate);
+    pbd_metric(recorder, "discharge_rate_by_neck", "1", PBD_STATE,
                rate / (scene->material.density * sqrt(g) * pow(diameter, 2.5)));
 }
 
@@ -152,8 +152,8 @@ static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *s
     for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] += detail->half[2];
     PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &h));
     for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] -= detail->half[2];
-    pbd_metric(recorder, "heap_height", "m", PBD_NEUTRAL, h.height);
-    if (isfinite(h.angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_NEUTRAL, h.angle);
+    pbd_metric(recorder, "heap_height", "m", PBD_STATE, h.height);
+    if (isfinite(h.angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_STATE, h.angle);
     return pbd_ok();
 }
 
@@ -163,9 +163,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "share_below", "1", PBD_NEUTRAL, detail->below);
-    pbd_metric(recorder, "most_outside_glass", "1", PBD_LOWER_IS_BETTER, (double)detail->outside);
-    pbd_metric(recorder, "deepest_in_glass", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    pbd_metric(recorder, "share_below", "1", PBD_STATE, detail->below);
+    pbd_metric(recorder, "most_outside_glass", "1", PBD_ERROR, (double)detail->outside);
+    pbd_metric(recorder, "deepest_in_glass", "m", PBD_ERROR, detail->deepest);
     record_rate(detail, scene, recorder);
     const pbd_status status = record_heap(detail, scene, x, recorder);
     if (status.code == PBD_OK) body_record_shape(scene, x, recorder);

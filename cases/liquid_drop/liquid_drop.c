@@ -100,8 +100,8 @@ static void record_momenta(const pbd_scene *scene, const double *x, const double
         linear = fmax(linear, fabs(after[d] - before[d]) / all);
         angular = fmax(angular, fabs(after[3 + d] - before[3 + d]) / (all * scene->extent));
     }
-    pbd_metric(recorder, "momentum_gained", "1", PBD_LOWER_IS_BETTER, linear);
-    pbd_metric(recorder, "angular_momentum_gained", "1", PBD_LOWER_IS_BETTER, angular);
+    pbd_metric(recorder, "momentum_gained", "1", PBD_ERROR, linear);
+    pbd_metric(recorder, "angular_momentum_gained", "1", PBD_ERROR, angular);
 }
 
 /* With all places, so that runs can be compared particle by particle. */
@@ -109,7 +109,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x, *v, energy = 0;
     PBD_TRY(body_motion(scene, method, state, &x, &v));
     for (size_t i = 0; i < 3 * scene->particles; i++) energy += 0.5 * scene->masses[i / 3] * v[i] * v[i];
-    pbd_metric(recorder, "kinetic_energy", "J", PBD_NEUTRAL, energy);
+    pbd_metric(recorder, "kinetic_energy", "J", PBD_STATE, energy);
     record_momenta(scene, x, v, recorder);
     static const char *const axis[] = {"x", "y", "z"};
     for (int d = 0; d < 3 && scene->particles <= SMOOTHED_SEEN; d++)

@@ -73,11 +73,11 @@ static void record_strains(const pbd_scene *scene, const double *x, pbd_recorder
     const double rest = detail->size.length * (last - first) / detail->size.along;
     const double axial = (upper[2] - lower[2]) / rest - 1;
     const double thinner = 1 - beam_lateral_stretch(scene, &detail->size, x, first, last);
-    pbd_metric(recorder, "axial_strain", "1", PBD_NEUTRAL, axial);
-    pbd_metric(recorder, "lateral_strain", "1", PBD_NEUTRAL, 0 - thinner);
-    if (axial != 0) pbd_metric(recorder, "lateral_over_axial", "1", PBD_NEUTRAL, thinner / axial);
+    pbd_metric(recorder, "axial_strain", "1", PBD_STATE, axial);
+    pbd_metric(recorder, "lateral_strain", "1", PBD_STATE, 0 - thinner);
+    if (axial != 0) pbd_metric(recorder, "lateral_over_axial", "1", PBD_STATE, thinner / axial);
     if (detail->middle.found && detail->middle.along > 1)
-        pbd_metric(recorder, "lateral_over_axial_reference", "1", PBD_NEUTRAL,
+        pbd_metric(recorder, "lateral_over_axial_reference", "1", PBD_STATE,
                    (1 - detail->middle.across) / (detail->middle.along - 1));
 }
 
@@ -90,13 +90,13 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     record_strains(scene, x, recorder);
     body_record_strain(scene, x, recorder);
     free(x);
-    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, rest[2] - now[2]);
+    pbd_metric(recorder, "sag", "m", PBD_STATE, rest[2] - now[2]);
     if (!detail->middle.found) {
         pbd_warning(recorder, "no_reference",
                     "this pull is beyond the limit of the law: there is no reference for sag");
     } else {
-        pbd_metric(recorder, "sag_reference", "m", PBD_NEUTRAL, detail->sag);
-        if (detail->sag > 0) pbd_metric(recorder, "sag_ratio", "1", PBD_NEUTRAL, (rest[2] - now[2]) / detail->sag);
+        pbd_metric(recorder, "sag_reference", "m", PBD_STATE, detail->sag);
+        if (detail->sag > 0) pbd_metric(recorder, "sag_ratio", "1", PBD_STATE, (rest[2] - now[2]) / detail->sag);
     }
     return pbd_ok();
 }

@@ -311,8 +311,8 @@ static void record_displacements(const pbd_scene *scene, const double *x, pbd_re
         sum += scene->masses[i] * sqrt(square);
         mass += scene->masses[i];
     }
-    pbd_metric(recorder, "largest_displacement", "m", PBD_NEUTRAL, sqrt(largest));
-    pbd_metric(recorder, "mean_displacement", "m", PBD_NEUTRAL, sum / mass);
+    pbd_metric(recorder, "largest_displacement", "m", PBD_STATE, sqrt(largest));
+    pbd_metric(recorder, "mean_displacement", "m", PBD_STATE, sum / mass);
 }
 
 static void record_contents(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
@@ -327,8 +327,8 @@ static void record_contents(const pbd_scene *scene, const double *x, pbd_recorde
         inverted += !(after > 0);
     }
     const bool solid = b.corners > 3;
-    pbd_metric(recorder, solid ? "volume_ratio" : "area_ratio", "1", PBD_NEUTRAL, now / rest);
-    pbd_metric(recorder, solid ? "least_volume_ratio" : "least_area_ratio", "1", PBD_NEUTRAL, least);
+    pbd_metric(recorder, solid ? "volume_ratio" : "area_ratio", "1", PBD_STATE, now / rest);
+    pbd_metric(recorder, solid ? "least_volume_ratio" : "least_area_ratio", "1", PBD_STATE, least);
     if (solid) pbd_count(recorder, "inverted_elements", inverted);
 }
 

@@ -279,11 +279,11 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     PBD_TRY(status);
     particle_record_sampling(&d->particles, 1, recorder);
-    if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_LOWER_IS_BETTER, d->momentum);
-    pbd_metric(recorder, "penetration_max", "m", PBD_LOWER_IS_BETTER, d->deepest);
-    pbd_metric(recorder, "penetration_over_distance", "1", PBD_LOWER_IS_BETTER, d->deepest / d->distance);
-    pbd_metric(recorder, "particles_lost", "1", PBD_LOWER_IS_BETTER, (double)d->lost);
-    pbd_metric(recorder, "sag", "m", PBD_NEUTRAL, d->sag);
+    if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_ERROR, d->momentum);
+    pbd_metric(recorder, "penetration_max", "m", PBD_ERROR, d->deepest);
+    pbd_metric(recorder, "penetration_over_distance", "1", PBD_ERROR, d->deepest / d->distance);
+    pbd_metric(recorder, "particles_lost", "1", PBD_ERROR, (double)d->lost);
+    pbd_metric(recorder, "sag", "m", PBD_STATE, d->sag);
     return pbd_ok();
 }
 

@@ -83,7 +83,7 @@ static void record_kernel(const smoothed_matter *m, pbd_recorder *recorder) {
             pbd_series(recorder, "kernel", slope[d - 1], "1", &steep, 1, 1);
         }
     }
-    for (int d = 1; d <= 3; d++) pbd_metric(recorder, whole[d - 1], "1", PBD_NEUTRAL, integral(m, d));
+    for (int d = 1; d <= 3; d++) pbd_metric(recorder, whole[d - 1], "1", PBD_STATE, integral(m, d));
 }
 
 /* ---- The force and the surface of two ---------------------------------------------------------------------------- */
@@ -106,10 +106,10 @@ static pbd_status record_force(const pbd_scene *scene, const pbd_method *method,
     }
     free(x);
     free(v);
-    pbd_metric(recorder, "force_at_zero", "1", PBD_NEUTRAL, at_zero);
-    pbd_metric(recorder, "largest_force", "1", PBD_NEUTRAL, largest);
-    pbd_metric(recorder, "deepest_force", "1", PBD_NEUTRAL, least);
-    pbd_metric(recorder, "deepest_force_at", "1", PBD_NEUTRAL, where);
+    pbd_metric(recorder, "force_at_zero", "1", PBD_STATE, at_zero);
+    pbd_metric(recorder, "largest_force", "1", PBD_STATE, largest);
+    pbd_metric(recorder, "deepest_force", "1", PBD_STATE, least);
+    pbd_metric(recorder, "deepest_force_at", "1", PBD_STATE, where);
     return pbd_ok();
 }
 
@@ -152,12 +152,12 @@ static pbd_status record_surface(const pairs_detail *detail, double level, const
             together = middle;
         density_surface_free(&s);
     }
-    pbd_metric(recorder, parts, "1", PBD_NEUTRAL, apart);
+    pbd_metric(recorder, parts, "1", PBD_STATE, apart);
     PBD_TRY(surface_of_two(detail, 4.2, level, &s));
     double farthest = 0;
     for (size_t v = 0; v < s.vertices; v++) farthest = fmax(farthest, -s.vertex[3 * v] / detail->matter.h);
     density_surface_free(&s);
-    pbd_metric(recorder, radius, "1", PBD_NEUTRAL, farthest);
+    pbd_metric(recorder, radius, "1", PBD_STATE, farthest);
     return pbd_ok();
 }
 

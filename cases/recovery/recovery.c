@@ -94,8 +94,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
-    pbd_metric(recorder, "tetrahedra", "1", PBD_NEUTRAL, (double)scene->tets);
-    pbd_metric(recorder, "particles_without_tetrahedra", "1", PBD_NEUTRAL, (double)detail->loose);
+    pbd_metric(recorder, "tetrahedra", "1", PBD_STATE, (double)scene->tets);
+    pbd_metric(recorder, "particles_without_tetrahedra", "1", PBD_STATE, (double)detail->loose);
     body_record_strain(scene, x, recorder);
     returning_record(&detail->back, scene, x, recorder);
     free(x);

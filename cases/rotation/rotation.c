@@ -161,9 +161,9 @@ static void record_errors(const pbd_scene *scene, const double *F, double *error
         inside += counts;
         if (!(error[i] <= largest)) largest = error[i]; /* NaN is the largest */
     }
-    if (inside > 0) pbd_metric(recorder, "f_error_inner", "1", PBD_LOWER_IS_BETTER, inner / (double)inside);
-    pbd_metric(recorder, "f_error_all", "1", PBD_LOWER_IS_BETTER, all / (double)scene->particles);
-    pbd_metric(recorder, "f_error_largest", "1", PBD_LOWER_IS_BETTER, largest);
+    if (inside > 0) pbd_metric(recorder, "f_error_inner", "1", PBD_ERROR, inner / (double)inside);
+    pbd_metric(recorder, "f_error_all", "1", PBD_ERROR, all / (double)scene->particles);
+    pbd_metric(recorder, "f_error_largest", "1", PBD_ERROR, largest);
     record_layer(detail, "layer_error", "1", error, 1, recorder);
 }
 
@@ -197,11 +197,11 @@ static void record_impulse(const pbd_scene *scene, const double *before, const d
         turns += sqrt(square * arm_square);
     }
     const double mean = pushes / (scene->masses[0] * (double)scene->particles); /* all weigh the same */
-    pbd_metric(recorder, "mean_correction", "m", PBD_NEUTRAL, mean);
+    pbd_metric(recorder, "mean_correction", "m", PBD_STATE, mean);
     if (mean <= SMALLEST_CORRECTION * scene->spacing) return;
-    pbd_metric(recorder, "linear_impulse", "1", PBD_LOWER_IS_BETTER,
+    pbd_metric(recorder, "linear_impulse", "1", PBD_ERROR,
                sqrt(linear[0] * linear[0] + linear[1] * linear[1] + linear[2] * linear[2]) / pushes);
-    pbd_metric(recorder, "angular_impulse", "1", PBD_LOWER_IS_BETTER,
+    pbd_metric(recorder, "angular_impulse", "1", PBD_ERROR,
                sqrt(angular[0] * angular[0] + angular[1] * angular[1] + angular[2] * angular[2]) / turns);
 }
 
@@ -255,7 +255,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     if (!detail->spins) return pbd_ok();
     const pbd_status status = look_at_momentum(scene, method, state, &momentum);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
-    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_LOWER_IS_BETTER, 1 - momentum);
+    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_ERROR, 1 - momentum);
     return pbd_ok();
 }
 

@@ -190,24 +190,24 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     sheet_strain strain;
     double *x, *middle;
     PBD_TRY(strain_now(scene, method, state, &strain, &x, &middle));
-    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
     if (detail->layers > 1)
-        pbd_metric(recorder, "stretch_thickness", "1", PBD_NEUTRAL, thickness_stretch(scene, detail, x));
+        pbd_metric(recorder, "stretch_thickness", "1", PBD_STATE, thickness_stretch(scene, detail, x));
     record_outline(detail, middle, recorder);
     free(x);
     free(middle);
     sheet_record(&strain, recorder);
-    pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_NEUTRAL, strain.perpendicular / strain.fibre);
+    pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_STATE, strain.perpendicular / strain.fibre);
     if (!reference->found) {
         pbd_warning(recorder, "no_reference",
                     "this pull is beyond the limit of the law: there is no reference for stretch");
         return pbd_ok();
     }
-    pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_NEUTRAL, reference->along);
-    pbd_metric(recorder, "stretch_perpendicular_reference", "1", PBD_NEUTRAL, reference->across);
-    pbd_metric(recorder, "stretch_thickness_reference", "1", PBD_NEUTRAL, detail->through);
-    pbd_metric(recorder, "stretch_error", "1", PBD_LOWER_IS_BETTER,
+    pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_STATE, reference->along);
+    pbd_metric(recorder, "stretch_perpendicular_reference", "1", PBD_STATE, reference->across);
+    pbd_metric(recorder, "stretch_thickness_reference", "1", PBD_STATE, detail->through);
+    pbd_metric(recorder, "stretch_error", "1", PBD_ERROR,
                hypot(strain.fibre - reference->along, strain.perpendicular - reference->across));
     return pbd_ok();
 }

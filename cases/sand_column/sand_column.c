@@ -132,12 +132,12 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static void record_heap(const column_detail *detail, const heap *h, pbd_recorder *recorder) {
     const double r = detail->radius;
-    pbd_metric(recorder, "run_out", "1", PBD_NEUTRAL, h->reach / r - 1);
-    pbd_metric(recorder, "run_out_99", "1", PBD_NEUTRAL, h->reach_99 / r - 1);
-    pbd_metric(recorder, "run_out_farthest", "1", PBD_NEUTRAL, h->reach_all / r - 1);
-    pbd_metric(recorder, "height", "1", PBD_NEUTRAL, h->height / r);
-    pbd_metric(recorder, "height_left", "1", PBD_NEUTRAL, h->height / detail->height);
-    if (isfinite(h->angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_NEUTRAL, h->angle);
+    pbd_metric(recorder, "run_out", "1", PBD_STATE, h->reach / r - 1);
+    pbd_metric(recorder, "run_out_99", "1", PBD_STATE, h->reach_99 / r - 1);
+    pbd_metric(recorder, "run_out_farthest", "1", PBD_STATE, h->reach_all / r - 1);
+    pbd_metric(recorder, "height", "1", PBD_STATE, h->height / r);
+    pbd_metric(recorder, "height_left", "1", PBD_STATE, h->height / detail->height);
+    if (isfinite(h->angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_STATE, h->angle);
     for (size_t k = 0; k < h->bins; k++) {
         const double distance = ((double)k + 0.5) * h->width / r, top = h->top[k] / r;
         pbd_series(recorder, "outline", "distance", "1", &distance, 1, 1);

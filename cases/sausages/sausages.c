@@ -190,9 +190,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     free(x);
     particle_record_sampling(&detail->particles, detail->sausages, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "pieces_apart", "1", PBD_NEUTRAL, (double)pieces);
-    pbd_metric(recorder, "pieces_expected", "1", PBD_NEUTRAL, (double)(detail->sausages * (scene->blades + 1)));
-    pbd_metric(recorder, "crumbs", "1", PBD_LOWER_IS_BETTER, (double)crumbs);
+    pbd_metric(recorder, "pieces_apart", "1", PBD_STATE, (double)pieces);
+    pbd_metric(recorder, "pieces_expected", "1", PBD_STATE, (double)(detail->sausages * (scene->blades + 1)));
+    pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)crumbs);
     return status;
 }
 

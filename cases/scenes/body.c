@@ -50,9 +50,9 @@ body_strain body_strain_at(const pbd_scene *scene, const double *x) {
 void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     const body_strain strain = body_strain_at(scene, x);
     if (scene->tets == 0) return;
-    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_HIGHER_IS_BETTER, strain.smallest_det_F);
-    pbd_metric(recorder, "inverted_tets", "1", PBD_LOWER_IS_BETTER, (double)strain.inverted);
-    if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_NEUTRAL, strain.energy);
+    pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
+    if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_STATE, strain.energy);
 }
 
 enum { LARGEST_SHAPE = 2000 };

@@ -176,11 +176,11 @@ static void record_errors(const pbd_scene *scene, const double *u, const char *s
     }
     char name[64];
     snprintf(name, sizeof name, "displacement_error%s", suffix);
-    pbd_metric(recorder, name, "1", PBD_LOWER_IS_BETTER, error / sum);
+    pbd_metric(recorder, name, "1", PBD_ERROR, error / sum);
     snprintf(name, sizeof name, "displacement_ratio%s", suffix);
-    pbd_metric(recorder, name, "1", PBD_NEUTRAL, work / work_fem);
+    pbd_metric(recorder, name, "1", PBD_STATE, work / work_fem);
     snprintf(name, sizeof name, "stiffness_ratio%s", suffix);
-    pbd_metric(recorder, name, "1", PBD_NEUTRAL, work_fem / work);
+    pbd_metric(recorder, name, "1", PBD_STATE, work_fem / work);
 }
 
 static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index,

@@ -460,28 +460,28 @@ pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_me
     return status;
 }
 
-static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd_direction direction, double value) {
-    if (isfinite(value)) pbd_metric(recorder, name, unit, direction, value);
+static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd_kind kind, double value) {
+    if (isfinite(value)) pbd_metric(recorder, name, unit, kind, value);
 }
 
 void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_recorder *recorder) {
     if (!w->looked) return;
-    tell(recorder, "nn_mean", "1", PBD_NEUTRAL, w->now.mean);
-    tell(recorder, "nn_std", "1", PBD_LOWER_IS_BETTER, w->now.deviation);
-    tell(recorder, "nn_least", "1", PBD_HIGHER_IS_BETTER, w->now.least);
-    tell(recorder, "nn_mean_change", "1", PBD_NEUTRAL, w->now.mean / w->start.mean);
-    tell(recorder, "nn_std_change", "1", PBD_NEUTRAL, w->now.deviation - w->start.deviation);
-    tell(recorder, "lone_particles", "1", PBD_LOWER_IS_BETTER, (double)w->now.lone);
-    tell(recorder, "density_max", "1", PBD_LOWER_IS_BETTER, w->now.density / w->start.density);
-    tell(recorder, "most_density_max", "1", PBD_LOWER_IS_BETTER, w->densest / w->start.density);
-    tell(recorder, "wide_density_max", "1", PBD_LOWER_IS_BETTER, w->wide / w->wide_start);
-    tell(recorder, "lost_particles", "1", PBD_LOWER_IS_BETTER, (double)w->lost);
-    if (scene->colliders > 0) tell(recorder, "deepest_in_walls", "m", PBD_LOWER_IS_BETTER, w->deepest);
+    tell(recorder, "nn_mean", "1", PBD_STATE, w->now.mean);
+    tell(recorder, "nn_std", "1", PBD_ERROR, w->now.deviation);
+    tell(recorder, "nn_least", "1", PBD_QUALITY, w->now.least);
+    tell(recorder, "nn_mean_change", "1", PBD_STATE, w->now.mean / w->start.mean);
+    tell(recorder, "nn_std_change", "1", PBD_STATE, w->now.deviation - w->start.deviation);
+    tell(recorder, "lone_particles", "1", PBD_ERROR, (double)w->now.lone);
+    tell(recorder, "density_max", "1", PBD_ERROR, w->now.density / w->start.density);
+    tell(recorder, "most_density_max", "1", PBD_ERROR, w->densest / w->start.density);
+    tell(recorder, "wide_density_max", "1", PBD_ERROR, w->wide / w->wide_start);
+    tell(recorder, "lost_particles", "1", PBD_ERROR, (double)w->lost);
+    if (scene->colliders > 0) tell(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
     if (w->tells_velocities) {
-        tell(recorder, "largest_speed", "m/s", PBD_NEUTRAL, w->fastest);
-        if (w->peak > 0) tell(recorder, "kinetic_energy_left", "1", PBD_LOWER_IS_BETTER, w->energy / w->peak);
+        tell(recorder, "largest_speed", "m/s", PBD_STATE, w->fastest);
+        if (w->peak > 0) tell(recorder, "kinetic_energy_left", "1", PBD_ERROR, w->energy / w->peak);
     }
     if (!w->tells_tension) return;
-    tell(recorder, "largest_tension", "Pa", PBD_NEUTRAL, w->tension);
-    tell(recorder, "mean_tension", "Pa", PBD_NEUTRAL, w->mean_tension);
+    tell(recorder, "largest_tension", "Pa", PBD_STATE, w->tension);
+    tell(recorder, "mean_tension", "Pa", PBD_STATE, w->mean_tension);
 }

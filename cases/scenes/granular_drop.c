@@ -62,23 +62,23 @@ static pbd_status record_pieces(const pbd_scene *scene, const double *x, pbd_rec
     pieces parts;
     const size_t least = scene->particles / 100 + 1;
     PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, least, &parts));
-    pbd_metric(recorder, "fragments", "1", PBD_NEUTRAL, (double)parts.pieces);
-    pbd_metric(recorder, "crumbs", "1", PBD_NEUTRAL, (double)parts.crumbs);
-    pbd_metric(recorder, "largest_fragment", "1", PBD_NEUTRAL, (double)parts.largest / (double)scene->particles);
+    pbd_metric(recorder, "fragments", "1", PBD_STATE, (double)parts.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_STATE, (double)parts.crumbs);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_STATE, (double)parts.largest / (double)scene->particles);
     granular_free_pieces(&parts);
     return pbd_ok();
 }
 
 static void record_shape(const granular_drop_detail *detail, const heap *now, pbd_recorder *recorder) {
     if (isfinite(now->reach_99)) {
-        pbd_metric(recorder, "run_out", "1", PBD_NEUTRAL, (now->reach_99 - detail->start_reach) / detail->size);
-        pbd_metric(recorder, "spread", "1", PBD_NEUTRAL, now->reach_99 / detail->start_reach);
+        pbd_metric(recorder, "run_out", "1", PBD_STATE, (now->reach_99 - detail->start_reach) / detail->size);
+        pbd_metric(recorder, "spread", "1", PBD_STATE, now->reach_99 / detail->start_reach);
     }
     if (isfinite(detail->most_reach))
-        pbd_metric(recorder, "most_spread", "1", PBD_NEUTRAL, detail->most_reach / detail->start_reach);
-    pbd_metric(recorder, "height", "1", PBD_NEUTRAL, now->height / detail->size);
-    pbd_metric(recorder, "height_left", "1", PBD_NEUTRAL, now->height / detail->height);
-    pbd_metric(recorder, "rebound", "1", PBD_NEUTRAL, detail->rise / detail->size);
+        pbd_metric(recorder, "most_spread", "1", PBD_STATE, detail->most_reach / detail->start_reach);
+    pbd_metric(recorder, "height", "1", PBD_STATE, now->height / detail->size);
+    pbd_metric(recorder, "height_left", "1", PBD_STATE, now->height / detail->height);
+    pbd_metric(recorder, "rebound", "1", PBD_STATE, detail->rise / detail->size);
     for (size_t k = 0; k < now->bins; k++) {
         const double distance = ((double)k + 0.5) * now->width / detail->size, top = now->top[k] / detail->size;
         pbd_series(recorder, "outline", "distance", "1", &distance, 1, 1);

@@ -128,8 +128,8 @@ static void record_spread(const obstacle_drop_detail *detail, const pbd_scene *s
         moment += scene->masses[i] * hypot(x[3 * i], x[3 * i + 1]);
     }
     if (!isfinite(moment)) return;
-    pbd_metric(recorder, "mean_distance", "m", PBD_NEUTRAL, moment / mass);
-    pbd_metric(recorder, "share_on_top", "1", PBD_NEUTRAL, above / mass);
+    pbd_metric(recorder, "mean_distance", "m", PBD_STATE, moment / mass);
+    pbd_metric(recorder, "share_on_top", "1", PBD_STATE, above / mass);
 }
 
 pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
@@ -141,9 +141,9 @@ pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *metho
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "deepest_in_obstacle", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+    pbd_metric(recorder, "deepest_in_obstacle", "m", PBD_ERROR, detail->deepest);
     if (!detail->surface.tree || detail->closed)
-        pbd_metric(recorder, "most_in_obstacle", "1", PBD_LOWER_IS_BETTER, (double)detail->inside);
+        pbd_metric(recorder, "most_in_obstacle", "1", PBD_ERROR, (double)detail->inside);
     record_spread(detail, scene, x, recorder);
     granular_record_mass(scene, x, &box, recorder);
     granular_record_slice(scene, x, recorder);

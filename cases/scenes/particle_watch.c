@@ -13,11 +13,11 @@ static pbd_status no_memory(size_t particles) {
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *recorder) {
-    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)(s->count * bodies));
-    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, s->spacing);
-    pbd_metric(recorder, "dropped_sites", "1", PBD_NEUTRAL, (double)s->dropped);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)(s->count * bodies));
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, s->spacing);
+    pbd_metric(recorder, "dropped_sites", "1", PBD_STATE, (double)s->dropped);
     if (s->solid_volume > 0)
-        pbd_metric(recorder, "sampled_volume_ratio", "1", PBD_NEUTRAL, (double)s->count * s->volume / s->solid_volume);
+        pbd_metric(recorder, "sampled_volume_ratio", "1", PBD_STATE, (double)s->count * s->volume / s->solid_volume);
 }
 
 pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, double *energy,
@@ -192,14 +192,14 @@ pbd_status particle_watch_look(particle_watch *w, const pbd_scene *scene, const 
 
 void particle_watch_record(const particle_watch *w, const pbd_scene *scene, pbd_recorder *recorder) {
     if (w->tells_velocities) {
-        pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, w->fastest);
-        if (w->peak > 0) pbd_metric(recorder, "kinetic_energy_left", "1", PBD_NEUTRAL, w->energy / w->peak);
+        pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, w->fastest);
+        if (w->peak > 0) pbd_metric(recorder, "kinetic_energy_left", "1", PBD_STATE, w->energy / w->peak);
     }
-    pbd_metric(recorder, "smallest_distance", "1", PBD_HIGHER_IS_BETTER, 0.5 * w->least / w->radius);
-    pbd_metric(recorder, "overlapping_pairs", "1", PBD_LOWER_IS_BETTER, (double)w->overlaps);
-    pbd_metric(recorder, "most_overlapping_pairs", "1", PBD_LOWER_IS_BETTER, (double)w->most_overlaps);
+    pbd_metric(recorder, "smallest_distance", "1", PBD_QUALITY, 0.5 * w->least / w->radius);
+    pbd_metric(recorder, "overlapping_pairs", "1", PBD_ERROR, (double)w->overlaps);
+    pbd_metric(recorder, "most_overlapping_pairs", "1", PBD_ERROR, (double)w->most_overlaps);
     if (scene->colliders == 0) return;
-    pbd_metric(recorder, "particles_outside", "1", PBD_LOWER_IS_BETTER, (double)w->outside);
-    pbd_metric(recorder, "most_particles_outside", "1", PBD_LOWER_IS_BETTER, (double)w->most_outside);
-    pbd_metric(recorder, "deepest_in_walls", "m", PBD_LOWER_IS_BETTER, w->deepest);
+    pbd_metric(recorder, "particles_outside", "1", PBD_ERROR, (double)w->outside);
+    pbd_metric(recorder, "most_particles_outside", "1", PBD_ERROR, (double)w->most_outside);
+    pbd_metric(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
 }

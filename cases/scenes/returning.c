@@ -36,10 +36,10 @@ pbd_status returning_observe(returning *r, const pbd_scene *scene, const pbd_met
 
 void returning_record(const returning *r, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     const double error = body_shape_error(scene, x);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_LOWER_IS_BETTER, error);
-    pbd_metric(recorder, "came_back", "1", PBD_HIGHER_IS_BETTER, error < BACK);
-    if (r->first >= 0) pbd_metric(recorder, "first_back", "1", PBD_LOWER_IS_BETTER, r->first / r->crossing);
-    if (r->since >= 0) pbd_metric(recorder, "back_since", "1", PBD_LOWER_IS_BETTER, r->since / r->crossing);
-    pbd_metric(recorder, "largest_speed", "m/s", PBD_NEUTRAL, r->largest_speed);
-    pbd_metric(recorder, "sound_crossing", "s", PBD_NEUTRAL, r->crossing);
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_ERROR, error);
+    pbd_metric(recorder, "came_back", "1", PBD_QUALITY, error < BACK);
+    if (r->first >= 0) pbd_metric(recorder, "first_back", "1", PBD_ERROR, r->first / r->crossing);
+    if (r->since >= 0) pbd_metric(recorder, "back_since", "1", PBD_ERROR, r->since / r->crossing);
+    pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, r->largest_speed);
+    pbd_metric(recorder, "sound_crossing", "s", PBD_STATE, r->crossing);
 }

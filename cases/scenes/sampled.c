@@ -84,9 +84,9 @@ static void record_displacements(const pbd_scene *scene, const double *x, pbd_re
         mass += scene->masses[i];
         lowest = fmin(lowest, x[3 * i + 2]);
     }
-    pbd_metric(recorder, "largest_displacement", "m", PBD_NEUTRAL, sqrt(largest));
-    pbd_metric(recorder, "mean_displacement", "m", PBD_NEUTRAL, mean / mass);
-    pbd_metric(recorder, "lowest_particle", "m", PBD_NEUTRAL, lowest);
+    pbd_metric(recorder, "largest_displacement", "m", PBD_STATE, sqrt(largest));
+    pbd_metric(recorder, "mean_displacement", "m", PBD_STATE, mean / mass);
+    pbd_metric(recorder, "lowest_particle", "m", PBD_STATE, lowest);
 }
 
 pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
@@ -96,14 +96,14 @@ pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, con
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     record_displacements(scene, x, recorder);
-    pbd_metric(recorder, "rest_shape_error", "1", PBD_NEUTRAL, body_shape_error(scene, x));
+    pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
     if (scene->colliders > 0) {
         size_t beyond;
-        pbd_metric(recorder, "deepest_below_floor", "m", PBD_LOWER_IS_BETTER, particle_deepest(scene, x, &beyond));
+        pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, particle_deepest(scene, x, &beyond));
     }
     body_record_shape(scene, x, recorder);
     free(x);
     if (particle_kinetic_energy(scene, method, state, &energy, &fastest).code == PBD_OK && detail->peak > 0)
-        pbd_metric(recorder, "kinetic_energy_left", "1", PBD_NEUTRAL, energy / detail->peak);
+        pbd_metric(recorder, "kinetic_energy_left", "1", PBD_STATE, energy / detail->peak);
     return pbd_ok();
 }

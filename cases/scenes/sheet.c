@@ -185,10 +185,10 @@ sheet_strain sheet_strain_at(const pbd_scene *scene, const double *x) {
 }
 
 void sheet_record(const sheet_strain *strain, pbd_recorder *recorder) {
-    pbd_metric(recorder, "stretch_fibre", "1", PBD_NEUTRAL, strain->fibre);
-    pbd_metric(recorder, "stretch_perpendicular", "1", PBD_NEUTRAL, strain->perpendicular);
-    pbd_metric(recorder, "principal_angle", "deg", PBD_NEUTRAL, strain->principal_angle);
-    pbd_metric(recorder, "principal_stretch", "1", PBD_NEUTRAL, strain->principal[0]);
-    pbd_metric(recorder, "shear_angle", "deg", PBD_NEUTRAL, strain->shear_angle);
-    pbd_metric(recorder, "inverted_triangles", "1", PBD_LOWER_IS_BETTER, (double)strain->inverted);
+    pbd_metric(recorder, "stretch_fibre", "1", PBD_STATE, strain->fibre);
+    pbd_metric(recorder, "stretch_perpendicular", "1", PBD_STATE, strain->perpendicular);
+    pbd_metric(recorder, "principal_angle", "deg", PBD_STATE, strain->principal_angle);
+    pbd_metric(recorder, "principal_stretch", "1", PBD_STATE, strain->principal[0]);
+    pbd_metric(recorder, "shear_angle", "deg", PBD_STATE, strain->shear_angle);
+    pbd_metric(recorder, "inverted_triangles", "1", PBD_ERROR, (double)strain->inverted);
 }

@@ -307,10 +307,10 @@ pbd_status smoothed_record_spread(const smoothed_matter *m, double spacing, pbd_
     for (size_t i = 0; i < n; i++) mean += nearest[i] / (double)n;
     for (size_t i = 0; i < n; i++) deviation += (nearest[i] - mean) * (nearest[i] - mean) / (double)n;
     for (size_t i = 0; i < n; i++) below += nearest[i] < 0.5;
-    pbd_metric(recorder, "nearest_mean", "1", PBD_NEUTRAL, mean);
-    pbd_metric(recorder, "nearest_deviation", "1", PBD_LOWER_IS_BETTER, sqrt(deviation));
-    pbd_metric(recorder, "clustered", "1", PBD_LOWER_IS_BETTER, (double)below / (double)n);
-    pbd_metric(recorder, "neighbours_within_2h", "1", PBD_NEUTRAL, 2 * (double)pairs.count / (double)n);
+    pbd_metric(recorder, "nearest_mean", "1", PBD_STATE, mean);
+    pbd_metric(recorder, "nearest_deviation", "1", PBD_ERROR, sqrt(deviation));
+    pbd_metric(recorder, "clustered", "1", PBD_ERROR, (double)below / (double)n);
+    pbd_metric(recorder, "neighbours_within_2h", "1", PBD_STATE, 2 * (double)pairs.count / (double)n);
     pbd_series(recorder, "nearest", "value", "1", nearest, n, 1);
     near_pairs_free(&pairs);
     free(nearest);
@@ -322,10 +322,10 @@ static void record_surfaces(const smoothed_watch *w, pbd_recorder *recorder) {
     for (int k = 0; k < SMOOTHED_LEVELS; k++)
         if (w->first[k] > 0 && (best < 0 || w->change[k] < w->change[best])) best = k;
     if (best < 0) return;
-    if (w->first[3] > 0) pbd_metric(recorder, "volume_change_at_1", "1", PBD_LOWER_IS_BETTER, w->change[3]);
-    if (w->first[7] > 0) pbd_metric(recorder, "volume_change_at_2", "1", PBD_LOWER_IS_BETTER, w->change[7]);
-    pbd_metric(recorder, "best_level", "1", PBD_NEUTRAL, level_of(best));
-    pbd_metric(recorder, "volume_change_at_best", "1", PBD_LOWER_IS_BETTER, w->change[best]);
+    if (w->first[3] > 0) pbd_metric(recorder, "volume_change_at_1", "1", PBD_ERROR, w->change[3]);
+    if (w->first[7] > 0) pbd_metric(recorder, "volume_change_at_2", "1", PBD_ERROR, w->change[7]);
+    pbd_metric(recorder, "best_level", "1", PBD_STATE, level_of(best));
+    pbd_metric(recorder, "volume_change_at_best", "1", PBD_ERROR, w->change[best]);
 }
 
 pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene, const pbd_method *method,
@@ -335,9 +335,9 @@ pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     now.x = x;
-    pbd_metric(recorder, "pieces", "1", PBD_NEUTRAL, (double)w->pieces);
-    pbd_metric(recorder, "most_pieces", "1", PBD_NEUTRAL, (double)w->most_pieces);
-    pbd_metric(recorder, "second_piece", "1", PBD_NEUTRAL, (double)w->second);
+    pbd_metric(recorder, "pieces", "1", PBD_STATE, (double)w->pieces);
+    pbd_metric(recorder, "most_pieces", "1", PBD_STATE, (double)w->most_pieces);
+    pbd_metric(recorder, "second_piece", "1", PBD_STATE, (double)w->second);
     record_surfaces(w, recorder);
     const pbd_status status = smoothed_record_spread(&now, scene->spacing, recorder);
     free(x);

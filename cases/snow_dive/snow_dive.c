@@ -160,13 +160,13 @@ static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scen
     PBD_TRY(find_level(detail, scene, scene->positions, &before));
     PBD_TRY(find_level(detail, scene, x, &now));
     if (c.room > 0)
-        pbd_metric(recorder, "density_under_person", "1", PBD_NEUTRAL,
+        pbd_metric(recorder, "density_under_person", "1", PBD_STATE,
                    (double)c.under * detail->particles.volume / c.room);
-    if (all > 0) pbd_metric(recorder, "share_over_person", "1", PBD_NEUTRAL, (double)c.over / all);
+    if (all > 0) pbd_metric(recorder, "share_over_person", "1", PBD_STATE, (double)c.over / all);
     if (isfinite(c.lowest))
-        pbd_metric(recorder, "crater_depth", "m", PBD_NEUTRAL, detail->depth - (before - now) - c.lowest);
-    pbd_metric(recorder, "surface_sunk", "m", PBD_NEUTRAL, before - now);
-    pbd_metric(recorder, "deepest_in_person", "m", PBD_LOWER_IS_BETTER, detail->deepest);
+        pbd_metric(recorder, "crater_depth", "m", PBD_STATE, detail->depth - (before - now) - c.lowest);
+    pbd_metric(recorder, "surface_sunk", "m", PBD_STATE, before - now);
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_ERROR, detail->deepest);
     return pbd_ok();
 }
 

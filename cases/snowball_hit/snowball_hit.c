@@ -111,9 +111,9 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
     }
     for (size_t i = 0; i < n; i++) size[parts.of[i]]++;
     for (size_t i = 0; i < n; i++) crumbs += size[parts.of[i]] < least;
-    pbd_metric(recorder, "fragments", "1", PBD_NEUTRAL, (double)parts.pieces);
-    pbd_metric(recorder, "largest_fragment", "1", PBD_NEUTRAL, (double)parts.largest / (double)n);
-    pbd_metric(recorder, "share_in_crumbs", "1", PBD_NEUTRAL, (double)crumbs / (double)n);
+    pbd_metric(recorder, "fragments", "1", PBD_STATE, (double)parts.pieces);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_STATE, (double)parts.largest / (double)n);
+    pbd_metric(recorder, "share_in_crumbs", "1", PBD_STATE, (double)crumbs / (double)n);
     free(size);
     granular_free_pieces(&parts);
     double square = 0, start = 0;
@@ -121,9 +121,9 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
         square += x[3 * i + 1] * x[3 * i + 1] / (double)n;
         start += scene->positions[3 * i + 1] * scene->positions[3 * i + 1] / (double)n;
     }
-    if (isfinite(square)) pbd_metric(recorder, "spread", "1", PBD_NEUTRAL, sqrt(square / start));
-    pbd_metric(recorder, "deepest_in_person", "m", PBD_LOWER_IS_BETTER, detail->deepest);
-    pbd_metric(recorder, "momentum_error_in_flight", "1", PBD_LOWER_IS_BETTER, detail->momentum_error);
+    if (isfinite(square)) pbd_metric(recorder, "spread", "1", PBD_STATE, sqrt(square / start));
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_ERROR, detail->deepest);
+    pbd_metric(recorder, "momentum_error_in_flight", "1", PBD_ERROR, detail->momentum_error);
     return pbd_ok();
 }
 

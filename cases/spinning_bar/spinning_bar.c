@@ -95,11 +95,11 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     for (size_t p = 0; p < scene->particles; p++) mass += scene->masses[p];
     for (int d = 0; d < 3; d++) drift += now.linear[d] * now.linear[d];
     for (int d = 0; d < 2; d++) tilt += now.angular[d] * now.angular[d];
-    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.angular[2] / first->angular[2]);
-    pbd_metric(recorder, "angular_momentum_tilt", "1", PBD_LOWER_IS_BETTER, sqrt(tilt) / fabs(first->angular[2]));
-    pbd_metric(recorder, "drift_speed", "m/s", PBD_LOWER_IS_BETTER, sqrt(drift) / mass);
-    pbd_metric(recorder, "energy_loss", "1", PBD_LOWER_IS_BETTER, 1 - now.energy / first->energy);
-    pbd_metric(recorder, "energy_rise", "1", PBD_LOWER_IS_BETTER, detail->highest / first->energy - 1);
+    pbd_metric(recorder, "angular_momentum_loss", "1", PBD_ERROR, 1 - now.angular[2] / first->angular[2]);
+    pbd_metric(recorder, "angular_momentum_tilt", "1", PBD_ERROR, sqrt(tilt) / fabs(first->angular[2]));
+    pbd_metric(recorder, "drift_speed", "m/s", PBD_ERROR, sqrt(drift) / mass);
+    pbd_metric(recorder, "energy_loss", "1", PBD_ERROR, 1 - now.energy / first->energy);
+    pbd_metric(recorder, "energy_rise", "1", PBD_ERROR, detail->highest / first->energy - 1);
     return pbd_ok();
 }
 

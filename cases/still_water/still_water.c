@@ -111,11 +111,11 @@ static void record_pressures(const water_detail *detail, const pbd_scene *scene,
         count[k]++;
         if (z < scene->spacing) bottom += p / (weight * (top - z)), low++;
     }
-    pbd_metric(recorder, "pressure_slope", "1", PBD_NEUTRAL, -slope / square / weight);
-    pbd_metric(recorder, "pressure_mean", "1", PBD_NEUTRAL, sum / (0.5 * floor_pressure));
-    pbd_metric(recorder, "pressure_error", "1", PBD_LOWER_IS_BETTER, sqrt(off));
-    pbd_metric(recorder, "pressure_worst", "1", PBD_LOWER_IS_BETTER, worst);
-    if (low > 0) pbd_metric(recorder, "pressure_at_floor", "1", PBD_NEUTRAL, bottom / low);
+    pbd_metric(recorder, "pressure_slope", "1", PBD_STATE, -slope / square / weight);
+    pbd_metric(recorder, "pressure_mean", "1", PBD_STATE, sum / (0.5 * floor_pressure));
+    pbd_metric(recorder, "pressure_error", "1", PBD_ERROR, sqrt(off));
+    pbd_metric(recorder, "pressure_worst", "1", PBD_ERROR, worst);
+    if (low > 0) pbd_metric(recorder, "pressure_at_floor", "1", PBD_STATE, bottom / low);
     for (int k = 0; k < MOST_BINS; k++) {
         if (!(count[k] > 0)) continue;
         const double height = at[k] / count[k] / detail->depth, p = bin[k] / count[k] / floor_pressure;
@@ -128,12 +128,12 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const water_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_metric(recorder, "particles", "1", PBD_NEUTRAL, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_NEUTRAL, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
     if (detail->watch.looked) {
-        pbd_metric(recorder, "volume", "1", PBD_NEUTRAL, 2 * detail->watch.centre / detail->depth);
-        pbd_metric(recorder, "least_volume", "1", PBD_HIGHER_IS_BETTER, detail->least_volume);
-        pbd_metric(recorder, "most_volume", "1", PBD_LOWER_IS_BETTER, detail->most_volume);
+        pbd_metric(recorder, "volume", "1", PBD_STATE, 2 * detail->watch.centre / detail->depth);
+        pbd_metric(recorder, "least_volume", "1", PBD_QUALITY, detail->least_volume);
+        pbd_metric(recorder, "most_volume", "1", PBD_ERROR, detail->most_volume);
     }
     liquid_record(&detail->watch, recorder);
     if (detail->looks > 0 && scene->gravity[2] < 0) record_pressures(detail, scene, recorder);

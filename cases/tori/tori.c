@@ -122,8 +122,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_shape_errors(scene, x, &mean, &worst);
     free(x);
-    pbd_metric(recorder, "mean_shape_error", "1", PBD_NEUTRAL, mean);
-    pbd_metric(recorder, "worst_shape_error", "1", PBD_NEUTRAL, worst);
+    pbd_metric(recorder, "mean_shape_error", "1", PBD_STATE, mean);
+    pbd_metric(recorder, "worst_shape_error", "1", PBD_STATE, worst);
     particle_record_sampling(&detail->particles, detail->tori, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
     return pbd_ok();

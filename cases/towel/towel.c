@@ -63,7 +63,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     body_record_shape(scene, x, recorder);
     free(x);
     sheet_record(&strain, recorder);
-    pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_NEUTRAL, strain.perpendicular / strain.fibre);
+    pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_STATE, strain.perpendicular / strain.fibre);
     if (detail->oblique) {
         pbd_warning(recorder, "no_reference", "oblique fibres turn the axes: there is no stretch to compare with");
         return pbd_ok();
@@ -73,9 +73,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
                     "this pull is beyond the limit of the law: there is no reference for stretch");
         return pbd_ok();
     }
-    pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_NEUTRAL, reference->along);
-    pbd_metric(recorder, "stretch_perpendicular_reference", "1", PBD_NEUTRAL, reference->across);
-    pbd_metric(recorder, "stretch_error", "1", PBD_LOWER_IS_BETTER,
+    pbd_metric(recorder, "stretch_fibre_reference", "1", PBD_STATE, reference->along);
+    pbd_metric(recorder, "stretch_perpendicular_reference", "1", PBD_STATE, reference->across);
+    pbd_metric(recorder, "stretch_error", "1", PBD_ERROR,
                hypot(strain.fibre - reference->along, strain.perpendicular - reference->across));
     return pbd_ok();
 }

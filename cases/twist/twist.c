@@ -100,7 +100,7 @@ static pbd_status record_helix(const pbd_scene *scene, const double *x, pbd_reco
     double *unwound = malloc((3 * scene->particles + 1) * sizeof *unwound);
     if (!unwound) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
     unwind(detail, x, layer, unwound);
-    pbd_metric(recorder, "helix_deviation", "1", PBD_LOWER_IS_BETTER, helix_deviation(detail, unwound, layer));
+    pbd_metric(recorder, "helix_deviation", "1", PBD_ERROR, helix_deviation(detail, unwound, layer));
     free(unwound);
     return pbd_ok();
 }
@@ -122,10 +122,10 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     body_record_strain(scene, x, recorder);
     const pbd_status status = record_helix(scene, x, recorder);
-    pbd_metric(recorder, "axis_deviation", "1", PBD_NEUTRAL, axis_deviation(detail, x));
+    pbd_metric(recorder, "axis_deviation", "1", PBD_STATE, axis_deviation(detail, x));
     const double energy = body_strain_at(scene, x).energy;
     if (detail->saint_venant > 0 && isfinite(energy))
-        pbd_metric(recorder, "saint_venant_ratio", "1", PBD_NEUTRAL, energy / detail->saint_venant);
+        pbd_metric(recorder, "saint_venant_ratio", "1", PBD_STATE, energy / detail->saint_venant);
     free(x);
     return status;
 }

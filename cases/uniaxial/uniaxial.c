@@ -104,19 +104,18 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     if (status.code == PBD_OK) {
         const uint32_t a = beam_particle(&d->size, d->size.along / 2, 0, 0),
                        b = beam_particle(&d->size, d->size.along / 2, d->size.across, 0);
-        pbd_metric(recorder, "lateral_stretch", "1", PBD_NEUTRAL, (x[3 * b + 1] - x[3 * a + 1]) / d->size.width);
-        if (d->known) pbd_metric(recorder, "unevenness", "1", PBD_LOWER_IS_BETTER, unevenness(scene, d, x));
+        pbd_metric(recorder, "lateral_stretch", "1", PBD_STATE, (x[3 * b + 1] - x[3 * a + 1]) / d->size.width);
+        if (d->known) pbd_metric(recorder, "unevenness", "1", PBD_ERROR, unevenness(scene, d, x));
     }
     free(x);
     if (status.code != PBD_OK) return status;
     status = method->read(state, PBD_MEAN_STRESS, stress);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     PBD_TRY(status);
-    pbd_metric(recorder, "nominal_stress", "Pa", PBD_NEUTRAL, stress[0]);
-    pbd_metric(recorder, "stress_ratio", "1", PBD_NEUTRAL, stress[0] / scene->material.E);
+    pbd_metric(recorder, "nominal_stress", "Pa", PBD_STATE, stress[0]);
+    pbd_metric(recorder, "stress_ratio", "1", PBD_STATE, stress[0] / scene->material.E);
     if (d->known)
-        pbd_metric(recorder, "stress_error", "1", PBD_LOWER_IS_BETTER,
-                   fabs(stress[0] - d->nominal) / scene->material.E);
+        pbd_metric(recorder, "stress_error", "1", PBD_ERROR, fabs(stress[0] - d->nominal) / scene->material.E);
     return pbd_ok();
 }
 

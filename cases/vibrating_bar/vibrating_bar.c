@@ -131,19 +131,18 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const vibration_detail *d = scene->detail;
     (void)method, (void)state;
     const swings s = find_swings(d);
-    pbd_metric(recorder, "slender_frequency", "Hz", PBD_NEUTRAL, d->frequency);
-    pbd_metric(recorder, "half_swings", "1", PBD_NEUTRAL, (double)s.peaks);
+    pbd_metric(recorder, "slender_frequency", "Hz", PBD_STATE, d->frequency);
+    pbd_metric(recorder, "half_swings", "1", PBD_STATE, (double)s.peaks);
     if (s.passages >= 3) {
         const double frequency = (double)(s.passages - 1) / (2 * (s.last - s.first));
-        pbd_metric(recorder, "first_frequency", "Hz", PBD_NEUTRAL, frequency);
-        pbd_metric(recorder, "slender_frequency_ratio", "1", PBD_NEUTRAL, frequency / d->frequency);
+        pbd_metric(recorder, "first_frequency", "Hz", PBD_STATE, frequency);
+        pbd_metric(recorder, "slender_frequency_ratio", "1", PBD_STATE, frequency / d->frequency);
     }
     if (s.peaks < 3) return pbd_ok();
     const double n = (double)s.peaks;
     const double half = -(n * s.sum_iy - s.sum_i * s.sum_y) / (n * s.sum_ii - s.sum_i * s.sum_i);
     const double decrement = 2 * half, pi = acos(-1); /* a period is two swings */
-    pbd_metric(recorder, "damping_ratio", "1", PBD_LOWER_IS_BETTER,
-               decrement / sqrt(4 * pi * pi + decrement * decrement));
+    pbd_metric(recorder, "damping_ratio", "1", PBD_ERROR, decrement / sqrt(4 * pi * pi + decrement * decrement));
     return pbd_ok();
 }
 

@@ -120,10 +120,10 @@ static void record_extents(const pbd_scene *scene, const double *x, pbd_recorder
         }
         beyond += !(x[3 * i + 2] >= 0 && x[3 * i + 2] <= detail->gap);
     }
-    pbd_metric(recorder, "beyond_plates", "1", PBD_LOWER_IS_BETTER, (double)beyond);
+    pbd_metric(recorder, "beyond_plates", "1", PBD_ERROR, (double)beyond);
     if (!(high[0] >= low[0])) return;
-    pbd_metric(recorder, "length", "1", PBD_NEUTRAL, (high[0] - low[0] + scene->spacing) / detail->size);
-    pbd_metric(recorder, "height", "1", PBD_NEUTRAL, (high[2] - low[2] + scene->spacing) / detail->size);
+    pbd_metric(recorder, "length", "1", PBD_STATE, (high[0] - low[0] + scene->spacing) / detail->size);
+    pbd_metric(recorder, "height", "1", PBD_STATE, (high[2] - low[2] + scene->spacing) / detail->size);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -136,10 +136,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const pbd_status status = look_at_pieces(scene, x, &parts);
     if (status.code == PBD_OK) {
         particle_record_sampling(&detail->particles, 1, recorder);
-        pbd_metric(recorder, "fragments", "1", PBD_LOWER_IS_BETTER, (double)parts.pieces);
-        pbd_metric(recorder, "crumbs", "1", PBD_LOWER_IS_BETTER, (double)parts.crumbs);
-        pbd_metric(recorder, "largest_fragment", "1", PBD_HIGHER_IS_BETTER,
-                   (double)parts.largest / (double)scene->particles);
+        pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
+        pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
+        pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY, (double)parts.largest / (double)scene->particles);
         record_extents(scene, x, recorder);
         granular_record(&detail->watch, scene, recorder);
         granular_record_mass(scene, x, &box, recorder);

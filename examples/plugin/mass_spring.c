@@ -184,7 +184,7 @@ static pbd_status choose_step(mass_spring *s, const pbd_values *values, double s
     if (s->dt > stable)
         pbd_warning(s->recorder, "unstable", "dt=%g s is above %g s, where this explicit method may blow up", s->dt,
                     stable);
-    pbd_metric(s->recorder, "dt", "s", PBD_NEUTRAL, s->dt);
+    pbd_metric(s->recorder, "dt", "s", PBD_STATE, s->dt);
     return pbd_ok();
 }
 

@@ -16,6 +16,8 @@ typedef struct pbd_bench_counter {
     char name[48];
     double value;
     bool rate;
+    const char *unit; /* as it is stored; of a rate: per second */
+    pbd_kind kind;
 } pbd_bench_counter;
 
 enum { PBD_BENCH_COUNTERS = 24 };

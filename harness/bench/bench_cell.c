@@ -19,8 +19,8 @@ static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
 typedef struct repetition {
     double *sample; /* s, of each iteration */
     size_t samples, capacity;
-    double wall, cpu; /* s, of all samples */
-    pbd_bench_counter counter[PBD_BENCH_COUNTERS];
+    double wall, cpu;                                        /* s, of all samples */
+    pbd_bench_counter counter[PBD_BENCH_COUNTERS], left_out; /* left_out: for those that find no room */
     size_t counters;
     pbd_machine_sample before, after;
     pbd_status ended;
@@ -190,12 +190,20 @@ static pbd_status iterate(void *context, double *seconds) {
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-static void add_counter(repetition *r, const char *name, double value, bool rate) {
-    if (r->counters == PBD_BENCH_COUNTERS) return;
-    pbd_bench_counter *c = &r->counter[r->counters++];
-    snprintf(c->name, sizeof c->name, "%s%s", name, rate ? "_per_second" : "");
-    c->value = value;
-    c->rate = rate;
+static pbd_bench_counter *next_counter(repetition *r) {
+    return r->counters == PBD_BENCH_COUNTERS ? &r->left_out : &r->counter[r->counters++];
+}
+
+static void add_rate(repetition *r, const char *name, const char *unit, double value) {
+    pbd_bench_counter *c = next_counter(r);
+    *c = (pbd_bench_counter){.value = value, .rate = true, .unit = unit, .kind = PBD_QUALITY};
+    snprintf(c->name, sizeof c->name, "%s_per_second", name);
+}
+
+static void add_number(repetition *r, const char *name, pbd_kind kind, double value) {
+    pbd_bench_counter *c = next_counter(r);
+    *c = (pbd_bench_counter){.value = value, .unit = "1", .kind = kind};
+    snprintf(c->name, sizeof c->name, "%s", name);
 }
 
 /* Whatever the method counted while it was timed: steps, constraint_solves, neighbour_updates... */
@@ -203,9 +211,9 @@ static void add_counts(pbd_bench_cell *b, repetition *r) {
     for (size_t i = 0; i < b->stage.record.metrics; i++) {
         const pbd_metric_item *m = &b->stage.record.metric[i];
         const uint64_t before = i < b->counts ? b->counts_before[i] : 0;
-        if (m->is_count && m->count > before) add_counter(r, m->name, (double)(m->count - before), true);
+        if (m->is_count && m->count > before) add_rate(r, m->name, "1/s", (double)(m->count - before));
     }
-    if (!method_of(b)->step) add_counter(r, "solves", (double)b->steps * (double)r->samples, true);
+    if (!method_of(b)->step) add_rate(r, "solves", "1/s", (double)b->steps * (double)r->samples);
 }
 
 /* What the kernels declare to move and do, and the fraction of what the machine can. Bytes that come from a cache may
@@ -218,10 +226,10 @@ static void add_work(pbd_bench_cell *b, repetition *r) {
     const pbd_limit *flops =
         pbd_limits_flops(b->shared->limits, backend, pbd_precision_name(b->item->cell.precision), threads);
     if (totals.launches == 0) return;
-    add_counter(r, "bytes", totals.bytes, true);
-    add_counter(r, "flops", totals.flops, true);
-    if (memory) add_counter(r, "fraction_of_bandwidth", totals.bytes / r->wall / memory->best, false);
-    if (flops) add_counter(r, "fraction_of_flops", totals.flops / r->wall / flops->best, false);
+    add_rate(r, "bytes", "B/s", totals.bytes);
+    add_rate(r, "flops", "1/s", totals.flops);
+    if (memory) add_number(r, "fraction_of_bandwidth", PBD_QUALITY, totals.bytes / r->wall / memory->best);
+    if (flops) add_number(r, "fraction_of_flops", PBD_QUALITY, totals.flops / r->wall / flops->best);
 }
 
 /* Updates of neighbours, of methods that count them, against the two passes over neighbours alone. */
@@ -231,7 +239,7 @@ static void add_neighbours(pbd_bench_cell *b, repetition *r) {
                         pbd_precision_name(b->item->cell.precision), b->item->cell.threads);
     for (size_t i = 0; limit && i < r->counters; i++)
         if (strcmp(r->counter[i].name, "neighbour_updates_per_second") == 0)
-            add_counter(r, "fraction_of_neighbour_passes", r->counter[i].value / r->wall / limit->best, false);
+            add_number(r, "fraction_of_neighbour_passes", PBD_QUALITY, r->counter[i].value / r->wall / limit->best);
 }
 
 static size_t end(void *context, pbd_bench_counter *counters) {
@@ -244,8 +252,8 @@ static size_t end(void *context, pbd_bench_counter *counters) {
     add_work(b, r);
     add_neighbours(b, r);
     const pbd_metric_item *applied = pbd_stage_metric(&b->stage, "applied_fraction");
-    if (applied) add_counter(r, applied->name, applied->value, false);
-    add_counter(r, "steps_per_iteration", (double)b->steps, false);
+    if (applied) add_number(r, applied->name, PBD_QUALITY, applied->value);
+    add_number(r, "steps_per_iteration", PBD_STATE, (double)b->steps);
     memcpy(counters, r->counter, r->counters * sizeof *counters);
     return r->counters;
 }
@@ -255,16 +263,10 @@ static size_t end(void *context, pbd_bench_counter *counters) {
 static void record_counters(const pbd_bench_cell *b, const repetition *r, pbd_recorder *recorder) {
     for (size_t i = 0; i < r->counters; i++) {
         const pbd_bench_counter *c = &r->counter[i];
-        const bool is_work = strncmp(c->name, "bytes_", 6) == 0;
-        const bool is_steps = strcmp(c->name, "steps_per_iteration") == 0;
-        pbd_metric(recorder, c->name,
-                   is_work   ? "B/s"
-                   : c->rate ? "1/s"
-                             : "1",
-                   is_steps ? PBD_NEUTRAL : PBD_HIGHER_IS_BETTER, c->rate ? c->value / r->wall : c->value);
+        pbd_metric(recorder, c->name, c->unit, c->kind, c->rate ? c->value / r->wall : c->value);
     }
     if (r->samples == 0) return;
-    pbd_metric(recorder, method_of(b)->step ? "seconds_per_step" : "seconds_per_solve", "s", PBD_LOWER_IS_BETTER,
+    pbd_metric(recorder, method_of(b)->step ? "seconds_per_step" : "seconds_per_solve", "s", PBD_COST,
                r->wall / (double)r->samples / (double)b->steps);
     pbd_count(recorder, "iterations", r->samples);
     pbd_series(recorder, "samples", "value", "s", r->sample, r->samples, 1);

@@ -7,18 +7,6 @@
 #include "harness/compare/pairing.h"
 #include "harness/files/nearest.h"
 
-bool pbd_is_cost(const char *metric) {
-    static const char *const costs[] = {"solve_wall",  "solve_cpu", "kernel_launches",    "device_bytes_peak",
-                                        "bytes_moved", "flops",     "device_allocations", "host_waits"};
-    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
-        if (strcmp(metric, costs[i]) == 0) return true;
-    return false;
-}
-
-bool pbd_is_error(const pbd_metric_item *m) {
-    return !m->is_count && m->direction == PBD_LOWER_IS_BETTER && !pbd_is_cost(m->name);
-}
-
 const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name) {
     for (size_t i = 0; i < run->metrics; i++)
         if (strcmp(run->metric[i].name, name) == 0) return &run->metric[i];
@@ -116,7 +104,7 @@ static pbd_status check_tolerance(judging *j, int arm, const pbd_tolerance *t) {
     const pbd_metric_item *m = pbd_arm_metric(j->run[arm], t->metric);
     if (!m) return unknown_metric(j, t->metric);
     const reference_row *r = reference_of(&j->known[arm], t->metric);
-    if (!r && m->direction != PBD_LOWER_IS_BETTER)
+    if (!r && m->kind != PBD_ERROR)
         return pbd_error(PBD_BAD_INPUT,
                          "--tolerance %.60s: it is not an error, and the store has no reference of it for this case",
                          t->metric);
@@ -146,7 +134,7 @@ static void check_references(judging *j, int arm) {
 /* ---- The same cell twice ----------------------------------------------------------------------------------------- */
 
 static void compare_count(judging *j, const pbd_metric_item *a, const pbd_metric_item *b) {
-    if (!b || !b->is_count || a->count == b->count || pbd_is_cost(a->name)) return;
+    if (!b || b->kind != PBD_COUNT || a->count == b->count) return;
     *j->differs = pbd_error(PBD_BAD_INPUT, "the builds give different results: %s is %llu in A and %llu in B", a->name,
                             (unsigned long long)a->count, (unsigned long long)b->count);
 }
@@ -168,7 +156,7 @@ static void compare_builds(judging *j) {
         if (has_tolerance(j, m->name)) continue;
         if (m->is_count)
             compare_count(j, m, other);
-        else if (pbd_is_error(m))
+        else if (m->kind == PBD_ERROR)
             compare_error(j, m, other);
     }
 }

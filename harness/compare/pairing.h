@@ -52,11 +52,6 @@ typedef struct pbd_tolerance {
     double value;
 } pbd_tolerance;
 
-/* Metrics and counts that say what an answer cost and not what it is: they may differ between builds. */
-bool pbd_is_cost(const char *metric);
-/* A metric that says how wrong the answer is: lower is better, and no cost. */
-bool pbd_is_error(const pbd_metric_item *metric);
-
 /* Whether times of the two runs may be held against each other: *differs is PBD_OK, or says why not.
  *
  * - A metric with a tolerance, or with an uncertainty in the store's table `reference`, must be within it in both.

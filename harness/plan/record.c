@@ -88,22 +88,27 @@ static pbd_metric_item *metric_named(pbd_recorder *recorder, const char *name, c
     return NULL;
 }
 
-void pbd_metric(pbd_recorder *recorder, const char *name, const char *unit, pbd_direction direction, double value) {
+void pbd_metric(pbd_recorder *recorder, const char *name, const char *unit, pbd_kind kind, double value) {
     if (recorder->muted) return;
     pbd_metric_item *item = metric_named(recorder, name, unit);
     if (!item) return;
-    item->direction = direction;
+    item->kind = kind;
     item->value = value;
 }
 
-void pbd_count(pbd_recorder *recorder, const char *name, uint64_t add) {
+static void count(pbd_recorder *recorder, const char *name, pbd_kind kind, uint64_t add) {
     if (recorder->muted) return;
     pbd_metric_item *item = metric_named(recorder, name, "1");
     if (!item) return;
+    item->kind = kind;
     item->is_count = true;
     item->count += add;
     item->value = (double)item->count;
 }
+
+void pbd_count(pbd_recorder *recorder, const char *name, uint64_t add) { count(recorder, name, PBD_COUNT, add); }
+
+void pbd_count_cost(pbd_recorder *recorder, const char *name, uint64_t add) { count(recorder, name, PBD_COST, add); }
 
 static pbd_series_item *series_named(pbd_recorder *recorder, const char *name, const char *component,
                                      const char *unit) {

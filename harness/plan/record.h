@@ -16,6 +16,8 @@ void pbd_recorder_wait_at_phases(pbd_recorder *recorder, pbd_exec *exec);
 /* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */
 void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
 void pbd_recorder_leave(pbd_recorder *recorder);
+/* pbd_count of a cost of the machine: launches, allocations, bytes. */
+void pbd_count_cost(pbd_recorder *recorder, const char *name, uint64_t add);
 /* What was recorded so far. */
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder);
 /* True when memory ran out while recording: the run is then failed, not silently incomplete. */

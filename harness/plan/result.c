@@ -38,22 +38,51 @@ void pbd_result_free(pbd_result *result) {
     memset(result, 0, sizeof *result);
 }
 
+/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
+
+const char *pbd_kind_word(pbd_kind kind) {
+    static const char *const words[] = {[PBD_STATE] = "state",
+                                        [PBD_ERROR] = "error",
+                                        [PBD_QUALITY] = "quality",
+                                        [PBD_COST] = "cost",
+                                        [PBD_COUNT] = "count"};
+    return words[kind];
+}
+
+const char *pbd_direction_word(pbd_kind kind, const char *unit) {
+    if (kind == PBD_ERROR || (kind == PBD_COST && strcmp(unit, "s") == 0)) return "lower";
+    return kind == PBD_QUALITY ? "higher" : "neutral";
+}
+
+pbd_kind pbd_kind_of_stored(const char *name, const char *unit, const char *direction, bool is_count) {
+    static const char *const costs[] = {"kernel_launches", "device_bytes_peak",  "bytes_moved",
+                                        "flops",           "device_allocations", "host_waits"};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        if (strcmp(name, costs[i]) == 0) return PBD_COST;
+    if (strcmp(direction, "lower") == 0) return strcmp(unit, "s") == 0 ? PBD_COST : PBD_ERROR;
+    if (strcmp(direction, "higher") == 0) return PBD_QUALITY;
+    return is_count ? PBD_COUNT : PBD_STATE;
+}
+
+bool pbd_is_shown_error(const pbd_metric_item *metric) {
+    static const char before[] = "_predicted";
+    const size_t length = strlen(metric->name), end = strlen(before);
+    return metric->kind == PBD_ERROR && !(length >= end && strcmp(metric->name + length - end, before) == 0);
+}
+
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 /* JSON has no NaN or infinity: they are null there, and the state tells why. */
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-static const char *const directions[] = {
-    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
 
 static json_t *metrics_json(const pbd_result *r) {
     json_t *object = json_object();
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
         json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
-        json_object_set_new(
-            object, m->name,
-            json_pack("{s:o, s:s, s:s}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
+        json_object_set_new(object, m->name,
+                            json_pack("{s:o, s:s, s:s, s:s}", "value", value, "unit", m->unit, "direction",
+                                      pbd_direction_word(m->kind, m->unit), "kind", pbd_kind_word(m->kind)));
     }
     return object;
 }

@@ -21,8 +21,8 @@ static inline const pbd_method *pbd_cell_method(const pbd_cell *cell) {
 
 typedef struct pbd_metric_item {
     char *name, *unit;
-    pbd_direction direction;
-    bool is_count;
+    pbd_kind kind;
+    bool is_count;  /* PBD_COUNT, or a cost that is one */
     double value;   /* may be NaN or inf: stored as such */
     uint64_t count; /* when is_count */
 } pbd_metric_item;
@@ -43,6 +43,19 @@ typedef struct pbd_phase_item {
     double wall_s, cpu_s;
     uint64_t calls;
 } pbd_phase_item;
+
+/* The words for a kind in JSON ("error"), and for which is better in JSON and in the store: a time is "lower", other
+ * costs are "neutral". */
+const char *pbd_kind_word(pbd_kind kind);
+const char *pbd_direction_word(pbd_kind kind, const char *unit);
+/* The kind of a metric that comes without one: from the store, which has no column for it, or from an older program.
+ * The only place where names decide. */
+pbd_kind pbd_kind_of_stored(const char *name, const char *unit, const char *direction, bool is_count);
+/* An error that tables and charts show beside a time: not that of positions before a projection (..._predicted). */
+bool pbd_is_shown_error(const pbd_metric_item *metric);
+/* The same of a row of the store's table metric in SQL, and what is such an error or a time. */
+#define PBD_SQL_LOWER(ROW) ROW ".direction = 'lower' AND " ROW ".name NOT LIKE '%\\_predicted' ESCAPE '\\'"
+#define PBD_SQL_SHOWN_ERROR(ROW) PBD_SQL_LOWER(ROW) " AND " ROW ".unit <> 's'"
 
 /* A run's state is a short word: ok, diverged, no_equilibrium, not_settled, failed, interrupted. */
 const char *pbd_state_name(pbd_code code);

@@ -98,14 +98,6 @@ static pbd_status keep_what_differs(listed *l) {
 
 /* ---- What came of it --------------------------------------------------------------------------------------------- */
 
-/* Better lower, and no time; a method's guess at an error is none. */
-static bool is_error(const pbd_metric_item *m) {
-    static const char guess[] = "_predicted";
-    const size_t length = strlen(m->name), end = strlen(guess);
-    if (length > end && strcmp(m->name + length - end, guess) == 0) return false;
-    return m->direction == PBD_LOWER_IS_BETTER && strcmp(m->unit, "s") != 0;
-}
-
 static double time_of(const pbd_result *r) {
     for (size_t i = 0; i < r->phases; i++)
         if (strcmp(r->phase[i].name, "solve") == 0 && r->phase[i].calls > 0)
@@ -118,7 +110,8 @@ static json_t *real_json(double value) { return isfinite(value) ? json_real(valu
 static json_t *run_json(const pbd_result *r, json_t *params) {
     json_t *errors = json_object();
     for (size_t i = 0; i < r->metrics; i++)
-        if (is_error(&r->metric[i])) json_object_set_new(errors, r->metric[i].name, real_json(r->metric[i].value));
+        if (pbd_is_shown_error(&r->metric[i]))
+            json_object_set_new(errors, r->metric[i].name, real_json(r->metric[i].value));
     return json_pack("{ss ss ss ss ss ss ss sO so so}", "run_id", r->run_id, "kind", r->kind, "started_at",
                      r->started_at, "state", r->state, "says", r->says, "case", r->case_name, "method", r->method_name,
                      "params", params, "errors", errors, "time_s", real_json(time_of(r)));

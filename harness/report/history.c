@@ -94,7 +94,7 @@ static void write_last_step(report *r, const pbd_history *history) {
     char key[40] = "";
     if (isfinite(change)) snprintf(key, sizeof key, "%.17g", change);
     html_open(h, "td", "class", "wide", "data-sort", key, NULL);
-    if (history->direction != PBD_NEUTRAL) {
+    if (history->kind != PBD_STATE) {
         html_element(h, "strong", pbd_step_is_worse(history, step) ? "worse" : "better");
         html_text(h, ": ");
     }

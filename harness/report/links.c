@@ -70,8 +70,8 @@ pbd_status report_errors(report *r, const char *run_id, bool *any) {
     bool row = true;
     *any = false;
     pbd_status status = report_ask(r,
-                                   "SELECT name, value, unit FROM metric WHERE run_id = ?1 AND direction = 'lower'"
-                                   " AND unit <> 's' AND value IS NOT NULL"
+                                   "SELECT name, value, unit FROM metric AS m WHERE run_id = ?1"
+                                   " AND " PBD_SQL_SHOWN_ERROR("m") " AND value IS NOT NULL"
                                    " ORDER BY name LIKE '%error%' DESC, position LIMIT 2",
                                    &run_id, 1, &stmt);
     while (status.code == PBD_OK && row) {

@@ -78,7 +78,7 @@ static const char runs_sql[] =
     " LEFT JOIN metric AS wall ON wall.run_id = one.run_id AND wall.name = 'solve_wall'"
     " LEFT JOIN metric AS cpu ON cpu.run_id = one.run_id AND cpu.name = 'solve_cpu'"
     " WHERE run.state = 'ok' AND EXISTS (SELECT 1 FROM metric AS e WHERE e.run_id = one.run_id"
-    "  AND e.direction = 'lower' AND e.unit <> 's' AND e.value IS NOT NULL)"
+    "  AND " PBD_SQL_SHOWN_ERROR("e") " AND e.value IS NOT NULL)"
     " ORDER BY 2, 3, 4, 5, 6, 7";
 
 static pbd_status write_time(report *r, const char *run_id, double seconds) {

@@ -151,8 +151,8 @@ static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, p
     pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, plan, &times);
     pbd_recorder_mute(recorder, false);
     if (status.code == PBD_OK) {
-        pbd_metric(recorder, "solve_wall", "s", PBD_LOWER_IS_BETTER, times.wall_median);
-        pbd_metric(recorder, "solve_cpu", "s", PBD_LOWER_IS_BETTER, times.cpu_median);
+        pbd_metric(recorder, "solve_wall", "s", PBD_COST, times.wall_median);
+        pbd_metric(recorder, "solve_cpu", "s", PBD_COST, times.cpu_median);
         pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
         pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
     }
@@ -162,12 +162,12 @@ static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, p
 
 static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
     pbd_exec_totals totals = pbd_exec_read_totals(exec);
-    pbd_count(recorder, "kernel_launches", totals.launches);
-    pbd_count(recorder, "device_bytes_peak", totals.peak);
-    pbd_count(recorder, "device_allocations", totals.allocations);
-    pbd_count(recorder, "host_waits", totals.waits);
-    pbd_metric(recorder, "bytes_moved", "B", PBD_NEUTRAL, totals.bytes);
-    pbd_metric(recorder, "flops", "1", PBD_NEUTRAL, totals.flops);
+    pbd_count_cost(recorder, "kernel_launches", totals.launches);
+    pbd_count_cost(recorder, "device_bytes_peak", totals.peak);
+    pbd_count_cost(recorder, "device_allocations", totals.allocations);
+    pbd_count_cost(recorder, "host_waits", totals.waits);
+    pbd_metric(recorder, "bytes_moved", "B", PBD_COST, totals.bytes);
+    pbd_metric(recorder, "flops", "1", PBD_COST, totals.flops);
 }
 
 /* No metric of a run that is `ok` may be NaN: it could not be judged. */
@@ -198,7 +198,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     if (status.code == PBD_OK) status = waited;
     if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
     record_totals(exec, recorder);
-    if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_NEUTRAL, c->reached);
+    if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_STATE, c->reached);
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
     if (c->snapshots) write_snapshots(c);

@@ -216,16 +216,13 @@ pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char ru
 
 /* ---- From a result to a record ----------------------------------------------------------------------------------- */
 
-static const char *const directions[] = {
-    [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
-
 static json_t *metrics_json(const pbd_result *r) {
     json_t *rows = json_array();
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
         json_array_append_new(rows, json_pack("{so so ss so so}", "name", pbd_text_json(m->name), "unit",
-                                              pbd_text_json(m->unit), "direction", directions[m->direction], "value",
-                                              m->is_count ? json_null() : pbd_real_json(m->value), "count",
+                                              pbd_text_json(m->unit), "direction", pbd_direction_word(m->kind, m->unit),
+                                              "value", m->is_count ? json_null() : pbd_real_json(m->value), "count",
                                               m->is_count ? pbd_count_json(m->count) : json_null()));
     }
     return rows;
@@ -436,11 +433,10 @@ static void take_metrics(const json_t *rows, pbd_result *out, bool *fine) {
         pbd_metric_item *m = &out->metric[i];
         m->name = take_text(row, "name", fine);
         m->unit = take_text(row, "unit", fine);
-        const char *direction = json_string_value(json_object_get(row, "direction"));
-        for (int d = PBD_NEUTRAL; d <= PBD_HIGHER_IS_BETTER; d++) {
-            if (strcmp(direction, directions[d]) == 0) m->direction = (pbd_direction)d;
-        }
         m->is_count = !json_is_null(count);
+        if (*fine)
+            m->kind =
+                pbd_kind_of_stored(m->name, m->unit, json_string_value(json_object_get(row, "direction")), m->is_count);
         m->count = m->is_count ? pbd_json_count(count) : 0;
         m->value = m->is_count ? (double)m->count : pbd_json_real(json_object_get(row, "value"));
     }

@@ -174,7 +174,7 @@ static const char cell_rows[] =
     " build.git_sha, build.dirty, run.started_at, m.unit, m.direction, build.preset"
     " FROM run JOIN build USING (build_id) JOIN metric AS m USING (run_id)"
     " WHERE run.cell_id IN (SELECT value FROM json_each(?1)) AND run.kind = 'run' AND run.state = 'ok'"
-    " AND (m.name = ?2 OR (?2 IS NULL AND m.direction = 'lower' AND m.name NOT LIKE '%\\_predicted' ESCAPE '\\'))"
+    " AND (m.name = ?2 OR (?2 IS NULL AND " PBD_SQL_LOWER("m") "))"
     " UNION ALL "
     "SELECT run.env_id, t.name, build.source, CASE t.name WHEN 'solve_cpu' THEN p.cpu_s ELSE p.wall_s END,"
     " build.git_sha, build.dirty, run.started_at, 's', 'lower', build.preset"
@@ -202,12 +202,6 @@ void pbd_histories_free(pbd_histories *histories) {
     *histories = (pbd_histories){0};
 }
 
-static pbd_direction direction_of(const char *word) {
-    return strcmp(word, "lower") == 0    ? PBD_LOWER_IS_BETTER
-           : strcmp(word, "higher") == 0 ? PBD_HIGHER_IS_BETTER
-                                         : PBD_NEUTRAL;
-}
-
 static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite3_stmt *row) {
     pbd_history *grown = realloc(out->item, (out->count + 1) * sizeof *grown);
     if (!grown) return no_memory();
@@ -223,13 +217,13 @@ static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite
                        .metric = column_text(row, 1),
                        .unit = column_text(row, 7),
                        .preset = column_text(row, 9),
-                       .threads = cell->threads,
-                       .direction = direction_of((const char *)sqlite3_column_text(row, 8))};
+                       .threads = cell->threads};
     snprintf(h->machine, sizeof h->machine, "%s", (const char *)sqlite3_column_text(row, 0)); /* the key, for now */
-    return h->cell_ids && h->case_name && h->method && h->params && h->backend && h->precision && h->varies &&
-                   h->metric && h->unit && h->preset
-               ? pbd_ok()
-               : no_memory();
+    if (!h->cell_ids || !h->case_name || !h->method || !h->params || !h->backend || !h->precision || !h->varies ||
+        !h->metric || !h->unit || !h->preset)
+        return no_memory();
+    h->kind = pbd_kind_of_stored(h->metric, h->unit, (const char *)sqlite3_column_text(row, 8), false);
+    return pbd_ok();
 }
 
 /* The values of the build that is being read. */
@@ -306,7 +300,7 @@ static int by_start(const void *left, const void *right) {
 /* An error at the edge of what the precision can tell is no error: its changes say nothing. */
 static bool is_rounding(const pbd_history *h, const pbd_step *step) {
     const double epsilon = strcmp(h->precision, "f32") == 0 ? FLT_EPSILON : DBL_EPSILON;
-    return h->direction == PBD_LOWER_IS_BETTER && strcmp(h->unit, "1") == 0 &&
+    return h->kind == PBD_ERROR && strcmp(h->unit, "1") == 0 &&
            fmax(fabs(step->before), fabs(step->after)) < 100 * epsilon;
 }
 
@@ -426,6 +420,6 @@ pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, 
 }
 
 bool pbd_step_is_worse(const pbd_history *h, const pbd_step *step) {
-    if (h->direction == PBD_NEUTRAL) return false;
-    return (h->direction == PBD_LOWER_IS_BETTER) == (step->after > step->before);
+    if (h->kind == PBD_STATE) return false;
+    return (h->kind == PBD_QUALITY) == (step->after < step->before);
 }

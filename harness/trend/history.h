@@ -23,7 +23,7 @@ typedef struct pbd_history {
     char *case_name, *method, *params, *backend, *precision, *cpu, *preset, *metric, *unit;
     char *varies; /* «nu=0.3 solver=jacobi»: what tells its cell from the others of its case and method */
     int threads;
-    pbd_direction direction;
+    pbd_kind kind;            /* PBD_STATE, too, for counts */
     pbd_history_point *point; /* by their first run; the newest PBD_LONGEST_HISTORY */
     size_t points;
     pbd_steps steps;
@@ -53,7 +53,7 @@ typedef struct pbd_history_query {
 pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, pbd_histories *out);
 void pbd_histories_free(pbd_histories *histories);
 
-/* Worse, by the metric's direction; false for a neutral one. */
+/* Worse, by the metric's kind; false for a state. */
 bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
 
 /* «error», «time» and so on: what there is to say. As text: with steps first; `points` lists every point. */

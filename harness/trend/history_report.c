@@ -26,7 +26,7 @@ static void print_step(const pbd_history *h, const pbd_step *step, FILE *out) {
     fprintf(out, "    %.10s %.10s%s  %.5g -> %.5g %s", p->started_at, p->git_sha, p->dirty ? "+" : "", step->before,
             step->after, unit_of(h));
     if (isfinite(change)) fprintf(out, " (%+.2g %%)", change);
-    fprintf(out, "  %s\n", h->direction == PBD_NEUTRAL ? "changed" : pbd_step_is_worse(h, step) ? "worse" : "better");
+    fprintf(out, "  %s\n", h->kind == PBD_STATE ? "changed" : pbd_step_is_worse(h, step) ? "worse" : "better");
 }
 
 static void print_points(const pbd_history *h, FILE *out) {

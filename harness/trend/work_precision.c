@@ -181,8 +181,9 @@ static pbd_status prepare_all(pbd_store *store, statements *s) {
                     " JOIN build USING (build_id) JOIN env USING (env_id) WHERE run_id = ?1",
                     &s->run));
     PBD_TRY(prepare(store,
-                    "SELECT name, unit, direction, position, coalesce(value, CAST(count AS REAL)) FROM metric"
-                    " WHERE run_id = ?1 AND coalesce(value, count) IS NOT NULL ORDER BY position",
+                    "SELECT name, unit, " PBD_SQL_SHOWN_ERROR(
+                        "metric") ", position, coalesce(value, CAST(count AS REAL)) FROM metric"
+                                  " WHERE run_id = ?1 AND coalesce(value, count) IS NOT NULL ORDER BY position",
                     &s->metric));
     return prepare(store, "SELECT wall_s FROM phase WHERE run_id = ?1 AND name = 'solve' AND wall_s > 0", &s->phase);
 }
@@ -196,16 +197,6 @@ static void finalize_all(statements *s) {
 static void ask_of(sqlite3_stmt *statement, const char *run_id) {
     sqlite3_reset(statement);
     sqlite3_bind_text(statement, 1, run_id, -1, SQLITE_TRANSIENT);
-}
-
-static bool ends_in(const char *name, const char *end) {
-    const size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
-/* Better lower, and no time; a method's guess at an error is none. */
-static bool is_error(const char *name, const char *unit, const char *direction) {
-    return strcmp(direction, "lower") == 0 && strcmp(unit, "s") != 0 && !ends_in(name, "_predicted");
 }
 
 static bool add_error(gathered *g, sqlite3_stmt *row, bool of_case) {
@@ -236,7 +227,7 @@ static bool take_metrics(gathered *g, sqlite3_stmt *row) {
             fine = add_value(&g->simulated, value);
         else if (strcmp(name, "device_bytes_peak") == 0)
             fine = add_value(&g->memory, value);
-        else if (is_error(name, text_of(row, 1), text_of(row, 2)))
+        else if (sqlite3_column_int(row, 2))
             fine = add_error(g, row, of_case);
     }
     return fine;

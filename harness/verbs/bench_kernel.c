@@ -125,13 +125,13 @@ static pbd_status print_trial_json(const pbd_kernel_trial *t, const kernel_rates
 /* ---- Into the store ---------------------------------------------------------------------------------------------- */
 
 static void record_trial(const pbd_kernel_trial *t, const kernel_rates *r, pbd_recorder *recorder) {
-    pbd_metric(recorder, "seconds_per_item", "s", PBD_LOWER_IS_BETTER, r->per_item);
-    if (t->use.entries > 0) pbd_metric(recorder, "seconds_per_entry", "s", PBD_LOWER_IS_BETTER, r->per_entry);
-    pbd_metric(recorder, "bytes_per_second", "B/s", PBD_HIGHER_IS_BETTER, r->bytes);
-    pbd_metric(recorder, "flops_per_second", "1/s", PBD_HIGHER_IS_BETTER, r->flops);
-    if (r->of_bandwidth > 0) pbd_metric(recorder, "fraction_of_bandwidth", "1", PBD_HIGHER_IS_BETTER, r->of_bandwidth);
-    if (r->of_flops > 0) pbd_metric(recorder, "fraction_of_flops", "1", PBD_HIGHER_IS_BETTER, r->of_flops);
-    pbd_metric(recorder, "plain_form_difference", "1", PBD_LOWER_IS_BETTER, t->difference);
+    pbd_metric(recorder, "seconds_per_item", "s", PBD_COST, r->per_item);
+    if (t->use.entries > 0) pbd_metric(recorder, "seconds_per_entry", "s", PBD_COST, r->per_entry);
+    pbd_metric(recorder, "bytes_per_second", "B/s", PBD_QUALITY, r->bytes);
+    pbd_metric(recorder, "flops_per_second", "1/s", PBD_QUALITY, r->flops);
+    if (r->of_bandwidth > 0) pbd_metric(recorder, "fraction_of_bandwidth", "1", PBD_QUALITY, r->of_bandwidth);
+    if (r->of_flops > 0) pbd_metric(recorder, "fraction_of_flops", "1", PBD_QUALITY, r->of_flops);
+    pbd_metric(recorder, "plain_form_difference", "1", PBD_ERROR, t->difference);
     pbd_count(recorder, "launches", t->use.launches);
     pbd_count(recorder, "items", t->use.items);
     pbd_count(recorder, "entries", t->use.entries);

@@ -270,7 +270,7 @@ static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ?
 static bool is_shown(const comparing *c, const pbd_metric_item *m) {
     for (size_t i = 0; i < c->tolerances; i++)
         if (strcmp(c->tolerance[i].metric, m->name) == 0) return true;
-    return pbd_is_error(m) || (m->is_count && !pbd_is_cost(m->name));
+    return m->kind == PBD_ERROR || m->kind == PBD_COUNT;
 }
 
 static void print_value(const pbd_metric_item *m) {
@@ -410,15 +410,13 @@ static void print_text(const comparing *c) {
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 static json_t *arm_json(const pbd_arm *arm, const pbd_arm_run *run) {
-    static const char *const directions[] = {
-        [PBD_NEUTRAL] = "neutral", [PBD_LOWER_IS_BETTER] = "lower", [PBD_HIGHER_IS_BETTER] = "higher"};
     json_t *metrics = json_object();
     for (size_t i = 0; i < run->metrics; i++) {
         const pbd_metric_item *m = &run->metric[i];
         json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
-        json_object_set_new(
-            metrics, m->name,
-            json_pack("{so ss ss}", "value", value, "unit", m->unit, "direction", directions[m->direction]));
+        json_object_set_new(metrics, m->name,
+                            json_pack("{so ss ss ss}", "value", value, "unit", m->unit, "direction",
+                                      pbd_direction_word(m->kind, m->unit), "kind", pbd_kind_word(m->kind)));
     }
     json_t *name = json_string(arm->name);
     return json_pack("{so ss ss ss ss so}", "name", name ? name : json_string("?"), "run_id", run->run_id, "cell_id",

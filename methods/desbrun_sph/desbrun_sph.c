@@ -457,9 +457,8 @@ static uint32_t level_due(const desbrun_sph *s, uint32_t now) {
 
 static void report(desbrun_sph *s) {
     pbd_count(s->recorder, "steps", 1);
-    pbd_metric(s->recorder, "shortest_step", "s", PBD_NEUTRAL, s->shortest);
-    pbd_metric(s->recorder, "neighbours_per_particle", "1", PBD_NEUTRAL,
-               (double)s->near.entries / (double)s->particles);
+    pbd_metric(s->recorder, "shortest_step", "s", PBD_STATE, s->shortest);
+    pbd_metric(s->recorder, "neighbours_per_particle", "1", PBD_STATE, (double)s->near.entries / (double)s->particles);
 }
 
 static pbd_status step(void *state, double dt) {

@@ -222,7 +222,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     for (size_t i = 0; i < 3 * scene->particles; i++) fem->load[i] += scene->forces[i];
     fem->acting = fem->load;
     take_start(fem, scene);
-    pbd_metric(fem->recorder, "unknowns", "1", PBD_NEUTRAL, fem->matrix.n);
+    pbd_metric(fem->recorder, "unknowns", "1", PBD_STATE, fem->matrix.n);
     pbd_count(fem->recorder, "elements", fem->mesh.elements);
     return pbd_ok();
 }
@@ -549,10 +549,10 @@ static pbd_status solve(void *state) {
     double reached, smallest;
     fem->inertia = 0;
     const pbd_status status = put_load_on(fem, &reached, &smallest);
-    pbd_metric(fem->recorder, "load_fraction", "1", PBD_HIGHER_IS_BETTER, reached);
-    if (reached > 0) pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_HIGHER_IS_BETTER, smallest);
-    pbd_metric(fem->recorder, "residual", "1", PBD_LOWER_IS_BETTER, fem->ended[0]);
-    pbd_metric(fem->recorder, "residual_rounding", "1", PBD_LOWER_IS_BETTER, fem->ended[1]);
+    pbd_metric(fem->recorder, "load_fraction", "1", PBD_QUALITY, reached);
+    if (reached > 0) pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_QUALITY, smallest);
+    pbd_metric(fem->recorder, "residual", "1", PBD_ERROR, fem->ended[0]);
+    pbd_metric(fem->recorder, "residual_rounding", "1", PBD_ERROR, fem->ended[1]);
     if (status.code == PBD_NO_EQUILIBRIUM)
         return pbd_error(PBD_NO_EQUILIBRIUM, "beyond %.3g of the load: %s", reached, status.text);
     return status;

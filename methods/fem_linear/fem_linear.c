@@ -65,9 +65,9 @@ static pbd_status record_spectrum(const pbd_scene *scene, pbd_recorder *recorder
     }
     double quotient = tKt / tt;
     for (int i = 0; i < HEX8_DOFS; i++) rest += (Kt[i] - quotient * t[i]) * (Kt[i] - quotient * t[i]);
-    pbd_metric(recorder, "smallest_nonzero_eigenvalue", "N/m", PBD_NEUTRAL, eigenvalue[6]);
-    pbd_metric(recorder, "torsion_eigenvalue", "N/m", PBD_NEUTRAL, quotient);
-    pbd_metric(recorder, "torsion_residual", "1", PBD_LOWER_IS_BETTER, sqrt(rest / tt) / quotient);
+    pbd_metric(recorder, "smallest_nonzero_eigenvalue", "N/m", PBD_STATE, eigenvalue[6]);
+    pbd_metric(recorder, "torsion_eigenvalue", "N/m", PBD_STATE, quotient);
+    pbd_metric(recorder, "torsion_residual", "1", PBD_ERROR, sqrt(rest / tt) / quotient);
     return pbd_ok();
 }
 

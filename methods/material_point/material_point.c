@@ -95,7 +95,7 @@ static pbd_status solve(void *state) {
     s->P = answer.p;
     if (!isfinite((double)answer.psi) || !isfinite((double)answer.p.x.x))
         return pbd_error(PBD_DIVERGED, "the law has no energy at det F = %g", (double)mat3_det(s->F));
-    pbd_metric(s->recorder, "energy_density", "J/m^3", PBD_NEUTRAL, (double)answer.psi);
+    pbd_metric(s->recorder, "energy_density", "J/m^3", PBD_STATE, (double)answer.psi);
     return pbd_ok();
 }
 

@@ -203,7 +203,7 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     start_fields_free(&fields);
     PBD_TRY(status);
     pbd_count(s->recorder, "particles", n);
-    pbd_metric(s->recorder, "cell_width", "m", PBD_NEUTRAL, s->size);
+    pbd_metric(s->recorder, "cell_width", "m", PBD_STATE, s->size);
     if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
         pbd_warning(s->recorder, "contact_through_grid",
                     "bodies interact through the grid of mpm: they stick to each other within a cell, for any friction "
@@ -431,7 +431,7 @@ static pbd_status step(void *state, double dt) {
         PBD_TRY(substep(s, part));
     }
     pbd_count(s->recorder, "steps", 1);
-    pbd_metric(s->recorder, "grid_cells", "1", PBD_NEUTRAL, (double)cells_of(s));
+    pbd_metric(s->recorder, "grid_cells", "1", PBD_STATE, (double)cells_of(s));
     return pbd_ok();
 }
 

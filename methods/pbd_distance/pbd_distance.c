@@ -263,10 +263,10 @@ static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
 static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double error, double dt,
                        const fit_matrices *m) {
     static const char *const names[HEX_KINDS] = {"k_edge", "k_face", "k_diagonal", "k_volume"};
-    for (int kind = 0; kind < HEX_KINDS; kind++) pbd_metric(recorder, names[kind], "1", PBD_NEUTRAL, k[kind]);
-    pbd_metric(recorder, "fit_error", "1", PBD_LOWER_IS_BETTER, error);
-    pbd_metric(recorder, "dt", "s", PBD_NEUTRAL, dt);
-    pbd_metric(recorder, "norm_K_fem", "N/m", PBD_NEUTRAL, m->norm_fem);
+    for (int kind = 0; kind < HEX_KINDS; kind++) pbd_metric(recorder, names[kind], "1", PBD_STATE, k[kind]);
+    pbd_metric(recorder, "fit_error", "1", PBD_ERROR, error);
+    pbd_metric(recorder, "dt", "s", PBD_STATE, dt);
+    pbd_metric(recorder, "norm_K_fem", "N/m", PBD_STATE, m->norm_fem);
 }
 
 /* Chooses k, and dt by Eq. 10, from the first element (all elements of the cube cases are alike). */
@@ -309,8 +309,8 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
         if (samples > 0) {
             status = fit_sample_orders(&m, s->k, (int)samples, (uint64_t)pbd_integer(values, "order_seed"), &difference,
                                        &spread);
-            pbd_metric(s->recorder, "gs_mean_difference", "1", PBD_NEUTRAL, difference);
-            pbd_metric(s->recorder, "gs_order_spread", "1", PBD_NEUTRAL, spread);
+            pbd_metric(s->recorder, "gs_mean_difference", "1", PBD_STATE, difference);
+            pbd_metric(s->recorder, "gs_order_spread", "1", PBD_STATE, spread);
         }
     }
     fit_release(&m);
@@ -530,7 +530,7 @@ static void record_applied_fraction(pbd_distance *s) {
         all += s->kind[kind].count;
     }
     pbd_count(s->recorder, "constraints_total", all);
-    pbd_metric(s->recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, all ? (double)applied / (double)all : 0);
+    pbd_metric(s->recorder, "applied_fraction", "1", PBD_QUALITY, all ? (double)applied / (double)all : 0);
     pbd_count(s->recorder, "particles", s->particles);
 }
 
@@ -574,7 +574,7 @@ static pbd_status record_jacobian_error(pbd_distance *s) {
         }
     }
     s->held_count = held;
-    if (status.code == PBD_OK) pbd_metric(s->recorder, "jacobian_fd_error", "1", PBD_LOWER_IS_BETTER, sqrt(sum / norm));
+    if (status.code == PBD_OK) pbd_metric(s->recorder, "jacobian_fd_error", "1", PBD_ERROR, sqrt(sum / norm));
     linear_release(&l);
     free(nobody);
     free(rows);
@@ -589,7 +589,7 @@ static pbd_status record_spectrum(pbd_distance *s) {
     PBD_TRY(linearise(s, s->is_held, &l));
     double largest = 0;
     pbd_status status = linear_largest_eigenvalue(&l.system, &largest);
-    if (status.code == PBD_OK) pbd_metric(s->recorder, "largest_eigenvalue", "1", PBD_LOWER_IS_BETTER, largest);
+    if (status.code == PBD_OK) pbd_metric(s->recorder, "largest_eigenvalue", "1", PBD_ERROR, largest);
     linear_release(&l);
     return status;
 }

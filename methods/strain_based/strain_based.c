@@ -78,7 +78,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
         destroy(s);
         return status;
     }
-    pbd_metric(recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1); /* none is ever cut off */
+    pbd_metric(recorder, "applied_fraction", "1", PBD_QUALITY, 1); /* none is ever cut off */
     *state = s;
     return status;
 }

@@ -149,7 +149,7 @@ static pbd_status look_for_idle(strain_energy *s) {
     s->idled += sum[0];
     s->looked += (double)n;
     energy_warn_of_undefined(s->solver.recorder, &s->material, sum[1], n, s->steps);
-    pbd_metric(s->solver.recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
+    pbd_metric(s->solver.recorder, "applied_fraction", "1", PBD_QUALITY, 1 - s->idled / s->looked);
     return pbd_ok();
 }
 

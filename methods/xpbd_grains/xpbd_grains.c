@@ -209,8 +209,8 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
     PBD_TRY(neighbours_create(&s->near, s->exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
     if (s->coloured) PBD_TRY(grid_create(&s->colours, s->exec, n, NULL, 2 * (s->diameter + s->margin), false));
     pbd_count(s->recorder, "particles", n);
-    pbd_metric(s->recorder, "grain_diameter", "m", PBD_NEUTRAL, s->diameter);
-    pbd_metric(s->recorder, "grain_friction_used", "1", PBD_NEUTRAL, s->friction);
+    pbd_metric(s->recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
+    pbd_metric(s->recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
     if (sand_value(&scene->material, "cohesion") > 0)
         pbd_warning(s->recorder, "no_cohesion", "grains bear no tension: cohesion=%g is not looked at",
                     sand_value(&scene->material, "cohesion"));
@@ -394,8 +394,8 @@ static pbd_status look_at_contacts(grains *s, double dt, double *depth, double *
 static pbd_status watch(grains *s, double dt) {
     double depth, contacts;
     PBD_TRY(look_at_contacts(s, dt, &depth, &contacts));
-    pbd_metric(s->recorder, "deepest_penetration", "m", PBD_LOWER_IS_BETTER, depth);
-    pbd_metric(s->recorder, "contacts_per_grain", "1", PBD_NEUTRAL, contacts);
+    pbd_metric(s->recorder, "deepest_penetration", "m", PBD_ERROR, depth);
+    pbd_metric(s->recorder, "contacts_per_grain", "1", PBD_STATE, contacts);
     return pbd_ok();
 }
 
@@ -412,7 +412,7 @@ static pbd_status part_at_start(grains *s) {
         PBD_TRY(stabilise(s, left < SWEEPS_OF_A_LIST ? left : SWEEPS_OF_A_LIST, 1));
     }
     PBD_TRY(look_at_contacts(s, 1, &depth, &contacts));
-    pbd_metric(s->recorder, "start_overlap", "1", PBD_LOWER_IS_BETTER, fmax(depth, 0) / s->diameter);
+    pbd_metric(s->recorder, "start_overlap", "1", PBD_ERROR, fmax(depth, 0) / s->diameter);
     if (depth > 0.01 * s->diameter)
         pbd_warning(
             s->recorder, "grains_overlap_at_start",

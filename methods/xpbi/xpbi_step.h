@@ -384,11 +384,11 @@ static pbd_status iterate(xpbi *s, double dt, long *done) {
         PBD_TRY(iterate_once(s, &args, dt, momentum));
         PBD_TRY(look_at_residual(s, &args, ++*done, &watch));
     }
-    if (watch.asked) pbd_metric(s->recorder, "residual_left", "1", PBD_LOWER_IS_BETTER, watch.last);
+    if (watch.asked) pbd_metric(s->recorder, "residual_left", "1", PBD_ERROR, watch.last);
     if (s->jacobi && s->free && momentum[3] > 0) {
         const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
-        pbd_metric(s->recorder, "momentum_error", "1", PBD_LOWER_IS_BETTER, s->momentum_error);
+        pbd_metric(s->recorder, "momentum_error", "1", PBD_ERROR, s->momentum_error);
     }
     return pbd_ok();
 }
@@ -458,11 +458,11 @@ static pbd_status report(xpbi *s, double dt, long iterations) {
     s->deficient += seen[1];
     s->alone += seen[2];
     s->idle += seen[3];
-    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_LOWER_IS_BETTER, s->deficient / s->looked);
-    pbd_metric(s->recorder, "lone_fraction", "1", PBD_NEUTRAL, s->alone / s->looked);
-    pbd_metric(s->recorder, "applied_fraction", "1", PBD_NEUTRAL, 1 - s->idle / s->looked);
-    pbd_metric(s->recorder, "neighbours_total", "1", PBD_NEUTRAL, seen[4]);
-    pbd_metric(s->recorder, "filled_slots", "1", PBD_NEUTRAL, (double)s->continuum / (double)slots_of(s));
+    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_ERROR, s->deficient / s->looked);
+    pbd_metric(s->recorder, "lone_fraction", "1", PBD_STATE, s->alone / s->looked);
+    pbd_metric(s->recorder, "applied_fraction", "1", PBD_STATE, 1 - s->idle / s->looked);
+    pbd_metric(s->recorder, "neighbours_total", "1", PBD_STATE, seen[4]);
+    pbd_metric(s->recorder, "filled_slots", "1", PBD_STATE, (double)s->continuum / (double)slots_of(s));
     return fluid_record(&s->fluid);
 }
 

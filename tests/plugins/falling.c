@@ -94,7 +94,7 @@ static pbd_status solve(void *state) {
     if (status.code == PBD_OK) status = pbd_download(s->exec, each, s->sum, s->particles * sizeof *each);
     for (size_t i = 0; i < s->particles && status.code == PBD_OK; i++) sum += (double)each[i];
     free(each);
-    pbd_metric(s->recorder, "sum_of_squared_speeds", "m^2/s^2", PBD_NEUTRAL, sum);
+    pbd_metric(s->recorder, "sum_of_squared_speeds", "m^2/s^2", PBD_STATE, sum);
     pbd_series(s->recorder, "done", "value", "1", &sum, 1, 1);
     pbd_warning(s->recorder, "free_fall", "nothing holds these particles");
     return status;

@@ -164,10 +164,8 @@ static char *params_of(const measuring *m, const pbd_cloud *cloud) {
 static bool add_metric(pbd_result *r, const measuring *m, const char *name, double value) {
     const bool is_time = strcmp(m->spec->unit, "s") == 0;
     pbd_metric_item *item = &r->metric[r->metrics++];
-    *item = (pbd_metric_item){.name = strdup(name),
-                              .unit = strdup(m->spec->unit),
-                              .value = value,
-                              .direction = is_time ? PBD_LOWER_IS_BETTER : PBD_HIGHER_IS_BETTER};
+    *item = (pbd_metric_item){
+        .name = strdup(name), .unit = strdup(m->spec->unit), .value = value, .kind = is_time ? PBD_COST : PBD_QUALITY};
     return item->name && item->unit;
 }
 

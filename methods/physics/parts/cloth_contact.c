@@ -148,7 +148,7 @@ static pbd_status watch(cloth_contact *c) {
         near += (double)block[i + 1];
     }
     c->most = fmax(c->most, near);
-    pbd_metric(c->recorder, "cloth_contacts", "1", PBD_NEUTRAL, near);
+    pbd_metric(c->recorder, "cloth_contacts", "1", PBD_STATE, near);
     free(block);
     return status;
 }
@@ -202,7 +202,7 @@ pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
 }
 
 pbd_status cloth_contact_record(cloth_contact *c) {
-    pbd_metric(c->recorder, "cloth_penetration", "m", PBD_LOWER_IS_BETTER, c->deepest);
-    pbd_metric(c->recorder, "most_cloth_contacts", "1", PBD_NEUTRAL, c->most);
+    pbd_metric(c->recorder, "cloth_penetration", "m", PBD_ERROR, c->deepest);
+    pbd_metric(c->recorder, "most_cloth_contacts", "1", PBD_STATE, c->most);
     return pbd_ok();
 }

@@ -185,7 +185,7 @@ pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *
     PBD_TRY(allocate_rows(f));
     PBD_TRY(allocate(f, f->rows, sizeof *f->matter, &f->matter));
     PBD_TRY(pbd_upload(exec, f->matter, scene->matter, f->rows * sizeof *f->matter));
-    pbd_metric(recorder, "jacobi_eigenvalue", "1", PBD_NEUTRAL, f->eigenvalue);
+    pbd_metric(recorder, "jacobi_eigenvalue", "1", PBD_STATE, f->eigenvalue);
     pbd_count(recorder, "liquid_particles", f->liquid);
     return grid_create(&f->grid, exec, f->rows, NULL, FARTHER * f->support, false);
 }
@@ -409,14 +409,14 @@ pbd_status fluid_record(fluid *f) {
     fluid_state now;
     if (f->liquid == 0) return pbd_ok();
     PBD_TRY(fluid_look(f, &now));
-    pbd_metric(f->recorder, "mean_compression", "1", PBD_LOWER_IS_BETTER, now.compressed);
-    pbd_metric(f->recorder, "most_mean_compression", "1", PBD_LOWER_IS_BETTER, f->most_compressed);
-    pbd_metric(f->recorder, "largest_compression", "1", PBD_LOWER_IS_BETTER, f->largest);
+    pbd_metric(f->recorder, "mean_compression", "1", PBD_ERROR, now.compressed);
+    pbd_metric(f->recorder, "most_mean_compression", "1", PBD_ERROR, f->most_compressed);
+    pbd_metric(f->recorder, "largest_compression", "1", PBD_ERROR, f->largest);
     if (!f->mixed) return pbd_ok();
     double lost = 0;
     for (int d = 0; d < 3; d++) lost = fmax(lost, fabs(now.exchange[0][d] + now.exchange[1][d]));
-    pbd_metric(f->recorder, "exchanged_impulse", "N s", PBD_NEUTRAL, now.exchanged);
-    if (now.exchanged > 0) pbd_metric(f->recorder, "exchange_error", "1", PBD_LOWER_IS_BETTER, lost / now.exchanged);
+    pbd_metric(f->recorder, "exchanged_impulse", "N s", PBD_STATE, now.exchanged);
+    if (now.exchanged > 0) pbd_metric(f->recorder, "exchange_error", "1", PBD_ERROR, lost / now.exchanged);
     return pbd_ok();
 }
 

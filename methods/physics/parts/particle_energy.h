@@ -213,10 +213,10 @@ PARTICLE_HOST void particle_energy_report(const particle_energy *s) {
     pbd_count(s->recorder, "particles", l->particles);
     pbd_count(s->recorder, "constraints_total", l->particles);
     pbd_count(s->recorder, "colours", (uint64_t)l->colours);
-    pbd_metric(s->recorder, "neighbours_per_particle", "1", PBD_NEUTRAL, (double)pairs / (double)l->particles);
-    pbd_metric(s->recorder, "slice_filling", "1", PBD_HIGHER_IS_BETTER,
+    pbd_metric(s->recorder, "neighbours_per_particle", "1", PBD_STATE, (double)pairs / (double)l->particles);
+    pbd_metric(s->recorder, "slice_filling", "1", PBD_QUALITY,
                l->rows ? (double)pairs / (double)(l->rows * PARTICLE_SLICE) : 1);
-    if (s->jacobi) pbd_metric(s->recorder, "jacobi_largest_eigenvalue", "1", PBD_NEUTRAL, l->largest);
+    if (s->jacobi) pbd_metric(s->recorder, "jacobi_largest_eigenvalue", "1", PBD_STATE, l->largest);
     if (l->few > 0)
         pbd_warning(s->recorder, "few_neighbours", "%zu particles have fewer than four neighbours within %g m", l->few,
                     s->shape.radius);
@@ -399,9 +399,9 @@ PARTICLE_HOST pbd_status particle_energy_count_pieces(particle_energy *s) {
     pbd_status status = particle_pieces(&s->layout.near, number, &pieces);
     if (status.code == PBD_OK) status = contact_set_bodies(&s->contact, number);
     free(number);
-    pbd_metric(s->recorder, "pieces", "1", PBD_NEUTRAL, (double)pieces);
-    pbd_metric(s->recorder, "pairs_cut", "1", PBD_NEUTRAL, (double)s->cuts.cut);
-    pbd_metric(s->recorder, "pairs_added_by_cuts", "1", PBD_NEUTRAL, (double)s->cuts.added);
+    pbd_metric(s->recorder, "pieces", "1", PBD_STATE, (double)pieces);
+    pbd_metric(s->recorder, "pairs_cut", "1", PBD_STATE, (double)s->cuts.cut);
+    pbd_metric(s->recorder, "pairs_added_by_cuts", "1", PBD_STATE, (double)s->cuts.added);
     return status;
 }
 
@@ -479,7 +479,7 @@ PARTICLE_HOST pbd_status particle_energy_count_idle(particle_energy *s) {
     s->looked += (double)n;
     energy_warn_of_undefined(s->recorder, &s->material, undefined, n, s->steps);
     free(idle);
-    pbd_metric(s->recorder, "applied_fraction", "1", PBD_HIGHER_IS_BETTER, 1 - s->idled / s->looked);
+    pbd_metric(s->recorder, "applied_fraction", "1", PBD_QUALITY, 1 - s->idled / s->looked);
     return status;
 }
 

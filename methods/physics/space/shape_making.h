@@ -129,9 +129,9 @@ SHAPE_HOST pbd_status shape_time_making(pbd_exec *exec, const particle_layout *l
     shape_maker_close(&m);
     if (status.code == PBD_OK) {
         pbd_series(recorder, "kernel_times", "value", "s", wall, runs, 1);
-        pbd_metric(recorder, "kernel_time", "s", PBD_LOWER_IS_BETTER, shape_median(wall, runs));
-        pbd_metric(recorder, "kernel_cpu_time", "s", PBD_LOWER_IS_BETTER, shape_median(wall + runs, runs));
-        pbd_metric(recorder, "kernel_error", "1", PBD_LOWER_IS_BETTER, error);
+        pbd_metric(recorder, "kernel_time", "s", PBD_COST, shape_median(wall, runs));
+        pbd_metric(recorder, "kernel_cpu_time", "s", PBD_COST, shape_median(wall + runs, runs));
+        pbd_metric(recorder, "kernel_error", "1", PBD_ERROR, error);
     }
     free(wall);
     return status;
