@@ -8,17 +8,14 @@
 
 #include "methods/method.h"
 
-#define PBD_CASE_ABI 6u
-
 typedef struct pbd_case {
-    uint32_t abi;
     const char *name, *summary, *source;
     unsigned provides; /* PBD_NEEDS_* that its scenes hold */
     const pbd_param *params;
     const pbd_param *shared; /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a second
                                 time is left out. NULL: none */
     const char *presets;     /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
-    size_t detail_bytes; /* of what the case keeps in scene->detail; 0: nothing */
+    size_t detail_bytes;     /* of what the case keeps in scene->detail; 0: nothing */
     /* Fills a zeroed scene and its zeroed detail: also the reference that it is judged against. What it allocates, the
      * scene and `free_detail` free, also after an error. */
     pbd_status (*build)(const pbd_values *, pbd_scene *scene);

@@ -46,8 +46,8 @@ struct pbd_emu_index;
     F(const char *, pbd_text, (const pbd_values *v, const char *name), (v, name))                                  \
     F(pbd_status, pbd_read_file, (const pbd_values *v, const char *name, pbd_content *out), (v, name, out))        \
     P(pbd_content_free, (pbd_content * content), (content))                                                        \
-    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_kind kind, double value),   \
-      (r, name, unit, direction, value))                                                                           \
+    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_kind kind, double value),             \
+      (r, name, unit, kind, value))                                                                                \
     P(pbd_count, (pbd_recorder * r, const char *name, uint64_t add), (r, name, add))                               \
     P(pbd_series,                                                                                                  \
       (pbd_recorder * r, const char *name, const char *component, const char *unit, const double *values,          \
@@ -96,11 +96,12 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                                \
-    S(pbd_kernel)                                                                                                   \
-    S(pbd_work)                                                                                                     \
-    S(pbd_status) S(pbd_param) S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_material) S(pbd_fluid) S(pbd_settle) \
-        S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blade)
+#define PBD_FIXED(S)                                                                                                  \
+    S(pbd_kernel)                                                                                                     \
+    S(pbd_work)                                                                                                       \
+    S(pbd_status)                                                                                                     \
+    S(pbd_param) S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_material) S(pbd_fluid) S(pbd_settle) S(pbd_collider) \
+        S(pbd_collider_mesh) S(pbd_contact) S(pbd_blade)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

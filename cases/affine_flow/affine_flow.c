@@ -152,7 +152,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_affine_flow = {
-    .abi = PBD_CASE_ABI,
     .name = "affine_flow",
     .summary =
         "a cube of particles in a prescribed affine flow (shear, stretch, rotation): exactness of F, colours, "

@@ -151,7 +151,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_blocks_collide = {
-    .abi = PBD_CASE_ABI,
     .name = "blocks_collide",
     .summary = "two blocks of sand collide: distance at contact, and how evenly their particles lie",
     .source = "yu2024 Figure 13",

@@ -205,7 +205,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_bounce = {
-    .abi = PBD_CASE_ABI,
     .name = "bounce",
     .summary = "a bar bounces on a floor: restitution, contact time, and recovery of its shape",
     .source = "cao2023 Figure 13; waves in a slender bar",

@@ -71,7 +71,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_bunny_drop = {
-    .abi = PBD_CASE_ABI,
     .name = "bunny_drop",
     .summary = "a soft bunny falls to the ground, with or without self-contact",
     .source = "cao2023 Figure 4, Table 1",

@@ -40,7 +40,6 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_candy_ant = {
-    .abi = PBD_CASE_ABI,
     .name = "candy_ant",
     .summary = "an ant of brittle candy falls to the floor: number of pieces",
     .source = "yu2024 Figure 5, Table 2 (Camponotus)",

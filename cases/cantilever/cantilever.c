@@ -137,7 +137,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_cantilever = {
-    .abi = PBD_CASE_ABI,
     .name = "cantilever",
     .summary = "a clamped bar that bends under its own weight, against FEM and Timoshenko's beam",
     .source = "Timoshenko 1921, Cowper 1966",

@@ -60,7 +60,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_collapse = {
-    .abi = PBD_CASE_ABI,
     .name = "collapse",
     .summary = "a body squashed to a plane, a line or a point, or inverted, then released: it must recover",
     .source = "cao2023 Figure 5; continuum",

@@ -388,7 +388,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_dam_breach = {
-    .abi = PBD_CASE_ABI,
     .name = "dam_breach",
     .summary = "water behind and over a dam of sand: two kinds of matter in one solve",
     .source = "yu2024 Figure 7, Table 2",

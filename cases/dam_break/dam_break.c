@@ -136,7 +136,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_dam_break = {
-    .abi = PBD_CASE_ABI,
     .name = "dam_break",
     .summary = "a column of liquid runs out over the floor: its front over time",
     .source = "Martin and Moyce 1952",

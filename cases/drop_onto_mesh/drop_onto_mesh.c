@@ -21,7 +21,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_drop_onto_mesh = {
-    .abi = PBD_CASE_ABI,
     .name = "drop_onto_mesh",
     .summary = "sand falls onto your own triangle mesh and runs off: penetration, and where the mass goes",
     .source = "yu2024 section 4",

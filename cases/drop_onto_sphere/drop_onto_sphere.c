@@ -23,7 +23,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_drop_onto_sphere = {
-    .abi = PBD_CASE_ABI,
     .name = "drop_onto_sphere",
     .summary = "sand falls onto a sphere, analytic or of triangles, and runs off: penetration, and where the mass goes",
     .source = "yu2024 section 4",

@@ -132,7 +132,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_extrusion = {
-    .abi = PBD_CASE_ABI,
     .name = "extrusion",
     .summary = "clay is pressed through the holes of a mould: noodles, crumbs, and extruded share",
     .source = "yu2024 Figure 2, Table 2 (Noodles)",

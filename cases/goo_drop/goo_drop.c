@@ -35,7 +35,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_goo_drop = {
-    .abi = PBD_CASE_ABI,
     .name = "goo_drop",
     .summary = "snow or goo falls to the floor: spread, height, rebound and where the mass lies",
     .source = "yu2024 Figures 4, 10, 19",

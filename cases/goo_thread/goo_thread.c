@@ -215,7 +215,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_goo_thread = {
-    .abi = PBD_CASE_ABI,
     .name = "goo_thread",
     .summary = "a thread of goo falls to the floor: coiling or merging",
     .source = "yu2024 Figure 10",

@@ -138,7 +138,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_hand_in_fluid = {
-    .abi = PBD_CASE_ABI,
     .name = "hand_in_fluid",
     .summary = "a hand sweeps through a basin of viscous fluid: stirring, and penetration",
     .source = "yu2024 Figure 20, Table 2 (Wrist)",

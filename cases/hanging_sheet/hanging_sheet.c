@@ -91,7 +91,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_hanging_sheet = {
-    .abi = PBD_CASE_ABI,
     .name = "hanging_sheet",
     .summary = "a cloth that hangs by its upper edge under its own weight, with or without stiff fibres",
     .source = "continuum; cao2023 section 4.3",

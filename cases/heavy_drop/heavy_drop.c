@@ -215,7 +215,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_heavy_drop = {
-    .abi = PBD_CASE_ABI,
     .name = "heavy_drop",
     .summary = "a plate pressed by heavy objects for a time: elastic plates recover, plastic ones stay bent",
     .source = "cao2023 Figure 7",

@@ -127,7 +127,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_held_body = {
-    .abi = PBD_CASE_ABI,
     .name = "held_body",
     .summary = "an armadillo held by one hand swings under gravity: paths of its markers, for comparing settings",
     .source = "cao2023 Figure 10, Table 2",

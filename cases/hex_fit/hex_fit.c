@@ -34,7 +34,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_hex_fit = {
-    .abi = PBD_CASE_ABI,
     .name = "hex_fit",
     .summary = "one hexahedron: the stiffness matrix of a method against that of linear FEM",
     .source = "rodero2016 sections 3.1 and 5.1",

@@ -174,7 +174,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_hourglass = {
-    .abi = PBD_CASE_ABI,
     .name = "hourglass",
     .summary = "sand runs through the neck of an hourglass: rate, heap, and lost particles",
     .source = "yu2024 Figure 8, Table 2",

@@ -120,7 +120,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_liquid_drop = {
-    .abi = PBD_CASE_ABI,
     .name = "liquid_drop",
     .summary = "a drop of smoothed particles falls on the ground or into a pool, or drifts freely",
     .source = "desbrun1996 Figure 6, sections 3.2 and 5",

@@ -102,7 +102,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_material_sweep = {
-    .abi = PBD_CASE_ABI,
     .name = "material_sweep",
     .summary = "a bar fixed at its top, stretched by its weight or a pull below, against uniaxial stress",
     .source = "cao2023 Figure 9",

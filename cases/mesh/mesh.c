@@ -345,7 +345,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_mesh = {
-    .abi = PBD_CASE_ABI,
     .name = "mesh",
     .summary = "a mesh of your own (Gmsh MSH 4.1, Abaqus INP), with your supports and loads",
     .source = "",

@@ -49,7 +49,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_notched_block = {
-    .abi = PBD_CASE_ABI,
     .name = "notched_block",
     .summary = "a notched block of sand falls to the floor: resistance to tension",
     .source = "yu2024 Figure 9",

@@ -288,7 +288,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_paint_on_cloth = {
-    .abi = PBD_CASE_ABI,
     .name = "paint_on_cloth",
     .summary = "a ball of viscoplastic paint falls on a cloth: momentum exchanged, penetration, particles lost",
     .source = "yu2024 Figure 3, Table 2 (Cloth)",

@@ -175,7 +175,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_particle_pairs = {
-    .abi = PBD_CASE_ABI,
     .name = "particle_pairs",
     .summary = "pairs of smoothed particles: kernel, force over distance, and the surface around two",
     .source = "desbrun1996 Figures 1, 2, 3 and 5",

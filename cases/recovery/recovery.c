@@ -103,7 +103,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_recovery = {
-    .abi = PBD_CASE_ABI,
     .name = "recovery",
     .summary = "a cow or another body that starts squashed into a ball, in vacuum: it must recover",
     .source = "cao2023 Figure 5, Table 1",

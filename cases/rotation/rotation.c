@@ -260,7 +260,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_rotation = {
-    .abi = PBD_CASE_ABI,
     .name = "rotation",
     .summary =
         "a lattice of particles rotated as a whole: error of F, impulse of a projection, momentum of free spinning",

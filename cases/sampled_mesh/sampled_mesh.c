@@ -26,7 +26,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_sampled_mesh = {
-    .abi = PBD_CASE_ABI,
     .name = "sampled_mesh",
     .summary = "your own closed triangle mesh filled with particles: it hangs, or falls to a floor",
     .source = "",

@@ -19,7 +19,6 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 }
 
 const pbd_case pbd_case_sampled_shape = {
-    .abi = PBD_CASE_ABI,
     .name = "sampled_shape",
     .summary = "a sphere, torus, bunny... filled with particles: it hangs, or falls to a floor",
     .source = "",

@@ -213,7 +213,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_sampled_towel = {
-    .abi = PBD_CASE_ABI,
     .name = "sampled_towel",
     .summary = "a towel of particles in layers, with stiff fibres at 45 degrees, pulled outward on its edges",
     .source = "cao2023 Figure 6, Table 1 and section 4.3 (C-7)",

@@ -172,7 +172,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_sand_column = {
-    .abi = PBD_CASE_ABI,
     .name = "sand_column",
     .summary = "a column of sand slumps to a heap: run-out, height and slope",
     .source = "yu2024 Figure 13; Lube et al. 2004, 2005; Lajeunesse et al. 2004, 2005",

@@ -197,7 +197,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_sausages = {
-    .abi = PBD_CASE_ABI,
     .name = "sausages",
     .summary = "sausages are pushed over a table's edge, cut by a knife, and fall into a glass box",
     .source = "cao2023 Figure 8, Table 1",

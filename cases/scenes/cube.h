@@ -27,7 +27,6 @@ void cube_free_detail(void *detail);
 #define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                          \
     static pbd_status build(const pbd_values *values, pbd_scene *scene) { return cube_build(TEST, values, scene); } \
     const pbd_case pbd_case_##NAME = {                                                                              \
-        .abi = PBD_CASE_ABI,                                                                                        \
         .name = #NAME,                                                                                              \
         .summary = SUMMARY ", its base fixed, against linear FEM on the same mesh",                                 \
         .source = "rodero2016 section 5.2, Figure 6",                                                               \

@@ -184,7 +184,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_snow_dive = {
-    .abi = PBD_CASE_ABI,
     .name = "snow_dive",
     .summary = "a person falls flat into snow: the crater, how dense it is below, and what falls in above",
     .source = "yu2024 Figure 12, Table 2 (Snow Dive)",

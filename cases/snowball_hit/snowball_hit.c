@@ -140,7 +140,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_snowball_hit = {
-    .abi = PBD_CASE_ABI,
     .name = "snowball_hit",
     .summary = "a snowball hits a person: clumps, crumbs, how wide they fly and what gets into the person",
     .source = "yu2024 Figure 12, Table 2 (Hitman)",

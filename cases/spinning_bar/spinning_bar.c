@@ -104,7 +104,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_spinning_bar = {
-    .abi = PBD_CASE_ABI,
     .name = "spinning_bar",
     .summary = "a free bar that spins end over end: angular momentum and energy that a method loses",
     .source = "conservation of momentum and energy",

@@ -143,7 +143,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_still_water = {
-    .abi = PBD_CASE_ABI,
     .name = "still_water",
     .summary = "liquid at rest in a tank: pressure by depth, volume kept, nothing moves",
     .source = "hydrostatics",

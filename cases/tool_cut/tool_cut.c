@@ -80,7 +80,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_tool_cut = {
-    .abi = PBD_CASE_ABI,
     .name = "tool_cut",
     .summary = "a rigid tool comes down through smoothed matter: is it in two pieces, and does it keep its area?",
     .source = "desbrun1996 Figures 4 and 7",

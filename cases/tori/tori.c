@@ -130,7 +130,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_tori = {
-    .abi = PBD_CASE_ABI,
     .name = "tori",
     .summary = "tori fall between walls onto the ground: do they stay apart, inside, and come to rest?",
     .source = "cao2023 Figure 3, Table 1",

@@ -81,7 +81,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_towel = {
-    .abi = PBD_CASE_ABI,
     .name = "towel",
     .summary = "a cloth with stiff fibres at 45 degrees, pulled outward on its edges, against the homogeneous state",
     .source = "cao2023 Figure 6 and section 4.3 (C-7, C-8)",

@@ -131,7 +131,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_twist = {
-    .abi = PBD_CASE_ABI,
     .name = "twist",
     .summary = "a bar one end of which is turned by n revolutions, both ends held, against Saint-Venant and symmetry",
     .source = "Timoshenko and Goodier 1951, section 109",

@@ -120,7 +120,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_uniaxial = {
-    .abi = PBD_CASE_ABI,
     .name = "uniaxial",
     .summary = "a block stretched or compressed evenly, with free or confined sides, against its law",
     .source = "cao2023 Fig. 2; methods/physics/matter/uniaxial.h",

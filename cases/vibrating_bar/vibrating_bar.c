@@ -147,7 +147,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_vibrating_bar = {
-    .abi = PBD_CASE_ABI,
     .name = "vibrating_bar",
     .summary = "a clamped bar in its first bending mode: frequency and damping ratio of a method",
     .source = "Euler-Bernoulli beam; logarithmic decrement",

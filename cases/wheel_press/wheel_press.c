@@ -151,7 +151,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 const pbd_case pbd_case_wheel_press = {
-    .abi = PBD_CASE_ABI,
     .name = "wheel_press",
     .summary = "a stiff wheel pressed between two plates: does it yield or break?",
     .source = "yu2024 Figure 11",

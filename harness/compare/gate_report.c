@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/compare/gate.h"
+#include "harness/files/json.h"
 #include "harness/machine/environment.h"
 #include "harness/query/run_command.h"
 
@@ -195,30 +196,28 @@ void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *ou
 
 /* ---- For a machine ----------------------------------------------------------------------------------------------- */
 
-static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *pairing_json(const pbd_pairing *pairs) {
     const pbd_judgement *j = &pairs->judgement;
     if (pairs->pairs == 0) return json_null();
     const bool claimed = pairs->differs.code == PBD_OK && j->pairs > 0;
     return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:s}", "comparison_id", pairs->comparison_id, "pairs",
                      (json_int_t)pairs->pairs, "clock", pairs->clock == PBD_CLOCK_CPU ? "cpu" : "wall", "slowdown",
-                     claimed ? real(expm1(j->log_ratio.estimate)) : json_null(), "low",
-                     claimed ? real(expm1(j->log_ratio.low)) : json_null(), "high",
-                     claimed ? real(expm1(j->log_ratio.high)) : json_null(), "differs", pairs->differs.text);
+                     claimed ? pbd_finite_json(expm1(j->log_ratio.estimate)) : json_null(), "low",
+                     claimed ? pbd_finite_json(expm1(j->log_ratio.low)) : json_null(), "high",
+                     claimed ? pbd_finite_json(expm1(j->log_ratio.high)) : json_null(), "differs", pairs->differs.text);
 }
 
 static json_t *errors_json(const pbd_arm_run *run) {
     json_t *object = json_object();
     for (size_t i = 0; i < run->metrics; i++)
         if (run->metric[i].kind == PBD_ERROR)
-            json_object_set_new(object, run->metric[i].name, real(run->metric[i].value));
+            json_object_set_new(object, run->metric[i].name, pbd_finite_json(run->metric[i].value));
     return object;
 }
 
 static json_t *line_json(const pbd_gate_line *line, const char *name) {
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "cell", name, "verdict",
-                     pbd_gate_verdict_name(line->verdict), "says", line->says, "p", real(line->p), "pairs",
+                     pbd_gate_verdict_name(line->verdict), "says", line->says, "p", pbd_finite_json(line->p), "pairs",
                      pairing_json(&line->pairs), "confirm", pairing_json(&line->again), "errors",
                      errors_json(&line->current), "baseline_errors", errors_json(&line->baseline), "run_id",
                      line->current.run_id, "baseline_run_id", line->baseline.run_id);

@@ -42,14 +42,6 @@ static const char *text_of(const json_t *object, const char *key) {
 
 static double number_of(const json_t *value) { return json_is_number(value) ? json_number_value(value) : (double)NAN; }
 
-/* As the program says; one that is older does not. */
-static pbd_kind kind_of(const json_t *item, const pbd_metric_item *m) {
-    const char *word = text_of(item, "kind");
-    for (pbd_kind kind = PBD_STATE; kind <= PBD_COUNT; kind++)
-        if (strcmp(word, pbd_kind_word(kind)) == 0) return kind;
-    return pbd_kind_of_stored(m->name, m->unit, text_of(item, "direction"), m->is_count);
-}
-
 static bool read_metrics(const json_t *metrics, pbd_arm_run *out) {
     const char *name;
     const json_t *item;
@@ -64,7 +56,8 @@ static bool read_metrics(const json_t *metrics, pbd_arm_run *out) {
         m->count = m->is_count ? (uint64_t)json_integer_value(value) : 0;
         m->value = number_of(value);
         if (!m->name || !m->unit) return false;
-        m->kind = kind_of(item, m);
+        m->kind = pbd_kind_read(json_string_value(json_object_get(item, "kind")), m->name, m->unit,
+                                text_of(item, "direction"), m->is_count);
     }
     return true;
 }

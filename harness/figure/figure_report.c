@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/files/json.h"
 #include "harness/process/exit_codes.h"
 #include "harness/process/progress.h"
 
 enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them all */
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
-
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 /* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'.
  */
@@ -43,7 +42,7 @@ static json_t *claim_json(const pbd_claim_result *r, bool quick) {
     json_t *ids = json_array();
     for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
-                     number(r->value), "verdict", r->verdict, "accepted",
+                     pbd_finite_json(r->value), "verdict", r->verdict, "accepted",
                      quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "run_ids", ids);
 }
 
@@ -243,12 +242,12 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
             add_text(labels, item->label);
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick",
-                         quick, "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
-                         (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
-                         (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
-                         (json_int_t)forecast->runs.left_out, "labels", labels, "seconds", number(forecast->seconds),
-                         "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
+    print_json(json_pack(
+        "{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick, "dry_run", 1,
+        "runs", (json_int_t)forecast->runs.runs, "stored", (json_int_t)(forecast->runs.runs - forecast->runs.missing),
+        "to_make", (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
+        (json_int_t)forecast->runs.left_out, "labels", labels, "seconds", pbd_finite_json(forecast->seconds),
+        "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
 }
 
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,

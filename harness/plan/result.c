@@ -1,7 +1,6 @@
 /* A run's record: releasing it, and as JSON. */
 #include "harness/plan/result.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +53,11 @@ const char *pbd_direction_word(pbd_kind kind, const char *unit) {
     return kind == PBD_QUALITY ? "higher" : "neutral";
 }
 
-pbd_kind pbd_kind_of_stored(const char *name, const char *unit, const char *direction, bool is_count) {
+pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, const char *direction, bool is_count) {
     static const char *const costs[] = {"kernel_launches", "device_bytes_peak",  "bytes_moved",
                                         "flops",           "device_allocations", "host_waits"};
+    for (pbd_kind kind = PBD_STATE; word && kind <= PBD_COUNT; kind++)
+        if (strcmp(word, pbd_kind_word(kind)) == 0) return kind;
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         if (strcmp(name, costs[i]) == 0) return PBD_COST;
     if (strcmp(direction, "lower") == 0) return strcmp(unit, "s") == 0 ? PBD_COST : PBD_ERROR;
@@ -72,14 +73,11 @@ bool pbd_is_shown_error(const pbd_metric_item *metric) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* JSON has no NaN or infinity: they are null there, and the state tells why. */
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-static json_t *metrics_json(const pbd_result *r) {
+json_t *pbd_metrics_json(const pbd_metric_item *metric, size_t count) {
     json_t *object = json_object();
-    for (size_t i = 0; i < r->metrics; i++) {
-        const pbd_metric_item *m = &r->metric[i];
-        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
+    for (size_t i = 0; i < count; i++) {
+        const pbd_metric_item *m = &metric[i];
+        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : pbd_finite_json(m->value);
         json_object_set_new(object, m->name,
                             json_pack("{s:o, s:s, s:s, s:s}", "value", value, "unit", m->unit, "direction",
                                       pbd_direction_word(m->kind, m->unit), "kind", pbd_kind_word(m->kind)));
@@ -109,12 +107,13 @@ static json_t *warnings_json(const pbd_result *r) {
 
 char *pbd_result_json(const pbd_result *r) {
     json_t *params = json_loads(r->params, 0, NULL);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}",
-                               "run_id", r->run_id, "cell_id", r->cell_id, "case", r->case_name, "method",
-                               r->method_name, "params", params ? params : json_object(), "backend", r->backend,
-                               "precision", r->precision, "threads", r->threads, "repeat", r->repeat, "seed",
-                               (json_int_t)r->seed, "started_at", r->started_at, "state", r->state, "says", r->says,
-                               "metrics", metrics_json(r), "timing", timing_json(r), "warnings", warnings_json(r));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "run_id",
+                  r->run_id, "cell_id", r->cell_id, "case", r->case_name, "method", r->method_name, "params",
+                  params ? params : json_object(), "backend", r->backend, "precision", r->precision, "threads",
+                  r->threads, "repeat", r->repeat, "seed", (json_int_t)r->seed, "started_at", r->started_at, "state",
+                  r->state, "says", r->says, "metrics", pbd_metrics_json(r->metric, r->metrics), "timing",
+                  timing_json(r), "warnings", warnings_json(r));
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;

@@ -3,6 +3,7 @@
 #define PBD_RESULT_H
 
 #include "harness/catalog/registry.h"
+#include "harness/files/json.h"
 
 /* Everything that decides a run's answer and cost, before it is run. */
 typedef struct pbd_cell {
@@ -48,9 +49,9 @@ typedef struct pbd_phase_item {
  * costs are "neutral". */
 const char *pbd_kind_word(pbd_kind kind);
 const char *pbd_direction_word(pbd_kind kind, const char *unit);
-/* The kind of a metric that comes without one: from the store, which has no column for it, or from an older program.
- * The only place where names decide. */
-pbd_kind pbd_kind_of_stored(const char *name, const char *unit, const char *direction, bool is_count);
+/* The kind of a metric that was written down: `word` of pbd_kind_word, or NULL where there is none, as in the store,
+ * which has no column for it, and from older programs. The only place where names decide. */
+pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, const char *direction, bool is_count);
 /* An error that tables and charts show beside a time: not that of positions before a projection (..._predicted). */
 bool pbd_is_shown_error(const pbd_metric_item *metric);
 /* The same of a row of the store's table metric in SQL, and what is such an error or a time. */
@@ -88,5 +89,7 @@ void pbd_result_free(pbd_result *result); /* safe on a zeroed result */
 
 /* One run as the JSON object of `run --json`; the caller frees the string. */
 char *pbd_result_json(const pbd_result *result);
+/* Its object of metrics by name; what is not finite is null. */
+json_t *pbd_metrics_json(const pbd_metric_item *metric, size_t count);
 
 #endif

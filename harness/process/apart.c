@@ -6,11 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/process/interrupt.h"
-#include "harness/process/interrupt.h"
+#include "harness/process/child.h"
 
 void pbd_apart_free(pbd_apart *apart) {
     free(apart->answer);
@@ -38,43 +36,17 @@ static _Noreturn void be_child(const job *j, pbd_place *place, int answer, pid_t
     _exit(EXIT_SUCCESS);
 }
 
-/* A terminal sends Ctrl-C to the child too, `kill` does not, so it is handed on. */
-static int wait_for(pid_t child) {
-    bool told = false;
-    int state;
-    while (waitpid(child, &state, 0) < 0) {
-        if (errno != EINTR) return -SIGKILL;
-        if (pbd_interrupted() && !told) kill(child, SIGTERM);
-        told = told || pbd_interrupted();
-    }
-    return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
-}
-
-/* NULL without memory. */
-static char *read_all(int file) {
-    const off_t size = lseek(file, 0, SEEK_END);
-    char *text = size < 0 ? NULL : malloc((size_t)size + 1);
-    ssize_t used = 0;
-    while (text && used < size) {
-        const ssize_t got = pread(file, text + used, (size_t)(size - used), used);
-        if (got <= 0) break;
-        used += got;
-    }
-    if (text) text[used] = '\0';
-    return text;
-}
-
 static pbd_status fork_and_wait(const job *j, pbd_place *place, int answer, pbd_apart *out) {
     fflush(NULL); /* or what waits to be written would be written twice */
     const pid_t parent = getpid(), child = fork();
     if (child < 0) return pbd_error(PBD_FAILED, "no process for a separate run: %s", strerror(errno));
     if (child == 0) be_child(j, place, answer, parent);
-    out->code = wait_for(child);
+    out->code = pbd_child_wait(child);
     out->answered = place->answered && out->code == EXIT_SUCCESS;
     out->slot = place->slot;
     out->calls = place->calls;
     if (!out->answered) return pbd_ok();
-    out->answer = read_all(answer);
+    out->answer = pbd_read_memory_file(answer);
     return out->answer ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for what a process answered");
 }
 
@@ -100,11 +72,11 @@ pbd_status pbd_apart_status(const pbd_apart *apart, const char *who) {
     if (apart->code == -SIGINT || apart->code == -SIGTERM)
         return pbd_error(PBD_INTERRUPTED, "%s was stopped%s", who, where);
     if (apart->code == -SIGKILL)
-        return pbd_error(PBD_FAILED, "%s was killed%s (signal 9): by a user, or by the system when memory ran out",
-                         who, where);
+        return pbd_error(PBD_FAILED, "%s was killed%s (signal 9): by a user, or by the system when memory ran out", who,
+                         where);
     if (apart->code < 0)
         return pbd_error(PBD_FAILED, "%s crashed%s with signal %d (%s)", who, where, -apart->code,
                          strsignal(-apart->code));
-    return pbd_error(PBD_FAILED, "%s ended with exit code %d%s: a method must return a status and must not exit",
-                     who, apart->code, where);
+    return pbd_error(PBD_FAILED, "%s ended with exit code %d%s: a method must return a status and must not exit", who,
+                     apart->code, where);
 }

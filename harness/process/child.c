@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "harness/process/interrupt.h"
-#include "harness/process/interrupt.h"
 
 extern char **environ;
 
@@ -65,9 +64,7 @@ static int spawn(const char *const *words, const char *folder, int in, int out, 
     return code;
 }
 
-/* A terminal sends Ctrl-C to the child too, `kill` does not, so it is handed on; as SIGTERM, since a second SIGINT
- * would kill a pbdbench before it has stored what it had. */
-static int wait_for(pid_t child) {
+int pbd_child_wait(int child) {
     bool told = false;
     int state;
     while (waitpid(child, &state, 0) < 0) {
@@ -78,14 +75,18 @@ static int wait_for(pid_t child) {
     return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
 }
 
-/* NULL without memory. */
-static char *read_all(int file) {
+char *pbd_read_memory_file(int file) {
     const off_t size = lseek(file, 0, SEEK_END);
     char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+    ssize_t used = 0;
+    while (text && used < size) {
+        const ssize_t got = pread(file, text + used, (size_t)(size - used), used);
+        if (got <= 0) break;
+        used += got;
+    }
     if (!text) return NULL;
-    const ssize_t got = pread(file, text, (size_t)size, 0);
-    text[got > 0 ? got : 0] = '\0';
-    for (ssize_t i = 0; i < got; i++)
+    text[used] = '\0';
+    for (ssize_t i = 0; i < used; i++)
         if (!text[i]) text[i] = '?';
     return text;
 }
@@ -126,9 +127,9 @@ pbd_status pbd_child_start(const char *const *words, const char *folder, int cor
 pbd_status pbd_child_finish(pbd_child_process *p, pbd_child *child) {
     *child = (pbd_child){0};
     if (p->talk >= 0) shutdown(p->talk, SHUT_WR); /* no more requests: a waiting child goes on */
-    child->code = wait_for(p->pid);
-    child->out = read_all(p->out);
-    child->err = read_all(p->err);
+    child->code = pbd_child_wait(p->pid);
+    child->out = pbd_read_memory_file(p->out);
+    child->err = pbd_read_memory_file(p->err);
     pbd_status status =
         child->out && child->err ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a child's words");
     close_all(p);

@@ -24,6 +24,13 @@ typedef struct pbd_child_process {
 pbd_status pbd_child_start(const char *const *words, const char *folder, int core, bool talk, pbd_child_process *out);
 pbd_status pbd_child_finish(pbd_child_process *process, pbd_child *child);
 
+/* Waits for the end of a child and returns its exit code, or the signal that ended it, negative. Ctrl-C in a terminal
+ * reaches the child too, `kill` does not, so it is handed on; as SIGTERM, since a second SIGINT would end a pbdbench
+ * before it has stored its runs. */
+int pbd_child_wait(int child);
+/* The content of a file in memory as a new string, a NUL as '?'; NULL without memory. */
+char *pbd_read_memory_file(int file);
+
 /* One line from a talking child, without its end; false when it has no more to say, or after Ctrl-C. */
 bool pbd_child_hear(const pbd_child_process *process, char *line, size_t size);
 bool pbd_child_tell(const pbd_child_process *process, char byte);

@@ -1,5 +1,6 @@
 /* Stored runs, one line each: what tells them apart, the error they reached, the time they took. */
 #include "harness/query/list_runs.h"
+#include "harness/files/json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -105,16 +106,14 @@ static double time_of(const pbd_result *r) {
     return (double)NAN;
 }
 
-static json_t *real_json(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
 static json_t *run_json(const pbd_result *r, json_t *params) {
     json_t *errors = json_object();
     for (size_t i = 0; i < r->metrics; i++)
         if (pbd_is_shown_error(&r->metric[i]))
-            json_object_set_new(errors, r->metric[i].name, real_json(r->metric[i].value));
+            json_object_set_new(errors, r->metric[i].name, pbd_finite_json(r->metric[i].value));
     return json_pack("{ss ss ss ss ss ss ss sO so so}", "run_id", r->run_id, "kind", r->kind, "started_at",
                      r->started_at, "state", r->state, "says", r->says, "case", r->case_name, "method", r->method_name,
-                     "params", params, "errors", errors, "time_s", real_json(time_of(r)));
+                     "params", params, "errors", errors, "time_s", pbd_finite_json(time_of(r)));
 }
 
 static pbd_status write_json(const listed *l, FILE *out) {
@@ -143,9 +142,9 @@ static void write_params(FILE *out, const json_t *params) {
 
 static void write_errors(FILE *out, const pbd_result *r) {
     size_t errors = 0;
-    for (size_t i = 0; i < r->metrics; i++) errors += is_error(&r->metric[i]);
+    for (size_t i = 0; i < r->metrics; i++) errors += pbd_is_shown_error(&r->metric[i]);
     for (size_t i = 0; i < r->metrics; i++) {
-        if (!is_error(&r->metric[i])) continue;
+        if (!pbd_is_shown_error(&r->metric[i])) continue;
         if (errors-- > MOST_ERRORS) continue;
         fprintf(out, "  %s %.4g", r->metric[i].name, r->metric[i].value);
     }

@@ -435,8 +435,8 @@ static void take_metrics(const json_t *rows, pbd_result *out, bool *fine) {
         m->unit = take_text(row, "unit", fine);
         m->is_count = !json_is_null(count);
         if (*fine)
-            m->kind =
-                pbd_kind_of_stored(m->name, m->unit, json_string_value(json_object_get(row, "direction")), m->is_count);
+            m->kind = pbd_kind_read(json_string_value(json_object_get(row, "kind")), m->name, m->unit,
+                                    json_string_value(json_object_get(row, "direction")), m->is_count);
         m->count = m->is_count ? pbd_json_count(count) : 0;
         m->value = m->is_count ? (double)m->count : pbd_json_real(json_object_get(row, "value"));
     }
@@ -521,8 +521,11 @@ pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) 
 /* ---- Between processes ------------------------------------------------------------------------------------------- */
 
 json_t *pbd_reported_json(const pbd_result *r) {
+    json_t *metrics = metrics_json(r);
+    for (size_t i = 0; i < r->metrics; i++) /* the store has no column for it */
+        json_object_set_new(json_array_get(metrics, i), "kind", json_string(pbd_kind_word(r->metric[i].kind)));
     return json_pack("{so so so so so so}", "state", pbd_text_json(r->state), "says", pbd_text_json(r->says), "metric",
-                     metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning", warnings_json(r));
+                     metrics, "series", series_json(r), "phase", phases_json(r), "warning", warnings_json(r));
 }
 
 bool pbd_reported_read(const json_t *reported, pbd_result *out) {

@@ -222,7 +222,7 @@ static pbd_status begin_history(pbd_histories *out, const cell_row *cell, sqlite
     if (!h->cell_ids || !h->case_name || !h->method || !h->params || !h->backend || !h->precision || !h->varies ||
         !h->metric || !h->unit || !h->preset)
         return no_memory();
-    h->kind = pbd_kind_of_stored(h->metric, h->unit, (const char *)sqlite3_column_text(row, 8), false);
+    h->kind = pbd_kind_read(NULL, h->metric, h->unit, (const char *)sqlite3_column_text(row, 8), false);
     return pbd_ok();
 }
 

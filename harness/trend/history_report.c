@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "harness/files/gnuplot.h"
+#include "harness/files/json.h"
 #include "harness/files/paths.h"
 #include "harness/trend/history.h"
 
@@ -89,23 +90,21 @@ void pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *history_json(const pbd_history *h) {
     json_t *points = json_array(), *steps = json_array(), *params = json_loads(h->params, 0, NULL);
     for (size_t i = 0; i < h->points; i++) {
         const pbd_history_point *p = &h->point[i];
-        json_array_append_new(
-            points, json_pack("{s:s, s:b, s:s, s:s, s:o, s:I, s:o}", "git_sha", p->git_sha, "dirty", p->dirty, "source",
-                              p->source, "started_at", p->started_at, "value", real(p->value), "runs",
-                              (json_int_t)p->runs, "level", h->steps.level ? real(h->steps.level[i]) : json_null()));
+        json_array_append_new(points, json_pack("{s:s, s:b, s:s, s:s, s:o, s:I, s:o}", "git_sha", p->git_sha, "dirty",
+                                                p->dirty, "source", p->source, "started_at", p->started_at, "value",
+                                                pbd_finite_json(p->value), "runs", (json_int_t)p->runs, "level",
+                                                h->steps.level ? pbd_finite_json(h->steps.level[i]) : json_null()));
     }
     for (size_t s = 0; s < h->steps.count; s++) {
         const pbd_step *step = &h->steps.step[s];
-        json_array_append_new(
-            steps, json_pack("{s:I, s:s, s:o, s:o, s:o, s:b}", "at", (json_int_t)step->at, "git_sha",
-                             h->point[step->at].git_sha, "before", real(step->before), "after", real(step->after), "p",
-                             real(step->p), "worse", pbd_step_is_worse(h, step)));
+        json_array_append_new(steps, json_pack("{s:I, s:s, s:o, s:o, s:o, s:b}", "at", (json_int_t)step->at, "git_sha",
+                                               h->point[step->at].git_sha, "before", pbd_finite_json(step->before),
+                                               "after", pbd_finite_json(step->after), "p", pbd_finite_json(step->p),
+                                               "worse", pbd_step_is_worse(h, step)));
     }
     return json_pack("{s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_ids",
                      json_loads(h->cell_ids, 0, NULL), "case", h->case_name, "method", h->method, "params",

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "harness/files/gnuplot.h"
+#include "harness/files/json.h"
 #include "harness/files/paths.h"
 #include "harness/query/run_command.h"
 #include "harness/trend/work_precision.h"
@@ -120,16 +121,14 @@ pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE 
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *point_json(const pbd_work_point *p) {
     json_t *params = json_loads(p->cell.params, 0, NULL);
     json_t *object = json_pack(
         "{ss ss ss ss so ss ss si ss ss sI sI so so so sb}", "label", p->label, "series", p->series, "cell_id",
         p->cell.cell_id, "method", p->cell.method, "params", params ? params : json_object(), "backend",
         p->cell.backend, "precision", p->cell.precision, "threads", p->cell.threads, "run_id", p->run_id, "git_sha",
-        p->git_sha, "runs", (json_int_t)p->ok, "runs_not_ok", (json_int_t)p->not_ok, "error", real(p->error), "time_ms",
-        real(1e3 * p->time), "memory_bytes", real(p->memory), "front", p->is_front);
+        p->git_sha, "runs", (json_int_t)p->ok, "runs_not_ok", (json_int_t)p->not_ok, "error", pbd_finite_json(p->error),
+        "time_ms", pbd_finite_json(1e3 * p->time), "memory_bytes", pbd_finite_json(p->memory), "front", p->is_front);
     if (object && p->reason) json_object_set_new(object, "reason", json_string(p->reason));
     return object;
 }

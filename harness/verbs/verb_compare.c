@@ -11,6 +11,7 @@
 
 #include "harness/compare/pairing.h"
 #include "harness/compare/revisions.h"
+#include "harness/files/json.h"
 #include "harness/verbs/cli.h"
 
 typedef struct compare_options {
@@ -407,17 +408,8 @@ static void print_text(const comparing *c) {
 
 /* ---- For machines ------------------------------------------------------------------------------------------------ */
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *arm_json(const pbd_arm *arm, const pbd_arm_run *run) {
-    json_t *metrics = json_object();
-    for (size_t i = 0; i < run->metrics; i++) {
-        const pbd_metric_item *m = &run->metric[i];
-        json_t *value = m->is_count ? json_integer((json_int_t)m->count) : number(m->value);
-        json_object_set_new(metrics, m->name,
-                            json_pack("{so ss ss ss}", "value", value, "unit", m->unit, "direction",
-                                      pbd_direction_word(m->kind, m->unit), "kind", pbd_kind_word(m->kind)));
-    }
+    json_t *metrics = pbd_metrics_json(run->metric, run->metrics);
     json_t *name = json_string(arm->name);
     return json_pack("{so ss ss ss ss so}", "name", name ? name : json_string("?"), "run_id", run->run_id, "cell_id",
                      run->cell_id, "state", run->state, "says", run->says, "metrics", metrics);
@@ -429,15 +421,17 @@ static json_t *pairs_json(const pbd_pairing *p) {
     json_t *pairs = json_array();
     for (size_t i = 0; i < p->pairs; i++)
         json_array_append_new(
-            pairs, json_pack("{ss ss ss so so so sI}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i],
-                             "run_b", p->run_b[i], "a_s", claimed ? number(p->a_s[i]) : json_null(), "b_s",
-                             claimed ? number(p->b_s[i]) : json_null(), "log_ratio",
-                             claimed ? number(p->log_ratio[i]) : json_null(), "rounds", (json_int_t)p->rounds[i]));
+            pairs,
+            json_pack("{ss ss ss so so so sI}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i], "run_b",
+                      p->run_b[i], "a_s", claimed ? pbd_finite_json(p->a_s[i]) : json_null(), "b_s",
+                      claimed ? pbd_finite_json(p->b_s[i]) : json_null(), "log_ratio",
+                      claimed ? pbd_finite_json(p->log_ratio[i]) : json_null(), "rounds", (json_int_t)p->rounds[i]));
     return pairs;
 }
 
 static json_t *interval_json(const pbd_interval *i) {
-    return json_pack("{so so so}", "estimate", number(i->estimate), "low", number(i->low), "high", number(i->high));
+    return json_pack("{so so so}", "estimate", pbd_finite_json(i->estimate), "low", pbd_finite_json(i->low), "high",
+                     pbd_finite_json(i->high));
 }
 
 static json_t *judgement_json(const pbd_judgement *j) {
