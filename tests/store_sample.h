@@ -42,8 +42,12 @@ static inline void add_metric(pbd_result *r, const char *name, double value) {
 }
 
 static inline void add_count(pbd_result *r, const char *name, uint64_t count) {
-    r->metric[r->metrics++] = (pbd_metric_item){
-        .name = word(name), .unit = word("1"), .is_count = true, .count = count, .value = (double)count};
+    r->metric[r->metrics++] = (pbd_metric_item){.name = word(name),
+                                                .unit = word("1"),
+                                                .kind = PBD_COUNT,
+                                                .is_count = true,
+                                                .count = count,
+                                                .value = (double)count};
 }
 
 static inline void add_series(pbd_result *r, const char *component, const double *values, size_t count) {

@@ -170,6 +170,8 @@ static void test_kernels(void **unused) {
             print_message("    %s %s: %.17g\n", backends[b], precisions[p], sum);
             assert_true(fabs(sum - 1e-4) <= limit);
             assert_true(metric(run, "kernel_launches") == 20);
+            json_t *launches = json_object_get(json_object_get(run, "metrics"), "kernel_launches");
+            assert_string_equal(json_string_value(json_object_get(launches, "kind")), "cost");
             assert_non_null(json_object_get(json_object_get(run, "warnings"), "free_fall"));
             json_decref(run);
             forget(&t);

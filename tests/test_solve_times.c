@@ -128,6 +128,7 @@ static void the_answer_is_that_of_a_run_without(void **state) {
         assert_true(json_number_value(json_object_get(m, "value")) > 0);
         assert_string_equal(json_string_value(json_object_get(m, "unit")), "s");
         assert_string_equal(json_string_value(json_object_get(m, "direction")), "lower");
+        assert_string_equal(json_string_value(json_object_get(m, "kind")), "cost");
         json_object_del(b, *name);
     }
     assert_true(json_equal(a, b));

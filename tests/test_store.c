@@ -94,6 +94,32 @@ static void a_run_comes_back_whole(void **state) {
     assert_clean(path);
 }
 
+/* What is stored of a metric without a column for its kind, by programs of before and after kinds. */
+static void kinds_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *name, *unit, *direction;
+        bool is_count;
+        pbd_kind kind;
+    } row[] = {
+        {NULL, "tip_error", "1", "lower", false, PBD_ERROR},
+        {NULL, "solve_wall", "s", "lower", false, PBD_COST},
+        {NULL, "applied_fraction", "1", "higher", false, PBD_QUALITY},
+        {NULL, "dt", "s", "neutral", false, PBD_STATE},
+        {NULL, "steps", "1", "neutral", true, PBD_COUNT},
+        {NULL, "kernel_launches", "1", "neutral", true, PBD_COST},
+        {NULL, "bytes_moved", "B", "neutral", false, PBD_COST},
+        {"cost", "retries", "1", "neutral", true, PBD_COST},
+        {"state", "steps", "1", "neutral", true, PBD_STATE},
+        {"a kind of later", "tip_error", "1", "lower", false, PBD_ERROR},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        assert_int_equal(pbd_kind_read(row[i].word, row[i].name, row[i].unit, row[i].direction, row[i].is_count),
+                         row[i].kind);
+        assert_string_equal(pbd_direction_word(row[i].kind, row[i].unit), row[i].direction);
+    }
+}
+
 static void plain_sql_reads_it(void **state) {
     (void)state;
     const char *path = fresh("plain.db");
@@ -560,6 +586,7 @@ static void db_and_show_answer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_comes_back_whole),
+        cmocka_unit_test(kinds_are_read),
         cmocka_unit_test(plain_sql_reads_it),
         cmocka_unit_test(every_part_counts),
         cmocka_unit_test(the_same_run_is_stored_once),
