@@ -30,8 +30,9 @@ typedef struct pbd_kernel_trial {
     double bound; /* 0: 1e-4 in f32, 1e-10 in f64 */
     /* What is found. */
     pbd_kernel_use use; /* its seconds: the median of the samples */
-    /* The largest difference between the two results, over the largest number that the series wrote: numbers that stand
-     * a multiple of 12 apart, as in rows of 3, 4 or 12, are compared with each other's size only. */
+    /* The largest difference between the two results of a buffer, over the largest number that the series wrote to it.
+     * Every fourth number has a scale of its own: rows of four are a vector and a mass or a volume. Whole numbers are
+     * equal, or the difference is infinite. */
     double difference;
     size_t changed; /* bytes of memory that the series has changed */
     double *sample; /* s, by repetition; the caller frees it */
