@@ -258,7 +258,7 @@ static void test_tables(void **unused) {
                  {"bad_name", "'Not a name' cannot name a method"},
                  {"no_summary", "has no `summary`"},
                  {"default", "dt=7 is out of range"},
-                 {"range", "of parameter dt is none"},
+                 {"range", "of parameter dt is empty"},
                  {"doubled", "lists parameter dt twice"},
                  {"wild_pointer", "in its loading"},
                  {"constructor", "in its loading"},
