@@ -156,6 +156,15 @@ static double drucker_prager_yield(const flow_material *m, mat3 f) {
     return fmax(2 * h.deviator + alpha * trace / mu_of(m), trace / mu_of(m));
 }
 
+/* Mohr and Coulomb's largest of six differences, of the stress beyond the apex. */
+static double mohr_coulomb_yield(const flow_material *m, mat3 f) {
+    const hencky h = hencky_of(f); /* e falls */
+    const double sine = sin(m->friction_angle * acos(-1) / 180), ratio = lambda_of(m) / mu_of(m);
+    double t[3];
+    for (int k = 0; k < 3; k++) t[k] = 2 * (h.e[k] - m->cohesion) + ratio * (h.trace - 3 * m->cohesion);
+    return fmax((t[0] - t[2]) + (t[0] + t[2]) * sine, t[0]);
+}
+
 typedef struct clay {
     double p, q, p0; /* Wolper et al. 2019, in units of the bulk modulus */
     double yield;
@@ -265,11 +274,97 @@ static double book_nacc(const flow_material *m, double s[3], double alpha) {
     return after;
 }
 
+/* Solves a[n][n] x = b in place by elimination with pivots; 0: singular. */
+static int book_solve(int n, double a[3][3], double b[3]) {
+    for (int i = 0; i < n; i++) {
+        int pivot = i;
+        for (int k = i + 1; k < n; k++)
+            if (fabs(a[k][i]) > fabs(a[pivot][i])) pivot = k;
+        if (fabs(a[pivot][i]) < 1e-10) return 0;
+        for (int k = 0; k < n; k++) {
+            const double swap = a[i][k];
+            a[i][k] = a[pivot][k];
+            a[pivot][k] = swap;
+        }
+        const double swap = b[i];
+        b[i] = b[pivot];
+        b[pivot] = swap;
+        for (int row = 0; row < n; row++) {
+            const double factor = row == i ? 0 : a[row][i] / a[i][i];
+            for (int k = 0; k < n; k++) a[row][k] -= factor * a[i][k];
+            b[row] -= factor * b[i];
+        }
+    }
+    for (int i = 0; i < n; i++) b[i] /= a[i][i];
+    return 1;
+}
+
+/* The strain nearest to e in the norm of energy among those whose six differences (tau_i - tau_j) + (tau_i + tau_j) sin
+ * phi are not above 0: associative flow. By trying every set of at most three of the six planes as the active ones and
+ * keeping the nearest that satisfies all, with no multiplier below 0. e is in strains less cohesion, in any order; it
+ * is mapped in place, and how many planes it then lies on is returned, 0 where it was inside. */
+static int book_pyramid(const flow_material *m, double e[3]) {
+    const double sine = sin(m->friction_angle * acos(-1) / 180), ratio = lambda_of(m) / (2 * mu_of(m));
+    double n[6][3] = {{0}}, d[6][3], size = fabs(e[0]) + fabs(e[1]) + fabs(e[2]), best = INFINITY, found[3];
+    int planes = 0, on = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            if (i == j) continue;
+            n[planes][i] = 1 + sine;
+            n[planes][j] = -(1 - sine);
+            for (int k = 0; k < 3; k++) d[planes][k] = n[planes][k] + ratio * 2 * sine;
+            planes++;
+        }
+    for (int set = 0; set < 64; set++) {
+        double a[3][3], x[3] = {0}, to[3] = {e[0], e[1], e[2]}, way[3], far = 0, sum = 0;
+        int member[6], members = 0, fine = 1;
+        for (int k = 0; k < 6; k++)
+            if (set >> k & 1) member[members++] = k;
+        if (members > 3) continue;
+        for (int i = 0; i < members; i++) {
+            for (int k = 0; k < 3; k++) x[i] += d[member[i]][k] * e[k];
+            for (int j = 0; j < members; j++) {
+                a[i][j] = 0;
+                for (int k = 0; k < 3; k++) a[i][j] += n[member[i]][k] * d[member[j]][k];
+            }
+        }
+        if (members && !book_solve(members, a, x)) continue;
+        for (int i = 0; i < members; i++) {
+            fine &= x[i] >= -1e-13 * size;
+            for (int k = 0; k < 3; k++) to[k] -= x[i] * n[member[i]][k];
+        }
+        for (int p = 0; p < 6; p++) {
+            double beyond = 0;
+            for (int k = 0; k < 3; k++) beyond += d[p][k] * to[k];
+            fine &= beyond <= 1e-13 * size * (1 + ratio);
+        }
+        for (int k = 0; k < 3; k++) sum += way[k] = e[k] - to[k];
+        for (int k = 0; k < 3; k++) far += way[k] * (way[k] + ratio * sum);
+        if (!fine || far >= best) continue;
+        best = far;
+        memcpy(found, to, sizeof found);
+    }
+    if (!(best < INFINITY)) fail_msg("no set of planes holds %g %g %g", e[0], e[1], e[2]);
+    for (int p = 0; p < 6 && best > 0; p++) {
+        double beyond = 0;
+        for (int k = 0; k < 3; k++) beyond += d[p][k] * found[k];
+        on += beyond >= -1e-9 * size;
+    }
+    memcpy(e, found, sizeof found);
+    return on;
+}
+
 /* s is mapped in place; the state after is returned. */
 static double book_flow(flow_kind kind, const flow_material *m, double s[3], double state) {
     const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(m);
     double e[3], d[3], trace = 0, norm = 0;
     if (kind == FLOW_nacc) return book_nacc(m, s, state);
+    if (kind == FLOW_mohr_coulomb) {
+        for (int k = 0; k < 3; k++) e[k] = log(s[k]) - m->cohesion;
+        book_pyramid(m, e);
+        for (int k = 0; k < 3; k++) s[k] = exp(e[k] + m->cohesion);
+        return state;
+    }
     if (kind == FLOW_snow) {
         for (int k = 0; k < 3; k++) {
             const double cut = fmin(fmax(s[k], 1 - m->compression), 1 + m->stretch);
@@ -316,6 +411,12 @@ static flow_material material_of(flow_kind kind, int variant) {
             m.nu = variant % 2 ? 0.4 : 0.3;
             m.friction_angle = variant % 2 ? 30 : 35;
             m.cohesion = variant % 2 ? 0.0007 : 0;
+            break;
+        case FLOW_mohr_coulomb:
+            m.E = variant % 2 ? 400 : 3.537e5;
+            m.nu = variant % 2 ? 0.4 : 0.3;
+            m.friction_angle = variant == 2 ? 10 : variant % 2 ? 30 : 35;
+            m.cohesion = variant % 2 ? 0.0007 : variant == 2 ? 0.01 : 0;
             break;
         case FLOW_nacc:
             m.nu = variant % 2 ? 0.3 : 0.35;
@@ -412,11 +513,16 @@ static void test_rules_are_the_papers(void **state) {
         }
 }
 
-/* von_mises and drucker_prager: on or inside the surface, by rounding of strains of the size that F has. */
+/* von_mises, drucker_prager and mohr_coulomb: on or inside the surface, by rounding of strains of the size that F has.
+ */
 static void test_lands_on_or_inside(void **state) {
     (void)state;
-    for (int kind = FLOW_von_mises; kind <= FLOW_drucker_prager; kind++)
-        for (int variant = 0; variant < 2; variant++) {
+    static double (*const yield_of[FLOW_KINDS])(const flow_material *, mat3) = {
+        [FLOW_von_mises] = von_mises_yield,
+        [FLOW_drucker_prager] = drucker_prager_yield,
+        [FLOW_mohr_coulomb] = mohr_coulomb_yield};
+    for (int kind = 0; kind < FLOW_KINDS; kind++)
+        for (int variant = 0; variant < 2 && yield_of[kind]; variant++) {
             const flow_material m = material_of((flow_kind)kind, variant);
             const flow_rule r = rule_of((flow_kind)kind, &m);
             uint64_t seed = 1;
@@ -426,8 +532,7 @@ static void test_lands_on_or_inside(void **state) {
                 const mat3 f = any_f(&seed, n);
                 const flowed_matrix to = flow_matrix(&r, f, 0);
                 const hencky h = hencky_of(to.f); /* whose least stretch the rounding of F alone blurs */
-                const double yield =
-                    kind == FLOW_von_mises ? von_mises_yield(&m, to.f) : drucker_prager_yield(&m, to.f);
+                const double yield = yield_of[kind](&m, to.f);
                 keep(&most, yield / (REAL_EPSILON * (1 + fabs(h.trace) + h.most / h.least)));
                 count += difference(to.f, f) > 0;
             }
@@ -435,6 +540,75 @@ static void test_lands_on_or_inside(void **state) {
                           count);
             assert_true(most <= 100 && count > 1000 && count < 6000);
         }
+}
+
+/* Every region of mohr_coulomb's return against the projection by brute force, in every order of the axes: a plane, the
+ * edges of triaxial compression and extension, the apex. No result bears tension, and drucker_prager, whose cone is
+ * around the pyramid and touches it in triaxial compression, moves none. */
+static void test_mohr_coulomb_returns_everywhere(void **state) {
+    (void)state;
+    static const double strain[4] = {0.002, 0.01, 0.05, 0.3};
+    static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const char *const region[5] = {"inside", "plane", "compression edge", "extension edge", "apex"};
+    for (int variant = 0; variant < 4; variant++) {
+        const flow_material m = material_of(FLOW_mohr_coulomb, variant);
+        const flow_rule r = rule_of(FLOW_mohr_coulomb, &m), cone = rule_of(FLOW_drucker_prager, &m);
+        int count[5] = {0};
+        double most[5] = {0}, tension = -INFINITY, beyond = -INFINITY;
+        uint64_t seed = 20 + (uint64_t)variant;
+        for (int n = 0; n < 8000; n++) {
+            double e[3], book[3];
+            real s[3];
+            for (int k = 0; k < 3; k++) {
+                s[k] = (real)exp(strain[n % 4] * (noise(&seed) - 0.2 * (n % 5)));
+                book[k] = e[k] = log((double)s[k]) - m.cohesion;
+            }
+            const int on = book_pyramid(&m, book);
+            const double low = fmin(book[0], fmin(book[1], book[2])), high = fmax(book[0], fmax(book[1], book[2])),
+                         middle = book[0] + book[1] + book[2] - low - high;
+            const int where = on < 2 ? on : on > 2 ? 4 : high - middle < middle - low ? 2 : 3;
+            count[where]++;
+            for (int p = 0; p < 6; p++) {
+                const int *at = order[p];
+                const mat3 f = mat3_diagonal(vec3_make(s[at[0]], s[at[1]], s[at[2]]));
+                const flowed_matrix to = flow_matrix(&r, f, 0);
+                const real got[3] = {to.f.x.x, to.f.y.y, to.f.z.z};
+                for (int k = 0; k < 3; k++) {
+                    const double off = fabs((double)got[k] / exp(book[at[k]] + m.cohesion) - 1);
+                    keep(&most[where], off / REAL_EPSILON);
+                }
+                const hencky h = hencky_of(to.f);
+                const double grain = REAL_EPSILON * (1 + lambda_of(&m) / mu_of(&m));
+                tension =
+                    fmax(tension,
+                         (2 * (h.e[0] - m.cohesion) + lambda_of(&m) / mu_of(&m) * (h.trace - 3 * m.cohesion)) / grain);
+                beyond = fmax(beyond, drucker_prager_yield(&m, to.f) / grain);
+            }
+            /* On the pyramid in triaxial compression: a hair less shear is inside both, a hair more flows in both. */
+            const double sine = sin(m.friction_angle * acos(-1) / 180), size = strain[n % 4];
+            const double tau[3] = {-(1 - sine), -(1 - sine), -(1 + sine)}, mean = -1 + sine / 3;
+            for (int more = 0; more < 2; more++) {
+                vec3 touching;
+                double sum = 0, t[3];
+                for (int k = 0; k < 3; k++) sum += t[k] = mean + (tau[k] - mean) * (more ? 1.001 : 0.999);
+                const double share = lambda_of(&m) / (3 * lambda_of(&m) + 2 * mu_of(&m)) * sum;
+                touching = vec3_make((real)exp(size * (t[0] - share) + m.cohesion),
+                                     (real)exp(size * (t[1] - share) + m.cohesion),
+                                     (real)exp(size * (t[2] - share) + m.cohesion));
+                if (size < 0.01 && REAL_IS_FLOAT) continue; /* a hair is less than a rounding there */
+                assert_int_equal(flow_stretches(&r, touching, 0).moved != 0, more);
+                assert_int_equal(flow_stretches(&cone, touching, 0).moved != 0, more);
+            }
+        }
+        for (int k = 0; k < 5; k++) {
+            print_message("    mohr_coulomb %d: %-16s %4d of 8000, off by %.2g eps\n", variant, region[k], count[k],
+                          most[k]);
+            assert_true(count[k] > 50 && most[k] <= 60);
+        }
+        print_message("    mohr_coulomb %d: tension %.2g, beyond drucker_prager %.2g roundings\n", variant, tension,
+                      beyond);
+        assert_true(tension <= 100 && beyond <= 100);
+    }
 }
 
 /* nacc: a trial that flows comes to the surface of the alpha that comes back; one that does not lies inside. */
@@ -610,7 +784,8 @@ static void test_batches_do_the_same(void **state) {
 }
 
 #define COMMON_FLOW_TESTS                                                                                  \
-    cmocka_unit_test(test_rules_are_the_papers), cmocka_unit_test(test_lands_on_or_inside),                \
-        cmocka_unit_test(test_nacc_lands_on_its_own_surface), cmocka_unit_test(test_snow_ends_in_its_box), \
-        cmocka_unit_test(test_mapping_twice_changes_nothing), cmocka_unit_test(test_hostile_inputs),       \
-        cmocka_unit_test(test_elastic_states_are_left_alone), cmocka_unit_test(test_batches_do_the_same)
+    cmocka_unit_test(test_mohr_coulomb_returns_everywhere), cmocka_unit_test(test_rules_are_the_papers),   \
+        cmocka_unit_test(test_lands_on_or_inside), cmocka_unit_test(test_nacc_lands_on_its_own_surface),   \
+        cmocka_unit_test(test_snow_ends_in_its_box), cmocka_unit_test(test_mapping_twice_changes_nothing), \
+        cmocka_unit_test(test_hostile_inputs), cmocka_unit_test(test_elastic_states_are_left_alone),       \
+        cmocka_unit_test(test_batches_do_the_same)

@@ -83,6 +83,42 @@ static void test_drucker_prager_by_hand(void **state) {
     check_near("cohesion: volume gain", to.state, 0.07, 1e-15);
 }
 
+/* sin 30 = 1/2, nu = 0: stresses are strains times 2 mu, and the plane is 3 e_1 = e_3, with n = (3, 0, -1)/2. */
+static void test_mohr_coulomb_by_hand(void **state) {
+    (void)state;
+    flow_material m = {.E = 2, .nu = 0, .friction_angle = 30};
+    static const struct {
+        const char *what;
+        double e[3], wanted[3];
+    } one[] = {
+        {"inside", {-0.1, -0.15, -0.2}, {-0.1, -0.15, -0.2}},
+        /* n.e = 0.45, n.n = 5/2: e - 0.18 n */
+        {"plane", {0.1, -0.3, -0.6}, {-0.17, -0.3, -0.51}},
+        /* The plane would give (-0.11, -0.05, -0.33). Along (1, 1, 3): (0.1 - 0.05 - 1.2)/11 of it. */
+        {"compression", {0.1, -0.05, -0.4}, {-1.15 / 11, -1.15 / 11, -3.45 / 11}},
+        /* The plane would give (-0.14, -0.5, -0.42). Along (1, 3, 3): (0.1 - 1.5 - 1.5)/19 of it. */
+        {"extension", {0.1, -0.5, -0.5}, {-2.9 / 19, -8.7 / 19, -8.7 / 19}},
+        {"apex", {0.3, 0.1, 0.05}, {0, 0, 0}},
+    };
+    for (int cohesive = 0; cohesive < 2; cohesive++)
+        for (size_t k = 0; k < sizeof one / sizeof *one; k++) {
+            m.cohesion = 0.02 * cohesive;
+            const double c = m.cohesion, *e = one[k].e, *w = one[k].wanted;
+            const flowed_matrix to =
+                flow_diagonal(FLOW_mohr_coulomb, &m, exp(e[0] + c), exp(e[1] + c), exp(e[2] + c), 0);
+            check_near(one[k].what, to.f.x.x, exp(w[0] + c), 1e-15);
+            check_near(one[k].what, to.f.y.y, exp(w[1] + c), 1e-15);
+            check_near(one[k].what, to.f.z.z, exp(w[2] + c), 1e-15);
+        }
+    /* Without friction nothing but pressure stays: shear goes, and so does tension. */
+    m.friction_angle = m.cohesion = 0;
+    flowed_matrix to = flow_diagonal(FLOW_mohr_coulomb, &m, exp(-0.1), exp(-0.2), exp(-0.3), 0);
+    check_near("fluid", to.f.x.x, exp(-0.2), 1e-15);
+    check_near("fluid", to.f.z.z, exp(-0.2), 1e-15);
+    to = flow_diagonal(FLOW_mohr_coulomb, &m, exp(0.1), exp(0.1), exp(0.1), 0);
+    check_near("gas", to.f.y.y, 1, 1e-15);
+}
+
 /* kappa = 2.6/1.2, p = (1 - J^2)/2, xi = 0: p0 = 1e-5 always, in units of kappa. */
 static void test_nacc_by_hand(void **state) {
     (void)state;
@@ -217,8 +253,8 @@ static void test_herschel_bulkley_limits(void **state) {
  * rounding. By rules that promise it: all but snow, and nacc in its own energy. */
 static void test_dissipation_is_never_negative(void **state) {
     (void)state;
-    static const flow_kind kinds[3] = {FLOW_von_mises, FLOW_drucker_prager, FLOW_herschel_bulkley};
-    for (int which = 0; which < 3; which++)
+    static const flow_kind kinds[4] = {FLOW_von_mises, FLOW_drucker_prager, FLOW_herschel_bulkley, FLOW_mohr_coulomb};
+    for (int which = 0; which < 4; which++)
         for (int variant = 0; variant < 3; variant++) {
             const flow_material m = material_of(kinds[which], variant);
             const flow_rule r = rule_of(kinds[which], &m);
@@ -374,6 +410,7 @@ int main(void) {
         COMMON_FLOW_TESTS,
         cmocka_unit_test(test_von_mises_by_hand),
         cmocka_unit_test(test_drucker_prager_by_hand),
+        cmocka_unit_test(test_mohr_coulomb_by_hand),
         cmocka_unit_test(test_sheared_sand_bears_its_slope),
         cmocka_unit_test(test_steep_cones_bear_tension),
         cmocka_unit_test(test_nacc_by_hand),
