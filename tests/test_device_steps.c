@@ -174,7 +174,7 @@ static void test_too_small_a_device(void **unused) {
     setenv("PBDBENCH_DEVICE_MEMORY", "much", 1);
     const pbd_status status = pbd_exec_create(PBD_CPU, 1, &exec);
     assert_int_equal(status.code, PBD_BAD_INPUT);
-    assert_non_null(strstr(status.text, "PBDBENCH_DEVICE_MEMORY=much is no size"));
+    assert_non_null(strstr(status.text, "PBDBENCH_DEVICE_MEMORY=much is not a size"));
     unsetenv("PBDBENCH_DEVICE_MEMORY");
 }
 

@@ -549,7 +549,7 @@ static void bad_words_are_refused(void **state) {
         {{"compare", "a", "b", "--case", "cube_shear", "--margin", "0"}, "--margin"},
         {{"compare", "a", "b", "--case", "cube_shear", "--max-pairs", "9"}, "8|12|20|40"},
         {{"compare", "a", "b", "--case", "cube_shear", "--tolerance", "x"}, "METRIC=VALUE"},
-        {{"compare", "a", "b", "--case", "cube_shear", "--build-a", "/no/such"}, "'/no/such' is no program"},
+        {{"compare", "a", "b", "--case", "cube_shear", "--build-a", "/no/such"}, "'/no/such' is not a program"},
         {{"compare", "a", "--case", "cube_shear", "--rev-a", "no-such-revision"}, "is not a revision of the checkout"},
         {{"compare", "pbd_distanc", "pbd_distance", "--case", "cube_shear"}, "did you mean 'pbd_distance'?"},
         {{"compare", "pbd_distance:n=1", "pbd_distance", "--case", "cube_shear"}, "pbd_distance:n=1: "},

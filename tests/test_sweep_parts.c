@@ -517,7 +517,7 @@ static void bad_words(void **state) {
         {{"pln", "x.yaml"}, "did you mean 'plan'"},
         {{"status", "x"}, "'x' is an extra argument"},
         {{"run-shard"}, "needs a shard's number"},
-        {{"run-shard", "seven"}, "'seven' is no shard"},
+        {{"run-shard", "seven"}, "'seven' is not a shard"},
         {{"run-shard", "4"}, "there is no shard 4: the sweep in "},
         {{"run-shard", "-1"}, "has no option '-1'"},
         {{"submit"}, "submit needs --engine slurm"},
