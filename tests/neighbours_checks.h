@@ -312,7 +312,7 @@ static void test_bad_input(void **unused) {
     for (int i = 0; i < 4; i++) {
         const pbd_status status = neighbours_create(&n, exec, 10, NULL, reach[i], 0);
         assert_int_equal(status.code, PBD_BAD_INPUT);
-        assert_non_null(strstr(status.text, "reach"));
+        assert_non_null(strstr(status.text, "search radius"));
         neighbours_free(&n);
     }
     uint32_t *list = NULL;

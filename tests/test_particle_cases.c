@@ -101,7 +101,7 @@ static void test_refusals(void **state) {
     (void)state;
     expect_refused("sampled_shape", "shape=sphere size=0.01 spacing=0.1", "single particle");
     expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=9", "contains all");
-    expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=0.01", "holds none");
+    expect_refused("sampled_shape", "shape=box particles=27 fixed_depth=0.01", "contains none");
     const char *path = in_workplace("open.obj");
     FILE *file = fopen(path, "w");
     fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n", file);
@@ -344,7 +344,7 @@ static void test_sausages(void **state) {
     check_metric(&t, "pieces_apart", 2, 0);
     check_metric(&t, "pieces_expected", 6, 0);
     close_case(&t);
-    expect_refused("sausages", "cuts=9 piece=0.2 gap=0.04", "want 1.84 m");
+    expect_refused("sausages", "cuts=9 piece=0.2 gap=0.04", "need 1.84 m");
     expect_refused("sausages", "length=0.1 sausage_radius=0.05", "two round ends");
 }
 

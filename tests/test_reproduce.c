@@ -173,7 +173,7 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     expect_verdicts(TWO, 3, "DIFFERS: tiny-fig1.no_row is not run; accepted: nothing");
     expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.gone,partly\n", 3,
                     "tiny-fig1.gone, which the figure does not have");
-    expect_verdicts(TWO "tiny-fig1.no_row,perhaps\n", 2, "'perhaps' is no verdict");
+    expect_verdicts(TWO "tiny-fig1.no_row,perhaps\n", 2, "'perhaps' is not a verdict");
     expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.holds,reproduced\n", 2,
                     "'tiny-fig1.holds' has two verdicts");
     expect_verdicts("claim,words\na,b\n", 2, "expected the columns claim and verdict");

@@ -261,7 +261,7 @@ static void test_bad_input(void **unused) {
     expect_refusal(&scene, "hourglass_control=-1", PBD_BAD_INPUT, "hourglass_control");
     expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
     expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
-    expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "another way");
+    expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "differently");
     scene.material.law = "stvk";
     expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
     scene.material.law = "hencky";

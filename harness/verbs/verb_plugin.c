@@ -101,10 +101,9 @@ const pbd_verb pbd_verb_plugin = {
         "\n"
         "  find_package(pbdbench REQUIRED)\n"
         "  pbdbench_add_plugin(mine mine.c)\n\n"
-        "`run`, `sweep`, `list`, `bench` and `compare` load it with --plugin FILE, or from the variable "
-        "PBDBENCH_PLUGINS\n"
-        "(files, separated by ':'). Each run is then made in a separate process: a crash is stored as a failed run,\n"
-        "with the place where it happened.\n"
+        "`run`, `sweep`, `list`, `bench` and `compare` load it with --plugin FILE, or from the variable\n"
+        "PBDBENCH_PLUGINS (files, separated by ':'). Each run is then made in a separate process:\n"
+        "a crash is stored as a failed run, with the place where it happened.\n"
         "\n"
         "Exit 3 when a check fails, 2 when the library cannot be used at all.",
     .options = table,
