@@ -24,7 +24,7 @@ configure_file(cmake/pbdbenchConfig.cmake.in ${CMAKE_BINARY_DIR}/installed/pbdbe
 install(TARGETS pbdbench RUNTIME DESTINATION bin)
 install(FILES methods/method.h methods/plugin.h methods/plugin_calls.c DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"
-    PATTERN "*.def" PATTERN "*_table.c" PATTERN sparse.h EXCLUDE)
+    PATTERN "*.def" PATTERN "*_table_once.c" PATTERN sparse.h EXCLUDE)
 foreach(header IN ITEMS real vec exec kernel lanes tile batch emu)
     install(FILES harness/exec/${header}.h DESTINATION include/pbdbench/harness/exec)
 endforeach()

@@ -1,17 +1,19 @@
-# pbdbench_add_plugin(NAME SOURCE... [ONCE SOURCE...]): the plug-in libNAME.so.
+# pbdbench_add_plugin(NAME SOURCE...): the plug-in libNAME.so.
 #
-# Sources are compiled as those of a method in the tree are: twice, with REAL=float and REAL=double; those behind ONCE
-# once. Where NAME_kernels.h stands beside the first source, its kernels are compiled for the emulation too, and for CUDA
-# in a project that has enabled that language. What is set on the target NAME (include directories, definitions, options)
-# holds for all of them.
+# Sources are compiled as those of a method in the tree are: twice, with REAL=float and REAL=double; those whose name
+# ends in _once.c once. Where NAME_kernels.h stands beside the first source, its kernels are compiled for the emulation
+# too, and for CUDA in a project that has enabled that language. What is set on the target NAME (include directories,
+# definitions, options) holds for all of them.
 function(pbdbench_add_plugin name)
-    cmake_parse_arguments(PARSE_ARGV 1 plugin "" "" "ONCE")
-    set(twice ${plugin_UNPARSED_ARGUMENTS})
+    set(once ${ARGN})
+    set(twice ${ARGN})
+    list(FILTER once INCLUDE REGEX "_once\\.c$")
+    list(FILTER twice EXCLUDE REGEX "_once\\.c$")
     if(NOT twice)
         message(FATAL_ERROR "pbdbench_add_plugin(${name}): name at least one source that is compiled in both precisions")
     endif()
-    add_library(${name} MODULE ${plugin_ONCE} ${pbdbench_INCLUDE}/methods/plugin_calls.c
-        ${pbdbench_INCLUDE}/methods/physics/matter/law_table.c ${pbdbench_INCLUDE}/methods/physics/matter/flow_table.c)
+    add_library(${name} MODULE ${once} ${pbdbench_INCLUDE}/methods/plugin_calls.c
+        ${pbdbench_INCLUDE}/methods/physics/matter/law_table_once.c ${pbdbench_INCLUDE}/methods/physics/matter/flow_table_once.c)
     target_link_libraries(${name} PRIVATE pbdbench::plugin)
     set_target_properties(${name} PROPERTIES PREFIX lib SUFFIX .so LINKER_LANGUAGE C C_STANDARD 17 C_STANDARD_REQUIRED ON
         C_VISIBILITY_PRESET hidden)

@@ -7,9 +7,9 @@
  * for warm-ups and timing. `needs` and `takes` declare what a method requires and supports of a scene: all else is
  * refused before `create`.
  *
- * A method is a folder methods/NAME with NAME.c and one line METHOD(NAME) in methods.def. NAME.c is compiled twice,
- * with `real` as float and as double, and defines one `const pbd_method PBD_NAME(NAME)`; the other sources of the
- * folder are compiled once. Nothing else in the project names a method.
+ * A method is a folder methods/NAME and one line METHOD(NAME) in methods.def. Its sources are compiled twice, with
+ * `real` as float and as double, those whose name ends in _once.c once; one of them defines `const pbd_method
+ * PBD_NAME(NAME)`. Nothing else in the project names a method.
  *
  * Units are SI throughout: m, kg, s, N, Pa. Arrays of vectors are rows of three, x fastest.
  */

@@ -7,7 +7,7 @@
  *
  *     PBD_PLUGIN(mass_spring, "0.1")
  *
- * For several methods, one source (compiled once) lists them:
+ * For several methods, one source whose name ends in _once.c, which is compiled once, lists them:
  *
  *     PBD_DECLARE_METHOD(first);
  *     PBD_DECLARE_METHOD(second);
@@ -17,8 +17,9 @@
  * On loading, the program hands over a table of functions, pbd_host. methods/plugin_calls.c, which pbdbench_add_plugin
  * compiles into each plug-in, defines what method.h, harness/exec/exec.h, harness/exec/emu.h and
  * methods/physics/space/colouring.h declare by calls through that table, so that a plug-in's source is written like one
- * in the tree. The rest of methods/physics is headers. A plug-in runs on cpu, on emu, and, where nvcc was found when it
- * was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is wrong with one.
+ * in the tree. Of the rest of methods/physics it may use what headers define. A plug-in runs on cpu, on emu, and, where
+ * nvcc was found when it was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is
+ * wrong with one.
  *
  * Structs grow at their ends only. On loading, the sizes of all that cross are compared: one that stands alone
  * (PBD_GROWING) may be smaller in the plug-in than in the program, whose further members it does not know; one that

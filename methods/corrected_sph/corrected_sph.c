@@ -1,6 +1,5 @@
 /* corrected_sph: strain energies of particles as constraints, their deformation gradients from a smoothing kernel whose
  * values and gradients are corrected at rest (cao2023). README.md has the equations and what differs from print. */
-#include "methods/corrected_sph/corrected_sph_kernels.h"
 #include "methods/physics/parts/particle_energy.h"
 
 static const char *const switches[] = {"on", "off", NULL};

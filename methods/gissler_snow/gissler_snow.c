@@ -1,6 +1,12 @@
 /* gissler_snow: implicit compressible SPH for snow (Gissler et al. 2020): pressure by relaxed Jacobi, shear by a
  * preconditioned BiCGSTAB on velocities, flow at the end of a step. README.md has the equations and what is chosen. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "methods/gissler_snow/gissler_snow_step.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/matter/flow_material.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +99,7 @@ static pbd_status allocate(gissler_snow *s) {
     for (size_t i = 0; i < KRYLOV_ROWS; i++) PBD_TRY(pbd_alloc(s->exec, 4 * n * sizeof(real), (void **)&s->row[i]));
     PBD_TRY(pbd_alloc(s->exec, n * sizeof(uint32_t), (void **)&s->note));
     PBD_TRY(pbd_alloc(s->exec, n * sizeof(uint32_t), (void **)&s->changed));
-    return pbd_alloc(s->exec, GISSLER_WATCHED * blocks_of(s) * sizeof(real), (void **)&s->block);
+    return pbd_alloc(s->exec, GISSLER_WATCHED * gissler_snow_blocks(s) * sizeof(real), (void **)&s->block);
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
@@ -161,7 +167,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->material = scene->material;
     const pbd_status status = build(s, scene, values);
     if (status.code != PBD_OK)
-        destroy(s);
+        gissler_snow_destroy(s);
     else
         *state = s;
     return status;
@@ -240,9 +246,9 @@ const pbd_method PBD_NAME(gissler_snow) = {
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
     .precisions = PBD_F32 | PBD_F64,
-    .step = step,
+    .step = gissler_snow_step,
     .read = read_field,
     .save = save,
     .load = load,
-    .destroy = destroy,
+    .destroy = gissler_snow_destroy,
 };

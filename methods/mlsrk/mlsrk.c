@@ -1,6 +1,5 @@
 /* mlsrk: strain energies of particles as constraints, their deformation gradients from moving-least-squares reproducing
  * kernels at rest: what cao2023 compares its corrected kernel with. README.md has the equations. */
-#include "methods/mlsrk/mlsrk_kernels.h"
 #include "methods/physics/parts/particle_energy.h"
 
 static const char *const bases[] = {"constant", "constant_corrected", "linear", NULL};

@@ -1,5 +1,7 @@
 /* strain_based: stretch and shear of the material axes as constraints of their own (continuum; Mueller et al. 2015), on
  * tetrahedra or triangles. README.md has the equations. */
+#include <stdlib.h>
+
 #include "methods/physics/parts/element_solver.h"
 #include "methods/strain_based/strain_based_kernels.h"
 

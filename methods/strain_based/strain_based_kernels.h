@@ -11,7 +11,7 @@
 #ifndef PBD_STRAIN_BASED_KERNELS_H
 #define PBD_STRAIN_BASED_KERNELS_H
 
-#include "methods/physics/parts/element_kernels.h"
+#include "methods/physics/parts/element_solver_kernels.h"
 
 enum { STRAINS = 6 }; /* x, y, z, xy, yz, zx; of triangles x, y, xy */
 

@@ -3,9 +3,14 @@
  *
  * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/matter/energy_material.h"
 #include "methods/physics/parts/element_solver.h"
+#include "methods/physics/space/element_shape.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
 static const pbd_param params[] = {ENERGY_FORM_PARAM("form"), ELEMENT_SOLVER_PARAMS, ENERGY_MATERIAL_PARAMS, {0}};

@@ -3,7 +3,7 @@
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
 #include "methods/physics/matter/energy_constraint.h"
-#include "methods/physics/parts/element_kernels.h"
+#include "methods/physics/parts/element_solver_kernels.h"
 
 typedef struct energy_args {
     element_view view;

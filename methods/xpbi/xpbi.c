@@ -1,14 +1,16 @@
 /* xpbi: continua whose deformation is updated from the velocity gradient, each particle an XPBD constraint on the
  * velocities of its neighbours, flow rules inside the iterations (yu2024, Algorithm 1). README.md has the equations.
  *
- * This file has the parameters, creation, reading and saving; xpbi_step.h has the step. In a step particles are sorted
- * by cells (xpbi_layout.h); gradients and matrices of the constraints are computed once; each iteration solves the
+ * This file has the parameters, creation, reading and saving; xpbi_step.c has the step. In a step particles are sorted
+ * by cells (xpbi_layout.c); gradients and matrices of the constraints are computed once; each iteration solves the
  * constraints colour by colour, then position correction, colliders, liquid and cloth; at the end velocities are
  * smoothed (XSPH) and F, the rule's state and positions are updated. Kernels: xpbi_*_kernels.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/matter/flow_material.h"
 #include "methods/xpbi/xpbi_step.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -216,72 +218,6 @@ static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
     return status;
 }
 
-/* Pairs in one point: those that the layout calls near. */
-static pbd_status warn_of_coincident(xpbi *s) {
-    uint32_t *near = malloc((s->continuum + 1) * sizeof *near);
-    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->continuum);
-    const pbd_status status = pbd_download(s->exec, near, s->layout.at.near, s->continuum * sizeof *near);
-    size_t pairs = 0;
-    for (size_t i = 0; i < s->continuum && status.code == PBD_OK; i++) pairs += near[i];
-    free(near);
-    if (pairs > 0)
-        pbd_warning(
-            s->recorder, "coincident_particles",
-            "%zu pairs of particles lie within a millionth of the spacing %g m: they know nothing of each other", pairs,
-            s->spacing);
-    return status;
-}
-
-/* The largest density where particles lie at rest: no other is known. */
-static pbd_status find_rest_density(xpbi *s) {
-    const size_t slots = slots_of(s);
-    s->rest_density = 1;
-    PBD_TRY(xpbi_room(s->exec, slots, sizeof(real), &s->squares, &s->squares_room));
-    xpbi_thin_args args = thin_args(s, 1);
-    args.dt = 0;
-    args.density = s->squares;
-    PBD_TRY(PBD_RUN(s->exec, xpbi_measure_density, slots, s->layout.all, &args));
-    real *density = malloc((slots + 1) * sizeof *density);
-    if (!density) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
-    const pbd_status status = pbd_download(s->exec, density, s->squares, slots * sizeof *density);
-    double most = 0;
-    for (size_t i = 0; i < slots && status.code == PBD_OK; i++) most = fmax(most, (double)density[i]);
-    free(density);
-    s->rest_density = most;
-    return status;
-}
-
-/* Where particles start, with which velocity; F is that of the way there from rest. */
-static pbd_status begin(xpbi *s, const pbd_scene *scene) {
-    const size_t n = s->particles, bytes = 4 * n * sizeof(real);
-    PBD_TRY(find_neighbours(s, 1e-6 * s->spacing));
-    PBD_TRY(make_gradients(s, 1));
-    PBD_TRY(warn_of_coincident(s));
-    if (s->correction == CORRECTION_DENSITY) PBD_TRY(find_rest_density(s));
-    xpbi_end_args args = end_args(s, 1);
-    args.start = 1;
-    args.flows = 0;
-    PBD_TRY(PBD_RUN(s->exec, xpbi_advance, slots_of(s), s->layout.all, &args));
-    real *x = malloc(bytes), *v = malloc(bytes);
-    uint32_t *id = malloc(n * sizeof *id);
-    pbd_status status = x && v && id ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) status = pbd_download(s->exec, x, s->now.x, bytes);
-    if (status.code == PBD_OK) status = pbd_download(s->exec, v, s->now.v, bytes);
-    if (status.code == PBD_OK) status = pbd_download(s->exec, id, s->now.id, n * sizeof *id);
-    for (size_t k = 0; k < 3 * n && status.code == PBD_OK; k++) {
-        const size_t at = k / 3 * 4 + k % 3, from = 3 * (size_t)id[k / 3] + k % 3;
-        const bool held = !(v[k / 3 * 4 + 3] > 0);
-        x[at] = (real)(scene->start ? scene->start[from] : scene->positions[from]);
-        v[at] = (real)(scene->velocities && !held ? scene->velocities[from] : 0);
-    }
-    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->now.x, x, bytes);
-    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->now.v, v, bytes);
-    free(x);
-    free(v);
-    free(id);
-    return status;
-}
-
 static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     const fluid_settings settings = {.kernel = 0,
                                      .support = pbd_real(values, "fluid_support"),
@@ -297,7 +233,7 @@ static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values
 }
 
 static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
-    const size_t blocks = blocks_of(s->particles);
+    const size_t blocks = xpbi_blocks_of(s->particles);
     read_values(s, scene, values);
     PBD_TRY(xpbi_layout_create(&s->layout, s->exec, s->continuum, 2 * s->radius,
                                pbd_choice(values, "colours") == 0 ? 3 : 2));
@@ -314,7 +250,7 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
     PBD_TRY(create_fluid(s, scene, values));
     pbd_count(s->recorder, "particles", s->particles);
     pbd_count(s->recorder, "constraints_total", s->continuum * (s->form == XPBI_SHEAR ? 2 : 1));
-    return begin(s, scene);
+    return xpbi_begin(s, scene);
 }
 
 /* Of particles, of all a scene holds but cloth. */
@@ -341,7 +277,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                                    exec, recorder);
     if (status.code == PBD_OK) status = create_particles(s, mixed ? &s->cloth.rest.scene : scene, values);
     if (status.code != PBD_OK)
-        destroy(s);
+        xpbi_destroy(s);
     else
         *state = s;
     return status;
@@ -469,9 +405,9 @@ const pbd_method PBD_NAME(xpbi) = {
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
     .precisions = PBD_F32 | PBD_F64,
-    .step = step,
+    .step = xpbi_step,
     .read = read_field,
     .save = save,
     .load = load,
-    .destroy = destroy,
+    .destroy = xpbi_destroy,
 };

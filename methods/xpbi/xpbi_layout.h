@@ -1,14 +1,11 @@
-/* Building the layout of xpbi_layout_kernels.h: host code, in the caller's `real`. */
+/* Building the layout of xpbi_layout_kernels.h. */
 #ifndef PBD_XPBI_LAYOUT_H
 #define PBD_XPBI_LAYOUT_H
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "methods/physics/space/neighbours.h"
 #include "methods/xpbi/xpbi_kernels.h"
 
-#define XPBI_HOST static inline __attribute__((unused))
+PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_colours, xpbi_allocate, xpbi_room)
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
@@ -26,184 +23,16 @@ typedef struct xpbi_layout {
     size_t room[8]; /* of what grows, by array: see xpbi_room */
 } xpbi_layout;
 
-XPBI_HOST int xpbi_colours(const xpbi_layout *l) { return l->period * l->period * l->period; }
-
-XPBI_HOST void xpbi_layout_free(xpbi_layout *l) {
-    xpbi_layout_args *at = &l->at;
-    void *device[] = {at->length,
-                      at->near,
-                      at->leader,
-                      at->rank,
-                      at->members,
-                      at->number,
-                      at->lane,
-                      at->key,
-                      at->window,
-                      at->cell,
-                      at->begins,
-                      at->lanes,
-                      at->lane_leader,
-                      at->bundle,
-                      at->lane_members,
-                      at->row,
-                      at->own,
-                      at->slot_length,
-                      at->slot_near,
-                      at->neighbour,
-                      l->slices.gradient,
-                      l->slices.smoothing,
-                      l->slices.entry};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
-    grid_free(&l->search);
-    grid_free(&l->colouring);
-    *l = (xpbi_layout){0};
-}
-
-XPBI_HOST pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
-    return pbd_alloc(exec, count * size, (void **)out);
-}
-
-XPBI_HOST pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
-    xpbi_layout_args *at = &l->at;
-    *l = (xpbi_layout){.exec = exec, .particles = particles, .nobody = particles, .reach = reach, .period = period};
-    PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
-    if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
-    uint32_t **by_particle[] = {&at->length, &at->near, &at->leader, &at->rank, &at->members,
-                                &at->lane,   &at->key,  &at->window, &at->cell};
-    for (size_t i = 0; i < sizeof by_particle / sizeof *by_particle; i++)
-        PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
-    PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
-    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
-    PBD_TRY(xpbi_allocate(exec, XPBI_TOLD, sizeof(uint32_t), &at->lanes));
-    /* A cell for each particle at most, and a bundle that is not full in each colour. */
-    at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
-    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
-    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_members));
-    return xpbi_allocate(exec, at->bundles + 1, sizeof(uint32_t), &at->bundle);
-}
+int xpbi_colours(const xpbi_layout *l);
+void xpbi_layout_free(xpbi_layout *l);
+pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out);
+pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period);
 
 /* Room for `wanted` things of `size` bytes in *device, of which *room fit now; what was there is lost. */
-XPBI_HOST pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room) {
-    void **out = device;
-    if (*out && wanted <= *room) return pbd_ok();
-    pbd_free(exec, *out);
-    *out = NULL;
-    *room = 0;
-    PBD_TRY(pbd_alloc(exec, (wanted + wanted / 8 + 64) * size, out));
-    *room = wanted + wanted / 8 + 64;
-    return pbd_ok();
-}
-
-XPBI_HOST int xpbi_bits(size_t most) {
-    int bits = 1;
-    while (most >> bits) bits++;
-    return bits;
-}
-
-/* Cells, in the order of colours and windows. */
-XPBI_HOST pbd_status xpbi_order_cells(xpbi_layout *l) {
-    xpbi_layout_args *at = &l->at;
-    const size_t n = l->particles, windows = n / XPBI_WINDOW + XPBI_MOST_COLOURS;
-    PBD_TRY(PBD_RUN(l->exec, xpbi_find_cells, n, at));
-    PBD_TRY(pbd_scan(l->exec, at->number, n, NULL));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_list_cells, n, at));
-    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, 5));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_note_colours, n, at));
-    return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
-}
-
-/* Which lane each cell becomes. Waits, for how many there are. */
-XPBI_HOST pbd_status xpbi_make_lanes(xpbi_layout *l) {
-    xpbi_layout_args *at = &l->at;
-    uint32_t told[XPBI_TOLD];
-    PBD_TRY(PBD_RUN(l->exec, xpbi_lay_lanes, 1, at));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));
-    PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_tally_colours, XPBI_MOST_COLOURS, at));
-    PBD_TRY(pbd_download(l->exec, told, at->lanes, sizeof told));
-    memcpy(l->colour_lane, told, sizeof l->colour_lane);
-    l->lanes = told[XPBI_MOST_COLOURS];
-    l->slice_count = told[XPBI_SLICES];
-    l->all = (pbd_work){l->particles, 0};
-    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
-        const uint32_t *tally = told + XPBI_TALLY + 3 * c;
-        l->work[c] = (pbd_work){tally[0], tally[1]};
-        l->near[c] = (pbd_work){tally[0], tally[2]};
-        l->all.entries += tally[1];
-    }
-    return pbd_ok();
-}
-
-/* Slots, slices and their rows. */
-XPBI_HOST pbd_status xpbi_make_slots(xpbi_layout *l) {
-    xpbi_layout_args *at = &l->at;
-    uint64_t rows = 0;
-    const size_t slots = XPBI_LANES * l->slice_count;
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->own, &l->room[0]));
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_near, &l->room[1]));
-    PBD_TRY(xpbi_room(l->exec, slots, sizeof(uint32_t), &at->slot_length, &l->room[2]));
-    PBD_TRY(xpbi_room(l->exec, l->slice_count + 1, sizeof(uint32_t), &at->row, &l->room[3]));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_clear_slots, l->lanes, at));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_place_particles, l->particles, at));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_measure_slices, l->slice_count, at));
-    PBD_TRY(pbd_scan(l->exec, at->row, l->slice_count, &rows));
-    if (rows * XPBI_LANES > UINT32_MAX)
-        return pbd_error(PBD_FAILED,
-                         "%llu neighbours of %zu particles: have they come together in a point, or is their radius far "
-                         "above their spacing?",
-                         (unsigned long long)(rows * XPBI_LANES), l->particles);
-    l->rows = (size_t)rows;
-    return pbd_ok();
-}
-
-XPBI_HOST pbd_status xpbi_make_rows(xpbi_layout *l) {
-    xpbi_layout_args *at = &l->at;
-    xpbi_slices *s = &l->slices;
-    const size_t entries = XPBI_LANES * l->rows, slots = XPBI_LANES * l->slice_count;
-    PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[4]));
-    PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[7]));
-    PBD_TRY(xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[6]));
-    s->bundle = at->bundle;
-    s->row = at->row;
-    s->own = at->own;
-    s->length = at->slot_length;
-    s->near = at->slot_near;
-    s->neighbour = at->neighbour;
-    PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, l->all, at));
-    return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: what was kept is lost */
-}
-
-/* What a search writes down stands where gradients will: they are made when the lists are done. */
-XPBI_HOST pbd_status xpbi_room_for_lists(xpbi_layout *l) {
-    const size_t bytes = NEIGHBOURS_KEPT * l->particles * sizeof(uint32_t), each = 3 * sizeof(real);
-    PBD_TRY(xpbi_room(l->exec, (bytes + each - 1) / each, each, &l->slices.gradient, &l->room[5]));
-    l->at.search.kept = (uint32_t *)(void *)l->slices.gradient;
-    return pbd_ok();
-}
+pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room);
 
 /* Of particles in the order of `search`, which the caller has sorted; rows: where they are. Pairs nearer than `near`
  * come first. */
-XPBI_HOST pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near) {
-    xpbi_layout_args *at = &l->at;
-    at->search.grid = at->cells = grid_view_of(&l->search);
-    at->search.square = (real)l->reach * (real)l->reach;
-    at->near_square = (real)(near * near);
-    at->particles = l->particles;
-    at->nobody = l->nobody;
-    at->period = l->period;
-    if (l->period == 2) {
-        PBD_TRY(grid_build(&l->colouring, rows, NULL));
-        at->cells = grid_view_of(&l->colouring);
-        at->at = l->colouring.particle;
-    }
-    PBD_TRY(xpbi_room_for_lists(l));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_count_neighbours, l->particles, grid_search_work(&l->search, l->all.entries), at));
-    PBD_TRY(xpbi_order_cells(l));
-    PBD_TRY(xpbi_make_lanes(l));
-    PBD_TRY(xpbi_make_slots(l));
-    return xpbi_make_rows(l);
-}
+pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near);
 
 #endif

@@ -1,5 +1,8 @@
 #include "methods/physics/parts/cloth.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "methods/physics/parts/cloth_kernels.h"
 #include "methods/physics/parts/element_solver.h"
 #include "methods/physics/parts/hinges.h"

@@ -4,26 +4,15 @@
  * Its scene holds the cloth alone: methods/xpbi/scene_matter.h makes one of a scene of several kinds of matter. A
  * substep is cloth_begin, which predicts positions, cloth_iterate any number of times, with the caller's own moves of
  * `p` in between, and cloth_end, which makes velocities of what moved. Triangles and hinges are projected colour by
- * colour, so that an answer does not depend on threads.
- *
- * Compiled once for each precision (cloth.c); names are those of the caller's `real`. */
+ * colour, so that an answer does not depend on threads. */
 #ifndef PBD_CLOTH_H
 #define PBD_CLOTH_H
 
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
 
-#define cloth_create PBD_NAME(cloth_create)
-#define cloth_free PBD_NAME(cloth_free)
-#define cloth_begin PBD_NAME(cloth_begin)
-#define cloth_iterate PBD_NAME(cloth_iterate)
-#define cloth_end PBD_NAME(cloth_end)
-#define cloth_record PBD_NAME(cloth_record)
-#define cloth_rows_of PBD_NAME(cloth_rows_of)
-#define cloth_read PBD_NAME(cloth_read)
-#define cloth_bytes PBD_NAME(cloth_bytes)
-#define cloth_save PBD_NAME(cloth_save)
-#define cloth_load PBD_NAME(cloth_load)
+PBD_PRECISE(cloth_create, cloth_free, cloth_begin, cloth_iterate, cloth_end, cloth_record, cloth_rows_of, cloth_read,
+            cloth_bytes, cloth_save, cloth_load)
 
 typedef struct cloth cloth;
 

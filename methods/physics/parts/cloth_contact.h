@@ -4,19 +4,13 @@
  * The particles' solver owns rows x and v (1/kg the fourth) and works on velocities; the cloth works on positions.
  * Between the prediction of both and the end of the step: cloth_contact_begin once, which searches candidate pairs (a
  * linear BVH, mesh_tree.h), then cloth_contact_iterate in each iteration. Contacts are not carried from step to step: a
- * particle that approaches by more than d in one step passes through.
- *
- * Compiled once for each precision (cloth_contact.c); names are those of the caller's `real`. */
+ * particle that approaches by more than d in one step passes through. */
 #ifndef PBD_CLOTH_CONTACT_H
 #define PBD_CLOTH_CONTACT_H
 
 #include "methods/physics/parts/cloth.h"
 
-#define cloth_contact_create PBD_NAME(cloth_contact_create)
-#define cloth_contact_free PBD_NAME(cloth_contact_free)
-#define cloth_contact_begin PBD_NAME(cloth_contact_begin)
-#define cloth_contact_iterate PBD_NAME(cloth_contact_iterate)
-#define cloth_contact_record PBD_NAME(cloth_contact_record)
+PBD_PRECISE(cloth_contact_create, cloth_contact_free, cloth_contact_begin, cloth_contact_iterate, cloth_contact_record)
 
 typedef struct cloth_contact_settings {
     size_t particles;

@@ -21,7 +21,7 @@
 #ifndef PBD_CLOTH_KERNELS_H
 #define PBD_CLOTH_KERNELS_H
 
-#include "methods/physics/parts/element_kernels.h"
+#include "methods/physics/parts/element_solver_kernels.h"
 
 /* ---- Stretch ----------------------------------------------------------------------------------------------------- */
 

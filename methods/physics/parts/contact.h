@@ -16,22 +16,15 @@
  * depend on threads, nor but for rounding on the backend. They stand in slices, the candidates of several particles
  * side by side, so that a batch looks at one of each at once; what overlaps in a pass is written down on the way to the
  * shares, and only that is looked at again for the pushes. On a GPU launches do not wait: there the phases
- * contact_search and contact say what the host took.
- *
- * Compiled once for each precision (contact.c); names are those of the caller's `real`. */
+ * contact_search and contact say what the host took. */
 #ifndef PBD_CONTACT_H
 #define PBD_CONTACT_H
 
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
-#define contact_create PBD_NAME(contact_create)
-#define contact_free PBD_NAME(contact_free)
-#define contact_set_bodies PBD_NAME(contact_set_bodies)
-#define contact_begin PBD_NAME(contact_begin)
-#define contact_iterate PBD_NAME(contact_iterate)
-#define contact_end PBD_NAME(contact_end)
-#define contact_record PBD_NAME(contact_record)
+PBD_PRECISE(contact_create, contact_free, contact_set_bodies, contact_begin, contact_iterate, contact_end,
+            contact_record)
 
 /* For the table of any method that has contact. */
 static const char *const contact_sums[] = {"shared", "printed", NULL};

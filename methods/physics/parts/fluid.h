@@ -6,27 +6,15 @@
  * fluid_iterate after each sweep of its own constraints, and fluid_end when velocities are final except for smoothing;
  * then it moves by dt v. Passes are Jacobi's in gather form: results do not depend on threads.
  *
- * In a scene without liquid nothing is allocated and each call returns at once.
- *
- * Compiled once for each precision (fluid.c); names are those of the caller's `real`. */
+ * In a scene without liquid nothing is allocated and each call returns at once. */
 #ifndef PBD_FLUID_H
 #define PBD_FLUID_H
 
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
-#define fluid_create PBD_NAME(fluid_create)
-#define fluid_free PBD_NAME(fluid_free)
-#define fluid_begin PBD_NAME(fluid_begin)
-#define fluid_iterate PBD_NAME(fluid_iterate)
-#define fluid_end PBD_NAME(fluid_end)
-#define fluid_look PBD_NAME(fluid_look)
-#define fluid_record PBD_NAME(fluid_record)
-#define fluid_read_pressures PBD_NAME(fluid_read_pressures)
-#define fluid_read_exchange PBD_NAME(fluid_read_exchange)
-#define fluid_saved_bytes PBD_NAME(fluid_saved_bytes)
-#define fluid_save PBD_NAME(fluid_save)
-#define fluid_load PBD_NAME(fluid_load)
+PBD_PRECISE(fluid_create, fluid_free, fluid_begin, fluid_iterate, fluid_end, fluid_look, fluid_record,
+            fluid_read_pressures, fluid_read_exchange, fluid_saved_bytes, fluid_save, fluid_load)
 
 enum { FLUID_KERNELS = 4 };
 /* In the order of fluid_kernels.h. */

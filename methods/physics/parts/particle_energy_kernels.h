@@ -18,9 +18,7 @@
 
 #include "methods/physics/device/particle_kernels.h"
 #include "methods/physics/matter/energy_constraint.h"
-
 #include "methods/physics/space/particle_slice.h"
-#include "methods/physics/space/shape_making_kernels.h"
 
 /* Constraints from the first of some slice on; the slices' rows are counted from the start of the arrays. Entry e of an
  * array of several reals by constraint is at [e * stride]. */

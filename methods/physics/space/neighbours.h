@@ -4,25 +4,15 @@
  * Positions are rows of four reals. A build gives each particle the number of its cell, sorts by it (stably, so that
  * those of a cell stay in their order), and notes where cells begin. Lists are counted, summed up, then filled: there
  * is no limit on neighbours but memory's. The order of a list depends on positions alone: not on threads, not on the
- * backend. grid_search.h is what a kernel needs to search for itself.
- *
- * Compiled once for each precision (neighbours.c); names are those of the caller's `real`. */
+ * backend. grid_search.h is what a kernel needs to search for itself. */
 #ifndef PBD_NEIGHBOURS_H
 #define PBD_NEIGHBOURS_H
 
 #include "harness/exec/exec.h"
 #include "methods/physics/space/grid_search.h"
 
-#define grid_create PBD_NAME(grid_create)
-#define grid_free PBD_NAME(grid_free)
-#define grid_build PBD_NAME(grid_build)
-#define grid_view_of PBD_NAME(grid_view_of)
-#define grid_largest_move PBD_NAME(grid_largest_move)
-#define neighbours_create PBD_NAME(neighbours_create)
-#define neighbours_free PBD_NAME(neighbours_free)
-#define neighbours_update PBD_NAME(neighbours_update)
-#define neighbours_room PBD_NAME(neighbours_room)
-#define neighbours_warn PBD_NAME(neighbours_warn)
+PBD_PRECISE(grid_create, grid_free, grid_build, grid_view_of, grid_largest_move, neighbours_create, neighbours_free,
+            neighbours_update, neighbours_room, neighbours_warn)
 
 typedef struct grid {
     pbd_exec *exec;

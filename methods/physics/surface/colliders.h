@@ -2,8 +2,7 @@
  * their poses in each substep on the device, with the surfaces of those that are meshes.
  *
  *     pbd_collider --collider_pose_over--> collider_pose --collider_poses_move--> device --kernels--> collider_pose.h
- *
- * Compiled once for each precision (colliders.c); names are those of the caller's `real`. */
+ */
 #ifndef PBD_COLLIDERS_H
 #define PBD_COLLIDERS_H
 
@@ -11,15 +10,8 @@
 #include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/mesh_tree.h"
 
-#define collider_at PBD_NAME(collider_at)
-#define colliders_check PBD_NAME(colliders_check)
-#define collider_outline PBD_NAME(collider_outline)
-#define collider_extent PBD_NAME(collider_extent)
-#define collider_pose_over PBD_NAME(collider_pose_over)
-#define collider_poses_create PBD_NAME(collider_poses_create)
-#define collider_poses_free PBD_NAME(collider_poses_free)
-#define collider_poses_phase PBD_NAME(collider_poses_phase)
-#define collider_poses_move PBD_NAME(collider_poses_move)
+PBD_PRECISE(collider_at, colliders_check, collider_outline, collider_extent, collider_pose_over, collider_poses_create,
+            collider_poses_free, collider_poses_phase, collider_poses_move)
 
 /* Its centre and frame (rows: unit vectors x, y, z) at `time`. */
 void collider_at(const pbd_collider *collider, double time, double centre[3], double axis[3][3]);

@@ -9,20 +9,14 @@
  * Where vertices move, mesh_tree_refit makes the boxes anew on the tree that is there, which stays right however they
  * move and grows slower as they leave their order: mesh_tree_build then. A rigid thing needs neither: ask in its frame.
  *
- * Compiled once for each precision (mesh_tree.c); names are those of the caller's `real`. Kernels that ask take a
- * mesh_view (mesh_search.h). */
+ * Kernels that ask take a mesh_view (mesh_search.h). */
 #ifndef PBD_MESH_TREE_H
 #define PBD_MESH_TREE_H
 
 #include "harness/exec/exec.h"
 #include "methods/physics/surface/mesh_tree_kernels.h"
 
-#define mesh_tree_create PBD_NAME(mesh_tree_create)
-#define mesh_tree_free PBD_NAME(mesh_tree_free)
-#define mesh_tree_build PBD_NAME(mesh_tree_build)
-#define mesh_tree_refit PBD_NAME(mesh_tree_refit)
-#define mesh_tree_view PBD_NAME(mesh_tree_view)
-#define mesh_tree_nearest PBD_NAME(mesh_tree_nearest)
+PBD_PRECISE(mesh_tree_create, mesh_tree_free, mesh_tree_build, mesh_tree_refit, mesh_tree_view, mesh_tree_nearest)
 
 typedef struct mesh_tree {
     pbd_exec *exec;

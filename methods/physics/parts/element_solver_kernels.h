@@ -6,8 +6,8 @@
  *
  * A triangle is made 3 x 3 by its unit normal as the third column: no energy of an isotropic law turns the normal, so
  * the first two columns of P are those of the membrane. Source: continuum, appendix A2 of the claims. */
-#ifndef PBD_ELEMENT_KERNELS_H
-#define PBD_ELEMENT_KERNELS_H
+#ifndef PBD_ELEMENT_SOLVER_KERNELS_H
+#define PBD_ELEMENT_SOLVER_KERNELS_H
 
 #include "methods/physics/device/particle_kernels.h"
 #include "methods/physics/math/mat3.h"

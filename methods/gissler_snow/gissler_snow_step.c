@@ -1,0 +1,422 @@
+#include "methods/gissler_snow/gissler_snow_step.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/matter/flow_material.h"
+
+/* ---- State ------------------------------------------------------------------------------------------------------- */
+
+void gissler_snow_destroy(void *state) {
+    gissler_snow *s = state;
+    if (!s) return;
+    void *device[] = {s->x,      s->v,      s->body,     s->load,   s->rest,    s->volume, s->correction, s->pair,
+                      s->tensor, s->p,      s->diagonal, s->square, s->inverse, s->star,   s->pressed,    s->w,
+                      s->wish,   s->target, s->bound,    s->note,   s->changed, s->block};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
+    for (size_t i = 0; i < KRYLOV_ROWS; i++) pbd_free(s->exec, s->row[i]);
+    neighbours_free(&s->near);
+    collider_poses_free(&s->colliders);
+    free(s);
+}
+
+size_t gissler_snow_blocks(const gissler_snow *s) { return (s->particles + GISSLER_BLOCK - 1) / GISSLER_BLOCK; }
+
+/* ---- The start of a step ----------------------------------------------------------------------------------------- */
+
+static pbd_work work_of(const gissler_snow *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+
+static gissler_lists lists_of(const gissler_snow *s) {
+    return (gissler_lists){.first = s->near.first, .list = s->near.list, .pair = s->pair};
+}
+
+static gissler_law law_of(const gissler_snow *s, double dt) {
+    gissler_law law = {.mu = (real)s->mu,
+                       .lambda = (real)s->lambda,
+                       .flows = s->flows,
+                       .hardens = flow_hardens(&s->material),
+                       .corrected = s->corrected,
+                       .dt = (real)dt,
+                       .rule = flow_rule_of(&s->material, dt)};
+    return law;
+}
+
+static pbd_status search_phase(gissler_snow *s, double dt) {
+    (void)dt;
+    PBD_TRY(neighbours_update(&s->near, s->x, NULL));
+    if (s->pair && s->near.entries <= s->pair_capacity) return pbd_ok();
+    pbd_free(s->exec, s->pair);
+    s->pair = NULL;
+    s->pair_capacity = (size_t)s->near.entries + (size_t)s->near.entries / 4 + 64;
+    return pbd_alloc(s->exec, 3 * s->pair_capacity * sizeof(real), (void **)&s->pair);
+}
+
+static pbd_status kernel_phase(gissler_snow *s, double dt) {
+    (void)dt;
+    const real support = (real)s->support, sigma = sph_kernel_factor(s->kernel, 3, support);
+    const gissler_volume_args sizes = {.lists = lists_of(s),
+                                       .x = s->x,
+                                       .body = s->body,
+                                       .rest = s->rest,
+                                       .volume = s->volume,
+                                       .kernel = s->kernel,
+                                       .support = support,
+                                       .sigma = sigma,
+                                       .tracked = s->tracked};
+    PBD_TRY(
+        PBD_RUN(s->exec, gissler_volume, s->particles, s->tracked ? (pbd_work){s->particles, 0} : work_of(s), &sizes));
+    const gissler_pair_args pairs = {.lists = lists_of(s),
+                                     .x = s->x,
+                                     .volume = s->volume,
+                                     .correction = s->correction,
+                                     .note = s->note,
+                                     .kernel = s->kernel,
+                                     .support = support,
+                                     .sigma = sigma,
+                                     .cutoff = (real)s->cutoff};
+    return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &pairs);
+}
+
+static pbd_status push_phase(gissler_snow *s, double dt) {
+    const bool ended = s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt;
+    const gissler_push_args args = {.v = s->v,
+                                    .load = s->load,
+                                    .out = s->star,
+                                    .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
+                                    .dt = (real)dt,
+                                    .keep = (real)exp(-s->damping * dt),
+                                    .loaded = s->loaded && !ended};
+    return PBD_RUN(s->exec, gissler_push, s->particles, &args);
+}
+
+/* From what forces alone would give to what colliders and fixed particles leave, in `target`, and how they bind. */
+static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
+    const gissler_bind_args args = {.collider = s->colliders.device,
+                                    .colliders = (int)s->colliders.count,
+                                    .x = s->x,
+                                    .v = s->v,
+                                    .load = s->load,
+                                    .wish = wish,
+                                    .out = s->target,
+                                    .bound = s->bound,
+                                    .changed = s->changed,
+                                    .dt = (real)dt,
+                                    .inverse_dt = (real)(1 / dt)};
+    return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
+}
+
+/* ---- Sums over all ----------------------------------------------------------------------------------------------- */
+
+/* Two sums from their blocks. */
+static pbd_status add_blocks(const gissler_snow *s, double out[2]) {
+    out[0] = out[1] = 0;
+    return device_blocks_take(s->exec, s->block, gissler_snow_blocks(s), 2, 0, out);
+}
+
+/* sum m x.y and sum m x.z. */
+static pbd_status dots(const gissler_snow *s, const real *x, const real *y, const real *z, double out[2]) {
+    const gissler_dots_args args = {.x = x, .y = y, .z = z, .place = s->x, .particles = s->particles, .out = s->block};
+    PBD_TRY(PBD_RUN(s->exec, gissler_dots, gissler_snow_blocks(s), &args));
+    return add_blocks(s, out);
+}
+
+static pbd_status combine(const gissler_snow *s, real *out, double a, const real *x, double b, const real *y, double c,
+                          const real *z) {
+    const gissler_combine_args args = {.out = out, .x = x, .y = y, .z = z, .a = (real)a, .b = (real)b, .c = (real)c};
+    return PBD_RUN(s->exec, gissler_combine, s->particles, &args);
+}
+
+/* ---- Forces ------------------------------------------------------------------------------------------------------ */
+
+static gissler_force_args force_args(const gissler_snow *s, const real *base, real *out, double scale, int form) {
+    return (gissler_force_args){.lists = lists_of(s),
+                                .tensor = s->tensor,
+                                .volume = s->volume,
+                                .x = s->x,
+                                .base = base,
+                                .bound = s->bound,
+                                .target = s->target,
+                                .out = out,
+                                .scale = (real)scale,
+                                .form = form};
+}
+
+/* The tensors Q of a velocity: the whole stress after the step, or what the velocity adds. */
+static pbd_status make_stress(gissler_snow *s, const real *w, bool whole, double dt) {
+    const gissler_stress_args args = {.lists = lists_of(s),
+                                      .law = law_of(s, dt),
+                                      .w = w,
+                                      .body = s->body,
+                                      .correction = s->correction,
+                                      .tensor = s->tensor,
+                                      .whole = whole,
+                                      .shear = 1,
+                                      .volume = s->solve == SOLVE_TOGETHER};
+    return PBD_RUN(s->exec, gissler_stress, s->particles, work_of(s), &args);
+}
+
+static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
+    pbd_count(s->recorder, "neighbour_updates", 2 * s->near.entries);
+    return PBD_RUN(s->exec, gissler_force, s->particles, work_of(s), args);
+}
+
+/* ---- Pressure ---------------------------------------------------------------------------------------------------- */
+
+static gissler_pressure_args pressure_args(const gissler_snow *s, double dt) {
+    return (gissler_pressure_args){.lists = lists_of(s),
+                                   .law = law_of(s, dt),
+                                   .w = s->w,
+                                   .x = s->x,
+                                   .body = s->body,
+                                   .correction = s->correction,
+                                   .volume = s->volume,
+                                   .p = s->p,
+                                   .diagonal = s->diagonal,
+                                   .tensor = s->tensor,
+                                   .square = s->square,
+                                   .particles = s->particles,
+                                   .relaxation = (real)s->relaxation};
+}
+
+/* Residuals so small against what they are of are rounding. */
+static double rounding(void) { return 4 * REAL_EPSILON; }
+
+/* Solves for p; `pressed` is then the velocity that it gives, and w the same with what is bound. */
+static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
+    const gissler_pressure_args args = pressure_args(s, dt);
+    const gissler_force_args step = force_args(s, s->star, s->w, dt, GISSLER_SET);
+    const gissler_sums_args sums = {.square = s->square, .particles = s->particles, .out = s->block};
+    double first = 0, sum[2];
+    *left = 0;
+    PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, work_of(s), &args));
+    for (long k = 0; k <= s->iterations; k++) {
+        PBD_TRY(run_force(s, &step));
+        PBD_TRY(PBD_RUN(s->exec, gissler_pressure_improve, s->particles, work_of(s), &args));
+        PBD_TRY(PBD_RUN(s->exec, gissler_sums, gissler_snow_blocks(s), &sums));
+        PBD_TRY(add_blocks(s, sum));
+        s->jacobi++;
+        const double error = sqrt(sum[0]), size = sqrt(sum[1]);
+        if (k == 0) first = error;
+        *left = first > 0 ? error / first : 0;
+        if (!(error > s->tolerance * first) || error <= rounding() * size) break;
+    }
+    const gissler_force_args all = force_args(s, s->star, s->pressed, dt, GISSLER_ALL);
+    PBD_TRY(run_force(s, &all));
+    return run_force(s, &step);
+}
+
+/* ---- Shear: BiCGSTAB (van der Vorst 1992), preconditioned from the right, in the masses' inner product ----------- */
+
+/* The free part of w - dt a(w), a linear. */
+static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {
+    PBD_TRY(make_stress(s, w, false, dt));
+    const gissler_force_args args = force_args(s, w, out, -dt, GISSLER_FREE_PART);
+    return run_force(s, &args);
+}
+
+static pbd_status precondition(gissler_snow *s, const real *in, real *out) {
+    const gissler_precondition_args args = {.in = in, .inverse = s->inverse, .bound = s->bound, .out = out};
+    if (s->preconditioner == PRECONDITION_MASSES) return combine(s, out, 1, in, 0, NULL, 0, NULL);
+    return PBD_RUN(s->exec, gissler_precondition, s->particles, &args);
+}
+
+static pbd_status make_preconditioner(gissler_snow *s, double dt) {
+    const gissler_diagonal_args args = {.lists = lists_of(s),
+                                        .law = law_of(s, dt),
+                                        .x = s->x,
+                                        .body = s->body,
+                                        .correction = s->correction,
+                                        .volume = s->volume,
+                                        .inverse = s->inverse,
+                                        .shear = 1,
+                                        .pressure = s->solve == SOLVE_TOGETHER};
+    if (s->preconditioner == PRECONDITION_MASSES) return pbd_ok();
+    return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
+}
+
+/* What is left of w = base + dt a(w), in row R; its size, and that of w. */
+static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, double *size, double *of) {
+    double sum[2];
+    PBD_TRY(make_stress(s, s->w, true, dt));
+    gissler_force_args args = force_args(s, base, s->row[ROW_R], dt, GISSLER_FREE_PART);
+    args.minus = s->w;
+    PBD_TRY(run_force(s, &args));
+    PBD_TRY(dots(s, s->row[ROW_R], s->row[ROW_R], s->row[ROW_R], sum));
+    *size = sqrt(sum[0]);
+    PBD_TRY(dots(s, s->w, s->w, s->w, sum));
+    *of = sqrt(sum[0]);
+    return pbd_ok();
+}
+
+typedef struct krylov {
+    double rho, alpha, omega, size; /* size: of the residual */
+    bool stuck;                     /* a product that it divides by is 0 */
+} krylov;
+
+/* One iteration; w takes what it finds. */
+static pbd_status krylov_step(gissler_snow *s, krylov *k, double dt) {
+    real *r = s->row[ROW_R], *shadow = s->row[ROW_SHADOW], *p = s->row[ROW_P], *ap = s->row[ROW_AP];
+    real *sr = s->row[ROW_S], *y = s->row[ROW_Y], *t = s->row[ROW_T];
+    double sum[2];
+    PBD_TRY(dots(s, r, shadow, r, sum));
+    const double rho = sum[0], beta = rho / k->rho * (k->alpha / k->omega);
+    k->stuck = rho == 0 || !isfinite(beta);
+    if (k->stuck) return pbd_ok();
+    k->rho = rho;
+    PBD_TRY(combine(s, p, 1, r, beta, p, -beta * k->omega, ap));
+    PBD_TRY(precondition(s, p, y));
+    PBD_TRY(apply(s, y, ap, dt));
+    PBD_TRY(dots(s, shadow, ap, ap, sum));
+    k->alpha = rho / sum[0];
+    k->stuck = !isfinite(k->alpha);
+    if (k->stuck) return pbd_ok();
+    PBD_TRY(combine(s, s->w, 1, s->w, k->alpha, y, 0, NULL));
+    PBD_TRY(combine(s, sr, 1, r, -k->alpha, ap, 0, NULL));
+    PBD_TRY(precondition(s, sr, y));
+    PBD_TRY(apply(s, y, t, dt));
+    PBD_TRY(dots(s, t, sr, t, sum));
+    k->omega = sum[1] > 0 ? sum[0] / sum[1] : 0;
+    PBD_TRY(combine(s, s->w, 1, s->w, k->omega, y, 0, NULL));
+    PBD_TRY(combine(s, r, 1, sr, -k->omega, t, 0, NULL));
+    PBD_TRY(dots(s, r, r, r, sum));
+    k->size = sqrt(sum[0]);
+    k->stuck = k->omega == 0;
+    return pbd_ok();
+}
+
+/* Solves w = base + dt a(w) for w where it is free, from what is there. */
+static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, double *left) {
+    double first, of;
+    *left = 0;
+    PBD_TRY(krylov_residual(s, base, dt, &first, &of));
+    if (!isfinite(first)) return pbd_ok(); /* the end of the step says so */
+    if (!(first > rounding() * of)) return pbd_ok();
+    PBD_TRY(make_preconditioner(s, dt));
+    PBD_TRY(combine(s, s->row[ROW_SHADOW], 1, s->row[ROW_R], 0, NULL, 0, NULL));
+    PBD_TRY(combine(s, s->row[ROW_P], 0, s->row[ROW_R], 0, NULL, 0, NULL));
+    PBD_TRY(combine(s, s->row[ROW_AP], 0, s->row[ROW_R], 0, NULL, 0, NULL));
+    krylov k = {.rho = 1, .alpha = 1, .omega = 1, .size = first};
+    for (long i = 0; i < s->iterations && !k.stuck; i++) {
+        PBD_TRY(krylov_step(s, &k, dt));
+        s->krylov++;
+        if (!(k.size > s->tolerance * first) || k.size <= rounding() * of) break;
+    }
+    *left = k.size / first;
+    return pbd_ok();
+}
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
+/* Numbers of all: the largest v^2; how many are deficient, alone, bound anew. */
+static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
+    const size_t blocks = gissler_snow_blocks(s);
+    const gissler_watch_args args = {.v = s->target,
+                                     .place = s->x,
+                                     .note = s->note,
+                                     .changed = s->changed,
+                                     .particles = s->particles,
+                                     .out = s->block};
+    PBD_TRY(PBD_RUN(s->exec, gissler_watch, blocks, &args));
+    memset(out, 0, GISSLER_WATCHED * sizeof *out);
+    return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
+}
+
+/* Solves once, with what is bound bound as it is; then asks colliders again. */
+static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_WATCHED]) {
+    const bool split = s->solve == SOLVE_SPLIT;
+    left[0] = 0;
+    pbd_phase_begin(s->recorder, "pressure");
+    pbd_status status = split ? solve_pressure(s, dt, &left[0]) : combine(s, s->w, 1, s->target, 0, NULL, 0, NULL);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    const real *base = split ? s->pressed : s->star;
+    pbd_phase_begin(s->recorder, "shear");
+    status = solve_shear(s, base, dt, &left[1]);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    PBD_TRY(make_stress(s, s->w, true, dt));
+    gissler_force_args reaction = force_args(s, base, s->wish, dt, GISSLER_REACTION);
+    reaction.target = s->w;
+    PBD_TRY(run_force(s, &reaction));
+    pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
+    status = bind(s, s->wish, dt);
+    pbd_phase_end(s->recorder);
+    PBD_TRY(status);
+    return watch(s, seen);
+}
+
+static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WATCHED]) {
+    double left[2] = {0, 0};
+    for (long pass = 0; pass < s->passes; pass++) {
+        PBD_TRY(solve_pass(s, dt, left, seen));
+        pbd_count(s->recorder, "solves", 1);
+        if (!isfinite(seen[0]) || seen[3] == 0) break;
+    }
+    s->worst_pressure = fmax(s->worst_pressure, left[0]);
+    s->worst_shear = fmax(s->worst_shear, left[1]);
+    s->unsolved += left[0] > s->tolerance || left[1] > s->tolerance;
+    s->unsettled += seen[3] > 0;
+    return pbd_ok();
+}
+
+static pbd_status advance_phase(gissler_snow *s, double dt) {
+    const gissler_advance_args args = {
+        .lists = lists_of(s), .law = law_of(s, dt), .w = s->target, .correction = s->correction, .body = s->body};
+    PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, work_of(s), &args));
+    const gissler_move_args move = {.x = s->x, .v = s->v, .w = s->target, .dt = (real)dt};
+    return PBD_RUN(s->exec, gissler_move, s->particles, &move);
+}
+
+static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
+    neighbours_warn(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
+    if (s->unsolved > 0)
+        pbd_warning(s->recorder, "solver_residual",
+                    "a solver reached %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g "
+                    "is required: use more iterations or a smaller dt",
+                    s->worst_pressure, s->worst_shear, s->iterations, s->tolerance);
+}
+
+static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
+    pbd_count(s->recorder, "steps", 1);
+    if (!isfinite(seen[0]))
+        return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
+                         (unsigned long long)s->steps);
+    warn(s, dt, seen);
+    s->looked += (double)s->particles;
+    s->deficient += seen[1];
+    s->alone += seen[2];
+    const double steps = (double)s->steps;
+    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_ERROR, s->deficient / s->looked);
+    pbd_metric(s->recorder, "lone_fraction", "1", PBD_STATE, s->alone / s->looked);
+    pbd_metric(s->recorder, "pressure_residual", "1", PBD_ERROR, s->worst_pressure);
+    pbd_metric(s->recorder, "shear_residual", "1", PBD_ERROR, s->worst_shear);
+    pbd_metric(s->recorder, "pressure_iterations", "1", PBD_ERROR, (double)s->jacobi / steps);
+    pbd_metric(s->recorder, "shear_iterations", "1", PBD_ERROR, (double)s->krylov / steps);
+    pbd_metric(s->recorder, "unsettled_contacts", "1", PBD_ERROR, (double)s->unsettled / steps);
+    pbd_metric(s->recorder, "neighbours_total", "1", PBD_STATE, (double)s->near.entries);
+    return pbd_ok();
+}
+
+static pbd_status phase(gissler_snow *s, const char *name, pbd_status (*work)(gissler_snow *, double), double dt) {
+    pbd_phase_begin(s->recorder, name);
+    const pbd_status status = work(s, dt);
+    pbd_phase_end(s->recorder);
+    return status;
+}
+
+pbd_status gissler_snow_step(void *state, double dt) {
+    gissler_snow *s = state;
+    double seen[GISSLER_WATCHED] = {0};
+    PBD_TRY(phase(s, "neighbour_search", search_phase, dt));
+    PBD_TRY(phase(s, "kernels", kernel_phase, dt));
+    PBD_TRY(phase(s, "state_update", push_phase, dt));
+    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
+    PBD_TRY(bind(s, s->star, dt));
+    PBD_TRY(solve_step(s, dt, seen));
+    PBD_TRY(phase(s, "state_update", advance_phase, dt));
+    s->time += dt;
+    s->steps++;
+    return report(s, dt, seen);
+}
