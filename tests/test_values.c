@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "harness/files/nearest.h"
+#include "methods/physics/matter/flow_table.h"
 #include "tests/ladder.h"
 
 static const char *const colours[] = {"red", "green", NULL};
@@ -172,8 +173,32 @@ static void test_tables_name_each_parameter_once(void **unused) {
         }
 }
 
+static bool same_text(const char *a, const char *b) { return (!a && !b) || (a && b && strcmp(a, b) == 0); }
+
+/* A case lists a parameter that two flow rules share once: it must mean the same to both. Defaults may differ. */
+static void test_rules_agree_on_parameters_they_share(void **unused) {
+    (void)unused;
+    int shared = 0;
+    for (const flow_entry *a = flow_table; a->name; a++)
+        for (const flow_entry *b = flow_table; b < a; b++)
+            for (const flow_parameter *p = a->parameter; p->param.name; p++) {
+                const int place = flow_place(b->name, p->param.name);
+                if (place < 0 || p->role == FLOW_STATE) continue;
+                const flow_parameter *q = &b->parameter[place];
+                const pbd_param *x = &p->param, *y = &q->param;
+                shared++;
+                if (!same_text(x->unit, y->unit) || x->kind != y->kind || x->min != y->min || x->max != y->max ||
+                    x->open != y->open || !same_text(x->doc, y->doc) || p->role != q->role)
+                    fail_msg("%s of %s is not that of %s", x->name, a->name, b->name);
+                for (size_t k = 0; x->choices && (k == 0 || x->choices[k - 1]); k++)
+                    assert_true(same_text(x->choices[k], y->choices[k]));
+            }
+    assert_true(shared >= 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules_agree_on_parameters_they_share),
         cmocka_unit_test(test_tables_name_each_parameter_once),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_canonical_spelling),

@@ -7,7 +7,7 @@
 extern const char *const law_names[];  /* in the order of laws.def, NULL at the end */
 extern const char *const join_names[]; /* in the order of pbd_join, NULL at the end */
 
-/* LAW_name of laws.h. NULL is the first, corotated. PBD_BAD_INPUT for a name that is not in the list. */
+/* LAW_name of laws.h. NULL is corotated. PBD_BAD_INPUT for a name that is not in the list. */
 pbd_status law_find(const char *name, int *out);
 
 #endif

@@ -11,7 +11,8 @@ const char *const law_names[] = {
 const char *const join_names[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
 
 pbd_status law_find(const char *name, int *out) {
-    *out = 0;
-    while (name && law_names[*out] && strcmp(law_names[*out], name) != 0) ++*out;
-    return law_names[*out] ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "no elastic law is named '%.60s'", name);
+    if (!name) name = "corotated";
+    for (*out = 0; law_names[*out]; ++*out)
+        if (strcmp(law_names[*out], name) == 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "no elastic law is named '%.60s'", name);
 }

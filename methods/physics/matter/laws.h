@@ -43,8 +43,8 @@ PBD_FN law_domain law_domain_of(int law) {
         return LAW_DOMAIN_##domain;
 #include "methods/physics/matter/laws.def"
 #undef LAW
-        default:
-            return LAW_WHOLE;
+        default: /* no number of a law */
+            return LAW_UPRIGHT;
     }
 }
 
@@ -105,14 +105,15 @@ PBD_FN V(principal) V(principal_law)(V(hyperelastic) m, V(vec3) s) {
 
 /* The second derivatives. */
 PBD_FN V(principal_slope) V(principal_law_slope)(V(hyperelastic) m, V(vec3) s) {
+    V(vec3) others = V(vec3_others)(s), square = V(vec3_times)(s, s);
     switch (m.law) {
 #define LAW(name, form, domain) \
     case LAW_##name:            \
-        return V(name##_slope)(m, s);
+        return V(name##_slope)(m, s, others, square);
 #include "methods/physics/matter/laws.def"
 #undef LAW
         default:
-            return V(corotated_slope)(m, s);
+            return V(corotated_slope)(m, s, others, square);
     }
 }
 
@@ -158,7 +159,11 @@ PBD_FN V(principal) V(principal_continued)(V(hyperelastic) m, V(vec3) s) {
     V(vec3) q = V(vec3_at_least)(s, m.threshold), d = V(vec3_sub)(s, q);
     V(principal) at = V(principal_law)(m, q), out;
     V(principal_slope) law = V(principal_law_slope)(m, q), h = law;
-    if (m.join == PBD_JOIN_SHIFTED) h = V(corotated_slope)(m, q);
+    if (m.join == PBD_JOIN_SHIFTED) {
+        V(hyperelastic) linear = m;
+        linear.law = LAW_corotated;
+        h = V(principal_law_slope)(linear, q);
+    }
     /* (H d)_k for clamped k, and through the law's own H for the others, whose d is 0. */
     V(vec3)
     clamped = V(vec3_add)(V(vec3_times)(h.diagonal, d),

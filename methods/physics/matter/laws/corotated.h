@@ -30,9 +30,9 @@ PBD_FN V(principal) V(principal_corotated)(V(hyperelastic) m, V(vec3) s) {
     return out;
 }
 
-PBD_FN V(principal_slope) V(corotated_slope)(V(hyperelastic) m, V(vec3) s) {
+PBD_FN V(principal_slope) V(corotated_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
     const V(real) one = V(real_set)(1);
-    (void)s;
+    (void)s, (void)others, (void)square;
     V(principal_slope) out;
     out.diagonal = V(vec3_scale)(2 * m.mu + m.lambda, V(vec3_make)(one, one, one));
     out.across = V(vec3_scale)(m.lambda, V(vec3_make)(one, one, one));

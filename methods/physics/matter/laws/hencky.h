@@ -37,8 +37,8 @@ PBD_FN V(principal) V(principal_hencky)(V(hyperelastic) m, V(vec3) s) {
 }
 
 /* p = (2 mu e + lambda tr e)/s */
-PBD_FN V(principal_slope) V(hencky_slope)(V(hyperelastic) m, V(vec3) s) {
-    V(vec3) others = V(vec3_others)(s), square = V(vec3_times)(s, s), e = V(vec3_log)(s);
+PBD_FN V(principal_slope) V(hencky_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
+    V(vec3) e = V(vec3_log)(s);
     V(real) rest = 2 * m.mu + m.lambda - m.lambda * V(vec3_sum)(e);
     V(principal_slope) out;
     out.diagonal = V(vec3_over)(V(vec3_shift)(V(vec3_scale)(-2 * m.mu, e), rest), square);

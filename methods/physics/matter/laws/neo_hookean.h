@@ -38,8 +38,7 @@ PBD_FN V(principal) V(principal_neo_hookean)(V(hyperelastic) m, V(vec3) s) {
 }
 
 /* p = mu s + (lambda log J - mu)/s */
-PBD_FN V(principal_slope) V(neo_hookean_slope)(V(hyperelastic) m, V(vec3) s) {
-    V(vec3) others = V(vec3_others)(s), square = V(vec3_times)(s, s);
+PBD_FN V(principal_slope) V(neo_hookean_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
     V(volume) v = V(volume_of_stretches)(s);
     V(real) log = V(log_of)(v.j, v.d).log;
     V(real) over = m.lambda * (1 - log) + m.mu;

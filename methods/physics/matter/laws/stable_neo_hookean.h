@@ -52,8 +52,7 @@ PBD_FN V(principal) V(principal_stable_neo_hookean)(V(hyperelastic) m, V(vec3) s
 }
 
 /* p = f s + cof others, f of I and cof of J */
-PBD_FN V(principal_slope) V(stable_neo_hookean_slope)(V(hyperelastic) m, V(vec3) s) {
-    V(vec3) others = V(vec3_others)(s), square = V(vec3_times)(s, s);
+PBD_FN V(principal_slope) V(stable_neo_hookean_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
     V(stable) a = V(stable_of)(m, V(volume_of_stretches)(s));
     V(real) more = 2 * a.mu * a.q * a.q;
     V(vec3) outer = V(vec3_times)(others, others);

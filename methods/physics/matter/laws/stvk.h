@@ -30,8 +30,8 @@ PBD_FN V(principal) V(principal_stvk)(V(hyperelastic) m, V(vec3) s) {
 }
 
 /* p = s (2 mu e + lambda tr e) */
-PBD_FN V(principal_slope) V(stvk_slope)(V(hyperelastic) m, V(vec3) s) {
-    V(vec3) others = V(vec3_others)(s), square = V(vec3_times)(s, s), e = V(green_stretches)(s);
+PBD_FN V(principal_slope) V(stvk_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
+    V(vec3) e = V(green_stretches)(s);
     V(vec3) own = V(vec3_shift)(V(vec3_scale)(2 * m.mu, e), m.lambda * V(vec3_sum)(e));
     V(principal_slope) out;
     out.diagonal = V(vec3_add)(own, V(vec3_scale)(2 * m.mu + m.lambda, square));
