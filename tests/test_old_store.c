@@ -169,6 +169,20 @@ static void a_history_goes_on_across_a_renamed_parameter(void **state) {
     forget(&answer);
 }
 
+/* The newest build of a cell counts, under whichever name it ran. */
+static void a_work_precision_diagram_has_one_point_for_both_names(void **state) {
+    (void)state;
+    const char *path = old_store();
+    add_rotation(path);
+    told answer = tell("plot", "work-precision", "--case", "rotation", "--db", path, "--json");
+    json_t *work = json_of(&answer);
+    const json_t *points = json_object_get(work, "points");
+    assert_int_equal(json_array_size(points), 1);
+    assert_string_not_equal(json_string_value(json_object_get(json_array_get(points, 0), "git_sha")),
+                            "5e3bc93b018a9a89f7b79961cb926150120a8117");
+    json_decref(work);
+}
+
 static void the_former_name_is_refused_with_the_new_one(void **state) {
     (void)state;
     told answer = tell("run", ROTATION, "-s", "stir=0.1", "--no-store");
@@ -280,6 +294,7 @@ int main(void) {
         cmocka_unit_test(runs_are_found_by_the_name_of_today),
         cmocka_unit_test(a_history_goes_on),
         cmocka_unit_test(a_history_goes_on_across_a_renamed_parameter),
+        cmocka_unit_test(a_work_precision_diagram_has_one_point_for_both_names),
         cmocka_unit_test(the_former_name_is_refused_with_the_new_one),
         cmocka_unit_test(it_is_merged_into_a_new_store),
         cmocka_unit_test(a_program_that_knows_the_former_name_is_compared),

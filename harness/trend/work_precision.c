@@ -53,9 +53,16 @@ typedef struct gathered {
     sample wall, phase, simulated, memory;
 } gathered;
 
+typedef struct cell_key {
+    char id[33];
+    size_t item;
+} cell_key;
+
 typedef struct gathering {
-    gathered *item; /* by cell_id */
+    gathered *item;
     size_t count, open;
+    cell_key *key; /* by id; a cell has one for each of the names that its parameters had */
+    size_t keys;
     char machine[33], *cpu;
 } gathering;
 
@@ -98,6 +105,7 @@ static void free_gathering(gathering *all) {
         free(g->memory.value);
     }
     free(all->item);
+    free(all->key);
     free(all->cpu);
 }
 
@@ -120,6 +128,17 @@ static bool has_settings(const char *params, const pbd_work_query *q) {
     return all;
 }
 
+/* Rows that differ in their ids alone stand side by side. */
+static bool is_last_cell(const gathering *all, sqlite3_stmt *row) {
+    if (all->count == 0) return false;
+    const pbd_stored_cell *c = &all->item[all->count - 1].cell;
+    const char *const had[] = {c->method, c->params, c->backend, c->precision};
+    static const int column[] = {2, 3, 4, 5};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(had[i], text_of(row, column[i])) != 0) return false;
+    return c->threads == sqlite3_column_int(row, 6);
+}
+
 static pbd_status add_cell(gathering *all, sqlite3_stmt *row) {
     gathered *grown = realloc(all->item, (all->count + 1) * sizeof *grown);
     if (!grown) return out_of_memory;
@@ -137,35 +156,45 @@ static pbd_status add_cell(gathering *all, sqlite3_stmt *row) {
                : out_of_memory;
 }
 
+static pbd_status add_key(gathering *all, sqlite3_stmt *row) {
+    if (!is_last_cell(all, row)) PBD_TRY(add_cell(all, row));
+    cell_key *grown = realloc(all->key, (all->keys + 1) * sizeof *grown);
+    if (!grown) return out_of_memory;
+    all->key = grown;
+    cell_key *k = &grown[all->keys++];
+    snprintf(k->id, sizeof k->id, "%s", text_of(row, 0));
+    k->item = all->count - 1;
+    return pbd_ok();
+}
+
+static int by_id(const void *left, const void *right) {
+    return strcmp(((const cell_key *)left)->id, ((const cell_key *)right)->id);
+}
+
 static pbd_status find_cells(pbd_store *store, const pbd_work_query *q, gathering *all) {
     sqlite3_stmt *row;
     PBD_TRY(prepare(store,
-                    "SELECT cell_id, case_name, method, params_today(case_name, method, params), backend, precision, threads FROM cell"
-                    " WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY cell_id",
+                    "SELECT cell_id, case_name, method, params_today(case_name, method, params) AS today, backend,"
+                    " precision, threads FROM cell WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2)"
+                    " ORDER BY method, today, backend, precision, threads, cell_id",
                     &row));
     sqlite3_bind_text(row, 1, q->case_name, -1, SQLITE_STATIC);
     if (q->method) sqlite3_bind_text(row, 2, q->method, -1, SQLITE_STATIC);
     pbd_status status = pbd_ok();
     int step = SQLITE_DONE;
     while (status.code == PBD_OK && (step = sqlite3_step(row)) == SQLITE_ROW)
-        if (has_settings(text_of(row, 3), q)) status = add_cell(all, row);
+        if (has_settings(text_of(row, 3), q)) status = add_key(all, row);
     if (status.code == PBD_OK && step != SQLITE_DONE) status = refuse(store);
     sqlite3_finalize(row);
+    if (all->keys > 0) qsort(all->key, all->keys, sizeof *all->key, by_id);
     return status;
 }
 
 static gathered *find_cell(const gathering *all, const char *id) {
-    size_t low = 0, high = all->count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const int order = strcmp(all->item[middle].cell.cell_id, id);
-        if (order == 0) return &all->item[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    cell_key wanted = {.item = 0};
+    snprintf(wanted.id, sizeof wanted.id, "%s", id);
+    const cell_key *found = all->keys ? bsearch(&wanted, all->key, all->keys, sizeof wanted, by_id) : NULL;
+    return found ? &all->item[found->item] : NULL;
 }
 
 /* ---- One run's numbers ------------------------------------------------------------------------------------------- */
