@@ -27,14 +27,16 @@ typedef struct pbd_kernel_trial {
     /* What is asked. */
     const char *kernel;
     long warmup, repetitions;
-    double bound; /* 0: 1e-4 in f32, 1e-10 in f64 */
+    double bound; /* 0: 1e-3 in f32, 1e-10 in f64 */
     /* What is found. */
     pbd_kernel_use use; /* its seconds: the median of the samples */
-    /* The largest difference between the two results of a buffer, over the largest number that the series wrote to it.
+    /* The largest difference between the two results of a buffer, over the largest number that the series writes to it.
      * Every fourth number has a scale of its own: rows of four are a vector and a mass or a volume. Whole numbers are
      * equal, or the difference is infinite. */
     double difference;
-    size_t changed; /* bytes of memory that the series has changed */
+    /* Numbers that change; and those that one form changes and the other does not: places that fill up slices, which
+     * SIMD computes and nothing reads. PBD_FAILED when these are more. */
+    size_t written, unmatched;
     double *sample; /* s, by repetition; the caller frees it */
     double cpu;     /* s, of all */
 } pbd_kernel_trial;

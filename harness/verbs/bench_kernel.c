@@ -101,7 +101,9 @@ static void print_trial(const pbd_kernel_trial *t, const kernel_rates *r, const 
     fprintf(out, "  work         %llu items, %llu entries in %llu %s (%s)\n", (unsigned long long)use->items,
             (unsigned long long)use->entries, (unsigned long long)use->launches,
             use->launches == 1 ? "launch" : "launches", use->shape);
-    fprintf(out, "  plain form   differs by %.3g (at most %.3g)\n", t->difference, t->bound);
+    fprintf(out, "  plain form   differs by %.3g (at most %.3g) over %zu numbers", t->difference, t->bound, t->written);
+    if (t->unmatched > 0) fprintf(out, "; %zu more are written by one form only", t->unmatched);
+    fputs(t->written > 0 ? "\n" : ": the series changes nothing; a later step may (--warmup)\n", out);
     fprintf(out, "  time         median %.4g ms, best %.4g ms of %ld\n", 1e3 * use->seconds, 1e3 * best,
             t->repetitions);
     fprintf(out, "  each         %.4g ns an item", 1e9 * r->per_item);
@@ -118,6 +120,8 @@ static pbd_status print_trial_json(const pbd_kernel_trial *t, const kernel_rates
     json_object_set_new(object, "bench", json_string(name));
     json_object_set_new(object, "difference", json_real(t->difference));
     json_object_set_new(object, "bound", json_real(t->bound));
+    json_object_set_new(object, "written", json_integer((json_int_t)t->written));
+    json_object_set_new(object, "unmatched", json_integer((json_int_t)t->unmatched));
     json_object_set_new(object, "samples", samples);
     return print_json(object, out);
 }

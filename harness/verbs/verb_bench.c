@@ -131,7 +131,7 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(bench_options, warmup, "warmup", 0, 0, 1000000, "of --kernel: steps before; default 3"),
     PBD_OPT_REAL(bench_options, bound, "bound", 0, "X", 0, 1,
                  "of --kernel: the difference from the plain form that is let pass,\nover the largest number written; "
-                 "default 1e-4 in f32, 1e-10 in f64"),
+                 "default 1e-3 in f32, 1e-10 in f64"),
     PBD_OPTION_PLUGIN(bench_options),
     PBD_OPTION_DB(bench_options),
     PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),

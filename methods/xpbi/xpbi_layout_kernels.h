@@ -130,7 +130,7 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
 
 /* A batch of particles that follow each other: most share their cell with the one before, and what is around it. */
 PBD_BATCH_OVER(xpbi_count_neighbours, xpbi_layout_args, first, count, 3 * sizeof(real) + 9 * 8 + 12, 30,
-               3 * sizeof(real) + 4 / GRID_CANDIDATES, 9) {
+               3 * sizeof(real), 9) {
     const grid_view *g = &a->search.grid;
     xpbi_around around;
     xpbi_look_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
@@ -356,7 +356,7 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
 }
 
 /* Row by row for slots side by side: what is written then lies side by side too. */
-PBD_BATCH_OVER(xpbi_fill_rows, xpbi_layout_args, first, count, 8, 0, 8, 0) {
+PBD_BATCH_OVER(xpbi_fill_rows, xpbi_layout_args, first, count, 8, 0, 12, 0) {
     const size_t s = first / XPBI_LANES, rows = a->row[s + 1] - a->row[s];
     uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + first % XPBI_LANES;
     const uint32_t *own = a->own + first, *kept[PBD_BATCH];

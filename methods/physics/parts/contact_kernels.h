@@ -134,8 +134,8 @@ PBD_ITEM(place_bodies, contact_bodies_args, k, 2 * sizeof(real) + 4, 0) {
     a->body[k] = a->rest[4 * (size_t)a->particle[k] + 3];
 }
 
-PBD_BATCH_OVER(count_contacts, contact_search_args, first, count, 5 * sizeof(real) + 9 * 8 + 12, 30,
-               5 * sizeof(real) + 4 / GRID_CANDIDATES, 11) {
+PBD_BATCH_OVER(count_contacts, contact_search_args, first, count, 5 * sizeof(real) + 9 * 8 + 12, 30, 5 * sizeof(real),
+               11) {
     const uint32_t most = (1u << CONTACT_COUNT_BITS) - 1;
     contact_around around = around_nothing();
     for (uint32_t k = (uint32_t)first; k < first + (size_t)count; k++) {
@@ -192,7 +192,7 @@ PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
 }
 
 /* The work of this and the next kernels: particles and the candidates in their lists. */
-PBD_BATCH_OVER(fill_contacts, contact_search_args, first, count, 12, 0, 2 * sizeof(real) + 8, 10) {
+PBD_BATCH_OVER(fill_contacts, contact_search_args, first, count, 12, 0, 2 * sizeof(real) + 12, 10) {
     const size_t slice = first / CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], rows = a->slice[slice + 1] - begin, *own = a->own + first;
     const size_t at = (size_t)begin * CONTACT_SLICE + first % CONTACT_SLICE;

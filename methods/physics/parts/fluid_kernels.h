@@ -144,8 +144,7 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
     return found;
 }
 
-PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30,
-              4 * sizeof(real) + 4 / GRID_CANDIDATES, 9) {
+PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30, 4 * sizeof(real), 9) {
     a->length[k] = fluid_search(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, 1, NEIGHBOURS_KEPT);
 }
 
@@ -156,7 +155,7 @@ PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_
     a->slice[s] = most;
 }
 
-PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 8, 0) {
+PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
     const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
     const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + NEIGHBOURS_KEPT * k;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;

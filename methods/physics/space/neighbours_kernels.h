@@ -138,13 +138,13 @@ PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint3
     return found;
 }
 
-/* The work: places and the candidates that are looked at (neighbours_candidates); of a fill, neighbours. */
-PBD_ITEM_OVER(count_neighbours, neighbours_args, k, 3 * sizeof(real) + 9 * 8 + 8, 30,
-              3 * sizeof(real) + 4 / GRID_CANDIDATES, 9) {
+/* The work: places and the candidates that are looked at (grid_search_work); of a fill, neighbours. What a count keeps
+ * of them is in the cost of the fill, where their number is known. */
+PBD_ITEM_OVER(count_neighbours, neighbours_args, k, 3 * sizeof(real) + 9 * 8 + 8, 30, 3 * sizeof(real), 9) {
     a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
 }
 
-PBD_ITEM_OVER(fill_neighbours, neighbours_args, k, 12, 0, 8, 0) {
+PBD_ITEM_OVER(fill_neighbours, neighbours_args, k, 12, 0, 12, 0) {
     const uint32_t *first = a->first + a->grid.slot[k];
     const uint32_t count = first[1] - first[0], *kept = a->kept + NEIGHBOURS_KEPT * k;
     uint32_t *list = a->list + first[0];
