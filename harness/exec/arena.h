@@ -1,0 +1,67 @@
+/* Memory of one call. What is taken from an arena is freed where the block that declared the arena ends, on every way
+ * out of it:
+ *
+ *     pbd_arena a PBD_ARENA;
+ *     real *rows = pbd_new(&a, real, 4 * n);
+ *     uint32_t *id = pbd_new(&a, uint32_t, n);
+ *     PBD_TRY(pbd_arena_check(&a));            PBD_FAILED if any of them was refused
+ *     PBD_TRY(pbd_download(exec, rows, x, 4 * n * sizeof *rows));
+ *
+ * PBD_CLEANUP does the same for anything with a function that frees it and is safe on a zeroed one. For memory that
+ * outlives the call: malloc, or the object's own arrays. Both need gcc or clang. */
+#ifndef PBD_ARENA_H
+#define PBD_ARENA_H
+
+#include <stdlib.h>
+
+#include "methods/method.h"
+
+/* FREE(type *) is called with the variable's address at the end of its block. */
+#define PBD_CLEANUP(FREE) __attribute__((cleanup(FREE)))
+
+typedef struct pbd_arena_block {
+    struct pbd_arena_block *before;
+    _Alignas(max_align_t) char memory[];
+} pbd_arena_block;
+
+typedef struct pbd_arena {
+    pbd_arena_block *last;
+    size_t taken, refused; /* bytes; refused: those of the first call that failed, 0: none */
+} pbd_arena;
+
+static inline void pbd_arena_free(pbd_arena *a) {
+    while (a->last) {
+        pbd_arena_block *block = a->last;
+        a->last = block->before;
+        free(block);
+    }
+    *a = (pbd_arena){0};
+}
+
+#define PBD_ARENA PBD_CLEANUP(pbd_arena_free) = {0}
+
+/* count x size bytes of zeros, aligned for any type; the arena owns them. NULL after a failure, which
+ * pbd_arena_check reports. */
+static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
+    size_t bytes = 0;
+    const bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX - sizeof(pbd_arena_block);
+    pbd_arena_block *block = a->refused == 0 && fits ? calloc(1, sizeof *block + bytes) : NULL;
+    if (!block) {
+        if (a->refused == 0) a->refused = fits && bytes > 0 ? bytes : SIZE_MAX;
+        return NULL;
+    }
+    block->before = a->last;
+    a->last = block;
+    a->taken += bytes;
+    return block->memory;
+}
+
+#define pbd_new(ARENA, TYPE, COUNT) ((TYPE *)pbd_arena_take(ARENA, COUNT, sizeof(TYPE)))
+
+static inline pbd_status pbd_arena_check(const pbd_arena *a) {
+    if (a->refused == 0) return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were asked for, beside %.3g MB in use by the same call",
+                     1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
+}
+
+#endif
