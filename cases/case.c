@@ -4,13 +4,15 @@
 
 void pbd_scene_free(pbd_scene *scene) {
     void *owned[] = {
-        scene->positions, scene->velocities,    scene->start,    scene->forces,         scene->masses,
-        scene->hex,       scene->tet,           scene->triangle, scene->fixed_particle, scene->settle.watch,
-        scene->detail,    scene->volumes,       scene->body,     scene->collider,       scene->contact.radius,
-        scene->blade,     scene->collider_mesh, scene->matter};
-    for (size_t i = 0; scene->collider_mesh && i < scene->collider_meshes; i++) {
-        free(scene->collider_mesh[i].vertex);
-        free(scene->collider_mesh[i].triangle);
+        scene->particles.positions,      scene->particles.velocities, scene->particles.start, scene->loads.forces,
+        scene->particles.masses,         scene->hexes.corner,         scene->tets.corner,     scene->triangles.corner,
+        scene->particles.fixed_particle, scene->settle.watch,         scene->detail,          scene->particles.volumes,
+        scene->particles.body,           scene->colliders.item,       scene->contact.radius,  scene->blades.item,
+        scene->colliders.mesh,           scene->particles.material,   scene->hexes.material,  scene->tets.material,
+        scene->triangles.material};
+    for (size_t i = 0; scene->colliders.mesh && i < scene->colliders.meshes; i++) {
+        free(scene->colliders.mesh[i].vertex);
+        free(scene->colliders.mesh[i].triangle);
     }
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *scene = (pbd_scene){0};

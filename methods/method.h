@@ -27,7 +27,7 @@ extern "C" {
 
 /* Of everything that crosses between the program and a plug-in. It rises when something that was there changes; members
  * that are added at the end of a struct leave it as it is (plugin.h). */
-#define PBD_METHOD_ABI 7u
+#define PBD_METHOD_ABI 8u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; it owns nothing. The sentence says what, where, and what to do.
@@ -117,23 +117,27 @@ typedef struct pbd_content {
 pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content *out);
 void pbd_content_free(pbd_content *content); /* safe on a zeroed one */
 
-/* ---- Scene: what a case hands to a method. Owned by the case; a method copies what it keeps. --------------------- */
+/* ---- Scene: what a case hands to a method, in blocks. Owned by the case; a method copies what it keeps. -----------
+ */
 
-/* How a fixed particle is held (rodero2016, R-10): with inverse mass 0, or with its full weight in every projection
- * and put back after each. The second is softer, because an edge to the base then moves both its ends. */
-typedef enum pbd_fixing { PBD_FIXED_WEIGHT, PBD_FIXED_RESET } pbd_fixing;
+enum { PBD_MOST_MATERIALS = 8 };    /* of a scene */
+enum { PBD_MOST_FLOW_VALUES = 16 }; /* parameters of a flow rule */
+enum { PBD_MOST_FIBRES = 3 };       /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
 
-/* Whether a constraint that two elements share counts once or once per element (rodero2016, open choice 8). */
-typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing;
+/* What a material is, where a scene holds more than one kind. */
+typedef enum pbd_matter {
+    PBD_CONTINUUM, /* a body with a law, and perhaps a flow rule */
+    PBD_FLUID,     /* a liquid that keeps its density (Macklin and Mueller 2013): no law, no E */
+    PBD_CLOTH,     /* of triangles */
+    PBD_MATTERS
+} pbd_matter;
 
 /* Shear entries of the elasticity matrix D: as printed in rodero2016 Eq. 4, twice the usual with engineering shear
  * (R-1), or the standard ones. */
 typedef enum pbd_convention { PBD_D_PRINTED, PBD_D_STANDARD } pbd_convention;
 
-enum { PBD_MOST_FLOW_VALUES = 16 }; /* parameters of a flow rule */
-enum { PBD_MOST_FIBRES = 3 };       /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
-
 typedef struct pbd_material {
+    pbd_matter matter;
     double E;       /* Young's modulus, Pa */
     double nu;      /* Poisson's ratio */
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
@@ -146,8 +150,11 @@ typedef struct pbd_material {
     double yield_strain;                     /* of the norm of the elastic Green strain; 0: elastic */
     double creep;                            /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
     double thickness;                        /* m, of triangles; 0: 1 */
-    const char *flow;                        /* flow rule by its name in methods/physics/matter/flow.def; NULL: none.
-                                                Another thing than yield_strain: for laws in Hencky strain */
+    double bending;                          /* N m, of triangles: E t^3/(12 (1 - nu^2)) of a plate; 0: none */
+    double viscosity; /* of a liquid: c of XSPH, the share of its neighbours' mean velocity that a particle takes on in
+                         a step */
+    const char *flow; /* flow rule by its name in methods/physics/matter/flow.def; NULL: none.
+                         Another thing than yield_strain: for laws in Hencky strain */
     double flow_value[PBD_MOST_FLOW_VALUES]; /* the rule's own parameters, in their order: flow_table.h */
 } pbd_material;
 
@@ -160,28 +167,28 @@ static inline bool pbd_has_fibres(const pbd_material *material) {
     return false;
 }
 
-/* What a particle stands for where a scene holds more than one kind of matter. */
-typedef enum pbd_matter {
-    PBD_CONTINUUM, /* samples a body of the scene's `material` */
-    PBD_FLUID,     /* samples a liquid: `fluid` */
-    PBD_CLOTH,     /* is a corner of triangles of `cloth` */
-    PBD_MATTERS
-} pbd_matter;
+/* Points with mass. A pointer that may be NULL says what that means. */
+typedef struct pbd_particles {
+    size_t count;
+    double *positions;  /* count x 3, m, at rest */
+    double *start;      /* count x 3, m: where a body that does not start at rest starts; NULL: positions */
+    double *velocities; /* count x 3, m/s; NULL: 0 */
+    double *masses;     /* count, kg */
+    double *volumes;    /* count, m^3, at rest: the share of the body that each stands for; NULL: mass / density */
+    double spacing;     /* m: the distance of neighbours in a body that particles sample; 0: they sample none */
+    uint8_t *material;  /* count: index into the scene's materials; NULL: the first */
+    size_t bodies;      /* 0: one */
+    uint32_t *body;     /* count: which each is of; NULL: all of one */
+    size_t fixed;
+    uint32_t *fixed_particle; /* fixed, ascending. Held where they start: a bar is stretched or twisted by `start` */
+} pbd_particles;
 
-/* A liquid that keeps its density (Macklin and Mueller 2013). */
-typedef struct pbd_fluid {
-    double density;   /* kg/m^3, at rest */
-    double viscosity; /* c of XSPH: the share of its neighbours' mean velocity that a particle takes on in a step */
-} pbd_fluid;
-
-/* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
- * times its distance from its place at rest, over `window` steps. */
-typedef struct pbd_settle {
-    double tolerance;
-    long window, most_steps;
-    size_t watched;
-    uint32_t *watch;
-} pbd_settle;
+/* Elements between particles. */
+typedef struct pbd_cells {
+    size_t count;
+    uint32_t *corner;  /* count x 8, 4 or 3: indices of particles */
+    uint8_t *material; /* count: index into the scene's materials; NULL: the first */
+} pbd_cells;
 
 /* ---- What a body may meet ---- */
 
@@ -233,48 +240,93 @@ typedef struct pbd_blade {
     double begin, end;            /* s */
 } pbd_blade;
 
-typedef struct pbd_scene {
-    uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
-    size_t particles;
-    double *positions;  /* particles x 3, m, at rest */
-    double *velocities; /* particles x 3, m/s; NULL: at rest */
-    double *masses;     /* particles, kg */
-    double *forces;     /* particles x 3, N, constant while they act */
-    double forces_end;  /* s: forces act in steps that begin before; 0: always. Gravity always acts */
-    size_t hexes;
-    uint32_t *hex; /* hexes x 8, order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
-    size_t tets;
-    uint32_t *tet; /* tets x 4, the fourth on the side to which the first three turn counter-clockwise: det D_m > 0 */
-    size_t triangles;
-    uint32_t
-        *triangle;   /* triangles x 3: cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
-    double spacing;  /* m: the distance of neighbours in a body that particles sample; 0: they sample none */
-    double *volumes; /* particles, m^3, at rest: the share of the body that each stands for; NULL: mass / density */
-    size_t bodies;   /* 0: one */
-    uint32_t *body;  /* particles: which each is of; NULL: all of one */
-    size_t colliders, collider_meshes, blades;
-    pbd_collider *collider;
-    pbd_collider_mesh *collider_mesh; /* each owns its arrays */
-    pbd_contact contact;
-    pbd_blade *blade;
+typedef struct pbd_colliders {
+    size_t count, meshes;
+    pbd_collider *item;
+    pbd_collider_mesh *mesh; /* each owns its arrays */
+} pbd_colliders;
+
+typedef struct pbd_blades {
+    size_t count;
+    pbd_blade *item;
+} pbd_blades;
+
+typedef struct pbd_loads {
     double gravity[3]; /* m/s^2, on every particle's mass; a dead load */
-    double *start;     /* particles x 3, m: where a body that does not start at rest starts; NULL: positions */
-    size_t fixed;
-    uint32_t *fixed_particle; /* fixed, ascending. Held where they start: a bar is stretched or twisted by `start` */
+    double *forces;    /* particles x 3, N, constant while they act; NULL: none */
+    double forces_end; /* s: forces act in steps that begin before; 0: always. Gravity always acts */
+} pbd_loads;
+
+/* ---- Choices that the papers leave open, for the methods that reproduce them ---- */
+
+/* How a fixed particle is held (rodero2016, R-10): with inverse mass 0, or with its full weight in every projection
+ * and put back after each. The second is softer, because an edge to the base then moves both its ends. */
+typedef enum pbd_fixing { PBD_FIXED_WEIGHT, PBD_FIXED_RESET } pbd_fixing;
+
+/* Whether a constraint that two elements share counts once or once per element (rodero2016, open choice 8). */
+typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing;
+
+typedef struct pbd_hints {
     pbd_fixing fixing;
     pbd_sharing shared;
-    pbd_material material;
-    uint8_t *matter;      /* particles: a pbd_matter each; NULL: all, and the triangles, are of `material` */
-    pbd_fluid fluid;      /* of particles PBD_FLUID */
-    pbd_material cloth;   /* of the triangles of a scene with `matter` */
-    double cloth_bending; /* N m: bending stiffness of the triangles of any scene, E t^3/(12 (1 - nu^2)) of a plate;
-                             0: none */
+} pbd_hints;
+
+/* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
+ * times its distance from its place at rest, over `window` steps. */
+typedef struct pbd_settle {
+    double tolerance;
+    long window, most_steps;
+    size_t watched;
+    uint32_t *watch;
+} pbd_settle;
+
+typedef struct pbd_scene {
+    uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
+    pbd_particles particles;
+    pbd_cells hexes; /* order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
+    pbd_cells tets;  /* the fourth corner on the side to which the first three turn counter-clockwise: det D_m > 0 */
+    pbd_cells triangles; /* cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
+    pbd_colliders colliders;
+    pbd_contact contact;
+    pbd_blades blades;
+    pbd_loads loads;
+    pbd_hints hints;
     double extent;        /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
-    double duration;      /* s; 0: the case asks for static equilibrium */
+    double duration;      /* s; 0: the case needs static equilibrium */
     pbd_settle settle;    /* duration 0, and window > 0: by moving until rest, not by `solve` */
     double observe_every; /* s: how often the case looks at a scene that moves (`observe` of case.h); 0: never */
     void *detail;         /* the case's own: detail_bytes of cases/case.h */
+    size_t materials;     /* 0: one */
+    pbd_material material[PBD_MOST_MATERIALS];
 } pbd_scene;
+
+/* The material of a particle, and of a cell. */
+static inline const pbd_material *pbd_material_of(const pbd_scene *scene, size_t particle) {
+    return &scene->material[scene->particles.material ? scene->particles.material[particle] : 0];
+}
+
+static inline const pbd_material *pbd_cell_material(const pbd_scene *scene, const pbd_cells *cells, size_t cell) {
+    return &scene->material[cells->material ? cells->material[cell] : 0];
+}
+
+static inline pbd_matter pbd_matter_of(const pbd_scene *scene, size_t particle) {
+    return pbd_material_of(scene, particle)->matter;
+}
+
+/* The first material of this matter; NULL: there is none. */
+static inline const pbd_material *pbd_first_material(const pbd_scene *scene, pbd_matter matter) {
+    for (size_t k = 0; k < (scene->materials > 0 ? scene->materials : 1); k++)
+        if (scene->material[k].matter == matter) return &scene->material[k];
+    return NULL;
+}
+
+/* Whether any particle is of this matter. */
+static inline bool pbd_holds(const pbd_scene *scene, pbd_matter matter) {
+    const size_t looked = scene->particles.material ? scene->particles.count : 1;
+    for (size_t i = 0; i < looked; i++)
+        if (pbd_matter_of(scene, i) == matter) return true;
+    return false;
+}
 
 /* ---- Recorder: what a method reports while it works --------------------------------------------------------------
  * All copy what they are given. Names are words of the field, lower case with underscores. */
@@ -320,19 +372,16 @@ enum {
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
 enum { PBD_F32 = 1, PBD_F64 = 2 };
 
-/* What a scene may ask for that a method has to know of to be right. A scene that asks for more than its method takes
- * is refused: an answer that leaves out the fibre, say, would look like any other. */
+/* PBD_TAKES_START, PBD_TAKES_FIBRES and so on: one bit for each row of takes.def. */
 enum {
-    PBD_TAKES_START = 1,      /* `start`: the body and what is held do not start at rest */
-    PBD_TAKES_FIBRES = 2,     /* any fibre_stiffness > 0: all of them */
-    PBD_TAKES_PLASTICITY = 4, /* yield_strain > 0 */
-    PBD_TAKES_FORCES_END = 8, /* forces_end > 0. Time is then part of the state, for `save` and `load` too */
-    PBD_TAKES_COLLIDERS = 16, /* colliders > 0 */
-    PBD_TAKES_CONTACT = 32,   /* contact.radius set, and pairs between bodies or within one */
-    PBD_TAKES_CUTS = 64,      /* blades > 0 */
-    PBD_TAKES_FLOW = 128,     /* material.flow set */
-    PBD_TAKES_FLUID = 256,    /* particles PBD_FLUID */
-    PBD_TAKES_CLOTH = 512     /* particles PBD_CLOTH, or cloth_bending > 0 */
+#define TAKES(NAME, sentence, asked) PBD_TAKES_BIT_##NAME,
+#include "methods/takes.def"
+#undef TAKES
+};
+enum {
+#define TAKES(NAME, sentence, asked) PBD_TAKES_##NAME = 1 << PBD_TAKES_BIT_##NAME,
+#include "methods/takes.def"
+#undef TAKES
 };
 
 typedef enum pbd_field {

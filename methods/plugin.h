@@ -18,8 +18,8 @@
  * compiles into each plug-in, defines what method.h, harness/exec/exec.h, harness/exec/emu.h and
  * methods/physics/space/colouring.h declare by calls through that table, so that a plug-in's source is written like one
  * in the tree. Of the rest of methods/physics it may use what headers define. A plug-in runs on cpu, on emu, and, where
- * nvcc was found when it was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what is
- * wrong with one.
+ * nvcc was found when it was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what
+ * is wrong with one.
  *
  * Structs grow at their ends only. On loading, the sizes of all that cross are compared: one that stands alone
  * (PBD_GROWING) may be smaller in the plug-in than in the program, whose further members it does not know; one that
@@ -97,13 +97,11 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                     \
-    S(pbd_kernel)                                                                                        \
-    S(pbd_work)                                                                                          \
-    S(pbd_status)                                                                                        \
-    S(pbd_param)                                                                                         \
-    S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_material) S(pbd_fluid) S(pbd_settle) S(pbd_collider) \
-        S(pbd_collider_mesh) S(pbd_contact) S(pbd_blade)
+#define PBD_FIXED(S)                                                                                               \
+    S(pbd_kernel)                                                                                                  \
+    S(pbd_work) S(pbd_status) S(pbd_param) S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_particles) S(pbd_cells) \
+        S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades)         \
+            S(pbd_blade) S(pbd_loads) S(pbd_hints) S(pbd_settle)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

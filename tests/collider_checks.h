@@ -411,7 +411,7 @@ static void test_friction_of_a_step(void **unused) {
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */
 
 static void refuse(pbd_collider c, const char *word) {
-    pbd_scene scene = {.colliders = 1, .collider = &c};
+    pbd_scene scene = {.colliders.count = 1, .colliders.item = &c};
     const pbd_status status = colliders_check(&scene);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     if (!strstr(status.text, word)) fail_msg("'%s' does not speak of '%s'", status.text, word);
@@ -420,7 +420,7 @@ static void refuse(pbd_collider c, const char *word) {
 static void test_bad_colliders(void **unused) {
     (void)unused;
     pbd_collider c = make_collider(PBD_SPHERE);
-    pbd_scene scene = {.colliders = 1, .collider = &c};
+    pbd_scene scene = {.colliders.count = 1, .colliders.item = &c};
     check_ok(colliders_check(&scene));
     c.half[0] = 0;
     refuse(c, "radius 0 m");
@@ -429,7 +429,7 @@ static void test_bad_colliders(void **unused) {
     refuse(c, "half-width along z");
     c = make_collider(PBD_CAPSULE);
     c.half[2] = 0; /* a sphere */
-    scene.collider = &c;
+    scene.colliders.item = &c;
     check_ok(colliders_check(&scene));
     c.half[2] = NAN;
     refuse(c, "finite");

@@ -12,7 +12,7 @@ static const double down[3] = {0, 0, -9.81};
 static double slide(double angle, double friction, double dt, double radius) {
     world_begin(&one);
     one.collider[0] = plane_at(angle, friction);
-    one.scene.colliders = 1;
+    one.scene.colliders.count = 1;
     put(&one, radius * sin(angle), 0, radius * cos(angle), 2.5, radius, 0);
     world_open(&one, PBD_CPU, 1);
     const double x0 = (double)one.x[0], z0 = (double)one.x[2];
@@ -57,8 +57,8 @@ static void test_inclined_mesh(void **unused) {
         world_begin(&one);
         one.collider[0] = plane_at(angle, mu);
         one.collider[0].shape = PBD_MESH;
-        one.scene.colliders = one.scene.collider_meshes = 1;
-        one.scene.collider_mesh = &block;
+        one.scene.colliders.count = one.scene.colliders.meshes = 1;
+        one.scene.colliders.mesh = &block;
         put(&one, radius * sin(angle), 0.1, radius * cos(angle), 2.5, radius, 0);
         world_open(&one, PBD_CPU, 1);
         const double x0 = (double)one.x[0], z0 = (double)one.x[2];
@@ -78,7 +78,7 @@ static void test_belt(void **unused) {
     one.collider[0] = plane_at(0, 0.4);
     one.collider[0].velocity[0] = 2;
     one.collider[0].end = 1; /* s: then the belt stops, and so does the particle in time */
-    one.scene.colliders = 1;
+    one.scene.colliders.count = 1;
     put(&one, 0, 0, 0, 1, 0, 0);
     world_open(&one, PBD_CPU, 1);
     const double dt = 0.001, close = sizeof(real) == sizeof(float) ? 2e-2 : 1e-9;
@@ -97,7 +97,7 @@ static void test_turntable(void **unused) {
     world_begin(&one);
     one.collider[0] = plane_at(0, 0.8);
     one.collider[0].spin[2] = 0.5; /* omega^2 R = 0.25 m/s^2, far below mu g */
-    one.scene.colliders = 1;
+    one.scene.colliders.count = 1;
     put(&one, 1, 0, 0, 1, 0, 0);
     one.v[1] = (real)0.5;
     world_open(&one, PBD_CPU, 1);
@@ -120,7 +120,7 @@ static void test_container_and_piston(void **unused) {
                                      .centre = {0, 0, -2},
                                      .velocity = {0, 0, 2},
                                      .end = 1};
-    one.scene.colliders = 2;
+    one.scene.colliders.count = 2;
     uint64_t seed = 5;
     for (int i = 0; i < 300; i++) {
         const double x = noise(&seed), y = noise(&seed), z = noise(&seed);
@@ -130,7 +130,7 @@ static void test_container_and_piston(void **unused) {
     world_open(&one, PBD_CPU, 2);
     for (int i = 0; i < 400; i++) step(&one, 0.0025, 4, down);
     double nearest = INFINITY, farthest = 0;
-    for (size_t i = 0; i < one.scene.particles; i++) {
+    for (size_t i = 0; i < one.scene.particles.count; i++) {
         const real *x = one.x + 4 * i;
         nearest = fmin(nearest, sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])));
         farthest = fmax(farthest, fabs(0.8 * (double)x[0] + 0.6 * (double)x[1]));
@@ -217,7 +217,7 @@ static void make_lump(world *w) {
 
 static double farthest_push(const world *w, const real *p) {
     double most = 0;
-    for (size_t i = 0; i < w->scene.particles; i++)
+    for (size_t i = 0; i < w->scene.particles.count; i++)
         for (size_t d = 0; d < 3; d++) most = fmax(most, fabs((double)p[4 * i + d] - w->positions[3 * i + d]));
     return most;
 }
@@ -225,7 +225,7 @@ static double farthest_push(const world *w, const real *p) {
 /* Half the sum of the squares of depths: what passes go down along. */
 static double overlap_of(const world *w, const real *p) {
     double sum = 0;
-    for (size_t i = 0; i < w->scene.particles; i++)
+    for (size_t i = 0; i < w->scene.particles.count; i++)
         for (size_t j = 0; j < i; j++) {
             double square = 0;
             for (size_t d = 0; d < 3; d++)
@@ -382,7 +382,7 @@ static double eighth_root(double m[3][3]) {
 static crowd_of_one plain_crowd(const world *w, const real *p, size_t i) {
     double m[3][3] = {{0}}, n[3];
     crowd_of_one out = {{0}};
-    for (size_t j = 0; j < w->scene.particles; j++) {
+    for (size_t j = 0; j < w->scene.particles.count; j++) {
         if (j == i || !(plain_pair(w, p, i, j, n) > 0)) continue;
         for (int e = 0; e < 9; e++) m[e / 3][e % 3] += n[e / 3] * n[e % 3];
         out.share[1]++;
@@ -394,7 +394,7 @@ static crowd_of_one plain_crowd(const world *w, const real *p, size_t i) {
 /* README.md: what i is moved by in one pass. */
 static void plain_push(const world *w, const real *p, const crowd_of_one *crowd, size_t i, double out[3]) {
     out[0] = out[1] = out[2] = 0;
-    for (size_t j = 0; j < w->scene.particles; j++) {
+    for (size_t j = 0; j < w->scene.particles.count; j++) {
         double n[3], slip[3], normal = 0, along = 0;
         const double depth = j == i ? -1 : plain_pair(w, p, i, j, n);
         const double mine = (double)p[4 * i + 3], both = mine + (double)p[4 * j + 3];
@@ -549,7 +549,7 @@ static void make_shower(world *w, uint32_t count) {
                                     .half = {0.5, 0, 1},
                                     .spin = {0, 0, 3},
                                     .friction = 0.5};
-    w->scene.colliders = 1;
+    w->scene.colliders.count = 1;
     uint64_t seed = 8;
     for (uint32_t i = 0; i < count; i++) {
         const double x = noise(&seed), y = noise(&seed), z = noise(&seed);
@@ -567,7 +567,7 @@ static void run_shower(world *w, int backend, int threads, double margin, uint32
 
 static double farthest_apart(const world *a, const world *b) {
     double most = 0;
-    for (size_t i = 0; i < 4 * a->scene.particles; i++) {
+    for (size_t i = 0; i < 4 * a->scene.particles.count; i++) {
         const double off = fabs((double)a->x[i] - (double)b->x[i]);
         if (!(off <= most)) most = off;
     }
@@ -667,7 +667,7 @@ static void test_bad_input(void **unused) {
     refuse("friction");
     world_begin(&one);
     put(&one, 0, 0, 0, 1, 0, 0);
-    one.scene.colliders = 1; /* all zero */
+    one.scene.colliders.count = 1; /* all zero */
     refuse("invalid frame");
 }
 

@@ -37,7 +37,7 @@ static void world_begin(world *w) {
 }
 
 static size_t put(world *w, double x, double y, double z, double mass, double radius, uint32_t body) {
-    const size_t i = w->scene.particles++;
+    const size_t i = w->scene.particles.count++;
     const double at[3] = {x, y, z};
     for (size_t d = 0; d < 3; d++) w->x[4 * i + d] = (real)(w->positions[3 * i + d] = at[d]);
     w->x[4 * i + 3] = mass > 0 ? (real)(1 / mass) : 0;
@@ -58,10 +58,10 @@ static pbd_status try_world_open(world *w, int backend, int threads) {
                          {.param = &params[1], .number = w->relaxation},
                          {.param = &params[2], .number = w->margin}};
     const pbd_values values = {value, 3};
-    w->scene.positions = w->positions;
+    w->scene.particles.positions = w->positions;
     w->scene.contact.radius = w->radius;
-    w->scene.body = w->body;
-    w->scene.collider = w->collider;
+    w->scene.particles.body = w->body;
+    w->scene.colliders.item = w->collider;
     check_ok(pbd_exec_create(backend, threads, &w->exec));
     w->recorder = pbd_recorder_create(&w->result, NULL);
     check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_x));
@@ -90,7 +90,7 @@ static double recorded(world *w, const char *name) {
 
 /* `passes` of contact from predicted rows p, which come back. */
 static void passes_from(world *w, real *p, double dt, int passes) {
-    const size_t bytes = 4 * w->scene.particles * sizeof(real);
+    const size_t bytes = 4 * w->scene.particles.count * sizeof(real);
     check_ok(pbd_upload(w->exec, w->device_x, w->x, bytes));
     check_ok(pbd_upload(w->exec, w->device_p, p, bytes));
     check_ok(contact_begin(&w->contact, w->device_p, w->time, dt));
@@ -101,7 +101,7 @@ static void passes_from(world *w, real *p, double dt, int passes) {
 
 static void step(world *w, double dt, int passes, const double gravity[3]) {
     static real p[4 * MOST];
-    const size_t n = w->scene.particles;
+    const size_t n = w->scene.particles.count;
     for (size_t i = 0; i < 4 * n; i++) {
         const size_t d = i % 4;
         p[i] = w->x[i];

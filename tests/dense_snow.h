@@ -17,24 +17,25 @@ typedef struct dense {
 
 static dense dense_make(const pbd_scene *scene, const double *x, const double *S, const double *volume, double dt,
                         bool own) {
-    const size_t n = scene->particles;
-    const pbd_material *m = &scene->material;
-    dense d = {.n = n, .x = x, .S = S, .mass = scene->masses, .volume = volume, .dt = dt, .own_divergence = own};
+    const size_t n = scene->particles.count;
+    const pbd_material *m = scene->material;
+    dense d = {
+        .n = n, .x = x, .S = S, .mass = scene->particles.masses, .volume = volume, .dt = dt, .own_divergence = own};
     d.mu = m->E / (2 * (1 + m->nu));
     d.lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
     pbd_scene now = *scene;
-    now.volumes = malloc(n * sizeof(double));
-    memcpy(now.volumes, volume, n * sizeof(double));
-    d.corrected = formulas_at(&now, x, scene->spacing).a;
+    now.particles.volumes = malloc(n * sizeof(double));
+    memcpy(now.particles.volumes, volume, n * sizeof(double));
+    d.corrected = formulas_at(&now, x, scene->particles.spacing).a;
     d.raw = calloc(3 * n * n, sizeof(double));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             double to[3], *g = d.raw + 3 * (n * i + j);
             for (size_t k = 0; k < 3; k++) to[k] = x[3 * j + k] - x[3 * i + k];
-            wendland_gradient(to, scene->spacing, g);
+            wendland_gradient(to, scene->particles.spacing, g);
             for (size_t k = 0; k < 3; k++) g[k] *= volume[j];
         }
-    free(now.volumes);
+    free(now.particles.volumes);
     return d;
 }
 

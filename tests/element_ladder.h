@@ -9,35 +9,36 @@
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
 UNUSED static void allocate_scene(pbd_scene *scene, size_t particles, size_t tets, size_t triangles) {
-    *scene = (pbd_scene){.particles = particles, .tets = tets, .triangles = triangles, .extent = 1};
-    scene->positions = calloc(3 * particles, sizeof(double));
-    scene->start = calloc(3 * particles, sizeof(double));
-    scene->forces = calloc(3 * particles, sizeof(double));
-    scene->masses = calloc(particles, sizeof(double));
-    scene->tet = calloc(4 * tets + 1, sizeof(uint32_t));
-    scene->triangle = calloc(3 * triangles + 1, sizeof(uint32_t));
-    scene->material = (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = "neo_hookean", .thickness = 0.01};
+    *scene = (pbd_scene){.particles.count = particles, .tets.count = tets, .triangles.count = triangles, .extent = 1};
+    scene->particles.positions = calloc(3 * particles, sizeof(double));
+    scene->particles.start = calloc(3 * particles, sizeof(double));
+    scene->loads.forces = calloc(3 * particles, sizeof(double));
+    scene->particles.masses = calloc(particles, sizeof(double));
+    scene->tets.corner = calloc(4 * tets + 1, sizeof(uint32_t));
+    scene->triangles.corner = calloc(3 * triangles + 1, sizeof(uint32_t));
+    scene->material[0] = (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = "neo_hookean", .thickness = 0.01};
 }
 
 /* One element of uneven shape and masses, without load, that starts stretched, sheared and turned. */
 UNUSED static void make_element(pbd_scene *scene, bool triangle, uint64_t seed) {
     static const double corner[4][3] = {{0.2, 0.1, -0.1}, {1.1, 0, 0.2}, {0.3, 0.9, 0.1}, {0.1, 0.2, 1.2}};
     allocate_scene(scene, triangle ? 3 : 4, triangle ? 0 : 1, triangle ? 1 : 0);
-    for (size_t p = 0; p < scene->particles; p++) {
-        memcpy(scene->positions + 3 * p, corner[p], sizeof corner[p]);
-        scene->masses[p] = 1.5 + noise(&seed);
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        memcpy(scene->particles.positions + 3 * p, corner[p], sizeof corner[p]);
+        scene->particles.masses[p] = 1.5 + noise(&seed);
         for (size_t d = 0; d < 3; d++) {
-            const double *x = scene->positions + 3 * p;
+            const double *x = scene->particles.positions + 3 * p;
             static const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
-            scene->start[3 * p + d] =
+            scene->particles.start[3 * p + d] =
                 turn[d][0] * x[0] + turn[d][1] * x[1] + turn[d][2] * x[2] + 0.07 * noise(&seed) + 0.5;
         }
     }
     const uint32_t tet[4] = {1, 2, 3, 0}, three[3] = {0, 1, 2};
-    memcpy(triangle ? scene->triangle : scene->tet, triangle ? three : tet, (triangle ? 3 : 4) * sizeof(uint32_t));
+    memcpy(triangle ? scene->triangles.corner : scene->tets.corner, triangle ? three : tet,
+           (triangle ? 3 : 4) * sizeof(uint32_t));
     if (!triangle && element_check_scene(scene).code != PBD_OK) { /* corners in the other order */
-        scene->tet[0] = 2;
-        scene->tet[1] = 1;
+        scene->tets.corner[0] = 2;
+        scene->tets.corner[1] = 1;
     }
     check_ok(element_check_scene(scene));
 }
@@ -55,22 +56,23 @@ UNUSED static void make_cubes(pbd_scene *scene, const int n[3], double E) {
     const double edge = 0.1;
     uint64_t seed = 5;
     allocate_scene(scene, (size_t)(sheet * (n[0] + 1)), triangles ? 0 : 6 * cells, triangles ? 2 * cells : 0);
-    scene->material.E = E;
-    scene->spacing = edge;
-    scene->gravity[2] = -9.81;
-    scene->gravity[1] = 1.5;
-    scene->fixed_particle = calloc((size_t)sheet, sizeof(uint32_t));
+    scene->material->E = E;
+    scene->particles.spacing = edge;
+    scene->loads.gravity[2] = -9.81;
+    scene->loads.gravity[1] = 1.5;
+    scene->particles.fixed_particle = calloc((size_t)sheet, sizeof(uint32_t));
     for (int i = 0; i <= n[0]; i++)
         for (int j = 0; j <= n[1]; j++)
             for (int k = 0; k <= n[2]; k++) {
                 const size_t p = (size_t)(i * sheet + j * side + k);
                 const double place[3] = {edge * i, edge * j, edge * k};
                 for (size_t d = 0; d < 3; d++)
-                    scene->positions[3 * p + d] = place[d] + 0.1 * edge * noise(&seed) * (triangles && d == 2 ? 0 : 1);
-                scene->masses[p] = 0.1 * (1.5 + noise(&seed));
-                if (i == 0) scene->fixed_particle[scene->fixed++] = (uint32_t)p;
+                    scene->particles.positions[3 * p + d] =
+                        place[d] + 0.1 * edge * noise(&seed) * (triangles && d == 2 ? 0 : 1);
+                scene->particles.masses[p] = 0.1 * (1.5 + noise(&seed));
+                if (i == 0) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)p;
             }
-    uint32_t *tet = scene->tet, *triangle = scene->triangle;
+    uint32_t *tet = scene->tets.corner, *triangle = scene->triangles.corner;
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++)
             for (int k = 0; k < (triangles ? 1 : n[2]); k++) {
@@ -85,16 +87,16 @@ UNUSED static void make_cubes(pbd_scene *scene, const int n[3], double E) {
                        6 * sizeof *triangle);
                 triangle += 6;
             }
-    for (size_t t = 0; t < scene->tets; t++) { /* the fourth on the side to which the first three turn */
+    for (size_t t = 0; t < scene->tets.count; t++) { /* the fourth on the side to which the first three turn */
         element_shape shape;
         if (element_shape_of(scene, 4, t, &shape).code == PBD_OK) continue;
-        const uint32_t swap = scene->tet[4 * t];
-        scene->tet[4 * t] = scene->tet[4 * t + 1];
-        scene->tet[4 * t + 1] = swap;
+        const uint32_t swap = scene->tets.corner[4 * t];
+        scene->tets.corner[4 * t] = scene->tets.corner[4 * t + 1];
+        scene->tets.corner[4 * t + 1] = swap;
     }
     check_ok(element_check_scene(scene));
-    free(scene->start);
-    scene->start = NULL;
+    free(scene->particles.start);
+    scene->particles.start = NULL;
 }
 
 /* 3 x 2 x 2 cubes or 6 x 4 squares. */
@@ -109,8 +111,8 @@ UNUSED static double *march_on(int backend, const char *method, pbd_precision pr
     solver s;
     check_ok(try_open_on(backend, &s, method, precision, threads, scene, words));
     for (int i = 0; i < steps; i++) check_ok(s.method->step(s.state, dt));
-    double *x = positions_of(&s, scene->particles);
-    for (size_t i = 0; i < 3 * scene->particles; i++)
+    double *x = positions_of(&s, scene->particles.count);
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
         if (!isfinite(x[i])) fail_msg("%s %s: not finite after %d steps", method, words, steps);
     solver_close(&s);
     return x;
@@ -137,7 +139,7 @@ UNUSED static void expect_same_bits(const char *what, const double *a, const dou
 UNUSED static void green_strain(const pbd_scene *scene, const double *x, double e[6]) {
     double f[3][3] = {{0}};
     element_shape shape;
-    const uint32_t *c = scene->tet;
+    const uint32_t *c = scene->tets.corner;
     check_ok(element_shape_of(scene, 4, 0, &shape));
     for (int column = 0; column < 3; column++)
         for (int k = 0; k < 3; k++)
@@ -170,13 +172,13 @@ UNUSED static void expect_rotation_invariance(const char *method, const char *wo
     for (int turned = 0; turned < 2; turned++) {
         pbd_scene scene;
         make_mesh(&scene, false, 1e4);
-        particles = scene.particles;
+        particles = scene.particles.count;
         if (turned) {
-            turn_rows(scene.gravity, 1);
-            scene.start = malloc(3 * particles * sizeof(double));
-            memcpy(scene.start, scene.positions, 3 * particles * sizeof(double));
-            turn_rows(scene.start, particles);
-            if (at_rest) memcpy(scene.positions, scene.start, 3 * particles * sizeof(double));
+            turn_rows(scene.loads.gravity, 1);
+            scene.particles.start = malloc(3 * particles * sizeof(double));
+            memcpy(scene.particles.start, scene.particles.positions, 3 * particles * sizeof(double));
+            turn_rows(scene.particles.start, particles);
+            if (at_rest) memcpy(scene.particles.positions, scene.particles.start, 3 * particles * sizeof(double));
         }
         x[turned] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 30);
         pbd_scene_free(&scene);
@@ -195,13 +197,13 @@ UNUSED static void expect_units_do_not_matter(const char *method, const char *wo
     for (int small = 0; small < 2; small++) {
         pbd_scene scene;
         make_mesh(&scene, false, 1e4);
-        particles = scene.particles;
+        particles = scene.particles.count;
         if (small) {
-            for (size_t i = 0; i < 3 * particles; i++) scene.positions[i] *= 100;
-            for (int d = 0; d < 3; d++) scene.gravity[d] *= 100;
-            scene.spacing *= 100;
-            scene.material.density /= 1e6;
-            scene.material.E /= 100;
+            for (size_t i = 0; i < 3 * particles; i++) scene.particles.positions[i] *= 100;
+            for (int d = 0; d < 3; d++) scene.loads.gravity[d] *= 100;
+            scene.particles.spacing *= 100;
+            scene.material->density /= 1e6;
+            scene.material->E /= 100;
         }
         x[small] = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 40);
         pbd_scene_free(&scene);
@@ -220,7 +222,7 @@ UNUSED static void expect_same_on_threads(const char *method, const char *words,
             pbd_scene scene;
             make_mesh(&scene, triangles, 1e4);
             double *x = march(method, (pbd_precision)precision, threads[t], &scene, words, 0.005, 10);
-            if (first) expect_same_bits("threads", first, x, scene.particles);
+            if (first) expect_same_bits("threads", first, x, scene.particles.count);
             if (first)
                 free(x);
             else
@@ -236,7 +238,7 @@ UNUSED static void expect_precisions_agree(const char *method, const char *words
     make_mesh(&scene, triangles, 1e4);
     double *wide = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 10);
     double *narrow = march(method, PBD_PRECISION_F32, 1, &scene, words, 0.005, 10);
-    check_near("f32 against f64, m", largest_difference(wide, narrow, scene.particles), 0, limit);
+    check_near("f32 against f64, m", largest_difference(wide, narrow, scene.particles.count), 0, limit);
     free(wide);
     free(narrow);
     pbd_scene_free(&scene);
@@ -258,10 +260,10 @@ UNUSED static void expect_backends_agree_with(const char *method, const char *wo
     for (int precision = 0; precision < EMULATED_PRECISIONS; precision++) {
         pbd_scene scene;
         make_cubes(&scene, triangles ? emulated_squares : emulated_cubes, 1e4);
-        if (material) scene.material = *material;
+        if (material) scene.material[0] = *material;
         double *cpu = march(method, (pbd_precision)precision, 1, &scene, words, 0.005, EMULATED_STEPS);
         double *emu = march_on(PBD_EMU, method, (pbd_precision)precision, 1, &scene, words, 0.005, EMULATED_STEPS);
-        check_near("emu against cpu, m", largest_difference(cpu, emu, scene.particles), 0, limit[precision]);
+        check_near("emu against cpu, m", largest_difference(cpu, emu, scene.particles.count), 0, limit[precision]);
         free(cpu);
         free(emu);
         pbd_scene_free(&scene);
@@ -278,8 +280,8 @@ UNUSED static void expect_first_order(const char *method, const char *words) {
     pbd_scene scene;
     make_mesh(&scene, false, 2e4);
     for (int k = 0; k < 4; k++) x[k] = march(method, PBD_PRECISION_F64, 1, &scene, words, 4e-4 / (1 << k), 50 << k);
-    const double first = largest_difference(x[1], x[2], scene.particles);
-    const double second = largest_difference(x[2], x[3], scene.particles);
+    const double first = largest_difference(x[1], x[2], scene.particles.count);
+    const double second = largest_difference(x[2], x[3], scene.particles.count);
     check_near("order in time: log2 of the ratio", log2(first / second), 1, 0.15);
     for (int k = 0; k < 4; k++) free(x[k]);
     pbd_scene_free(&scene);
@@ -300,23 +302,23 @@ UNUSED static void expect_refused(const char *method, const pbd_scene *scene, co
 UNUSED static void expect_bad_meshes_refused(const char *method) {
     pbd_scene scene;
     make_mesh(&scene, false, 1e4);
-    const uint32_t kept = scene.tet[4 * 7];
-    scene.tet[4 * 7] = scene.tet[4 * 7 + 1];
+    const uint32_t kept = scene.tets.corner[4 * 7];
+    scene.tets.corner[4 * 7] = scene.tets.corner[4 * 7 + 1];
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "tetrahedron 7 has no volume");
-    scene.tet[4 * 7] = kept;
-    const uint32_t other = scene.tet[4 * 3];
-    scene.tet[4 * 3] = scene.tet[4 * 3 + 1];
-    scene.tet[4 * 3 + 1] = other;
+    scene.tets.corner[4 * 7] = kept;
+    const uint32_t other = scene.tets.corner[4 * 3];
+    scene.tets.corner[4 * 3] = scene.tets.corner[4 * 3 + 1];
+    scene.tets.corner[4 * 3 + 1] = other;
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "tetrahedron 3 is inverted");
-    scene.tet[4 * 3 + 1] = scene.tet[4 * 3];
-    scene.tet[4 * 3] = other;
-    scene.positions[3 * scene.tet[4 * 5]] = (double)NAN;
+    scene.tets.corner[4 * 3 + 1] = scene.tets.corner[4 * 3];
+    scene.tets.corner[4 * 3] = other;
+    scene.particles.positions[3 * scene.tets.corner[4 * 5]] = (double)NAN;
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "is not finite");
     pbd_scene_free(&scene);
     make_mesh(&scene, true, 1e4);
-    scene.triangle[3 * 4] = scene.triangle[3 * 4 + 1];
+    scene.triangles.corner[3 * 4] = scene.triangles.corner[3 * 4 + 1];
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "triangle 4 has no area");
-    scene.triangles = 0;
+    scene.triangles.count = 0;
     expect_refused(method, &scene, "", PBD_BAD_INPUT, "neither tetrahedra nor triangles");
     pbd_scene_free(&scene);
 }

@@ -50,7 +50,7 @@ UNUSED static double *bar_solve(bar *b, const char *words) {
     bar_make(b, words);
     bar_open(b);
     check_ok(b->s.method->solve(b->s.state));
-    return positions_of(&b->s, b->scene.particles);
+    return positions_of(&b->s, b->scene.particles.count);
 }
 
 /* Fall of the centre of the end face, m. */

@@ -44,8 +44,8 @@ typedef struct march {
 
 /* Settings that make bodies small, of those that the case knows. */
 static size_t settings_of(const march *m, pbd_setting *setting) {
-    static const char *const words[] = {"cells=2",     "particles=300", "mode=dynamic", "reference=none",
-                                        "across=3",    "tori=2",        "sausages=1",   "particles_each=200",
+    static const char *const words[] = {"cells=2",     "particles=300", "mode=dynamic",     "reference=none",
+                                        "across=3",    "tori=2",        "sausages=1",       "particles_each=200",
                                         "stretch=1.1", "length=1.5",    "start_jitter=0.05"};
     size_t count = 0;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
@@ -98,8 +98,8 @@ static pbd_status go(int steps, const pbd_method *method, const pbd_scene *scene
     PBD_TRY(method->create(scene, values, exec, recorder, state));
     for (int i = 0; i < steps; i++) PBD_TRY(method->step(*state, step_of(values)));
     static const pbd_field fields[FIELDS] = {PBD_POSITIONS, PBD_VELOCITIES};
-    const size_t n = 3 * scene->particles;
-    out->particles = scene->particles;
+    const size_t n = 3 * scene->particles.count;
+    out->particles = scene->particles.count;
     for (int f = 0; f < FIELDS; f++) {
         out->of[f] = calloc(n + 1, sizeof(double));
         if (!out->of[f]) return pbd_error(PBD_FAILED, "out of memory");

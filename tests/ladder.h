@@ -137,7 +137,7 @@ UNUSED static void make_box(pbd_scene *scene, int nx, int ny, int nz, double edg
     const pbd_material material = {.E = 1, .nu = nu, .convention = PBD_D_PRINTED};
     *scene = (pbd_scene){0};
     check_ok(cube_mesh(cells, size, &material, scene));
-    scene->fixing = PBD_FIXED_RESET;
+    scene->hints.fixing = PBD_FIXED_RESET;
 }
 
 #endif

@@ -14,16 +14,16 @@ static void begin(world *w) {
     for (size_t i = 0; i < meshes_made; i++) collider_mesh_free(&meshes[i]);
     meshes_made = 0;
     world_begin(w);
-    w->scene.collider_mesh = meshes;
+    w->scene.colliders.mesh = meshes;
 }
 
 /* The next collider is the mesh that was just made. */
 static pbd_collider *add_mesh(world *w, pbd_status made) {
     check_ok(made);
-    pbd_collider *c = &w->collider[w->scene.colliders++];
+    pbd_collider *c = &w->collider[w->scene.colliders.count++];
     *c = still;
     c->mesh = meshes_made++;
-    w->scene.collider_meshes = meshes_made;
+    w->scene.colliders.meshes = meshes_made;
     return c;
 }
 
@@ -59,7 +59,7 @@ static void test_box_of_triangles_is_a_box(void **unused) {
         one.collider[1] = *mesh;
         one.collider[1].shape = PBD_BOX;
         memcpy(one.collider[1].half, half, sizeof half);
-        one.scene.colliders = 2;
+        one.scene.colliders.count = 2;
         put(&one, 0, 0, 0, 1, 0, 0);
         world_open(&one, PBD_CPU, 1);
         const collider_pose *pose = pose_of(&one, 0);
@@ -220,7 +220,7 @@ static void test_a_moving_mesh_carries_particles(void **unused) {
     world_open(&one, PBD_CPU, 2);
     for (int i = 0; i < 500; i++) step(&one, 0.002, 2, down);
     double worst = 0, off = 0;
-    for (size_t i = 0; i < one.scene.particles; i++) {
+    for (size_t i = 0; i < one.scene.particles.count; i++) {
         const double *from = one.positions + 3 * i, c = cos(0.5), s = sin(0.5);
         const real *x = one.x + 4 * i;
         worst = fmax(worst,
@@ -259,7 +259,7 @@ static void test_nobody_passes_a_thin_plate(void **unused) {
             step(&one, 0.001, 1, down);
             double centre[3], axis[3][3];
             collider_at(mesh, one.time, centre, axis);
-            for (size_t i = 0; i < one.scene.particles; i++) {
+            for (size_t i = 0; i < one.scene.particles.count; i++) {
                 double height = 0;
                 for (size_t d = 0; d < 3; d++) height += ((double)one.x[4 * i + d] - centre[d]) * axis[2][d];
                 const double side = i % 2 ? 1 : -1;
@@ -290,7 +290,7 @@ static void test_nobody_passes_the_bottom_of_a_wedge(void **unused) {
     world_open(&one, PBD_CPU, 1);
     for (int n = 0; n < 200; n++) {
         step(&one, 0.005, 1, down);
-        for (size_t i = 0; i < one.scene.particles; i++) {
+        for (size_t i = 0; i < one.scene.particles.count; i++) {
             const double x = (double)one.x[4 * i], z = (double)one.x[4 * i + 2];
             if (z < 10 && fabs((double)one.x[4 * i + 1]) < 9 && !(z > 10 * fabs(x) - 640 * rounding))
                 fail_msg("particle %zu is at %g, %g m", i, x, z);
@@ -322,7 +322,7 @@ static void test_a_tumbling_container_loses_nobody(void **unused) {
     for (int i = 0; i < 500; i++) step(&one, 0.004, 2, down);
     check_near("particles ever outside", recorded(&one, "particles_ever_outside"), 0, 0);
     double farthest = 0;
-    for (size_t i = 0; i < one.scene.particles; i++) {
+    for (size_t i = 0; i < one.scene.particles.count; i++) {
         const real *x = one.x + 4 * i;
         farthest = fmax(farthest, sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])));
     }
@@ -357,7 +357,8 @@ static void run_drum(world *w, int backend, int threads, int count, int steps) {
 
 static double farthest_apart(const world *a, const world *b) {
     double most = 0;
-    for (size_t i = 0; i < 4 * a->scene.particles; i++) most = fmax(most, fabs((double)a->x[i] - (double)b->x[i]));
+    for (size_t i = 0; i < 4 * a->scene.particles.count; i++)
+        most = fmax(most, fabs((double)a->x[i] - (double)b->x[i]));
     return most;
 }
 
@@ -372,7 +373,7 @@ static void test_anchors_change_nothing(void **unused) {
         for (int i = 0; i < 60; i++) step(w, 0.004, 2, down);
         world_close(w);
     }
-    assert_memory_equal(one.x, other.x, 4 * one.scene.particles * sizeof *one.x);
+    assert_memory_equal(one.x, other.x, 4 * one.scene.particles.count * sizeof *one.x);
 }
 
 static void test_threads_and_emulation(void **unused) {
@@ -380,7 +381,7 @@ static void test_threads_and_emulation(void **unused) {
     run_drum(&one, PBD_CPU, 1, 1500, 60);
     for (int threads = 3; threads <= 8; threads += 5) {
         run_drum(&other, PBD_CPU, threads, 1500, 60);
-        assert_memory_equal(one.x, other.x, 4 * one.scene.particles * sizeof *one.x);
+        assert_memory_equal(one.x, other.x, 4 * one.scene.particles.count * sizeof *one.x);
     }
     run_drum(&one, PBD_CPU, 1, 200, 5);
     run_drum(&other, PBD_EMU, 1, 200, 5);

@@ -30,7 +30,7 @@ UNUSED static map anywhere(void) {
 
 /* Tells positions = map of what is told now. */
 UNUSED static void apply(trial *t, map by) {
-    for (size_t p = 0; p < t->scene.particles; p++) {
+    for (size_t p = 0; p < t->scene.particles.count; p++) {
         double *x = t->x + 3 * p;
         const double old[3] = {x[0], x[1], x[2]};
         for (int i = 0; i < 3; i++) x[i] = by.m[i][0] * old[0] + by.m[i][1] * old[1] + by.m[i][2] * old[2] + by.by[i];

@@ -8,30 +8,30 @@ enum { SIDE = 6, MOST = 1000 };
 UNUSED static const double SPACING = 0.1;
 
 UNUSED static void open_scene(pbd_scene *scene, size_t particles) {
-    *scene = (pbd_scene){.particles = particles, .spacing = SPACING, .extent = 1, .duration = 1};
-    scene->positions = calloc(3 * particles, sizeof *scene->positions);
-    scene->velocities = calloc(3 * particles, sizeof *scene->velocities);
-    scene->masses = calloc(particles, sizeof *scene->masses);
+    *scene = (pbd_scene){.particles.count = particles, .particles.spacing = SPACING, .extent = 1, .duration = 1};
+    scene->particles.positions = calloc(3 * particles, sizeof *scene->particles.positions);
+    scene->particles.velocities = calloc(3 * particles, sizeof *scene->particles.velocities);
+    scene->particles.masses = calloc(particles, sizeof *scene->particles.masses);
 }
 
 /* `side` particles each way, jittered, of uneven masses, that move at random. */
 UNUSED static void make_cloud(pbd_scene *scene, int dimensions, size_t side, double jitter, double speed) {
     uint64_t seed = 5;
     open_scene(scene, dimensions == 2 ? side * side : side * side * side);
-    for (size_t p = 0; p < scene->particles; p++) {
+    for (size_t p = 0; p < scene->particles.count; p++) {
         const double cell[3] = {(double)(p % side), (double)(p / side % side), (double)(p / side / side)};
         for (size_t d = 0; d < (size_t)dimensions; d++) {
-            scene->positions[3 * p + d] = SPACING * (cell[d] + jitter * noise(&seed));
-            scene->velocities[3 * p + d] = speed * noise(&seed);
+            scene->particles.positions[3 * p + d] = SPACING * (cell[d] + jitter * noise(&seed));
+            scene->particles.velocities[3 * p + d] = speed * noise(&seed);
         }
-        scene->masses[p] = 0.01 * (1 + 0.3 * noise(&seed));
+        scene->particles.masses[p] = 0.01 * (1 + 0.3 * noise(&seed));
     }
 }
 
 UNUSED static double mean_density(const pbd_scene *scene, int dimensions) {
     double mass = 0;
-    for (size_t p = 0; p < scene->particles; p++) mass += scene->masses[p];
-    return mass / (double)scene->particles / pow(SPACING, dimensions);
+    for (size_t p = 0; p < scene->particles.count; p++) mass += scene->particles.masses[p];
+    return mass / (double)scene->particles.count / pow(SPACING, dimensions);
 }
 
 /* ---- The paper's equations, plainly ------------------------------------------------------------------------------ */
@@ -55,8 +55,8 @@ UNUSED static double W(const formulas *f, double r) {
 
 UNUSED static double density_at(const formulas *f, const pbd_scene *s, const double *x, size_t i) {
     double sum = 0;
-    for (size_t j = 0; j < s->particles; j++)
-        sum += s->masses[j] *
+    for (size_t j = 0; j < s->particles.count; j++)
+        sum += s->particles.masses[j] *
                W(f, hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]), x[3 * i + 2] - x[3 * j + 2]));
     return sum;
 }
@@ -64,16 +64,16 @@ UNUSED static double density_at(const formulas *f, const pbd_scene *s, const dou
 /* E = sum m k (ln(rho/rho0) + rho0/rho - 1): claims A5. */
 UNUSED static double stored_energy(const formulas *f, const pbd_scene *s, const double *x) {
     double sum = 0;
-    for (size_t i = 0; i < s->particles; i++) {
+    for (size_t i = 0; i < s->particles.count; i++) {
         const double ratio = density_at(f, s, x, i) / f->rest;
-        sum += s->masses[i] * f->k * (log(ratio) + 1 / ratio - 1);
+        sum += s->particles.masses[i] * f->k * (log(ratio) + 1 / ratio - 1);
     }
     return sum;
 }
 
 UNUSED static double kinetic(const pbd_scene *s, const double *v) {
     double sum = 0;
-    for (size_t i = 0; i < 3 * s->particles; i++) sum += 0.5 * s->masses[i / 3] * v[i] * v[i];
+    for (size_t i = 0; i < 3 * s->particles.count; i++) sum += 0.5 * s->particles.masses[i / 3] * v[i] * v[i];
     return sum;
 }
 

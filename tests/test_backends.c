@@ -22,14 +22,14 @@ static double *march(int backend, pbd_precision precision, const char *words, si
     solver s;
     make_box(&scene, 5, 5, 5, 0.4, 0.4);
     uint64_t seed = 9;
-    for (size_t i = 0; i < 3 * scene.particles; i++) scene.forces[i] = 0.02 * noise(&seed);
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) scene.loads.forces[i] = 0.02 * noise(&seed);
     check_ok(try_open_on(backend, &s, "pbd_distance", precision, 1, &scene, words));
     for (int i = 0; i < 5; i++) check_ok(s.method->step(s.state, 0.4));
-    double *x = positions_of(&s, scene.particles), *v = malloc(3 * scene.particles * sizeof *v);
+    double *x = positions_of(&s, scene.particles.count), *v = malloc(3 * scene.particles.count * sizeof *v);
     check_ok(s.method->read(s.state, PBD_VELOCITIES, v));
     *speed = 0;
-    for (size_t i = 0; i < 3 * scene.particles; i++) *speed = fmax(*speed, fabs(v[i]));
-    *particles = scene.particles;
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) *speed = fmax(*speed, fabs(v[i]));
+    *particles = scene.particles.count;
     free(v);
     solver_close(&s);
     pbd_scene_free(&scene);
@@ -76,7 +76,7 @@ static UNUSED void test_rest(void **unused) {
         pbd_scene scene;
         solver s;
         make_box(&scene, 1, 1, 1, 2, 0.3);
-        for (int a = 4; a < 8; a++) scene.forces[3 * a + 1] = 0.02;
+        for (int a = 4; a < 8; a++) scene.loads.forces[3 * a + 1] = 0.02;
         check_ok(try_open_on(on ? PBD_EMU : PBD_CPU, &s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, ""));
         check_ok(s.method->solve(s.state));
         check_ok(s.method->read(s.state, PBD_POSITIONS, x[on]));

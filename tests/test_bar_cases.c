@@ -35,7 +35,7 @@ static void test_shape_error(void **unused) {
     close_case(&t);
     for (size_t i = 0; i < sizeof squashed / sizeof *squashed; i++) {
         open_case(&t, "collapse", squashed[i].start);
-        memcpy(t.x, t.scene.start, 3 * t.scene.particles * sizeof *t.x);
+        memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
         check_near(squashed[i].start, shape_error(&t), squashed[i].error, 1e-14);
         check_metric(&t, "inverted_tets", 5 * 27, 0);
         close_case(&t);
@@ -84,11 +84,11 @@ static void test_noise(void **unused) {
     open_case(&a, "collapse", "cells=4 noise=0.1 seed=3");
     open_case(&b, "collapse", "cells=4 noise=0.1 seed=3");
     open_case(&c, "collapse", "cells=4 noise=0.1 seed=4");
-    for (size_t i = 0; i < 3 * a.scene.particles; i++) {
+    for (size_t i = 0; i < 3 * a.scene.particles.count; i++) {
         const double centre = i % 3 == 0 ? 0.5 : 0;
-        assert_true(a.scene.start[i] == b.scene.start[i]);
-        largest = fmax(largest, fabs(a.scene.start[i] - centre));
-        apart = fmax(apart, fabs(a.scene.start[i] - c.scene.start[i]));
+        assert_true(a.scene.particles.start[i] == b.scene.particles.start[i]);
+        largest = fmax(largest, fabs(a.scene.particles.start[i] - centre));
+        apart = fmax(apart, fabs(a.scene.particles.start[i] - c.scene.particles.start[i]));
     }
     print_message("noise up to %.4g m, of 0.025 allowed\n", largest);
     assert_true(largest <= 0.025 && largest > 0.02);
@@ -104,25 +104,26 @@ static void test_helix(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "twist", "revolutions=1.5 cells=4");
-    memcpy(t.x, t.scene.start, 3 * t.scene.particles * sizeof *t.x);
+    memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
     measure(&t);
     check_metric(&t, "helix_deviation", 0, 1e-14);
     check_metric(&t, "axis_deviation", 0, 1e-15);
     check_metric(&t, "inverted_tets", 0, 0);
     /* The turned end, at x = 1: half a turn, so that y and z change sign. */
-    const double *rest = t.scene.positions + 3 * (t.scene.particles - 1);
-    const double *end = t.scene.start + 3 * (t.scene.particles - 1);
+    const double *rest = t.scene.particles.positions + 3 * (t.scene.particles.count - 1);
+    const double *end = t.scene.particles.start + 3 * (t.scene.particles.count - 1);
     check_near("y of the last particle", end[1], -rest[1], 1e-14);
     check_near("z of it", end[2], -rest[2], 1e-14);
     /* Layers in turn wider and narrower by 3 %: about their mean over the 11 middle layers (5 to 15, mean sign 1/11)
      * particles at 5 x 5 places have mean y^2 + z^2 = width^2/4. */
-    for (size_t p = 0; p < t.scene.particles; p++)
+    for (size_t p = 0; p < t.scene.particles.count; p++)
         for (size_t d = 1; d < 3; d++) t.x[3 * p + d] *= p / 25 % 2 ? 0.97 : 1.03;
     measure(&t);
     check_metric(&t, "helix_deviation", 0.03 * 0.5 * sqrt(1 - 1.0 / 121), 1e-14);
     check_metric(&t, "axis_deviation", 0, 1e-15);
     /* And moved off the axis, by a quarter of the width at most. */
-    for (size_t p = 0; p < t.scene.particles; p++) t.x[3 * p + 1] += 0.05 * sin(PI * (double)(p / 25) / 20); /* m */
+    for (size_t p = 0; p < t.scene.particles.count; p++)
+        t.x[3 * p + 1] += 0.05 * sin(PI * (double)(p / 25) / 20); /* m */
     measure(&t);
     check_metric(&t, "axis_deviation", 0.25, 1e-14);
     close_case(&t);
@@ -137,7 +138,7 @@ static void test_saint_venant(void **unused) {
     for (int i = 0; i < 2; i++) {
         trial t;
         open_case(&t, "twist", words[i]);
-        memcpy(t.x, t.scene.start, 3 * t.scene.particles * sizeof *t.x);
+        memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
         measure(&t);
         off[i] = told_metric(&t, "saint_venant_ratio") / (1 / 6.0 / 0.140577) - 1;
         close_case(&t);
@@ -230,13 +231,14 @@ static void test_plate(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "heavy_drop", "cells=4 yield_strain=0.02 creep=30 load_time=1 duration=2");
-    check_near("yield", t.scene.material.yield_strain, 0.02, 0);
-    check_near("creep, 1/s", t.scene.material.creep, 30, 0);
-    assert_string_equal(t.scene.material.law, "stvk");
+    check_near("yield", t.scene.material->yield_strain, 0.02, 0);
+    check_near("creep, 1/s", t.scene.material->creep, 30, 0);
+    assert_string_equal(t.scene.material->law, "stvk");
     static const double down[] = {0, 0.2, -0.05, 0.03};
     for (int look = 0; look < 4; look++) {
-        for (size_t p = 0; p < t.scene.particles; p++)
-            t.x[3 * p + 2] = t.scene.positions[3 * p + 2] - down[look] * sin(PI * t.scene.positions[3 * p]);
+        for (size_t p = 0; p < t.scene.particles.count; p++)
+            t.x[3 * p + 2] =
+                t.scene.particles.positions[3 * p + 2] - down[look] * sin(PI * t.scene.particles.positions[3 * p]);
         observe(&t, look);
     }
     measure(&t);
@@ -246,8 +248,8 @@ static void test_plate(void **unused) {
     check_metric(&t, "residual_deflection", 0.03 * there, 1e-14);
     check_metric(&t, "kept_deflection", 0.15, 1e-13);
     assert_int_equal(t.result.series_count, 3 + 3); /* looks; and the shape at the end */
-    check_near("z of the last particle", t.result.series[5].values[t.scene.particles - 1],
-               t.x[3 * t.scene.particles - 1], 0);
+    check_near("z of the last particle", t.result.series[5].values[t.scene.particles.count - 1],
+               t.x[3 * t.scene.particles.count - 1], 0);
     close_case(&t);
     open_case(&t, "heavy_drop", "cells=4");
     apply(&t, anywhere());

@@ -57,14 +57,14 @@ static double slide(const char *method, const char *words, double angle, double 
     char given[200];
     snprintf(given, sizeof given, "pose=flat gap=0 v0=0 cells=2 length=0.6 width=0.4 E=1e6 friction=%g", friction);
     open_case(&t, "bounce", given);
-    t.scene.gravity[0] = 9.81 * sin(angle);
-    t.scene.gravity[2] = -9.81 * cos(angle);
+    t.scene.loads.gravity[0] = 9.81 * sin(angle);
+    t.scene.loads.gravity[2] = -9.81 * cos(angle);
     solver_open(&s, method, PBD_PRECISION_F64, 1, &t.scene, words);
     const double dt = 0.002;
     for (int i = 0; i < (int)lround(seconds / dt); i++) check_ok(s.method->step(s.state, dt));
-    double *x = positions_of(&s, t.scene.particles), far = 0;
-    for (size_t i = 0; i < t.scene.particles; i++)
-        far += (x[3 * i] - t.scene.positions[3 * i]) / (double)t.scene.particles;
+    double *x = positions_of(&s, t.scene.particles.count), far = 0;
+    for (size_t i = 0; i < t.scene.particles.count; i++)
+        far += (x[3 * i] - t.scene.particles.positions[3 * i]) / (double)t.scene.particles.count;
     free(x);
     solver_close(&s);
     close_case(&t);
@@ -94,37 +94,40 @@ enum { BARS = 2 };
 static void make_two_bars(pbd_scene *scene, double speed, double gap) {
     trial t;
     open_case(&t, "bounce", "pose=flat gap=0 gravity=0 v0=0 cells=2 length=0.4 width=0.2 E=2e4");
-    const size_t n = t.scene.particles, tets = t.scene.tets;
+    const size_t n = t.scene.particles.count, tets = t.scene.tets.count;
     allocate_scene(scene, BARS * n, BARS * tets, 0);
-    free(scene->start);
-    scene->start = NULL;
-    scene->material = t.scene.material;
-    scene->velocities = calloc(3 * BARS * n, sizeof(double));
-    scene->body = calloc(BARS * n, sizeof(uint32_t));
+    free(scene->particles.start);
+    scene->particles.start = NULL;
+    scene->material[0] = t.scene.material[0];
+    scene->particles.velocities = calloc(3 * BARS * n, sizeof(double));
+    scene->particles.body = calloc(BARS * n, sizeof(uint32_t));
     scene->contact = (pbd_contact){.radius = calloc(BARS * n, sizeof(double)), .between_bodies = true};
-    scene->bodies = BARS;
+    scene->particles.bodies = BARS;
     const double radius = 0.05;
     for (size_t b = 0; b < BARS; b++) {
         for (size_t i = 0; i < n; i++) {
             const size_t k = b * n + i;
-            for (size_t d = 0; d < 3; d++) scene->positions[3 * k + d] = t.scene.positions[3 * i + d];
-            scene->positions[3 * k] += (double)b * (0.4 + 2 * radius + gap);
-            scene->positions[3 * k + 1] += (double)b * 0.03; /* so that nothing is even */
-            scene->velocities[3 * k] = b ? -speed : speed;
-            scene->masses[k] = t.scene.masses[i];
-            scene->body[k] = (uint32_t)b;
+            for (size_t d = 0; d < 3; d++)
+                scene->particles.positions[3 * k + d] = t.scene.particles.positions[3 * i + d];
+            scene->particles.positions[3 * k] += (double)b * (0.4 + 2 * radius + gap);
+            scene->particles.positions[3 * k + 1] += (double)b * 0.03; /* so that nothing is even */
+            scene->particles.velocities[3 * k] = b ? -speed : speed;
+            scene->particles.masses[k] = t.scene.particles.masses[i];
+            scene->particles.body[k] = (uint32_t)b;
             scene->contact.radius[k] = radius;
         }
-        for (size_t i = 0; i < 4 * tets; i++) scene->tet[4 * b * tets + i] = t.scene.tet[i] + (uint32_t)(b * n);
+        for (size_t i = 0; i < 4 * tets; i++)
+            scene->tets.corner[4 * b * tets + i] = t.scene.tets.corner[i] + (uint32_t)(b * n);
     }
     close_case(&t);
 }
 
 static void momenta(const pbd_scene *scene, const solver *s, double out[BARS]) {
-    double *v = malloc(3 * scene->particles * sizeof *v);
+    double *v = malloc(3 * scene->particles.count * sizeof *v);
     check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
     out[0] = out[1] = 0;
-    for (size_t i = 0; i < scene->particles; i++) out[scene->body[i]] += scene->masses[i] * v[3 * i];
+    for (size_t i = 0; i < scene->particles.count; i++)
+        out[scene->particles.body[i]] += scene->particles.masses[i] * v[3 * i];
     free(v);
 }
 
@@ -138,12 +141,12 @@ static double volume_of(const double *a, const double *b, const double *c, const
 /* Particles of one bar that are inside an element of the other. */
 static int inside_other(const pbd_scene *scene, const double *x) {
     int found = 0;
-    for (size_t t = 0; t < scene->tets; t++) {
-        const uint32_t *c = scene->tet + 4 * t;
+    for (size_t t = 0; t < scene->tets.count; t++) {
+        const uint32_t *c = scene->tets.corner + 4 * t;
         const double *a[4] = {x + 3 * c[0], x + 3 * c[1], x + 3 * c[2], x + 3 * c[3]};
         const double whole = volume_of(a[0], a[1], a[2], a[3]);
-        for (size_t p = 0; p < scene->particles; p++) {
-            if (scene->body[p] == scene->body[c[0]]) continue;
+        for (size_t p = 0; p < scene->particles.count; p++) {
+            if (scene->particles.body[p] == scene->particles.body[c[0]]) continue;
             const double *q = x + 3 * p;
             found += volume_of(q, a[1], a[2], a[3]) * whole > 0 && volume_of(a[0], q, a[2], a[3]) * whole > 0 &&
                      volume_of(a[0], a[1], q, a[3]) * whole > 0 && volume_of(a[0], a[1], a[2], q) * whole > 0;
@@ -170,7 +173,7 @@ static void test_two_bars_meet(void **unused) {
             momenta(&scene, &s, before);
             for (int i = 0; i < 150; i++) {
                 check_ok(s.method->step(s.state, 0.002));
-                double *x = positions_of(&s, scene.particles);
+                double *x = positions_of(&s, scene.particles.count);
                 const int inside = inside_other(&scene, x);
                 if (inside > most_inside) most_inside = inside;
                 free(x);
@@ -199,12 +202,12 @@ static void test_threads_backends_precisions(void **unused) {
             double *three = march(methods[m], PBD_PRECISION_F64, 3, &scene, words, 0.002, 12);
             double *eight = march(methods[m], PBD_PRECISION_F64, 8, &scene, words, 0.002, 12);
             double *single = march(methods[m], PBD_PRECISION_F32, 1, &scene, words, 0.002, 12);
-            expect_same_bits("3 threads", one, three, scene.particles);
-            expect_same_bits("8 threads", one, eight, scene.particles);
-            check_near("f32 against f64, m", largest_difference(one, single, scene.particles), 0, 1e-4);
+            expect_same_bits("3 threads", one, three, scene.particles.count);
+            expect_same_bits("8 threads", one, eight, scene.particles.count);
+            check_near("f32 against f64, m", largest_difference(one, single, scene.particles.count), 0, 1e-4);
 #if !defined(__SANITIZE_THREAD__) /* a pthread for each thread of the emulation takes its time */
             double *emu = march_on(PBD_EMU, methods[m], PBD_PRECISION_F64, 1, &scene, words, 0.002, 12);
-            check_near("emu against cpu, m", largest_difference(one, emu, scene.particles), 0, 1e-11);
+            check_near("emu against cpu, m", largest_difference(one, emu, scene.particles.count), 0, 1e-11);
             free(emu);
 #endif
             free(one), free(three), free(eight), free(single);
@@ -218,10 +221,10 @@ static void test_saved_and_loaded(void **unused) {
     trial t;
     solver s;
     open_case(&t, "bounce", "pose=corner gap=0 friction=0.4 cells=2");
-    t.scene.collider[0].velocity[2] = 1.5;
-    t.scene.collider[0].spin[0] = 2;
-    t.scene.collider[0].begin = 0.004;
-    t.scene.collider[0].end = 0.03;
+    t.scene.colliders.item[0].velocity[2] = 1.5;
+    t.scene.colliders.item[0].spin[0] = 2;
+    t.scene.colliders.item[0].begin = 0.004;
+    t.scene.colliders.item[0].end = 0.03;
     solver_open(&s, "strain_energy", PBD_PRECISION_F32, 1, &t.scene, "");
     size_t bytes = 0;
     check_ok(s.method->save(s.state, NULL, &bytes));
@@ -230,11 +233,11 @@ static void test_saved_and_loaded(void **unused) {
         if (i == 10) check_ok(s.method->save(s.state, blob, &bytes));
         check_ok(s.method->step(s.state, 0.001));
     }
-    double *first = positions_of(&s, t.scene.particles);
+    double *first = positions_of(&s, t.scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
     for (int i = 10; i < 20; i++) check_ok(s.method->step(s.state, 0.001));
-    double *again = positions_of(&s, t.scene.particles);
-    expect_same_bits("after loading", first, again, t.scene.particles);
+    double *again = positions_of(&s, t.scene.particles.count);
+    expect_same_bits("after loading", first, again, t.scene.particles.count);
     free(first), free(again), free(blob);
     solver_close(&s);
     close_case(&t);
@@ -248,12 +251,12 @@ static void test_bounce_measures_what_it_says(void **unused) {
     trial t;
     open_case(&t, "bounce", "v0=3 gap=0.25 gravity=0 cells=1 duration=1 length=1 width=0.5 E=100 density=4");
     double lowest = INFINITY;
-    for (size_t i = 0; i < t.scene.particles; i++) lowest = fmin(lowest, t.x[3 * i + 2]);
+    for (size_t i = 0; i < t.scene.particles.count; i++) lowest = fmin(lowest, t.x[3 * i + 2]);
     check_near("lowest at the start, m", lowest, 0.25, 1e-15);
     static const struct {
         double z, speed; /* of the whole body, from where it started */
     } at[] = {{0, -3}, {-0.25, -3}, {-0.3, 1}, {-0.25, 2}, {0, 2.4}, {0.1, 2.4}};
-    const size_t n = t.scene.particles;
+    const size_t n = t.scene.particles.count;
     double *start = malloc(3 * n * sizeof *start);
     memcpy(start, t.x, 3 * n * sizeof *start);
     for (int k = 0; k < 6; k++) {
@@ -287,7 +290,7 @@ static void test_corner_points_down(void **unused) {
     open_case(&t, "bounce", "pose=corner length=0.5 width=0.5 cells=1 gap=0.1");
     size_t low = 0;
     double highest = 0;
-    for (size_t i = 0; i < t.scene.particles; i++) {
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
         low += t.x[3 * i + 2] < 0.1 + 1e-9;
         highest = fmax(highest, t.x[3 * i + 2]);
     }
@@ -337,7 +340,7 @@ static void test_bad_input(void **unused) {
     trial t;
     solver s;
     open_case(&t, "bounce", "");
-    t.scene.collider[0].axis[2][2] = 0;
+    t.scene.colliders.item[0].axis[2][2] = 0;
     const pbd_status status = try_open(&s, "strain_based", PBD_PRECISION_F64, 1, &t.scene, "");
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "invalid frame"));

@@ -11,20 +11,20 @@
 static void make_strip(pbd_scene *scene, int n, int across, double h, double mass_per_area) {
     const size_t side = (size_t)across + 1, columns = (size_t)n + 2;
     allocate_scene(scene, side * columns, 0, 2 * (size_t)(n + 1) * (size_t)across);
-    free(scene->start);
-    scene->start = NULL;
-    scene->material = (pbd_material){.E = 1e6, .nu = 0, .density = 1, .law = "stvk", .thickness = 0.01};
-    scene->fixed_particle = calloc(2 * side, sizeof(uint32_t));
+    free(scene->particles.start);
+    scene->particles.start = NULL;
+    scene->material[0] = (pbd_material){.E = 1e6, .nu = 0, .density = 1, .law = "stvk", .thickness = 0.01};
+    scene->particles.fixed_particle = calloc(2 * side, sizeof(uint32_t));
     for (size_t i = 0; i < columns; i++)
         for (size_t j = 0; j < side; j++) {
             const size_t p = i * side + j;
-            scene->positions[3 * p] = h * ((double)i - 1);
-            scene->positions[3 * p + 1] = h * (double)j;
-            scene->masses[p] =
+            scene->particles.positions[3 * p] = h * ((double)i - 1);
+            scene->particles.positions[3 * p + 1] = h * (double)j;
+            scene->particles.masses[p] =
                 mass_per_area * h * h * (i == 0 || i == columns - 1 ? 0.5 : 1) * (j == 0 || j == side - 1 ? 0.5 : 1);
-            if (i < 2) scene->fixed_particle[scene->fixed++] = (uint32_t)p;
+            if (i < 2) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)p;
         }
-    uint32_t *triangle = scene->triangle;
+    uint32_t *triangle = scene->triangles.corner;
     for (size_t i = 0; i + 1 < columns; i++)
         for (size_t j = 0; j < (size_t)across; j++, triangle += 6) {
             const uint32_t a = (uint32_t)(i * side + j), b = (uint32_t)(a + side), c = b + 1, d = a + 1;
@@ -39,8 +39,8 @@ enum { CLOTH_PARTICLES = 35 };
 /* Squares at random places under gravity, held at x = 0, with bending. */
 static void make_cloth(pbd_scene *scene, double E) {
     make_cubes(scene, (const int[3]){6, 4, 0}, E);
-    scene->material.law = "stvk";
-    scene->cloth_bending = 1e-3 * E * scene->material.thickness;
+    scene->material->law = "stvk";
+    scene->material->bending = 1e-3 * E * scene->material->thickness;
 }
 
 /* ---- Corrections against differences ----------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a
 static void strain(const pbd_scene *scene, const double *x, double out[3]) {
     element_shape shape;
     double a[3], b[3], f[2][3];
-    const uint32_t *c = scene->triangle;
+    const uint32_t *c = scene->triangles.corner;
     check_ok(element_shape_of(scene, 3, 0, &shape));
     vector(x, c[2], c[0], a);
     vector(x, c[2], c[1], b);
@@ -84,15 +84,15 @@ static double fold(const double *x, const uint32_t hinge[4]) {
 
 static void check_momenta(const pbd_scene *scene, const double *from, const double *to) {
     double linear[3] = {0}, angular[3] = {0}, size = 0, rounding = 0;
-    for (size_t p = 0; p < scene->particles; p++) {
+    for (size_t p = 0; p < scene->particles.count; p++) {
         double move[3], turn[3];
-        for (size_t d = 0; d < 3; d++) move[d] = scene->masses[p] * (to[3 * p + d] - from[3 * p + d]);
+        for (size_t d = 0; d < 3; d++) move[d] = scene->particles.masses[p] * (to[3 * p + d] - from[3 * p + d]);
         cross(from + 3 * p, move, turn);
         for (size_t d = 0; d < 3; d++) {
             linear[d] += move[d];
             angular[d] += turn[d];
             size += fabs(move[d]);
-            rounding += 2.3e-16 * scene->masses[p] * fabs(from[3 * p + d]);
+            rounding += 2.3e-16 * scene->particles.masses[p] * fabs(from[3 * p + d]);
         }
     }
     for (int d = 0; d < 3; d++) {
@@ -123,25 +123,25 @@ static void test_stretch(void **unused) {
     for (int soft = 0; soft < 2; soft++) {
         pbd_scene scene;
         make_element(&scene, true, 7);
-        scene.material.law = "stvk";
-        scene.material.E = soft ? 3e3 : 3e7;
-        const pbd_material *m = &scene.material;
+        scene.material->law = "stvk";
+        scene.material->E = soft ? 3e3 : 3e7;
+        const pbd_material *m = scene.material;
         double c[3], gradient[3][9], g[3][3] = {{0}}, r[3], lambda[3], worst = 0, scale = 0;
         element_shape shape;
         check_ok(element_shape_of(&scene, 3, 0, &shape));
-        strain(&scene, scene.start, c);
+        strain(&scene, scene.particles.start, c);
         for (size_t i = 0; i < 9; i++) {
             double moved[9], up[3], down[3];
-            memcpy(moved, scene.start, sizeof moved);
-            moved[i] = scene.start[i] + eps;
+            memcpy(moved, scene.particles.start, sizeof moved);
+            moved[i] = scene.particles.start[i] + eps;
             strain(&scene, moved, up);
-            moved[i] = scene.start[i] - eps;
+            moved[i] = scene.particles.start[i] - eps;
             strain(&scene, moved, down);
             for (int k = 0; k < 3; k++) gradient[k][i] = (up[k] - down[k]) / (2 * eps);
         }
         for (int k = 0; k < 9; k++)
             for (int i = 0; i < 9; i++)
-                g[k / 3][k % 3] += gradient[k / 3][i] * gradient[k % 3][i] / scene.masses[i / 3];
+                g[k / 3][k % 3] += gradient[k / 3][i] * gradient[k % 3][i] / scene.particles.masses[i / 3];
         const double alpha = 1 / (m->E * shape.size * m->thickness * dt * dt);
         g[0][0] += alpha;
         g[1][1] += alpha;
@@ -153,12 +153,12 @@ static void test_stretch(void **unused) {
         double *x = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=1", dt, 1);
         for (size_t i = 0; i < 9; i++) {
             double wanted = 0;
-            for (int k = 0; k < 3; k++) wanted += gradient[k][i] * lambda[k] / scene.masses[i / 3];
-            worst = fmax(worst, fabs(x[i] - scene.start[i] - wanted));
+            for (int k = 0; k < 3; k++) wanted += gradient[k][i] * lambda[k] / scene.particles.masses[i / 3];
+            worst = fmax(worst, fabs(x[i] - scene.particles.start[i] - wanted));
             scale = fmax(scale, fabs(wanted));
         }
         check_near("a triangle's move against differences, relative", worst / scale, 0, 1e-6);
-        check_momenta(&scene, scene.start, x);
+        check_momenta(&scene, scene.particles.start, x);
         free(x);
         pbd_scene_free(&scene);
     }
@@ -171,12 +171,12 @@ static void one_fold(double angle, double bent) {
     allocate_scene(&scene, 4, 0, 2);
     const double rest[12] = {0, 0, 0, 0.3, 1, 0.1, 0.9, 0.4, 0, -0.7, 0.5, bent};
     const uint32_t triangle[6] = {2, 1, 0, 0, 1, 3}, hinge[4] = {0, 1, 2, 3};
-    memcpy(scene.positions, rest, sizeof rest);
-    memcpy(scene.start, rest, sizeof rest);
-    memcpy(scene.triangle, triangle, sizeof triangle);
-    for (size_t p = 0; p < 4; p++) scene.masses[p] = 1 + 0.3 * (double)p;
-    scene.material = (pbd_material){.E = 1e-20, .nu = 0.3, .density = 1, .law = "stvk", .thickness = 1};
-    scene.cloth_bending = 40;
+    memcpy(scene.particles.positions, rest, sizeof rest);
+    memcpy(scene.particles.start, rest, sizeof rest);
+    memcpy(scene.triangles.corner, triangle, sizeof triangle);
+    for (size_t p = 0; p < 4; p++) scene.particles.masses[p] = 1 + 0.3 * (double)p;
+    scene.material[0] = (pbd_material){.E = 1e-20, .nu = 0.3, .density = 1, .law = "stvk", .thickness = 1};
+    scene.material->bending = 40;
     /* Corner 3 turns about the edge from 0 to 1. */
     double axis[3], arm[3], side[3];
     vector(rest, 0, 1, axis);
@@ -186,35 +186,35 @@ static void one_fold(double angle, double bent) {
     cross(axis, arm, side);
     const double along = dot(axis, arm);
     for (int d = 0; d < 3; d++)
-        scene.start[9 + d] = along * axis[d] + cos(angle) * (arm[d] - along * axis[d]) + sin(angle) * side[d];
+        scene.particles.start[9 + d] = along * axis[d] + cos(angle) * (arm[d] - along * axis[d]) + sin(angle) * side[d];
     double gradient[12], q = 0, area = 0, worst = 0, scale = 0;
     for (size_t t = 0; t < 2; t++) {
         element_shape shape;
         check_ok(element_shape_of(&scene, 3, t, &shape));
         area += shape.size;
     }
-    const double k = scene.cloth_bending * length * length / area * dt * dt;
+    const double k = scene.material->bending * length * length / area * dt * dt;
     for (size_t i = 0; i < 12; i++) {
         double moved[12];
-        memcpy(moved, scene.start, sizeof moved);
-        moved[i] = scene.start[i] + eps;
+        memcpy(moved, scene.particles.start, sizeof moved);
+        moved[i] = scene.particles.start[i] + eps;
         gradient[i] = fold(moved, hinge);
-        moved[i] = scene.start[i] - eps;
+        moved[i] = scene.particles.start[i] - eps;
         gradient[i] = (gradient[i] - fold(moved, hinge)) / (2 * eps);
-        q += k * gradient[i] * gradient[i] / scene.masses[i / 3];
+        q += k * gradient[i] * gradient[i] / scene.particles.masses[i / 3];
     }
-    const double c = fold(scene.start, hinge) - fold(rest, hinge);
+    const double c = fold(scene.particles.start, hinge) - fold(rest, hinge);
     double *x = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=1", dt, 1);
     for (size_t i = 0; i < 12; i++) {
-        const double wanted = -k * c / (1 + q) * gradient[i] / scene.masses[i / 3];
-        worst = fmax(worst, fabs(x[i] - scene.start[i] - wanted));
+        const double wanted = -k * c / (1 + q) * gradient[i] / scene.particles.masses[i / 3];
+        worst = fmax(worst, fabs(x[i] - scene.particles.start[i] - wanted));
         scale = fmax(scale, fabs(wanted));
     }
     char what[120];
     snprintf(what, sizeof what, "a hinge turned by %g, at rest %.3g: move against differences, relative", angle,
              fold(rest, hinge));
     check_near(what, worst / scale, 0, 1e-6);
-    check_momenta(&scene, scene.start, x);
+    check_momenta(&scene, scene.particles.start, x);
     free(x);
     pbd_scene_free(&scene);
 }
@@ -236,8 +236,8 @@ static void test_pulled_strip(void **unused) {
     for (int k = 0; k < 2; k++) {
         pbd_scene scene;
         make_strip(&scene, 4, 2, 0.1, 1);
-        const double force = pulls[k] * scene.material.E * scene.material.thickness * 0.2;
-        for (size_t j = 0; j < 3; j++) scene.forces[3 * (3 * 5 + j)] = force * (j == 1 ? 0.5 : 0.25);
+        const double force = pulls[k] * scene.material->E * scene.material->thickness * 0.2;
+        for (size_t j = 0; j < 3; j++) scene.loads.forces[3 * (3 * 5 + j)] = force * (j == 1 ? 0.5 : 0.25);
         double s = 1 + pulls[k];
         for (int i = 0; i < 50; i++) s -= (s * (s * s - 1) / 2 - pulls[k]) / ((3 * s * s - 1) / 2);
         double *x = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=200 damping=60", 0.002, 400);
@@ -259,12 +259,12 @@ static void test_rolled_sheet(void **unused) {
         pbd_scene scene;
         hinges of;
         make_strip(&scene, n, 2, h, 1);
-        scene.fixed = 0;
+        scene.particles.fixed = 0;
         check_ok(hinges_make(&scene, &of));
-        double *x = malloc(3 * scene.particles * sizeof *x), energy = 0;
-        for (size_t p = 0; p < scene.particles; p++) {
-            const double angle = scene.positions[3 * p] / radius;
-            const double at[3] = {radius * sin(angle), scene.positions[3 * p + 1], radius * cos(angle)};
+        double *x = malloc(3 * scene.particles.count * sizeof *x), energy = 0;
+        for (size_t p = 0; p < scene.particles.count; p++) {
+            const double angle = scene.particles.positions[3 * p] / radius;
+            const double at[3] = {radius * sin(angle), scene.particles.positions[3 * p + 1], radius * cos(angle)};
             memcpy(x + 3 * p, at, sizeof at);
         }
         for (size_t k = 0; k < of.count; k++) {
@@ -297,11 +297,11 @@ static void solve_dense(double *m, double *r, size_t n) {
 
 /* A flat sheet's z under its weight by the linear equations of the hinges' energies, their gradients by differences. */
 static double *flat_sag(const pbd_scene *scene) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     double *m = calloc(n * n, sizeof *m), *r = calloc(n, sizeof *r), *x = malloc(3 * n * sizeof *x);
     hinges h;
     check_ok(hinges_make(scene, &h));
-    memcpy(x, scene->positions, 3 * n * sizeof *x);
+    memcpy(x, scene->particles.positions, 3 * n * sizeof *x);
     for (size_t k = 0; k < h.count; k++) {
         const uint32_t *c = h.corner + 4 * k;
         double g[4];
@@ -312,11 +312,11 @@ static double *flat_sag(const pbd_scene *scene) {
             *z = 0;
         }
         for (int i = 0; i < 16; i++)
-            m[n * c[i / 4] + c[i % 4]] += scene->cloth_bending * h.stiffness[k] * g[i / 4] * g[i % 4];
+            m[n * c[i / 4] + c[i % 4]] += scene->material->bending * h.stiffness[k] * g[i / 4] * g[i % 4];
     }
-    for (size_t p = 0; p < n; p++) r[p] = scene->masses[p] * scene->gravity[2];
-    for (size_t k = 0; k < scene->fixed; k++) {
-        const size_t p = scene->fixed_particle[k];
+    for (size_t p = 0; p < n; p++) r[p] = scene->particles.masses[p] * scene->loads.gravity[2];
+    for (size_t k = 0; k < scene->particles.fixed; k++) {
+        const size_t p = scene->particles.fixed_particle[k];
         for (size_t j = 0; j < n; j++) m[n * p + j] = m[n * j + p] = 0;
         m[n * p + p] = 1;
         r[p] = 0;
@@ -334,9 +334,9 @@ static double bent_strip(int n, int across, double E, double gravity, double ben
     const double length = 0.2, mass = 0.1;
     pbd_scene scene;
     make_strip(&scene, n, across, length / n, mass);
-    scene.material.E = E;
-    scene.cloth_bending = bending;
-    scene.gravity[2] = -gravity;
+    scene.material->E = E;
+    scene.material->bending = bending;
+    scene.loads.gravity[2] = -gravity;
     double *x = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, words, dt, steps), *z = flat_sag(&scene);
     const size_t end = (size_t)(across + 1) * (size_t)(n + 1) + (size_t)across / 2;
     const double by_hand = gravity * mass * pow(length, 4) / (8 * bending);
@@ -364,15 +364,15 @@ static void test_bent_strip(void **unused) {
 /* The energy of a mesh of linear membrane elements of Saint Venant-Kirchhoff's law: strains by lengths and angles of
  * edges alone, C = F^T F in the basis of two edges at rest. */
 static double membrane_energy(const pbd_scene *scene, const double *x) {
-    const pbd_material *m = &scene->material;
+    const pbd_material *m = scene->material;
     double sum = 0;
-    for (size_t t = 0; t < scene->triangles; t++) {
-        const uint32_t *c = scene->triangle + 3 * t;
+    for (size_t t = 0; t < scene->triangles.count; t++) {
+        const uint32_t *c = scene->triangles.corner + 3 * t;
         double a[3], b[3], A[3], B[3], n[3], g[4], e[4];
         vector(x, c[0], c[1], a);
         vector(x, c[0], c[2], b);
-        vector(scene->positions, c[0], c[1], A);
-        vector(scene->positions, c[0], c[2], B);
+        vector(scene->particles.positions, c[0], c[1], A);
+        vector(scene->particles.positions, c[0], c[2], B);
         cross(A, B, n);
         const double det = dot(n, n); /* of the metric at rest */
         const double low[3] = {(dot(a, a) - dot(A, A)) / 2, (dot(a, b) - dot(A, B)) / 2, (dot(b, b) - dot(B, B)) / 2};
@@ -394,14 +394,14 @@ static void test_hanging_against_fem(void **unused) {
     pbd_scene scene;
     make_cloth(&scene, 1e4);
     const double gravity[3] = {5, 0.7, 0}; /* away from the held side, and a little across */
-    scene.cloth_bending = 0;
-    memcpy(scene.gravity, gravity, sizeof gravity);
-    for (size_t p = 0; p < scene.particles; p++) scene.masses[p] = 0.02;
+    scene.material->bending = 0;
+    memcpy(scene.loads.gravity, gravity, sizeof gravity);
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.masses[p] = 0.02;
     double *x = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=30 damping=10", 0.004, 700);
     bool held[CLOTH_PARTICLES] = {false};
     double worst = 0, sag = 0;
-    for (size_t k = 0; k < scene.fixed; k++) held[scene.fixed_particle[k]] = true;
-    for (size_t i = 0; i < 3 * scene.particles; i++) {
+    for (size_t k = 0; k < scene.particles.fixed; k++) held[scene.particles.fixed_particle[k]] = true;
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) {
         if (held[i / 3]) continue;
         const double eps = 1e-6, was = x[i];
         x[i] = was + eps;
@@ -409,8 +409,8 @@ static void test_hanging_against_fem(void **unused) {
         x[i] = was - eps;
         const double force = -(up - membrane_energy(&scene, x)) / (2 * eps);
         x[i] = was;
-        worst = fmax(worst, fabs(force + scene.masses[i / 3] * gravity[i % 3]));
-        sag = fmax(sag, fabs(x[i] - scene.positions[i]));
+        worst = fmax(worst, fabs(force + scene.particles.masses[i / 3] * gravity[i % 3]));
+        sag = fmax(sag, fabs(x[i] - scene.particles.positions[i]));
     }
     check_near("hanging sheet: what FEM's equations leave, of a node's weight", worst / (0.02 * 5), 0, 1e-5);
     assert_true(sag > 0.01);
@@ -462,15 +462,15 @@ static void test_frame_and_units(void **unused) {
         pbd_scene scene;
         make_cloth(&scene, 1e4);
         if (k == 1) {
-            turn_rows(scene.gravity, 1);
-            turn_rows(scene.positions, scene.particles);
+            turn_rows(scene.loads.gravity, 1);
+            turn_rows(scene.particles.positions, scene.particles.count);
         }
         if (k == 2) {
-            for (size_t i = 0; i < 3 * scene.particles; i++) scene.positions[i] *= 100;
-            for (int d = 0; d < 3; d++) scene.gravity[d] *= 100;
-            scene.material.E /= 100;
-            scene.material.thickness *= 100;
-            scene.cloth_bending *= 1e4;
+            for (size_t i = 0; i < 3 * scene.particles.count; i++) scene.particles.positions[i] *= 100;
+            for (int d = 0; d < 3; d++) scene.loads.gravity[d] *= 100;
+            scene.material->E /= 100;
+            scene.material->thickness *= 100;
+            scene.material->bending *= 1e4;
         }
         x[k] = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, plain, 0.005, 30);
         pbd_scene_free(&scene);
@@ -492,14 +492,14 @@ static void test_order_and_iterations(void **unused) {
     make_cloth(&scene, 2e4);
     for (int k = 0; k < 4; k++)
         x[k] = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=30", 4e-4 / (1 << k), 50 << k);
-    const double first = largest_difference(x[1], x[2], scene.particles);
-    check_near("order in time: log2 of the ratio", log2(first / largest_difference(x[2], x[3], scene.particles)), 1,
-               0.15);
+    const double first = largest_difference(x[1], x[2], scene.particles.count);
+    check_near("order in time: log2 of the ratio", log2(first / largest_difference(x[2], x[3], scene.particles.count)),
+               1, 0.15);
     double *few = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=15", 4e-4, 50);
     double *many = march("xpbd_cloth", PBD_PRECISION_F64, 1, &scene, "iterations=120", 4e-4, 50);
-    const double moved = largest_difference(many, scene.positions, scene.particles);
-    check_near("15 against 120 iterations, of the motion", largest_difference(few, many, scene.particles) / moved, 0,
-               1e-3);
+    const double moved = largest_difference(many, scene.particles.positions, scene.particles.count);
+    check_near("15 against 120 iterations, of the motion", largest_difference(few, many, scene.particles.count) / moved,
+               0, 1e-3);
     for (int k = 0; k < 4; k++) free(x[k]);
     free(few);
     free(many);
@@ -519,11 +519,11 @@ static void test_save(void **unused) {
     char *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
     check_ok(s.method->step(s.state, 0.005));
-    double *first = positions_of(&s, scene.particles);
+    double *first = positions_of(&s, scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
     check_ok(s.method->step(s.state, 0.005));
-    double *again = positions_of(&s, scene.particles);
-    expect_same_bits("from a saved state", first, again, scene.particles);
+    double *again = positions_of(&s, scene.particles.count);
+    expect_same_bits("from a saved state", first, again, scene.particles.count);
     assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
     free(first);
     free(again);
@@ -538,23 +538,26 @@ static void test_refused(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloth(&scene, 1e4);
-    scene.material.law = "neo_hookean";
+    scene.material->law = "neo_hookean";
     expect_refused("xpbd_cloth", &scene, "", PBD_NOT_SUPPORTED, "material=stvk");
-    scene.material.law = "stvk";
-    uint8_t *matter = calloc(scene.particles, 1);
-    memset(matter, PBD_CLOTH, scene.particles);
+    scene.material->law = "stvk";
+    uint8_t *matter = calloc(scene.particles.count, 1);
+    memset(matter, PBD_CLOTH, scene.particles.count);
     matter[5] = PBD_CONTINUUM;
-    scene.matter = matter;
+    scene.particles.material = matter; /* each at the index of its matter */
+    scene.materials = 3;
+    scene.material[PBD_CLOTH] = scene.material[0];
+    scene.material[PBD_CLOTH].matter = PBD_CLOTH;
     expect_refused("xpbd_cloth", &scene, "", PBD_NOT_SUPPORTED, "particle 5 of the scene is of a continuum");
-    scene.matter = NULL;
-    const uint32_t third[3] = {scene.triangle[0], scene.triangle[1], 30};
-    memcpy(scene.triangle + 3 * (scene.triangles - 1), third, sizeof third);
-    const uint32_t fourth[3] = {scene.triangle[0], scene.triangle[1], 31};
-    memcpy(scene.triangle + 3 * (scene.triangles - 2), fourth, sizeof fourth);
-    const uint32_t fifth[3] = {scene.triangle[0], scene.triangle[1], 32};
-    memcpy(scene.triangle + 3 * (scene.triangles - 3), fifth, sizeof fifth);
+    scene.particles.material = NULL;
+    const uint32_t third[3] = {scene.triangles.corner[0], scene.triangles.corner[1], 30};
+    memcpy(scene.triangles.corner + 3 * (scene.triangles.count - 1), third, sizeof third);
+    const uint32_t fourth[3] = {scene.triangles.corner[0], scene.triangles.corner[1], 31};
+    memcpy(scene.triangles.corner + 3 * (scene.triangles.count - 2), fourth, sizeof fourth);
+    const uint32_t fifth[3] = {scene.triangles.corner[0], scene.triangles.corner[1], 32};
+    memcpy(scene.triangles.corner + 3 * (scene.triangles.count - 3), fifth, sizeof fifth);
     expect_refused("xpbd_cloth", &scene, "", PBD_BAD_INPUT, "more than two triangles share the edge");
-    scene.triangles = 0;
+    scene.triangles.count = 0;
     expect_refused("xpbd_cloth", &scene, "", PBD_BAD_INPUT, "no triangles");
     free(matter);
     pbd_scene_free(&scene);
@@ -566,32 +569,32 @@ static void test_parts(void **unused) {
     uint8_t matter[5] = {PBD_CONTINUUM, PBD_CLOTH, PBD_FLUID, PBD_CLOTH, PBD_CLOTH};
     uint32_t triangle[3] = {1, 3, 4}, fixed[2] = {0, 3};
     for (int i = 0; i < 15; i++) rows[i] = i;
-    pbd_scene scene = {.particles = 5,
-                       .positions = rows,
-                       .masses = mass,
-                       .matter = matter,
-                       .triangles = 1,
-                       .triangle = triangle,
-                       .fixed = 2,
-                       .fixed_particle = fixed,
-                       .material = {.E = 1},
-                       .cloth = {.E = 7}};
+    pbd_scene scene = {.particles.count = 5,
+                       .particles.positions = rows,
+                       .particles.masses = mass,
+                       .particles.material = matter,
+                       .triangles.count = 1,
+                       .triangles.corner = triangle,
+                       .particles.fixed = 2,
+                       .particles.fixed_particle = fixed,
+                       .materials = 3,
+                       .material = {{.E = 1}, {.matter = PBD_FLUID}, {.matter = PBD_CLOTH, .E = 7}}};
     scene_part part;
     check_ok(scene_part_of(&scene, 1u << PBD_CLOTH, &part));
-    assert_int_equal(part.scene.particles, 3);
+    assert_int_equal(part.scene.particles.count, 3);
     assert_int_equal(part.number[1], 3);
-    assert_int_equal(part.scene.triangle[2], 2);
-    assert_int_equal(part.scene.fixed, 1);
-    assert_int_equal(part.scene.fixed_particle[0], 1);
-    check_near("its second particle's z, m", part.scene.positions[5], 11, 0);
-    check_near("its material's E, Pa", part.scene.material.E, 7, 0);
+    assert_int_equal(part.scene.triangles.corner[2], 2);
+    assert_int_equal(part.scene.particles.fixed, 1);
+    assert_int_equal(part.scene.particles.fixed_particle[0], 1);
+    check_near("its second particle's z, m", part.scene.particles.positions[5], 11, 0);
+    check_near("its material's E, Pa", part.scene.material->E, 7, 0);
     scene_part_free(&part);
     check_ok(scene_part_of(&scene, 1u << PBD_CONTINUUM | 1u << PBD_FLUID, &part));
-    assert_int_equal(part.scene.particles, 2);
-    assert_int_equal(part.scene.triangles, 0);
-    assert_int_equal(part.scene.matter[1], PBD_FLUID);
-    check_near("the other part's last mass, kg", part.scene.masses[1], 3, 0);
-    check_near("the other part's E, Pa", part.scene.material.E, 1, 0);
+    assert_int_equal(part.scene.particles.count, 2);
+    assert_int_equal(part.scene.triangles.count, 0);
+    assert_int_equal(pbd_matter_of(&part.scene, 1), PBD_FLUID);
+    check_near("the other part's last mass, kg", part.scene.particles.masses[1], 3, 0);
+    check_near("the other part's E, Pa", part.scene.material->E, 1, 0);
     scene_part_free(&part);
     matter[3] = PBD_FLUID;
     const pbd_status status = scene_part_of(&scene, 1u << PBD_CLOTH, &part);

@@ -15,22 +15,25 @@ typedef struct scene_rows {
 
 static scene_rows *new_scene(void) {
     scene_rows *s = calloc(1, sizeof *s);
-    s->scene = (pbd_scene){.positions = s->x,
-                           .velocities = s->v,
-                           .masses = s->mass,
+    s->scene = (pbd_scene){.particles.positions = s->x,
+                           .particles.velocities = s->v,
+                           .particles.masses = s->mass,
                            .contact.radius = s->radius,
-                           .matter = s->matter,
-                           .triangle = s->triangle,
-                           .fixed_particle = s->fixed,
-                           .spacing = 0.1,
+                           .particles.material = s->matter, /* each at the index of its matter */
+                           .materials = 3,
+                           .triangles.corner = s->triangle,
+                           .particles.fixed_particle = s->fixed,
+                           .particles.spacing = 0.1,
                            .extent = 1};
-    s->scene.material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
-    s->scene.cloth = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = "stvk", .thickness = 0.01};
+    s->scene.material[0] = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
+    s->scene.material[PBD_FLUID] = (pbd_material){.matter = PBD_FLUID, .density = 1000};
+    s->scene.material[PBD_CLOTH] =
+        (pbd_material){.matter = PBD_CLOTH, .E = 1e5, .nu = 0.3, .density = 1000, .law = "stvk", .thickness = 0.01};
     return s;
 }
 
 static size_t add_particle(scene_rows *s, double x, double y, double z, double mass, double radius, pbd_matter matter) {
-    const size_t i = s->scene.particles++;
+    const size_t i = s->scene.particles.count++;
     const double at[3] = {x, y, z};
     assert_true(i < ROOM);
     memcpy(s->x + 3 * i, at, sizeof at);
@@ -41,17 +44,17 @@ static size_t add_particle(scene_rows *s, double x, double y, double z, double m
 }
 
 static void add_triangle(scene_rows *s, size_t a, size_t b, size_t c) {
-    uint32_t *t = s->triangle + 3 * s->scene.triangles++;
+    uint32_t *t = s->triangle + 3 * s->scene.triangles.count++;
     t[0] = (uint32_t)a, t[1] = (uint32_t)b, t[2] = (uint32_t)c;
 }
 
 /* Squares of edge h in z = 0, n by n, their middle at the origin; numbers from the scene's next on. */
 static void add_sheet(scene_rows *s, int n, double h, double mass, bool held) {
-    const size_t first = s->scene.particles, side = (size_t)n + 1;
+    const size_t first = s->scene.particles.count, side = (size_t)n + 1;
     for (int i = 0; i <= n; i++)
         for (int j = 0; j <= n; j++) {
             const size_t p = add_particle(s, h * (i - 0.5 * n), h * (j - 0.5 * n), 0, mass, 0.01, PBD_CLOTH);
-            if (held) s->fixed[s->scene.fixed++] = (uint32_t)p;
+            if (held) s->fixed[s->scene.particles.fixed++] = (uint32_t)p;
         }
     for (size_t i = 0; i < (size_t)n; i++)
         for (size_t j = 0; j < (size_t)n; j++) {
@@ -72,7 +75,7 @@ static scene_rows *new_collision(void) {
         s->v[3 * p] = 0.5;
         s->v[3 * p + 2] = -2;
     }
-    s->scene.cloth_bending = 0.1;
+    s->scene.material[PBD_CLOTH].bending = 0.1;
     s->scene.contact.friction = 0.4;
     return s;
 }
@@ -102,7 +105,7 @@ static void test_hits_a_triangle(void **unused) {
         solver m;
         solver_open(&m, "xpbi", (pbd_precision)precision, 1, &s->scene, plain);
         for (int i = 0; i < 5; i++) check_ok(m.method->step(m.state, 1e-3));
-        double *v = velocities_of(&m, s->scene.particles), *x = positions_of(&m, s->scene.particles);
+        double *v = velocities_of(&m, s->scene.particles.count), *x = positions_of(&m, s->scene.particles.count);
         const double wanted = -3 * 2 / (2 + 3 * 0.7), limit = precision ? 1e-12 : 1e-5;
         check_near("particle after, m/s", v[3 * p + 2], wanted, limit);
         check_near("corner after, m/s", v[3 * b + 2], wanted, limit);
@@ -123,12 +126,12 @@ static void test_friction(void **unused) {
         add_sheet(s, 4, 0.5, 1, true);
         const size_t p = add_particle(s, -0.8, 0.03, 0.06, 2, 0.05, PBD_CONTINUUM);
         s->scene.contact.friction = 0.5;
-        s->scene.gravity[2] = -10;
-        s->scene.gravity[0] = 10 * slope[k];
+        s->scene.loads.gravity[2] = -10;
+        s->scene.loads.gravity[0] = 10 * slope[k];
         solver m;
         solver_open(&m, "xpbi", PBD_PRECISION_F64, 1, &s->scene, plain);
         for (int i = 0; i < 400; i++) check_ok(m.method->step(m.state, 1e-3));
-        double *v = velocities_of(&m, s->scene.particles), *x = positions_of(&m, s->scene.particles);
+        double *v = velocities_of(&m, s->scene.particles.count), *x = positions_of(&m, s->scene.particles.count);
         const double wanted = k ? 10 * (slope[k] - 0.5) * 0.4 : 0;
         check_near("velocity along the sheet, m/s", v[3 * p], wanted, 1e-9);
         check_near("height over it, m", x[3 * p + 2], 0.06, 1e-9);
@@ -145,7 +148,7 @@ static void test_momentum(void **unused) {
     (void)unused;
     for (int precision = 0; precision < 2; precision++) {
         scene_rows *s = new_collision();
-        const size_t n = s->scene.particles;
+        const size_t n = s->scene.particles.count;
         double sum[3] = {0}, size = 0;
         solver m;
         for (size_t i = 0; i < 3 * n; i++)
@@ -173,7 +176,7 @@ static double *collide_on(int backend, pbd_precision precision, int threads, int
     solver m;
     check_ok(try_open_on(backend, &m, "xpbi", precision, threads, &s->scene, "iterations=5 dt=1e-3"));
     for (int i = 0; i < steps; i++) check_ok(m.method->step(m.state, 1e-3));
-    double *x = positions_of(&m, s->scene.particles);
+    double *x = positions_of(&m, s->scene.particles.count);
     solver_close(&m);
     free(s);
     return x;
@@ -217,7 +220,7 @@ static void test_save(void **unused) {
     for (int again = 0; again < 2; again++) {
         if (again) check_ok(m.method->load(m.state, blob, bytes));
         for (int i = 0; i < 20; i++) check_ok(m.method->step(m.state, 1e-3));
-        x[again] = positions_of(&m, s->scene.particles);
+        x[again] = positions_of(&m, s->scene.particles.count);
     }
     expect_near_rows("from a saved state, m", x[0], x[1], 0);
     free(x[0]);
@@ -233,17 +236,17 @@ static void test_case(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "paint_on_cloth", "particles=300 cells=4 held=none gravity=2 speed=3 spacing=0");
-    const size_t cloth = 25, paint = t.scene.particles - cloth;
-    assert_int_equal(t.scene.triangles, 32);
-    assert_int_equal(t.scene.matter[0], PBD_CONTINUUM);
-    assert_int_equal(t.scene.matter[paint], PBD_CLOTH);
+    const size_t cloth = 25, paint = t.scene.particles.count - cloth;
+    assert_int_equal(t.scene.triangles.count, 32);
+    assert_int_equal(pbd_matter_of(&t.scene, 0), PBD_CONTINUUM);
+    assert_int_equal(pbd_matter_of(&t.scene, paint), PBD_CLOTH);
     double mass = 0;
-    for (size_t i = paint; i < t.scene.particles; i++) mass += t.scene.masses[i];
+    for (size_t i = paint; i < t.scene.particles.count; i++) mass += t.scene.particles.masses[i];
     check_near("mass of the cloth, kg", mass, 0.64 * 1e-3 * 300, 1e-12);
     /* Everything falls freely for 0.1 s, but a tenth of the paint gets another velocity: that momentum is made. */
     for (size_t i = 0; i < paint; i++) t.v[3 * i + 2] = -3;
     observe(&t, 0);
-    for (size_t i = 0; i < t.scene.particles; i++) t.v[3 * i + 2] -= 0.2;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.v[3 * i + 2] -= 0.2;
     for (size_t i = 0; i < paint / 10; i++) t.v[3 * i] = 1.5;
     observe(&t, 0.1);
     measure(&t);

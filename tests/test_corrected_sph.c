@@ -12,17 +12,17 @@ static void make_cloud(pbd_scene *scene, double stretch) {
     static const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
     uint64_t seed = 11;
     allocate_scene(scene, CLOUD, 0, 0);
-    scene->spacing = 0.1;
-    scene->volumes = calloc(CLOUD, sizeof(double));
+    scene->particles.spacing = 0.1;
+    scene->particles.volumes = calloc(CLOUD, sizeof(double));
     for (size_t p = 0; p < CLOUD; p++) {
         const double place[3] = {0.1 * (double)(p % 4), 0.1 * (double)(p / 4 % 5), 0.1 * (double)(p / 20)};
-        for (size_t d = 0; d < 3; d++) scene->positions[3 * p + d] = place[d] + 0.02 * noise(&seed);
-        scene->volumes[p] = 1e-3 * (1 + 0.3 * noise(&seed));
-        scene->masses[p] = 0.1 * (1.5 + noise(&seed));
+        for (size_t d = 0; d < 3; d++) scene->particles.positions[3 * p + d] = place[d] + 0.02 * noise(&seed);
+        scene->particles.volumes[p] = 1e-3 * (1 + 0.3 * noise(&seed));
+        scene->particles.masses[p] = 0.1 * (1.5 + noise(&seed));
     }
     for (size_t i = 0; i < 3 * CLOUD; i++) {
-        const double *x = scene->positions + i / 3 * 3, *r = turn[i % 3];
-        scene->start[i] =
+        const double *x = scene->particles.positions + i / 3 * 3, *r = turn[i % 3];
+        scene->particles.start[i] =
             1 + r[0] * (1 + stretch) * x[0] + r[1] * x[1] + r[2] * (1 - stretch) * x[2] + stretch * 0.05 * noise(&seed);
     }
 }
@@ -55,20 +55,22 @@ static void gradients_of(const pbd_scene *s, double h, formulas *f) {
         double S = 0, gamma[3] = {0}, moment[3][3] = {{0}};
         for (size_t j = 0; j < CLOUD; j++) {
             double d[3], r2 = 0;
-            for (size_t k = 0; k < 3; k++) d[k] = s->positions[3 * j + k] - s->positions[3 * i + k], r2 += d[k] * d[k];
-            S += s->volumes[j] * poly6(r2, h);
+            for (size_t k = 0; k < 3; k++)
+                d[k] = s->particles.positions[3 * j + k] - s->particles.positions[3 * i + k], r2 += d[k] * d[k];
+            S += s->particles.volumes[j] * poly6(r2, h);
             for (size_t k = 0; k < 3; k++) { /* the gradient by X_i points to the neighbour (C-5) */
                 f->g[i][j][k] = r2 < h * h ? 945 / (32 * M_PI * pow(h, 9)) * pow(h * h - r2, 2) * d[k] : 0;
-                gamma[k] += s->volumes[j] * f->g[i][j][k];
+                gamma[k] += s->particles.volumes[j] * f->g[i][j][k];
             }
         }
         for (size_t j = 0; j < CLOUD; j++) {
             double d[3], r2 = 0;
-            for (size_t k = 0; k < 3; k++) d[k] = s->positions[3 * j + k] - s->positions[3 * i + k], r2 += d[k] * d[k];
+            for (size_t k = 0; k < 3; k++)
+                d[k] = s->particles.positions[3 * j + k] - s->particles.positions[3 * i + k], r2 += d[k] * d[k];
             for (size_t k = 0; k < 3 && f->kernel; k++)
                 f->g[i][j][k] = (f->g[i][j][k] - poly6(r2, h) * gamma[k] / S) / S;
             for (size_t a = 0; a < 3; a++)
-                for (size_t b = 0; b < 3; b++) moment[a][b] += s->volumes[j] * f->g[i][j][a] * d[b];
+                for (size_t b = 0; b < 3; b++) moment[a][b] += s->particles.volumes[j] * f->g[i][j][a] * d[b];
         }
         for (size_t j = 0; j < CLOUD && f->gradient; j++) {
             const double g[3] = {f->g[i][j][0], f->g[i][j][1], f->g[i][j][2]};
@@ -84,8 +86,8 @@ static void F_of(const pbd_scene *s, const formulas *f, const double *x, size_t 
             for (size_t j = 0; j < CLOUD; j++) {
                 if (j == i) continue;
                 double d = x[3 * j + a] - x[3 * i + a];
-                if (f->displacement) d -= s->positions[3 * j + a] - s->positions[3 * i + a];
-                F[a][b] += s->volumes[j] * d * f->g[i][j][b];
+                if (f->displacement) d -= s->particles.positions[3 * j + a] - s->particles.positions[3 * i + a];
+                F[a][b] += s->particles.volumes[j] * d * f->g[i][j][b];
             }
         }
 }
@@ -108,7 +110,7 @@ static double energy_of(const pbd_scene *s, const formulas *f, const double *x) 
     double sum = 0, F[3][3];
     for (size_t i = 0; i < CLOUD; i++) {
         F_of(s, f, x, i, F);
-        sum += s->volumes[i] * psi_of(&s->material, F);
+        sum += s->particles.volumes[i] * psi_of(s->material, F);
     }
     return sum;
 }
@@ -125,7 +127,7 @@ static formulas *formulas_for(const pbd_scene *scene, int variant) {
     f->kernel = variant & 1;
     f->gradient = variant & 2;
     f->displacement = variant & 4;
-    gradients_of(scene, 2.2 * scene->spacing, f);
+    gradients_of(scene, 2.2 * scene->particles.spacing, f);
     return f;
 }
 
@@ -143,7 +145,7 @@ static void test_deformation_gradients(void **unused) {
         check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, got));
         for (size_t i = 0; i < CLOUD; i++) {
             double F[3][3];
-            F_of(&scene, f, scene.start, i, F);
+            F_of(&scene, f, scene.particles.start, i, F);
             for (int e = 0; e < 9; e++) worst = fmax(worst, fabs(got[9 * i + (size_t)e] - F[e / 3][e % 3]));
         }
         check_near(words, worst, 0, 1e-11);
@@ -158,7 +160,7 @@ static void test_deformation_gradients(void **unused) {
 /* sum_i w dC_i/dx dlambda_i of plain PBD with C_i = psi_i: what one Jacobi iteration adds up, by differences. */
 static void moves_of(const pbd_scene *scene, const formulas *f, double *out) {
     double x[3 * CLOUD], F[3][3];
-    memcpy(x, scene->start, sizeof x);
+    memcpy(x, scene->particles.start, sizeof x);
     memset(out, 0, 3 * CLOUD * sizeof *out);
     for (size_t i = 0; i < CLOUD; i++) {
         double gradient[3 * CLOUD], q = 0;
@@ -166,16 +168,16 @@ static void moves_of(const pbd_scene *scene, const formulas *f, double *out) {
             const double eps = 1e-7, kept = x[k];
             x[k] = kept + eps;
             F_of(scene, f, x, i, F);
-            gradient[k] = psi_of(&scene->material, F);
+            gradient[k] = psi_of(scene->material, F);
             x[k] = kept - eps;
             F_of(scene, f, x, i, F);
-            gradient[k] = (gradient[k] - psi_of(&scene->material, F)) / (2 * eps);
+            gradient[k] = (gradient[k] - psi_of(scene->material, F)) / (2 * eps);
             x[k] = kept;
-            q += gradient[k] * gradient[k] / scene->masses[k / 3];
+            q += gradient[k] * gradient[k] / scene->particles.masses[k / 3];
         }
         F_of(scene, f, x, i, F);
-        const double psi = psi_of(&scene->material, F);
-        for (size_t k = 0; k < 3 * CLOUD; k++) out[k] -= psi / q * gradient[k] / scene->masses[k / 3];
+        const double psi = psi_of(scene->material, F);
+        for (size_t k = 0; k < 3 * CLOUD; k++) out[k] -= psi / q * gradient[k] / scene->particles.masses[k / 3];
     }
 }
 
@@ -185,9 +187,10 @@ typedef struct impulse {
 
 static impulse impulse_of(const pbd_scene *scene, const double *x) {
     double linear[3] = {0}, angular[3] = {0}, size = 0, centre[3] = {0}, reach = 0;
-    for (size_t k = 0; k < 3 * CLOUD; k++) centre[k % 3] += scene->start[k] / CLOUD;
+    for (size_t k = 0; k < 3 * CLOUD; k++) centre[k % 3] += scene->particles.start[k] / CLOUD;
     for (size_t k = 0; k < 3 * CLOUD; k++) {
-        const double *at = scene->start + k / 3 * 3, j = (x[k] - scene->start[k]) * scene->masses[k / 3];
+        const double *at = scene->particles.start + k / 3 * 3,
+                     j = (x[k] - scene->particles.start[k]) * scene->particles.masses[k / 3];
         const size_t d = k % 3, next = (d + 1) % 3, last = (d + 2) % 3;
         linear[d] += j;
         angular[next] += (at[last] - centre[last]) * j;
@@ -209,19 +212,19 @@ static void test_moves_and_impulses(void **unused) {
         char words[300];
         double wanted[3 * CLOUD], along = 0, square = 0, worst = 0, scale = 0;
         make_cloud(&scene, 0.2);
-        scene.material.law = "stvk";
+        scene.material->law = "stvk";
         formulas *f = formulas_for(&scene, variant);
         words_of(f, "constraint=pbd iterations=1 relaxation=1", words);
         double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
         moves_of(&scene, f, wanted);
         for (size_t k = 0; k < 3 * CLOUD; k++) {
-            along += wanted[k] * (x[k] - scene.start[k]);
+            along += wanted[k] * (x[k] - scene.particles.start[k]);
             square += wanted[k] * wanted[k];
             scale = fmax(scale, fabs(wanted[k]));
         }
         const double share = along / square;
         for (size_t k = 0; k < 3 * CLOUD; k++)
-            worst = fmax(worst, fabs((x[k] - scene.start[k]) / share - wanted[k]) / scale);
+            worst = fmax(worst, fabs((x[k] - scene.particles.start[k]) / share - wanted[k]) / scale);
         check_near(words, worst, 0, 1e-6);
         if (!(share > 0.01 && share < 1)) fail_msg("a share of %g of each step", share);
         const impulse j = impulse_of(&scene, x);
@@ -244,9 +247,9 @@ static void test_jacobi_does_not_overshoot(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloud(&scene, 0.01);
-    scene.material.law = "stvk";
+    scene.material->law = "stvk";
     formulas *f = formulas_for(&scene, 3);
-    double last = energy_of(&scene, f, scene.start);
+    double last = energy_of(&scene, f, scene.particles.start);
     for (int n = 1; n <= 64; n *= 2) {
         char words[300], more[80];
         snprintf(more, sizeof more, "constraint=pbd iterations=%d relaxation=1.99", n);
@@ -272,29 +275,30 @@ static void test_equilibrium(void **unused) {
         char words[300], more[120];
         uint32_t held[CLOUD - FREE];
         make_cloud(&scene, 0);
-        scene.material.law = "stvk";
-        memcpy(scene.start, scene.positions, 3 * CLOUD * sizeof(double));
+        scene.material->law = "stvk";
+        memcpy(scene.particles.start, scene.particles.positions, 3 * CLOUD * sizeof(double));
         for (uint32_t i = 0; i < CLOUD - FREE; i++) held[i] = i;
-        scene.fixed = CLOUD - FREE;
-        scene.fixed_particle = held;
-        for (size_t i = 3 * scene.fixed; i < 3 * CLOUD; i++) scene.forces[i] = i % 3 == 2 ? -0.01 : 0.004;
+        scene.particles.fixed = CLOUD - FREE;
+        scene.particles.fixed_particle = held;
+        for (size_t i = 3 * scene.particles.fixed; i < 3 * CLOUD; i++)
+            scene.loads.forces[i] = i % 3 == 2 ? -0.01 : 0.004;
         formulas *f = formulas_for(&scene, 3);
         snprintf(more, sizeof more, "constraint=xpbd_root damping=6 %s", solvers[k]);
         words_of(f, more, words);
         double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 5e-4, 6000), worst = 0;
-        for (size_t i = 3 * scene.fixed; i < 3 * CLOUD; i++) {
+        for (size_t i = 3 * scene.particles.fixed; i < 3 * CLOUD; i++) {
             const double eps = 1e-6, kept = x[i];
             x[i] = kept + eps;
             const double up = energy_of(&scene, f, x);
             x[i] = kept - eps;
             const double force = (up - energy_of(&scene, f, x)) / (2 * eps);
             x[i] = kept;
-            worst = fmax(worst, fabs(force - scene.forces[i]));
+            worst = fmax(worst, fabs(force - scene.loads.forces[i]));
         }
         check_near(solvers[k], worst / 0.01, 0, 2e-3);
         free(x);
         free(f);
-        scene.fixed_particle = NULL;
+        scene.particles.fixed_particle = NULL;
         pbd_scene_free(&scene);
     }
 }
@@ -346,16 +350,16 @@ static void test_bad_bodies(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloud(&scene, 0.1);
-    scene.positions[3 * 17 + 1] = (double)NAN;
+    scene.particles.positions[3 * 17 + 1] = (double)NAN;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "particle 17 is at");
-    scene.positions[3 * 17 + 1] = 0.1;
-    scene.volumes[5] = 0;
+    scene.particles.positions[3 * 17 + 1] = 0.1;
+    scene.particles.volumes[5] = 0;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "stands for a volume of 0");
-    scene.volumes[5] = 1e-3;
-    scene.spacing = 0;
+    scene.particles.volumes[5] = 1e-3;
+    scene.particles.spacing = 0;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "no spacing is given");
-    scene.spacing = 0.1;
-    scene.material.nu = 0.5;
+    scene.particles.spacing = 0.1;
+    scene.material->nu = 0.5;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "nu=0.5");
     pbd_scene_free(&scene);
 }
@@ -373,10 +377,10 @@ static void test_poor_bodies(void **unused) {
                 const double place[3][3] = {{0.1 * (double)(p % 8), 0.1 * (double)(p / 8), 0},
                                             {0.1 * (double)p, 0, 0},
                                             {10.0 * (double)p, 0, 0}};
-                memcpy(scene.positions + 3 * p, place[kind], sizeof place[kind]);
+                memcpy(scene.particles.positions + 3 * p, place[kind], sizeof place[kind]);
             }
-            memcpy(scene.start, scene.positions, 3 * CLOUD * sizeof(double));
-            scene.gravity[2] = -10;
+            memcpy(scene.particles.start, scene.particles.positions, 3 * CLOUD * sizeof(double));
+            scene.loads.gravity[2] = -10;
             solver_open(&s, "corrected_sph", (pbd_precision)precision, 1, &scene, "constraint=xpbd_root");
             assert_true(warned(&s, "singular_correction"));
             for (int n = 0; n < 20; n++) check_ok(s.method->step(s.state, 0.01));
@@ -385,7 +389,7 @@ static void test_poor_bodies(void **unused) {
                 check_near_(kind == 0   ? "sheet, m"
                             : kind == 1 ? "thread, m"
                                         : "lone particles, m",
-                            x[i], scene.positions[i] + (i % 3 == 2 ? -10 * 0.01 * 0.01 * 20 * 21 / 2 : 0),
+                            x[i], scene.particles.positions[i] + (i % 3 == 2 ? -10 * 0.01 * 0.01 * 20 * 21 / 2 : 0),
                             precision ? 1e-9 : 1e-3, __FILE__, __LINE__);
             free(x);
             solver_close(&s);

@@ -9,29 +9,29 @@ static const double EDGE = 0.05;
 /* A lattice along x, free, without load. */
 static void make_bar(pbd_scene *scene) {
     allocate_scene(scene, BAR, 0, 0);
-    scene->spacing = EDGE;
-    scene->volumes = calloc(BAR, sizeof(double));
-    scene->velocities = calloc(3 * BAR, sizeof(double));
-    scene->material.E = 5e3;
+    scene->particles.spacing = EDGE;
+    scene->particles.volumes = calloc(BAR, sizeof(double));
+    scene->particles.velocities = calloc(3 * BAR, sizeof(double));
+    scene->material->E = 5e3;
     for (size_t p = 0; p < BAR; p++) {
-        scene->positions[3 * p] = EDGE * (double)(p / (ACROSS * ACROSS));
-        scene->positions[3 * p + 1] = EDGE * (double)(p / ACROSS % ACROSS);
-        scene->positions[3 * p + 2] = EDGE * (double)(p % ACROSS);
-        scene->volumes[p] = EDGE * EDGE * EDGE;
-        scene->masses[p] = 100 * scene->volumes[p];
+        scene->particles.positions[3 * p] = EDGE * (double)(p / (ACROSS * ACROSS));
+        scene->particles.positions[3 * p + 1] = EDGE * (double)(p / ACROSS % ACROSS);
+        scene->particles.positions[3 * p + 2] = EDGE * (double)(p % ACROSS);
+        scene->particles.volumes[p] = EDGE * EDGE * EDGE;
+        scene->particles.masses[p] = 100 * scene->particles.volumes[p];
     }
-    memcpy(scene->start, scene->positions, 3 * BAR * sizeof(double));
+    memcpy(scene->particles.start, scene->particles.positions, 3 * BAR * sizeof(double));
 }
 
 /* A knife across the bar at x, from above, that comes down to `depth` of its height and stays to the end of 1 s. */
 static void add_blade(pbd_scene *scene, double x, double depth) {
-    scene->blade = realloc(scene->blade, (scene->blades + 1) * sizeof *scene->blade);
+    scene->blades.item = realloc(scene->blades.item, (scene->blades.count + 1) * sizeof *scene->blades.item);
     const double height = EDGE * ACROSS, down = depth * height;
-    scene->blade[scene->blades++] = (pbd_blade){.corner = {x, -1, height},
-                                                .edge = {{0, 2, 0}, {0, 0, 2}},
-                                                .velocity = {0, 0, -down / 0.05},
-                                                .begin = 0.0,
-                                                .end = 0.05};
+    scene->blades.item[scene->blades.count++] = (pbd_blade){.corner = {x, -1, height},
+                                                            .edge = {{0, 2, 0}, {0, 0, 2}},
+                                                            .velocity = {0, 0, -down / 0.05},
+                                                            .begin = 0.0,
+                                                            .end = 0.05};
 }
 
 static void steps(solver *s, int count) {
@@ -43,7 +43,7 @@ static void momenta(const solver *s, const pbd_scene *scene, double linear[3], d
     check_ok(s->method->read(s->state, PBD_VELOCITIES, v));
     linear[0] = linear[1] = linear[2] = *fastest = 0;
     for (size_t i = 0; i < 3 * BAR; i++) {
-        linear[i % 3] += scene->masses[i / 3] * v[i];
+        linear[i % 3] += scene->particles.masses[i / 3] * v[i];
         *fastest = fmax(*fastest, fabs(v[i]));
     }
 }
@@ -103,12 +103,12 @@ static void test_momentum(void **unused) {
             double before[3], after[3], fastest;
             make_bar(&scene);
             add_blade(&scene, EDGE * 5.5, 1.2);
-            scene.material.law = "stvk";
-            scene.material.yield_strain = 0.05;
-            scene.material.creep = 20;
+            scene.material->law = "stvk";
+            scene.material->yield_strain = 0.05;
+            scene.material->creep = 20;
             for (size_t p = 0; p < BAR; p++) {
-                scene.start[3 * p] = 1.1 * (scene.positions[3 * p] - 5.5 * EDGE) + 5.5 * EDGE;
-                scene.velocities[3 * p + 1] = 2 * (scene.positions[3 * p] - 5.5 * EDGE) + 0.3;
+                scene.particles.start[3 * p] = 1.1 * (scene.particles.positions[3 * p] - 5.5 * EDGE) + 5.5 * EDGE;
+                scene.particles.velocities[3 * p + 1] = 2 * (scene.particles.positions[3 * p] - 5.5 * EDGE) + 0.3;
             }
             solver_open(&s, "corrected_sph", (pbd_precision)precision, 1, &scene, variants[v]);
             momenta(&s, &scene, before, &fastest);
@@ -132,7 +132,7 @@ static void test_saved_before(void **unused) {
         size_t bytes;
         make_bar(&scene);
         add_blade(&scene, EDGE * 5.5, 1.2);
-        for (size_t p = 0; p < BAR; p++) scene.velocities[3 * p + 1] = scene.positions[3 * p];
+        for (size_t p = 0; p < BAR; p++) scene.particles.velocities[3 * p + 1] = scene.particles.positions[3 * p];
         solver_open(&s, "corrected_sph", PBD_PRECISION_F64, 1, &scene, variants[v]);
         check_ok(s.method->save(s.state, NULL, &bytes));
         void *blob = malloc(bytes);
@@ -159,19 +159,19 @@ static void make_meeting_bar(pbd_scene *scene, pbd_collider *floor, double *radi
         .shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .centre = {0, 0, -EDGE / 2}, .friction = 0.4};
     make_bar(scene);
     add_blade(scene, EDGE * 5.5, 1.2);
-    scene->blade->velocity[2] *= 3;
-    scene->material.law = "stvk";
-    scene->material.yield_strain = 0.05;
-    scene->material.creep = 20;
-    scene->gravity[2] = -9.81;
-    scene->colliders = 1;
-    scene->collider = floor;
+    scene->blades.item->velocity[2] *= 3;
+    scene->material->law = "stvk";
+    scene->material->yield_strain = 0.05;
+    scene->material->creep = 20;
+    scene->loads.gravity[2] = -9.81;
+    scene->colliders.count = 1;
+    scene->colliders.item = floor;
     scene->contact = (pbd_contact){.radius = radius, .between_bodies = true, .friction = 0.3};
     for (size_t p = 0; p < BAR; p++) {
         radius[p] = 0.55 * EDGE;
-        scene->start[3 * p] = 1.1 * (scene->positions[3 * p] - 5.5 * EDGE) + 5.5 * EDGE;
-        scene->velocities[3 * p + 1] = 2 * (scene->positions[3 * p] - 5.5 * EDGE) + 0.3;
-        scene->velocities[3 * p + 2] = -1;
+        scene->particles.start[3 * p] = 1.1 * (scene->particles.positions[3 * p] - 5.5 * EDGE) + 5.5 * EDGE;
+        scene->particles.velocities[3 * p + 1] = 2 * (scene->particles.positions[3 * p] - 5.5 * EDGE) + 0.3;
+        scene->particles.velocities[3 * p + 2] = -1;
     }
 }
 
@@ -205,7 +205,7 @@ static void test_backends_agree(void **unused) {
         check_near("emu against cpu, m", largest_difference(x[0], x[1], BAR), 0, 1e-12);
         free(x[0]);
         free(x[1]);
-        scene.collider = NULL;
+        scene.colliders.item = NULL;
         scene.contact.radius = NULL;
         pbd_scene_free(&scene);
     }
@@ -271,7 +271,7 @@ static void test_remake(void **unused) {
             make_bar(&scene);
             add_blade(&scene, EDGE * 5.5, 1.2);
             whole = scene;
-            whole.blades = 0; /* nothing is kept: everything is made again */
+            whole.blades.count = 0; /* nothing is kept: everything is made again */
             check_ok(particle_layout_make(&scene, &choice, jacobi, &some));
             check_ok(particle_layout_make(&whole, &choice, jacobi, &all));
             assert_true(some.keeps && !all.keeps);
@@ -301,13 +301,13 @@ static void test_bad_blades(void **unused) {
     pbd_scene scene;
     make_bar(&scene);
     add_blade(&scene, EDGE * 5.5, 1.2);
-    memset(scene.blade->edge[1], 0, sizeof scene.blade->edge[1]);
+    memset(scene.blades.item->edge[1], 0, sizeof scene.blades.item->edge[1]);
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "blade 0 has an area of 0");
-    scene.blade->edge[1][2] = 1;
-    scene.blade->end = -1;
+    scene.blades.item->edge[1][2] = 1;
+    scene.blades.item->end = -1;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "before it begins");
-    scene.blade->end = 1;
-    scene.blade->velocity[0] = (double)NAN;
+    scene.blades.item->end = 1;
+    scene.blades.item->velocity[0] = (double)NAN;
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "a non-finite position");
     pbd_scene_free(&scene);
 }

@@ -13,14 +13,14 @@ static void accelerations(const pbd_scene *scene, const char *words, double *out
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, scene, all);
     steps_of(&s, dt, 1);
     check_ok(s.method->read(s.state, PBD_VELOCITIES, out));
-    for (size_t i = 0; i < 3 * scene->particles; i++) out[i] = (out[i] - scene->velocities[i]) / dt;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) out[i] = (out[i] - scene->particles.velocities[i]) / dt;
     solver_close(&s);
 }
 
 /* Where everyone is after `time` s. */
 static double *run_for(const pbd_scene *scene, const char *words, double dt, double time) {
     solver s;
-    double *x = malloc(3 * scene->particles * sizeof *x);
+    double *x = malloc(3 * scene->particles.count * sizeof *x);
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, scene, words);
     steps_of(&s, dt, lround(time / dt));
     check_ok(s.method->read(s.state, PBD_POSITIONS, x));
@@ -48,15 +48,15 @@ static void test_forces_are_slopes_of_the_energy(void **unused) {
         snprintf(words, sizeof words, "dimensions=%d kernel=%s h=1.1 k=7 rest_density=%.17g", dimensions,
                  f.spline ? "cubic_spline" : "spiky", f.rest);
         accelerations(&scene, words, a);
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
             if (dimensions == 2 && i % 3 == 2) continue;
-            const double was = scene.positions[i], step = 1e-6 * SPACING;
-            scene.positions[i] = was + step;
-            const double more = stored_energy(&f, &scene, scene.positions);
-            scene.positions[i] = was - step;
-            const double less = stored_energy(&f, &scene, scene.positions);
-            scene.positions[i] = was;
-            const double wanted = -(more - less) / (2 * step) / scene.masses[i / 3];
+            const double was = scene.particles.positions[i], step = 1e-6 * SPACING;
+            scene.particles.positions[i] = was + step;
+            const double more = stored_energy(&f, &scene, scene.particles.positions);
+            scene.particles.positions[i] = was - step;
+            const double less = stored_energy(&f, &scene, scene.particles.positions);
+            scene.particles.positions[i] = was;
+            const double wanted = -(more - less) / (2 * step) / scene.particles.masses[i / 3];
             worst = fmax(worst, fabs(a[i] - wanted));
             largest = fmax(largest, fabs(wanted));
         }
@@ -74,7 +74,8 @@ static void test_density_of_a_lattice(void **unused) {
         double given[3 * MOST], none[3 * MOST], worst = 0, mass = 0, sum = 0, largest = 0;
         make_cloud(&scene, dimensions, 5, 0.2, 0);
         const formulas f = {false, dimensions, 1.3 * SPACING, 0, 0};
-        for (size_t p = 0; p < scene.particles; p++) mass += scene.masses[p] / (double)scene.particles;
+        for (size_t p = 0; p < scene.particles.count; p++)
+            mass += scene.particles.masses[p] / (double)scene.particles.count;
         for (int n = 0; n < 343; n++) {
             const double x = n % 7 - 3, y = n / 7 % 7 - 3, z = n / 49 - 3;
             if (dimensions == 3 || n / 49 == 3) sum += W(&f, SPACING * sqrt(x * x + y * y + z * z));
@@ -83,7 +84,7 @@ static void test_density_of_a_lattice(void **unused) {
         accelerations(&scene, words, given);
         snprintf(words, sizeof words, "dimensions=%d h=1.3", dimensions);
         accelerations(&scene, words, none);
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
             worst = fmax(worst, fabs(given[i] - none[i]));
             largest = fmax(largest, fabs(given[i]));
         }
@@ -99,8 +100,8 @@ static double pair_force(const char *kernel, double distance, int dimensions) {
     double a[6];
     open_scene(&scene, 2);
     const formulas f = {strcmp(kernel, "cubic_spline") == 0, dimensions, SPACING, 1, 0};
-    scene.masses[0] = scene.masses[1] = 0.01;
-    scene.positions[3] = distance * SPACING;
+    scene.particles.masses[0] = scene.particles.masses[1] = 0.01;
+    scene.particles.positions[3] = distance * SPACING;
     snprintf(words, sizeof words, "dimensions=%d h=1 k=1 c=0 kernel=%s rest_density=%.17g", dimensions, kernel,
              0.01 * (W(&f, 0) + W(&f, SPACING)));
     accelerations(&scene, words, a);
@@ -132,9 +133,9 @@ static void test_viscosity_of_a_pair(void **unused) {
     pbd_scene scene;
     double a[6];
     open_scene(&scene, 2);
-    scene.masses[0] = scene.masses[1] = m;
-    scene.positions[3] = r;
-    scene.velocities[0] = speed;
+    scene.particles.masses[0] = scene.particles.masses[1] = m;
+    scene.particles.positions[3] = r;
+    scene.particles.velocities[0] = speed;
     const formulas f = {false, 2, h, 0, 0};
     accelerations(&scene, "dimensions=2 h=1 k=0 c=2", a);
     const double mu = -h * speed * r / (r * r + h * h / 100), density = m * (W(&f, 0) + W(&f, r));
@@ -142,7 +143,7 @@ static void test_viscosity_of_a_pair(void **unused) {
     const double wanted = m * (-c * mu + 2 * mu * mu) / density * slope;       /* of particle 0: backwards */
     check_near("braked", a[0] / wanted, 1, 1e-6);
     check_near("pushed", a[3] / wanted, -1, 1e-6);
-    scene.velocities[0] = -speed; /* receding: none */
+    scene.particles.velocities[0] = -speed; /* receding: none */
     accelerations(&scene, "dimensions=2 h=1 k=0 c=2", a);
     check_near("receding", a[0], 0, 0);
     pbd_scene_free(&scene);
@@ -153,17 +154,18 @@ static void test_rigid_motion_has_no_viscosity(void **unused) {
     pbd_scene scene;
     double a[3 * MOST], worst = 0;
     make_cloud(&scene, 3, 5, 0.2, 0);
-    for (size_t p = 0; p < scene.particles; p++) {
-        const double *x = scene.positions + 3 * p, w[3] = {3, -2, 5};
-        double *v = scene.velocities + 3 * p;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        const double *x = scene.particles.positions + 3 * p, w[3] = {3, -2, 5};
+        double *v = scene.particles.velocities + 3 * p;
         for (int d = 0; d < 3; d++) v[d] = 4 - d + w[(d + 1) % 3] * x[(d + 2) % 3] - w[(d + 2) % 3] * x[(d + 1) % 3];
     }
     accelerations(&scene, "k=0", a);
-    for (size_t i = 0; i < 3 * scene.particles; i++) worst = fmax(worst, fabs(a[i]));
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) worst = fmax(worst, fabs(a[i]));
     check_near("acceleration, m/s^2", worst, 0, 1e-6); /* velocities are told to 1e-15, over 1e-9 s */
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] += 3 * scene.positions[3 * p + 1];
+    for (size_t p = 0; p < scene.particles.count; p++)
+        scene.particles.velocities[3 * p] += 3 * scene.particles.positions[3 * p + 1];
     accelerations(&scene, "k=0", a);
-    for (size_t i = 0; i < 3 * scene.particles; i++) worst = fmax(worst, fabs(a[i]));
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) worst = fmax(worst, fabs(a[i]));
     assert_true(worst > 0.1); /* sheared, it has */
     pbd_scene_free(&scene);
 }
@@ -172,11 +174,11 @@ static void test_rigid_motion_has_no_viscosity(void **unused) {
 
 static void momenta_of(const pbd_scene *s, const double *x, const double *v, double out[6]) {
     memset(out, 0, 6 * sizeof *out);
-    for (size_t p = 0; p < s->particles; p++)
+    for (size_t p = 0; p < s->particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
             const size_t e = (d + 1) % 3, f = (d + 2) % 3;
-            out[d] += s->masses[p] * v[3 * p + d];
-            out[3 + d] += s->masses[p] * (x[3 * p + e] * v[3 * p + f] - x[3 * p + f] * v[3 * p + e]);
+            out[d] += s->particles.masses[p] * v[3 * p + d];
+            out[3 + d] += s->particles.masses[p] * (x[3 * p + e] * v[3 * p + f] - x[3 * p + f] * v[3 * p + e]);
         }
 }
 
@@ -196,7 +198,7 @@ static void test_momenta(void **unused) {
         solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, all);
         read_state(&s, x, v);
         momenta_of(&scene, x, v, before);
-        for (size_t i = 0; i < 3 * scene.particles; i++) scale[0] += scene.masses[i / 3] * fabs(v[i]);
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) scale[0] += scene.particles.masses[i / 3] * fabs(v[i]);
         scale[1] = scale[0] * SPACING * SIDE;
         for (int step = 0; step < 50; step++) {
             steps_of(&s, 0.002, 1);
@@ -217,7 +219,8 @@ static void test_energy_without_viscosity(void **unused) {
     pbd_scene scene;
     make_cloud(&scene, 2, 8, 0.1, 0.3);
     const formulas f = {false, 2, 1.5 * SPACING, 10, mean_density(&scene, 2)};
-    double start = stored_energy(&f, &scene, scene.positions) + kinetic(&scene, scene.velocities), lost[2];
+    double start = stored_energy(&f, &scene, scene.particles.positions) + kinetic(&scene, scene.particles.velocities),
+           lost[2];
     for (int fine = 0; fine < 2; fine++) {
         const double dt = fine ? 5e-4 : 1e-3;
         double x[3 * MOST], v[3 * MOST];
@@ -234,7 +237,7 @@ static void test_energy_without_viscosity(void **unused) {
         }
         solver_close(&s);
     }
-    const double moving = kinetic(&scene, scene.velocities);
+    const double moving = kinetic(&scene, scene.particles.velocities);
     check_near("energy off by, of the kinetic at the start, 1 ms", lost[0] / moving, 0, 0.02);
     check_near("over that at 0.5 ms", lost[0] / lost[1], 4, 1.2);
     pbd_scene_free(&scene);
@@ -245,8 +248,8 @@ static void test_energy_without_viscosity(void **unused) {
 /* A cloud that is pressed together all the time: viscosity is never switched, which would cost an order. */
 static void make_implosion(pbd_scene *scene) {
     make_cloud(scene, 2, 6, 0.1, 0);
-    for (size_t i = 0; i < 3 * scene->particles; i++)
-        scene->velocities[i] = i % 3 < 2 ? -4 * (scene->positions[i] - 2.5 * SPACING) : 0;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
+        scene->particles.velocities[i] = i % 3 < 2 ? -4 * (scene->particles.positions[i] - 2.5 * SPACING) : 0;
 }
 
 static double order_of(const pbd_scene *scene, const char *words, double dt) {
@@ -254,7 +257,7 @@ static double order_of(const pbd_scene *scene, const char *words, double dt) {
     double *truth = run_for(scene, "dimensions=2 h=1.5 k=2 steps=fixed", dt / 64, time), off[2];
     for (int fine = 0; fine < 2; fine++) {
         double *x = run_for(scene, words, fine ? dt / 2 : dt, time);
-        off[fine] = distance_of(x, truth, 3 * scene->particles);
+        off[fine] = distance_of(x, truth, 3 * scene->particles.count);
         free(x);
     }
     free(truth);
@@ -276,7 +279,7 @@ static double own_steps_error(const pbd_scene *scene, const double *truth, const
     char all[300];
     snprintf(all, sizeof all, "dimensions=2 h=1.5 k=2 steps=own alpha=%.17g %s", 0.3 * scale, words);
     double *x = run_for(scene, all, 0.008 * scale, 0.04);
-    const double off = distance_of(x, truth, 3 * scene->particles);
+    const double off = distance_of(x, truth, 3 * scene->particles.count);
     free(x);
     return off;
 }
@@ -287,7 +290,7 @@ static void test_order_of_own_steps(void **unused) {
                                         "limiter=off position_correction=off"};
     pbd_scene scene;
     make_implosion(&scene);
-    for (size_t i = 0; i < 3; i++) scene.velocities[i] *= 8; /* one that is much faster */
+    for (size_t i = 0; i < 3; i++) scene.particles.velocities[i] *= 8; /* one that is much faster */
     double *truth = run_for(&scene, "dimensions=2 h=1.5 k=2 steps=fixed", 1e-5, 0.04);
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         const double coarse = own_steps_error(&scene, truth, words[w], 1),

@@ -5,10 +5,10 @@
 /* A body at rest that a fast lump of particles hits: steps of many lengths. */
 static void make_impact(pbd_scene *scene, int dimensions, size_t side) {
     make_cloud(scene, dimensions, side, 0.05, 0.05);
-    for (size_t p = 0; p < scene->particles; p++) {
+    for (size_t p = 0; p < scene->particles.count; p++) {
         if (p % side > 0) continue;
-        scene->positions[3 * p] -= 3 * SPACING;
-        scene->velocities[3 * p] = 40;
+        scene->particles.positions[3 * p] -= 3 * SPACING;
+        scene->particles.velocities[3 * p] = 40;
     }
 }
 
@@ -40,7 +40,7 @@ static void test_calm_steps_are_all_alike(void **unused) {
         char words[200];
         snprintf(words, sizeof words, "steps=%s skin=0 dt=0.001", steps[k]);
         run_on(PBD_CPU, 1, PBD_PRECISION_F64, &scene, words, 0.001, 20, &got[k]);
-        assert_memory_equal(&got[k], &got[0], 3 * scene.particles * sizeof(double));
+        assert_memory_equal(&got[k], &got[0], 3 * scene.particles.count * sizeof(double));
     }
     pbd_scene_free(&scene);
 }
@@ -52,8 +52,8 @@ static void test_steps_by_the_speed(void **unused) {
     pbd_scene scene;
     solver s;
     open_scene(&scene, 1);
-    scene.masses[0] = 1;
-    scene.velocities[0] = 40;
+    scene.particles.masses[0] = 1;
+    scene.particles.velocities[0] = 40;
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, impact);
     const double before = count_of(&s, "force_evaluations");
     steps_of(&s, 0.004, 3);
@@ -78,7 +78,7 @@ static void test_bound_at_rest(void **unused) {
         pbd_scene scene;
         solver s;
         open_scene(&scene, 1);
-        scene.masses[0] = 1;
+        scene.particles.masses[0] = 1;
         solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, wanted[k].words);
         const double before = count_of(&s, "force_evaluations");
         steps_of(&s, wanted[k].dt, 1);
@@ -94,11 +94,11 @@ static void test_free_fall(void **unused) {
     pbd_scene scene;
     solver s;
     open_scene(&scene, 2);
-    scene.masses[0] = scene.masses[1] = 1;
-    scene.positions[3] = 10;
-    scene.velocities[3] = 5;
-    scene.gravity[0] = 2;
-    scene.gravity[1] = -9.81;
+    scene.particles.masses[0] = scene.particles.masses[1] = 1;
+    scene.particles.positions[3] = 10;
+    scene.particles.velocities[3] = 5;
+    scene.loads.gravity[0] = 2;
+    scene.loads.gravity[1] = -9.81;
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, "dimensions=2 dt=0.05");
     steps_of(&s, 0.05, 20);
     double x[6], v[6];
@@ -113,7 +113,7 @@ static void test_free_fall(void **unused) {
 
 /* Levels as they are saved: two numbers, then x, v, a (rows), density, rate, bound, level. */
 static unsigned widest_gap(const solver *s, const pbd_scene *scene, const double *x, double reach) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     size_t bytes;
     unsigned widest = 0;
     check_ok(s->method->save(s->state, NULL, &bytes));
@@ -170,9 +170,9 @@ static double momentum_gained(const pbd_scene *scene, const char *limiter, doubl
     double gained = 0, all = 0;
     snprintf(words, sizeof words, "dimensions=2 h=1 limiter=%s alpha=%g", limiter, 0.3 * scale);
     run_on(PBD_CPU, 1, PBD_PRECISION_F64, scene, words, 0.004 * scale, lround(2 / scale), &got);
-    for (size_t p = 0; p < scene->particles; p++) {
-        gained += scene->masses[p] * (got.v[3 * p] - scene->velocities[3 * p]);
-        all += scene->masses[p] * fabs(scene->velocities[3 * p]);
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        gained += scene->particles.masses[p] * (got.v[3 * p] - scene->particles.velocities[3 * p]);
+        all += scene->particles.masses[p] * fabs(scene->particles.velocities[3 * p]);
     }
     print_message("    limiter=%s, alpha=%g: %.3g of the momentum\n", limiter, 0.3 * scale, gained / all);
     return fabs(gained) / all;
@@ -203,8 +203,8 @@ static void test_threads_do_not_matter(void **unused) {
             states got[3];
             for (int t = 0; t < 3; t++) {
                 run_on(PBD_CPU, threads[t], (pbd_precision)precision, &scene, words[w], 0.002, 2, &got[t]);
-                assert_memory_equal(got[t].x, got[0].x, 3 * scene.particles * sizeof(double));
-                assert_memory_equal(got[t].v, got[0].v, 3 * scene.particles * sizeof(double));
+                assert_memory_equal(got[t].x, got[0].x, 3 * scene.particles.count * sizeof(double));
+                assert_memory_equal(got[t].v, got[0].v, 3 * scene.particles.count * sizeof(double));
             }
         }
     pbd_scene_free(&scene);
@@ -222,7 +222,7 @@ static void test_emulation(void **unused) {
         run_on(PBD_EMU, 1, PBD_PRECISION_F64, &scene, words, 0.002, 5, &emu);
         run_on(PBD_CPU, 1, PBD_PRECISION_F32, &scene, words, 0.002, 5, &single);
         double off = 0, far = 0;
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
             off = fmax(off, fabs(emu.x[i] - cpu.x[i]));
             far = fmax(far, fabs(single.x[i] - cpu.x[i]));
         }
@@ -253,8 +253,8 @@ static void test_saved_states(void **unused) {
         check_ok(s.method->load(s.state, blob, bytes));
         steps_of(&s, 0.0005, 5);
         read_state(&s, again.x, again.v);
-        assert_memory_equal(first.x, again.x, 3 * scene.particles * sizeof(double));
-        assert_memory_equal(first.v, again.v, 3 * scene.particles * sizeof(double));
+        assert_memory_equal(first.x, again.x, 3 * scene.particles.count * sizeof(double));
+        assert_memory_equal(first.v, again.v, 3 * scene.particles.count * sizeof(double));
         assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
         free(blob);
         solver_close(&s);
@@ -272,23 +272,24 @@ static void test_plane(void **unused) {
     solver s;
     char words[200];
     make_cloud(&scene, 2, 8, 0.1, 0);
-    scene.gravity[1] = -g;
-    scene.colliders = 1;
-    scene.collider = calloc(1, sizeof *scene.collider);
-    *scene.collider =
+    scene.loads.gravity[1] = -g;
+    scene.colliders.count = 1;
+    scene.colliders.item = calloc(1, sizeof *scene.colliders.item);
+    *scene.colliders.item =
         (pbd_collider){.shape = PBD_PLANE, .centre = {0, ground, 0}, .axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
     const formulas f = {false, 2, SPACING, 50, mean_density(&scene, 2)};
-    double x[3 * MOST], v[3 * MOST], lowest = 1, most = 0, start = stored_energy(&f, &scene, scene.positions);
-    for (size_t p = 0; p < scene.particles; p++) start += scene.masses[p] * g * (scene.positions[3 * p + 1] - ground);
+    double x[3 * MOST], v[3 * MOST], lowest = 1, most = 0, start = stored_energy(&f, &scene, scene.particles.positions);
+    for (size_t p = 0; p < scene.particles.count; p++)
+        start += scene.particles.masses[p] * g * (scene.particles.positions[3 * p + 1] - ground);
     snprintf(words, sizeof words, "dimensions=2 h=1 k=50 c=5 rest_density=%.17g", f.rest);
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, words);
     for (int step = 0; step < 200; step++) {
         steps_of(&s, 0.01, 1);
         read_state(&s, x, v);
         double energy = kinetic(&scene, v) + stored_energy(&f, &scene, x);
-        for (size_t p = 0; p < scene.particles; p++) {
+        for (size_t p = 0; p < scene.particles.count; p++) {
             lowest = fmin(lowest, x[3 * p + 1]);
-            energy += scene.masses[p] * g * (x[3 * p + 1] - ground);
+            energy += scene.particles.masses[p] * g * (x[3 * p + 1] - ground);
         }
         most = fmax(most, energy / start);
     }
@@ -306,15 +307,15 @@ static void test_moving_tool(void **unused) {
     solver s;
     double x[3], v[3];
     open_scene(&scene, 1);
-    scene.masses[0] = 1;
-    scene.positions[0] = 0.5;
-    scene.colliders = 1;
-    scene.collider = calloc(1, sizeof *scene.collider);
-    *scene.collider = (pbd_collider){.shape = PBD_BOX,
-                                     .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-                                     .half = {0.2, 1, 1},
-                                     .velocity = {2, 0, 0},
-                                     .end = 0.5};
+    scene.particles.masses[0] = 1;
+    scene.particles.positions[0] = 0.5;
+    scene.colliders.count = 1;
+    scene.colliders.item = calloc(1, sizeof *scene.colliders.item);
+    *scene.colliders.item = (pbd_collider){.shape = PBD_BOX,
+                                           .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                           .half = {0.2, 1, 1},
+                                           .velocity = {2, 0, 0},
+                                           .end = 0.5};
     solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, "dimensions=2");
     steps_of(&s, 0.01, 30);
     read_state(&s, x, v);
@@ -350,20 +351,20 @@ static void test_refusals(void **unused) {
     expect_refused(&scene, "alpha=0", "alpha=0");
     expect_refused(&scene, "kernel=splin", "cubic_spline");
     expect_refused(&scene, "dimensions=2", "a different z");
-    scene.spacing = 0;
+    scene.particles.spacing = 0;
     expect_refused(&scene, "", "spacings");
-    scene.spacing = SPACING;
-    scene.masses[3] = 0;
+    scene.particles.spacing = SPACING;
+    scene.particles.masses[3] = 0;
     expect_refused(&scene, "", "particle 3 has the mass 0");
-    scene.masses[3] = 1;
-    scene.positions[4] = NAN;
+    scene.particles.masses[3] = 1;
+    scene.particles.positions[4] = NAN;
     expect_refused(&scene, "", "particle 1 starts at nan");
     pbd_scene_free(&scene);
     make_cloud(&scene, 2, 3, 0.1, 0);
-    scene.gravity[2] = -1;
+    scene.loads.gravity[2] = -1;
     expect_refused(&scene, "dimensions=2", "along z");
-    scene.gravity[2] = 0;
-    scene.velocities[5] = 1;
+    scene.loads.gravity[2] = 0;
+    scene.particles.velocities[5] = 1;
     expect_refused(&scene, "dimensions=2", "particle 1 moves");
     pbd_scene_free(&scene);
 }
@@ -379,8 +380,8 @@ static void test_coincident_particles(void **unused) {
         double x[12], v[12];
         snprintf(words, sizeof words, "dimensions=2 kernel=%s", kernels[k]);
         open_scene(&scene, 4);
-        for (int p = 0; p < 4; p++) scene.masses[p] = 0.01;
-        scene.positions[9] = 0.1;
+        for (int p = 0; p < 4; p++) scene.particles.masses[p] = 0.01;
+        scene.particles.positions[9] = 0.1;
         solver_open(&s, "desbrun_sph", PBD_PRECISION_F64, 1, &scene, words);
         assert_true(was_warned(&s, "coincident_particles"));
         steps_of(&s, 0.01, 20);

@@ -97,8 +97,8 @@ static double *positions_after(const struct device_step *d, pbd_precision precis
     open_case(d, PBD_EMU, precision, &scene, &s);
     march(&s, count);
     *replayed = pbd_exec_read_totals(s.exec).replayed;
-    *particles = scene.particles;
-    double *x = positions_of(&s, scene.particles);
+    *particles = scene.particles.count;
+    double *x = positions_of(&s, scene.particles.count);
     close_case(d, &scene, &s);
     return x;
 }
@@ -141,7 +141,7 @@ static void test_a_changed_step_is_no_repeat(void **unused) {
         open_case(&steps[0], PBD_EMU, PBD_PRECISION_F64, &scene, &s);
         unsetenv("PBDBENCH_GRAPHS");
         for (int i = 0; i < 7; i++) check_ok(s.method->step(s.state, dt[i]));
-        n = scene.particles;
+        n = scene.particles.count;
         x[on] = positions_of(&s, n);
         close_case(&steps[0], &scene, &s);
     }

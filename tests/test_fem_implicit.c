@@ -29,22 +29,23 @@ static void patch(const char *element, const char *law) {
              law);
     bar_make(&b, words);
     pbd_scene *s = &b.scene;
-    const size_t n = s->particles;
-    s->start = malloc(3 * n * sizeof *s->start);
+    const size_t n = s->particles.count;
+    s->particles.start = malloc(3 * n * sizeof *s->particles.start);
     double *wanted = malloc(3 * n * sizeof *wanted);
     uint32_t *fixed = malloc(n * sizeof *fixed);
-    s->fixed = 0;
+    s->particles.fixed = 0;
     for (size_t p = 0; p < n; p++) {
-        double *x = s->positions + 3 * p;
+        double *x = s->particles.positions + 3 * p;
         const bool surface = on_surface(x);
         for (int d = 0; d < 3 && !surface; d++) x[d] += 0.2 / 6 * noise(&seed);
         affine(x, wanted + 3 * p);
-        for (size_t d = 0; d < 3; d++) s->start[3 * p + d] = wanted[3 * p + d] + (surface ? 0 : 0.01 * noise(&seed));
-        if (surface) fixed[s->fixed++] = (uint32_t)p;
+        for (size_t d = 0; d < 3; d++)
+            s->particles.start[3 * p + d] = wanted[3 * p + d] + (surface ? 0 : 0.01 * noise(&seed));
+        if (surface) fixed[s->particles.fixed++] = (uint32_t)p;
     }
-    free(s->fixed_particle);
-    s->fixed_particle = fixed;
-    assert_true(n - s->fixed > 10);
+    free(s->particles.fixed_particle);
+    s->particles.fixed_particle = fixed;
+    assert_true(n - s->particles.fixed > 10);
     bar_open(&b);
     check_ok(b.s.method->solve(b.s.state));
     double *x = positions_of(&b.s, n);
@@ -108,12 +109,12 @@ static double hanging_error(const char *element, int cells) {
     snprintf(words, sizeof words, "element=%s cells=%d width=1 nu=0 E=1e4 gravity=0 newton_tolerance=0", element,
              cells);
     bar_make(&b, words);
-    b.scene.gravity[0] = 50;
+    b.scene.loads.gravity[0] = 50;
     bar_open(&b);
     check_ok(b.s.method->solve(b.s.state));
-    double *x = positions_of(&b.s, b.scene.particles), end = 0;
-    for (size_t p = 0; p < b.scene.particles; p++) /* the mean over the end face */
-        if (fabs(b.scene.positions[3 * p] - 1) < 1e-9) end += (x[3 * p] - 1) / ((cells + 1) * (cells + 1));
+    double *x = positions_of(&b.s, b.scene.particles.count), end = 0;
+    for (size_t p = 0; p < b.scene.particles.count; p++) /* the mean over the end face */
+        if (fabs(b.scene.particles.positions[3 * p] - 1) < 1e-9) end += (x[3 * p] - 1) / ((cells + 1) * (cells + 1));
     free(x);
     bar_close(&b);
     return fabs(end / hanging_bar(5e3, 5e3) - 1);
@@ -176,14 +177,14 @@ static void rotation_changes_nothing(void **state) {
         snprintf(words, sizeof words, "element=%s cells=1 newton_tolerance=0", elements[e]);
         double *x = bar_solve(&plain, words);
         bar_make(&turned, words);
-        turn(turned.scene.positions, turned.scene.particles);
-        turn(turned.scene.gravity, 1);
+        turn(turned.scene.particles.positions, turned.scene.particles.count);
+        turn(turned.scene.loads.gravity, 1);
         bar_open(&turned);
         check_ok(turned.s.method->solve(turned.s.state));
-        double *y = positions_of(&turned.s, turned.scene.particles);
-        turn(x, plain.scene.particles);
+        double *y = positions_of(&turned.s, turned.scene.particles.count);
+        turn(x, plain.scene.particles.count);
         /* The answer's own rounding: that of strain, 1e-16, times the slenderness, (L/h)^2 and some. */
-        check_near(elements[e], largest_apart(x, y, 3 * plain.scene.particles), 0, 1e-12);
+        check_near(elements[e], largest_apart(x, y, 3 * plain.scene.particles.count), 0, 1e-12);
         free(x);
         free(y);
         bar_close(&plain);
@@ -200,12 +201,12 @@ static void units_of_force_change_nothing(void **state) {
         snprintf(words, sizeof words, "element=hex8 cells=1 material=%s", laws[l]);
         double *x = bar_solve(&a, words);
         bar_make(&b, words);
-        b.scene.material.E *= 0x1p20;
-        b.scene.gravity[2] *= 0x1p20;
+        b.scene.material->E *= 0x1p20;
+        b.scene.loads.gravity[2] *= 0x1p20;
         bar_open(&b);
         check_ok(b.s.method->solve(b.s.state));
-        double *y = positions_of(&b.s, b.scene.particles);
-        assert_memory_equal(x, y, 3 * a.scene.particles * sizeof *x);
+        double *y = positions_of(&b.s, b.scene.particles.count);
+        assert_memory_equal(x, y, 3 * a.scene.particles.count * sizeof *x);
         free(x);
         free(y);
         bar_close(&a);
@@ -232,9 +233,10 @@ static void inverted_bodies_are_no_equilibrium(void **state) {
         char words[100];
         snprintf(words, sizeof words, "element=%s cells=2 material=stvk gravity=0", elements[e]);
         bar_make(&b, words);
-        const size_t n = 3 * b.scene.particles;
-        b.scene.start = malloc(n * sizeof *b.scene.start);
-        for (size_t i = 0; i < n; i++) b.scene.start[i] = b.scene.positions[i] * (i % 3 == 1 ? -1 : 1);
+        const size_t n = 3 * b.scene.particles.count;
+        b.scene.particles.start = malloc(n * sizeof *b.scene.particles.start);
+        for (size_t i = 0; i < n; i++)
+            b.scene.particles.start[i] = b.scene.particles.positions[i] * (i % 3 == 1 ? -1 : 1);
         bar_open(&b);
         const pbd_status status = b.s.method->solve(b.s.state);
         assert_int_equal(status.code, PBD_NO_EQUILIBRIUM);
@@ -255,7 +257,7 @@ static void impossible_loads_are_no_equilibrium(void **state) {
         char words[120];
         snprintf(words, sizeof words, "element=%s cells=1 material=stvk nu=0 gravity=0 E=1e5", elements[e]);
         bar_make(&b, words);
-        b.scene.gravity[0] = -400;
+        b.scene.loads.gravity[0] = -400;
         bar_open(&b);
         const pbd_status status = b.s.method->solve(b.s.state);
         assert_int_equal(status.code, PBD_NO_EQUILIBRIUM);

@@ -9,9 +9,9 @@
 /* A 2 x 2 x 2 mesh whose inner node, and then all nodes, are moved at random: elements are not parallelepipeds. */
 static void make_distorted(pbd_scene *scene, pbd_convention convention) {
     make_box(scene, 2, 2, 2, 1, 0.3);
-    scene->material.convention = convention;
+    scene->material->convention = convention;
     uint64_t seed = 7;
-    for (size_t i = 0; i < 3 * scene->particles; i++) scene->positions[i] += 0.12 * noise(&seed);
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) scene->particles.positions[i] += 0.12 * noise(&seed);
 }
 
 /* Prescribing an affine motion on the boundary must give it inside, whatever the shapes of the elements. */
@@ -29,12 +29,12 @@ static void test_patch(void **unused) {
             for (int i = 0; i < 3; i++) {
                 prescribed[3 * p + (size_t)i] = 0.1;
                 for (int j = 0; j < 3; j++)
-                    prescribed[3 * p + (size_t)i] += G[i][j] * scene.positions[3 * p + (size_t)j];
+                    prescribed[3 * p + (size_t)i] += G[i][j] * scene.particles.positions[3 * p + (size_t)j];
             }
         }
-        free(scene.fixed_particle);
-        scene.fixed_particle = fixed;
-        scene.fixed = count;
+        free(scene.particles.fixed_particle);
+        scene.particles.fixed_particle = fixed;
+        scene.particles.fixed = count;
         check_ok(hex8_solve(&scene, prescribed, u));
         for (int d = 0; d < 3; d++) worst = fmax(worst, fabs(u[39 + d] - prescribed[39 + d]));
         check_near("inner node of the patch, m", worst, 0, 1e-12);
@@ -144,8 +144,8 @@ static void test_torsion_eigenvalue(void **unused) {
             pbd_scene scene;
             solver s;
             make_box(&scene, 1, 1, 1, 2, nu);
-            scene.material.E = 5;
-            scene.material.convention = (pbd_convention)convention;
+            scene.material->E = 5;
+            scene.material->convention = (pbd_convention)convention;
             solver_open(&s, "fem_linear", PBD_PRECISION_F64, 1, &scene, "spectrum=yes");
             double wanted = 5 / (3 * (1 + nu)) * (convention == PBD_D_PRINTED ? 1 : 0.5);
             check_near("torsion eigenvalue, N/m", metric_of(&s, "torsion_eigenvalue"), wanted, 1e-13 * wanted * 10);
@@ -161,16 +161,16 @@ static void test_bar(void **unused) {
     pbd_scene scene;
     solver s;
     make_box(&scene, 2, 3, 5, 0.1, 0);
-    scene.material = (pbd_material){.E = 2e5, .nu = 0, .convention = PBD_D_STANDARD};
-    size_t top = scene.particles - 12;
+    scene.material[0] = (pbd_material){.E = 2e5, .nu = 0, .convention = PBD_D_STANDARD};
+    size_t top = scene.particles.count - 12;
     for (int j = 0; j <= 3; j++)
         for (int i = 0; i <= 2; i++)
-            scene.forces[3 * (top + (size_t)(i + 3 * j)) + 2] = 100.0 / 24 * (i % 2 ? 2 : 1) * (j % 3 ? 2 : 1);
+            scene.loads.forces[3 * (top + (size_t)(i + 3 * j)) + 2] = 100.0 / 24 * (i % 2 ? 2 : 1) * (j % 3 ? 2 : 1);
     solver_open(&s, "fem_linear", PBD_PRECISION_F64, 1, &scene, "");
     check_ok(s.method->solve(s.state));
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     double wanted = 0.5 + 100 * 0.5 / (2e5 * 0.2 * 0.3);
-    for (size_t p = top; p < scene.particles; p++) check_near("top of the bar, m", x[3 * p + 2], wanted, 1e-13);
+    for (size_t p = top; p < scene.particles.count; p++) check_near("top of the bar, m", x[3 * p + 2], wanted, 1e-13);
     free(x);
     solver_close(&s);
     pbd_scene_free(&scene);
@@ -186,16 +186,17 @@ static void test_mesh_convergence(void **unused) {
         pbd_scene scene;
         solver s;
         make_box(&scene, n, n, n, 2.0 / n, 0.3);
-        scene.material.convention = PBD_D_STANDARD;
-        size_t row = (size_t)(n + 1), top = scene.particles - row * row;
+        scene.material->convention = PBD_D_STANDARD;
+        size_t row = (size_t)(n + 1), top = scene.particles.count - row * row;
         for (size_t j = 0; j < row; j++)
             for (size_t i = 0; i < row; i++)
-                scene.forces[3 * (top + i + row * j)] =
+                scene.loads.forces[3 * (top + i + row * j)] =
                     0.05 / (n * n) * (i % (row - 1) ? 2 : 1) * (j % (row - 1) ? 2 : 1) / 4;
         solver_open(&s, "fem_linear", PBD_PRECISION_F64, 1, &scene, "");
         check_ok(s.method->solve(s.state));
-        double *x = positions_of(&s, scene.particles), work = 0;
-        for (size_t i = 0; i < 3 * scene.particles; i++) work += scene.forces[i] * (x[i] - scene.positions[i]);
+        double *x = positions_of(&s, scene.particles.count), work = 0;
+        for (size_t i = 0; i < 3 * scene.particles.count; i++)
+            work += scene.loads.forces[i] * (x[i] - scene.particles.positions[i]);
         tip[level] = work;
         free(x);
         solver_close(&s);
@@ -218,8 +219,8 @@ static void test_bad_elements(void **unused) {
     pbd_scene scene;
     double u[24];
     make_box(&scene, 1, 1, 1, 1, 0.3);
-    scene.fixed = 0;
-    scene.forces[2] = 1;
+    scene.particles.fixed = 0;
+    scene.loads.forces[2] = 1;
     assert_int_equal(hex8_solve(&scene, NULL, u).code, PBD_NO_EQUILIBRIUM);
     pbd_scene_free(&scene);
 }

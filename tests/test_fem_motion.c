@@ -52,12 +52,12 @@ static motion motion_of(const bar *b) {
     motion m = {0};
     const pbd_scene *s = &b->scene;
     const double edge = 0.2, cube = 100 * edge * edge * edge;
-    const hyperelastic law = law_plain(&s->material);
-    double *x = positions_of(&b->s, s->particles), *v = malloc(3 * s->particles * sizeof *v);
+    const hyperelastic law = law_plain(s->material);
+    double *x = positions_of(&b->s, s->particles.count), *v = malloc(3 * s->particles.count * sizeof *v);
     check_ok(b->s.method->read(b->s.state, PBD_VELOCITIES, v));
-    for (size_t e = 0; e < s->hexes; e++) {
-        const uint32_t *c = s->hex + 8 * e;
-        m.energy += cube_energy(&law, edge, s->positions, x, c);
+    for (size_t e = 0; e < s->hexes.count; e++) {
+        const uint32_t *c = s->hexes.corner + 8 * e;
+        m.energy += cube_energy(&law, edge, s->particles.positions, x, c);
         for (int i = 0; i < 8; i++)
             for (int j = 0; j < 8; j++) {
                 const double share = cube * mass_share(i, j), *xi = x + 3 * c[i], *vi = v + 3 * c[i],
@@ -81,15 +81,15 @@ static void throw_bar(bar *b, const char *integrator) {
              integrator);
     bar_make(b, words);
     pbd_scene *s = &b->scene;
-    s->fixed = 0;
-    s->velocities = malloc(3 * s->particles * sizeof *s->velocities);
-    s->start = malloc(3 * s->particles * sizeof *s->start);
-    for (size_t p = 0; p < s->particles; p++) {
-        const double *x = s->positions + 3 * p;
+    s->particles.fixed = 0;
+    s->particles.velocities = malloc(3 * s->particles.count * sizeof *s->particles.velocities);
+    s->particles.start = malloc(3 * s->particles.count * sizeof *s->particles.start);
+    for (size_t p = 0; p < s->particles.count; p++) {
+        const double *x = s->particles.positions + 3 * p;
         const double v[3] = {1 - 3 * x[1], 3 * (x[0] - 0.5), 0.5};
         for (size_t d = 0; d < 3; d++) {
-            s->velocities[3 * p + d] = v[d];
-            s->start[3 * p + d] = d == 0 ? 1.05 * x[d] : x[d];
+            s->particles.velocities[3 * p + d] = v[d];
+            s->particles.start[3 * p + d] = d == 0 ? 1.05 * x[d] : x[d];
         }
     }
     bar_open(b);
@@ -157,28 +157,29 @@ static void fibres_bend_as_strain_energy_says(void **state) {
     (void)state;
     pbd_scene scene;
     make_mesh(&scene, false, 1e4);
-    memset(scene.gravity, 0, sizeof scene.gravity);
+    memset(scene.loads.gravity, 0, sizeof scene.loads.gravity);
     const double stiffness[3] = {5e4, 2e4, 1e4}, fibre[3][3] = {{1, 0.5, 0.3}, {0, 1, -1}, {0.2, 0, 3}};
-    memcpy(scene.material.fibre, fibre, sizeof fibre);
-    for (size_t p = 0; p < scene.particles; p++)
-        if (scene.positions[3 * p] > 0.25) scene.forces[3 * p + 2] = -0.5, scene.forces[3 * p] = 2;
+    memcpy(scene.material->fibre, fibre, sizeof fibre);
+    for (size_t p = 0; p < scene.particles.count; p++)
+        if (scene.particles.positions[3 * p] > 0.25)
+            scene.loads.forces[3 * p + 2] = -0.5, scene.loads.forces[3 * p] = 2;
     double *x[3];
     for (int fibrous = 0; fibrous < 2; fibrous++) {
         solver s;
-        if (fibrous) memcpy(scene.material.fibre_stiffness, stiffness, sizeof stiffness);
+        if (fibrous) memcpy(scene.material->fibre_stiffness, stiffness, sizeof stiffness);
         solver_open(&s, "fem_implicit", PBD_PRECISION_F64, 1, &scene, "element=tet4");
         check_ok(s.method->solve(s.state));
-        x[fibrous] = positions_of(&s, scene.particles);
+        x[fibrous] = positions_of(&s, scene.particles.count);
         solver_close(&s);
     }
     x[2] =
         march("strain_energy", PBD_PRECISION_F64, 1, &scene, "form=xpbd_root iterations=20 damping=20", 2.5e-4, 6000);
-    const double plain = largest_difference(x[0], scene.positions, scene.particles);
-    const double moved = largest_difference(x[1], scene.positions, scene.particles);
+    const double plain = largest_difference(x[0], scene.particles.positions, scene.particles.count);
+    const double moved = largest_difference(x[1], scene.particles.positions, scene.particles.count);
     print_message("    largest displacement %.3g m with fibres, %.3g m without\n", moved, plain);
     assert_true(moved < 0.8 * plain);
-    check_near("strain_energy off, of the displacement", largest_difference(x[1], x[2], scene.particles) / moved, 0,
-               1e-3);
+    check_near("strain_energy off, of the displacement", largest_difference(x[1], x[2], scene.particles.count) / moved,
+               0, 1e-3);
     for (int i = 0; i < 3; i++) free(x[i]);
     pbd_scene_free(&scene);
 }
@@ -205,13 +206,13 @@ static void flow_of_a_held_stretch(const char *method, const char *element, cons
     char words[100];
     uint32_t all[4] = {0, 1, 2, 3};
     make_element(&scene, false, 11);
-    scene.material.law = "stvk";
-    scene.material.yield_strain = yield;
-    scene.material.creep = creep;
+    scene.material->law = "stvk";
+    scene.material->yield_strain = yield;
+    scene.material->creep = creep;
     scene.duration = 1;
-    scene.fixed = 4;
-    scene.fixed_particle = all;
-    for (int i = 0; i < 12; i++) scene.start[i] = scene.positions[i] * stretch[i % 3];
+    scene.particles.fixed = 4;
+    scene.particles.fixed_particle = all;
+    for (int i = 0; i < 12; i++) scene.particles.start[i] = scene.particles.positions[i] * stretch[i % 3];
     snprintf(words, sizeof words, "%s plastic_flow=%s", element, kind);
     solver_open(&s, method, PBD_PRECISION_F64, 1, &scene, words);
     const double mean = strcmp(kind, "whole") == 0 ? 0 : (stretched[0] + stretched[1] + stretched[2]) / 3;
@@ -226,7 +227,7 @@ static void flow_of_a_held_stretch(const char *method, const char *element, cons
             check_near(method, got[d], d < 3 ? (1 - left / norm) * (stretched[d] - mean) : 0, 1e-14);
     }
     solver_close(&s);
-    scene.fixed_particle = NULL;
+    scene.particles.fixed_particle = NULL;
     pbd_scene_free(&scene);
 }
 
@@ -244,12 +245,12 @@ static void what_cannot_be_is_refused(void **state) {
     (void)state;
     pbd_scene scene;
     make_element(&scene, false, 11);
-    scene.material.yield_strain = 0.1;
+    scene.material->yield_strain = 0.1;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "stvk");
-    scene.material.law = "stvk";
+    scene.material->law = "stvk";
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "mode=dynamic");
-    scene.material.yield_strain = 0;
-    scene.material.fibre_stiffness[2] = 10;
+    scene.material->yield_strain = 0;
+    scene.material->fibre_stiffness[2] = 10;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_BAD_INPUT, "no direction");
     pbd_scene_free(&scene);
 }
@@ -262,12 +263,12 @@ static void forces_end(const char *integrator) {
     element_shape shape;
     char words[100];
     make_element(&scene, false, 11);
-    memcpy(scene.start, scene.positions, 12 * sizeof(double));
+    memcpy(scene.particles.start, scene.particles.positions, 12 * sizeof(double));
     check_ok(element_shape_of(&scene, 4, 0, &shape));
     const double push = 3, g = 9.81, dt = 0.01;
-    for (int p = 0; p < 4; p++) scene.forces[3 * p] = push * scene.material.density * shape.size / 4;
-    scene.gravity[2] = -g;
-    scene.forces_end = 5 * dt;
+    for (int p = 0; p < 4; p++) scene.loads.forces[3 * p] = push * scene.material->density * shape.size / 4;
+    scene.loads.gravity[2] = -g;
+    scene.loads.forces_end = 5 * dt;
     scene.duration = 1;
     snprintf(words, sizeof words, "element=tet4 integrator=%s", integrator);
     solver_open(&s, "fem_implicit", PBD_PRECISION_F64, 1, &scene, words);
@@ -287,8 +288,8 @@ static void forces_end(const char *integrator) {
     }
     double *at = positions_of(&s, 4);
     for (int p = 0; p < 4; p++) {
-        check_near("along the push, m", at[3 * p] - scene.positions[3 * p], x, 1e-10);
-        check_near("down, m", at[3 * p + 2] - scene.positions[3 * p + 2], z, 1e-10);
+        check_near("along the push, m", at[3 * p] - scene.particles.positions[3 * p], x, 1e-10);
+        check_near("down, m", at[3 * p + 2] - scene.particles.positions[3 * p + 2], z, 1e-10);
     }
     check_ok(s.method->load(s.state, blob, bytes));
     for (int n = 4; n < 12; n++) check_ok(s.method->step(s.state, dt));

@@ -157,7 +157,7 @@ static void test_deformation_fit_lowers_test_errors(void **unused) {
         pbd_scene scene;
         solver s;
         make_box(&scene, 1, 1, 1, 2, 0.2);
-        for (int a = 4; a < 8; a++) scene.forces[3 * a] = 0.01;
+        for (int a = 4; a < 8; a++) scene.loads.forces[3 * a] = 0.01;
         double u[24], sum = 0, scale = 0;
         solver_open(&s, "fem_linear", PBD_PRECISION_F64, 1, &scene, "");
         check_ok(s.method->solve(s.state));
@@ -168,7 +168,7 @@ static void test_deformation_fit_lowers_test_errors(void **unused) {
         double *x = positions_of(&s, 8);
         for (int d = 0; d < 24; d++) {
             sum += (x[d] - u[d]) * (x[d] - u[d]);
-            scale += (u[d] - scene.positions[d]) * (u[d] - scene.positions[d]);
+            scale += (u[d] - scene.particles.positions[d]) * (u[d] - scene.particles.positions[d]);
         }
         shear[i] = sqrt(sum / scale);
         free(x);

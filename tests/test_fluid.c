@@ -11,26 +11,27 @@ static const double EDGE = 0.1; /* m */
 static void make_cloud(pbd_scene *scene, const size_t n[3], double closer, double jitter, double uneven) {
     uint64_t seed = 7;
     const size_t count = n[0] * n[1] * n[2];
-    *scene = (pbd_scene){.particles = count, .spacing = EDGE, .extent = EDGE * (double)n[0]};
-    scene->positions = calloc(3 * count + 1, sizeof(double));
-    scene->velocities = calloc(3 * count + 1, sizeof(double));
-    scene->masses = calloc(count + 1, sizeof(double));
-    scene->volumes = calloc(count + 1, sizeof(double));
-    scene->matter = malloc(count + 1);
-    scene->fluid.density = 1000;
-    memset(scene->matter, PBD_FLUID, count);
+    *scene = (pbd_scene){.particles.count = count, .particles.spacing = EDGE, .extent = EDGE * (double)n[0]};
+    scene->particles.positions = calloc(3 * count + 1, sizeof(double));
+    scene->particles.velocities = calloc(3 * count + 1, sizeof(double));
+    scene->particles.masses = calloc(count + 1, sizeof(double));
+    scene->particles.volumes = calloc(count + 1, sizeof(double));
+    scene->particles.material = malloc(count + 1);
+    scene->materials = 2; /* each at the index of its matter */
+    scene->material[PBD_FLUID] = (pbd_material){.matter = PBD_FLUID, .density = 1000};
+    memset(scene->particles.material, PBD_FLUID, count);
     for (size_t p = 0; p < count; p++) {
         const size_t at[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
         for (size_t d = 0; d < 3; d++)
-            scene->positions[3 * p + d] = EDGE * closer * ((double)at[d] + jitter * noise(&seed)) - 0.23;
-        scene->volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
-        scene->masses[p] = 1 + uneven * noise(&seed);
+            scene->particles.positions[3 * p + d] = EDGE * closer * ((double)at[d] + jitter * noise(&seed)) - 0.23;
+        scene->particles.volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
+        scene->particles.masses[p] = 1 + uneven * noise(&seed);
     }
 }
 
 static void set_noise_velocities(pbd_scene *scene, double size) {
     uint64_t seed = 21;
-    for (size_t k = 0; k < 3 * scene->particles; k++) scene->velocities[k] = size * noise(&seed);
+    for (size_t k = 0; k < 3 * scene->particles.count; k++) scene->particles.velocities[k] = size * noise(&seed);
 }
 
 static double *velocities_of(const solver *s, size_t particles) {
@@ -47,7 +48,7 @@ static double *velocities_after(const pbd_scene *scene, const char *words, doubl
     solver s;
     solver_open(&s, "pbf", PBD_PRECISION_F64, 1, scene, words);
     check_steps(&s, dt, steps);
-    double *v = velocities_of(&s, scene->particles);
+    double *v = velocities_of(&s, scene->particles.count);
     solver_close(&s);
     return v;
 }
@@ -78,7 +79,7 @@ static double distance(const double *a, const double *b) {
 /* Of a cubic lattice whose cells are as large as the mean particle. */
 static double lattice_sum(const pbd_scene *s, kernel_of w, double end, double *edge) {
     double volume = 0, sum = 0;
-    for (size_t i = 0; i < s->particles; i++) volume += s->volumes[i] / (double)s->particles;
+    for (size_t i = 0; i < s->particles.count; i++) volume += s->particles.volumes[i] / (double)s->particles.count;
     *edge = cbrt(volume);
     for (int z = -6; z <= 6; z++)
         for (int y = -6; y <= 6; y++)
@@ -90,12 +91,12 @@ static double lattice_sum(const pbd_scene *s, kernel_of w, double end, double *e
 static void constraints_at(const pbd_scene *s, const double *x, kernel_of w, double end, double floor_at, double *out) {
     double edge;
     const double S = lattice_sum(s, w, end, &edge), reach = end * edge;
-    for (size_t i = 0; i < s->particles; i++) {
+    for (size_t i = 0; i < s->particles.count; i++) {
         double sum = 0;
-        for (size_t j = 0; j < s->particles; j++) {
+        for (size_t j = 0; j < s->particles.count; j++) {
             const double image[3] = {x[3 * j], x[3 * j + 1], 2 * floor_at - x[3 * j + 2]};
-            sum += s->volumes[j] * w(distance(x + 3 * i, x + 3 * j), reach) / S;
-            if (!isnan(floor_at)) sum += s->volumes[j] * w(distance(x + 3 * i, image), reach) / S;
+            sum += s->particles.volumes[j] * w(distance(x + 3 * i, x + 3 * j), reach) / S;
+            if (!isnan(floor_at)) sum += s->particles.volumes[j] * w(distance(x + 3 * i, image), reach) / S;
         }
         out[i] = sum - 1;
     }
@@ -103,7 +104,7 @@ static void constraints_at(const pbd_scene *s, const double *x, kernel_of w, dou
 
 /* Where one undamped pass of Jacobi moves everyone, gradients by differences. */
 static void moves_of(const pbd_scene *s, const double *start, kernel_of w, double end, double floor_at, double *out) {
-    const size_t n = s->particles;
+    const size_t n = s->particles.count;
     double *x = calloc(3 * n, sizeof *x), *up = malloc(n * sizeof *up), *down = malloc(n * sizeof *down);
     double *gradient = malloc(3 * n * n * sizeof *gradient), *c = malloc(n * sizeof *c);
     memcpy(x, start, 3 * n * sizeof *x);
@@ -121,8 +122,9 @@ static void moves_of(const pbd_scene *s, const double *start, kernel_of w, doubl
     for (size_t i = 0; i < n; i++) {
         double weight = 0;
         for (size_t k = 0; k < 3 * n; k++)
-            weight += gradient[3 * n * i + k] * gradient[3 * n * i + k] / s->masses[k / 3];
-        for (size_t k = 0; k < 3 * n; k++) out[k] -= c[i] / weight * gradient[3 * n * i + k] / s->masses[k / 3];
+            weight += gradient[3 * n * i + k] * gradient[3 * n * i + k] / s->particles.masses[k / 3];
+        for (size_t k = 0; k < 3 * n; k++)
+            out[k] -= c[i] / weight * gradient[3 * n * i + k] / s->particles.masses[k / 3];
     }
     free(x);
     free(up);
@@ -152,13 +154,13 @@ static void check_one_pass(const char *kernel, kernel_of w, double end, double l
     const double dt = 0.01;
     make_cloud(&scene, (const size_t[]){4, 3, 4}, 0.95, 0.2, 0.2);
     set_noise_velocities(&scene, 0.3);
-    const size_t n = 3 * scene.particles;
+    const size_t n = 3 * scene.particles.count;
     double *x = calloc(n, sizeof *x), *moves = calloc(n, sizeof *moves);
-    for (size_t k = 0; k < n; k++) x[k] = scene.positions[k] + dt * scene.velocities[k];
+    for (size_t k = 0; k < n; k++) x[k] = scene.particles.positions[k] + dt * scene.particles.velocities[k];
     moves_of(&scene, x, w, end, NAN, moves);
     snprintf(words, sizeof words, "%s kernel=%s support=%g", one_pass, kernel, end);
     double *v = velocities_after(&scene, words, dt, 1), worst = 0;
-    for (size_t k = 0; k < n; k++) worst = fmax(worst, fabs((v[k] - scene.velocities[k]) * dt - moves[k]));
+    for (size_t k = 0; k < n; k++) worst = fmax(worst, fabs((v[k] - scene.particles.velocities[k]) * dt - moves[k]));
     snprintf(name, sizeof name, "moves of a pass, %s to %g edges", kernel, end);
     check_near(name, worst / largest(moves, n), 0, limit);
     free(v);
@@ -183,21 +185,23 @@ static void test_floor_is_a_mirror(void **unused) {
     make_cloud(&scene, (const size_t[]){4, 3, 4}, 0.95, 0.1, 0.2);
     make_cloud(&twice, (const size_t[]){4, 3, 8}, 0.95, 0.1, 0.2);
     set_noise_velocities(&scene, 0.1);
-    const size_t n = scene.particles;
+    const size_t n = scene.particles.count;
     for (size_t k = 0; k < 6 * n; k++) {
         const size_t from = k % (3 * n);
         const bool image = k >= 3 * n, up = k % 3 == 2;
-        twice.positions[k] = image && up ? 2 * floor_at - scene.positions[from] : scene.positions[from];
-        twice.velocities[k] = image && up ? -scene.velocities[from] : scene.velocities[from];
-        twice.masses[k / 3] = scene.masses[from / 3];
-        twice.volumes[k / 3] = scene.volumes[from / 3];
+        twice.particles.positions[k] =
+            image && up ? 2 * floor_at - scene.particles.positions[from] : scene.particles.positions[from];
+        twice.particles.velocities[k] =
+            image && up ? -scene.particles.velocities[from] : scene.particles.velocities[from];
+        twice.particles.masses[k / 3] = scene.particles.masses[from / 3];
+        twice.particles.volumes[k / 3] = scene.particles.volumes[from / 3];
     }
-    scene.colliders = 1;
-    scene.collider = calloc(1, sizeof *scene.collider);
-    *scene.collider = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    scene.collider->centre[2] = floor_at;
+    scene.colliders.count = 1;
+    scene.colliders.item = calloc(1, sizeof *scene.colliders.item);
+    *scene.colliders.item = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.colliders.item->centre[2] = floor_at;
     double *v = velocities_after(&scene, words, dt, 3), *both = velocities_after(&twice, words, dt, 3), moved = 0;
-    for (size_t k = 0; k < 3 * n; k++) moved = fmax(moved, fabs(v[k] - scene.velocities[k]));
+    for (size_t k = 0; k < 3 * n; k++) moved = fmax(moved, fabs(v[k] - scene.particles.velocities[k]));
     check_near("over a floor, of the largest change", largest_difference(v, both, 3 * n) / moved, 0, 1e-12);
     free(v);
     free(both);
@@ -216,21 +220,21 @@ static void test_momenta(void **unused) {
     const double dt = 0.01;
     double *v = velocities_after(&scene, "iterations=5 xsph=0.1 crowding=0.1 settling=0", dt, 4), lost[3] = {0},
            size = 0;
-    for (size_t k = 0; k < 3 * scene.particles; k++) {
-        lost[k % 3] += scene.masses[k / 3] * (v[k] - scene.velocities[k]);
-        size += scene.masses[k / 3] * fabs(v[k] - scene.velocities[k]);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) {
+        lost[k % 3] += scene.particles.masses[k / 3] * (v[k] - scene.particles.velocities[k]);
+        size += scene.particles.masses[k / 3] * fabs(v[k] - scene.particles.velocities[k]);
     }
     check_near("momentum after four steps", largest(lost, 3) / size, 0, 1e-14);
     free(v);
     v = velocities_after(&scene, "iterations=1 xsph=0 crowding=0.1 settling=0", dt, 1);
     double turn[3] = {0}, turned = 0;
-    for (size_t p = 0; p < scene.particles; p++)
+    for (size_t p = 0; p < scene.particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
             const size_t e = 3 * p + (d + 1) % 3, f = 3 * p + (d + 2) % 3;
-            const double xe = scene.positions[e] + dt * scene.velocities[e];
-            const double xf = scene.positions[f] + dt * scene.velocities[f];
-            const double one =
-                scene.masses[p] * (xe * (v[f] - scene.velocities[f]) - xf * (v[e] - scene.velocities[e]));
+            const double xe = scene.particles.positions[e] + dt * scene.particles.velocities[e];
+            const double xf = scene.particles.positions[f] + dt * scene.particles.velocities[f];
+            const double one = scene.particles.masses[p] * (xe * (v[f] - scene.particles.velocities[f]) -
+                                                            xf * (v[e] - scene.particles.velocities[e]));
             turn[d] += one;
             turned += fabs(one);
         }
@@ -254,11 +258,11 @@ static void test_rotation(void **unused) {
     set_noise_velocities(&scene, 1);
     const char *words = "iterations=5 crowding=0.05 vorticity=0.02 settling=0";
     double *v = velocities_after(&scene, words, 0.01, 3);
-    rotate(v, scene.particles);
-    rotate(scene.positions, scene.particles);
-    rotate(scene.velocities, scene.particles);
+    rotate(v, scene.particles.count);
+    rotate(scene.particles.positions, scene.particles.count);
+    rotate(scene.particles.velocities, scene.particles.count);
     double *turned = velocities_after(&scene, words, 0.01, 3);
-    check_near("rotated, m/s", largest_difference(v, turned, 3 * scene.particles), 0, 1e-11);
+    check_near("rotated, m/s", largest_difference(v, turned, 3 * scene.particles.count), 0, 1e-11);
     free(v);
     free(turned);
     pbd_scene_free(&scene);
@@ -271,13 +275,15 @@ static void test_units(void **unused) {
     make_cloud(&scene, (const size_t[]){5, 4, 4}, 0.9, 0.2, 0.2);
     set_noise_velocities(&scene, 1);
     double *metres = velocities_after(&scene, "iterations=5 crowding=0.05 settling=0", 0.01, 3);
-    scene.spacing *= 100;
+    scene.particles.spacing *= 100;
     scene.extent *= 100;
-    for (size_t p = 0; p < scene.particles; p++) scene.volumes[p] *= 1e6, scene.masses[p] *= 1e-3;
-    for (size_t k = 0; k < 3 * scene.particles; k++) scene.positions[k] *= 100, scene.velocities[k] *= 100;
+    for (size_t p = 0; p < scene.particles.count; p++)
+        scene.particles.volumes[p] *= 1e6, scene.particles.masses[p] *= 1e-3;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++)
+        scene.particles.positions[k] *= 100, scene.particles.velocities[k] *= 100;
     double *centimetres = velocities_after(&scene, "iterations=5 crowding=0.05 settling=0", 0.01, 3);
-    for (size_t k = 0; k < 3 * scene.particles; k++) centimetres[k] /= 100;
-    check_near("in centimetres, m/s", largest_difference(metres, centimetres, 3 * scene.particles), 0, 1e-11);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) centimetres[k] /= 100;
+    check_near("in centimetres, m/s", largest_difference(metres, centimetres, 3 * scene.particles.count), 0, 1e-11);
     free(metres);
     free(centimetres);
     pbd_scene_free(&scene);
@@ -288,9 +294,10 @@ static void test_thin_liquid_is_free(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_cloud(&scene, (const size_t[]){5, 4, 4}, 1.2, 0.02, 0);
-    scene.gravity[2] = -9.81;
+    scene.loads.gravity[2] = -9.81;
     double *v = velocities_after(&scene, "", 1e-3, 50), worst = 0;
-    for (size_t k = 0; k < 3 * scene.particles; k++) worst = fmax(worst, fabs(v[k] + (k % 3 == 2 ? 9.81 * 0.05 : 0)));
+    for (size_t k = 0; k < 3 * scene.particles.count; k++)
+        worst = fmax(worst, fabs(v[k] + (k % 3 == 2 ? 9.81 * 0.05 : 0)));
     check_near("velocities of what falls", worst, 0, 1e-13);
     free(v);
     pbd_scene_free(&scene);
@@ -306,15 +313,17 @@ static void test_smoothing(void **unused) {
     const double dt = 1e-3;
     double *v = velocities_after(&scene, "xsph=0.3", dt, 1), worst = 0;
     (void)lattice_sum(&scene, cubic_spline, 2.2, &edge);
-    for (size_t i = 0; i < scene.particles; i++)
+    for (size_t i = 0; i < scene.particles.count; i++)
         for (size_t d = 0; d < 3; d++) {
-            const double *x = scene.positions, *u = scene.velocities;
+            const double *x = scene.particles.positions, *u = scene.particles.velocities;
             double sum = 0;
-            for (size_t j = 0; j < scene.particles; j++) {
+            for (size_t j = 0; j < scene.particles.count; j++) {
                 double square = 0;
                 for (size_t e = 0; e < 3; e++)
                     square += pow(x[3 * i + e] + dt * u[3 * i + e] - x[3 * j + e] - dt * u[3 * j + e], 2);
-                sum += 0.5 * (scene.volumes[j] + scene.masses[j] * scene.volumes[i] / scene.masses[i]) *
+                sum += 0.5 *
+                       (scene.particles.volumes[j] +
+                        scene.particles.masses[j] * scene.particles.volumes[i] / scene.particles.masses[i]) *
                        cubic_spline(sqrt(square), 2.2 * edge) * (u[3 * j + d] - u[3 * i + d]);
             }
             worst = fmax(worst, fabs(v[3 * i + d] - u[3 * i + d] - 0.3 * sum));
@@ -334,16 +343,16 @@ static const char *const busy[] = {
 static void make_busy_scene(pbd_scene *scene) {
     make_cloud(scene, (const size_t[]){7, 6, 5}, 0.93, 0.15, 0.1);
     set_noise_velocities(scene, 0.2);
-    scene->gravity[2] = -9.81;
-    scene->colliders = 2;
-    scene->collider = calloc(2, sizeof *scene->collider);
+    scene->loads.gravity[2] = -9.81;
+    scene->colliders.count = 2;
+    scene->colliders.item = calloc(2, sizeof *scene->colliders.item);
     for (size_t c = 0; c < 2; c++)
-        scene->collider[c] =
+        scene->colliders.item[c] =
             (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = 0.2};
-    scene->collider[0].centre[2] = -0.26;
+    scene->colliders.item[0].centre[2] = -0.26;
     const double frame[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
-    memcpy(scene->collider[1].axis, frame, sizeof frame);
-    scene->collider[1].centre[0] = -0.26;
+    memcpy(scene->colliders.item[1].axis, frame, sizeof frame);
+    scene->colliders.item[1].centre[0] = -0.26;
 }
 
 static double *march(int backend, pbd_precision precision, int threads, const pbd_scene *scene, const char *words,
@@ -351,7 +360,7 @@ static double *march(int backend, pbd_precision precision, int threads, const pb
     solver s;
     check_ok(try_open_on(backend, &s, "pbf", precision, threads, scene, words));
     check_steps(&s, 5e-3, steps);
-    double *x = positions_of(&s, scene->particles);
+    double *x = positions_of(&s, scene->particles.count);
     solver_close(&s);
     return x;
 }
@@ -365,7 +374,7 @@ static void test_threads_do_not_matter(void **unused) {
             double *one = march(PBD_CPU, (pbd_precision)precision, 1, &scene, busy[i], 5);
             for (int threads = 3; threads <= 8; threads += 5) {
                 double *x = march(PBD_CPU, (pbd_precision)precision, threads, &scene, busy[i], 5);
-                assert_memory_equal(one, x, 3 * scene.particles * sizeof *x);
+                assert_memory_equal(one, x, 3 * scene.particles.count * sizeof *x);
                 free(x);
             }
             free(one);
@@ -381,8 +390,8 @@ static void test_emulation_and_precisions_agree(void **unused) {
         double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, busy[i], 3);
         double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, busy[i], 3);
         double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, busy[i], 3);
-        check_near(busy[i], largest_difference(cpu, emu, 3 * scene.particles), 0, 1e-12);
-        check_near("  in f32, m", largest_difference(cpu, f32, 3 * scene.particles), 0, 2e-5);
+        check_near(busy[i], largest_difference(cpu, emu, 3 * scene.particles.count), 0, 1e-12);
+        check_near("  in f32, m", largest_difference(cpu, f32, 3 * scene.particles.count), 0, 2e-5);
         free(cpu);
         free(emu);
         free(f32);
@@ -405,8 +414,8 @@ static void test_saved_state_goes_on(void **unused) {
     check_ok(other.method->load(other.state, blob, bytes));
     check_steps(&s, 5e-3, 4);
     check_steps(&other, 5e-3, 4);
-    double *a = positions_of(&s, scene.particles), *b = positions_of(&other, scene.particles);
-    assert_memory_equal(a, b, 3 * scene.particles * sizeof *a);
+    double *a = positions_of(&s, scene.particles.count), *b = positions_of(&other, scene.particles.count);
+    assert_memory_equal(a, b, 3 * scene.particles.count * sizeof *a);
     free(a);
     free(b);
     free(blob);
@@ -422,11 +431,11 @@ static void test_saved_state_goes_on(void **unused) {
 static void make_mixture(pbd_scene *scene) {
     make_cloud(scene, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
     set_noise_velocities(scene, 0.3);
-    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 2000, .law = "hencky"};
-    for (size_t i = 0; i < scene->particles; i++) {
+    scene->material[0] = (pbd_material){.E = 1e4, .nu = 0.3, .density = 2000, .law = "hencky"};
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const bool below = i / 30 < 3;
-        scene->matter[i] = below || i % 30 == 7 ? PBD_CONTINUUM : PBD_FLUID;
-        if (scene->matter[i] == PBD_CONTINUUM) scene->masses[i] *= 2.3;
+        scene->particles.material[i] = below || i % 30 == 7 ? PBD_CONTINUUM : PBD_FLUID;
+        if (scene->particles.material[i] == PBD_CONTINUUM) scene->particles.masses[i] *= 2.3;
     }
 }
 
@@ -439,11 +448,11 @@ static void test_mixture_keeps_momentum(void **unused) {
     make_mixture(&scene);
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=4 fluid_settling=0");
     check_steps(&s, 2e-3, 6);
-    double *v = velocities_of(&s, scene.particles), *e = malloc((3 * scene.particles + 1) * sizeof *e);
+    double *v = velocities_of(&s, scene.particles.count), *e = malloc((3 * scene.particles.count + 1) * sizeof *e);
     check_ok(s.method->read(s.state, PBD_EXCHANGE, e));
-    for (size_t k = 0; k < 3 * scene.particles; k++) {
-        const double gain = scene.masses[k / 3] * (v[k] - scene.velocities[k]);
-        const int liquid = scene.matter[k / 3] == PBD_FLUID;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) {
+        const double gain = scene.particles.masses[k / 3] * (v[k] - scene.particles.velocities[k]);
+        const int liquid = scene.particles.material[k / 3] == PBD_FLUID;
         lost[k % 3] += gain;
         gained[liquid][k % 3] += gain;
         told[liquid][k % 3] += e[k];
@@ -466,27 +475,30 @@ static void test_apart_they_are_alone(void **unused) {
     (void)unused;
     pbd_scene scene, half;
     make_mixture(&scene);
-    for (size_t i = 0; i < scene.particles; i++)
-        if (scene.matter[i] == PBD_FLUID) scene.positions[3 * i] += 50;
+    for (size_t i = 0; i < scene.particles.count; i++)
+        if (scene.particles.material[i] == PBD_FLUID) scene.particles.positions[3 * i] += 50;
     make_cloud(&half, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
-    half.material = scene.material;
-    half.particles = 0;
-    for (size_t i = 0; i < scene.particles; i++) {
-        if (scene.matter[i] != PBD_CONTINUUM) continue;
-        memcpy(half.positions + 3 * half.particles, scene.positions + 3 * i, 3 * sizeof(double));
-        memcpy(half.velocities + 3 * half.particles, scene.velocities + 3 * i, 3 * sizeof(double));
-        half.masses[half.particles] = scene.masses[i];
-        half.matter[half.particles] = PBD_CONTINUUM;
-        half.volumes[half.particles++] = scene.volumes[i];
+    half.material[0] = scene.material[0];
+    half.particles.count = 0;
+    for (size_t i = 0; i < scene.particles.count; i++) {
+        if (scene.particles.material[i] != PBD_CONTINUUM) continue;
+        memcpy(half.particles.positions + 3 * half.particles.count, scene.particles.positions + 3 * i,
+               3 * sizeof(double));
+        memcpy(half.particles.velocities + 3 * half.particles.count, scene.particles.velocities + 3 * i,
+               3 * sizeof(double));
+        half.particles.masses[half.particles.count] = scene.particles.masses[i];
+        half.particles.material[half.particles.count] = PBD_CONTINUUM;
+        half.particles.volumes[half.particles.count++] = scene.particles.volumes[i];
     }
     solver both, alone;
     solver_open(&both, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=3");
     solver_open(&alone, "xpbi", PBD_PRECISION_F64, 1, &half, "iterations=3");
     check_steps(&both, 2e-3, 4);
     check_steps(&alone, 2e-3, 4);
-    double *x = positions_of(&both, scene.particles), *y = positions_of(&alone, half.particles), worst = 0;
-    for (size_t i = 0, k = 0; i < scene.particles; i++)
-        if (scene.matter[i] == PBD_CONTINUUM) worst = fmax(worst, largest_difference(x + 3 * i, y + 3 * k++, 3));
+    double *x = positions_of(&both, scene.particles.count), *y = positions_of(&alone, half.particles.count), worst = 0;
+    for (size_t i = 0, k = 0; i < scene.particles.count; i++)
+        if (scene.particles.material[i] == PBD_CONTINUUM)
+            worst = fmax(worst, largest_difference(x + 3 * i, y + 3 * k++, 3));
     check_near("continuum with liquid far away, m", worst, 0, 1e-13); /* sums are of another order */
     free(x);
     free(y);
@@ -500,7 +512,7 @@ static double *march_mixture(int backend, pbd_precision precision, int threads, 
     solver s;
     check_ok(try_open_on(backend, &s, "xpbi", precision, threads, scene, "iterations=3 fluid_passes=2"));
     check_steps(&s, 2e-3, 3);
-    double *x = positions_of(&s, scene->particles);
+    double *x = positions_of(&s, scene->particles.count);
     solver_close(&s);
     return x;
 }
@@ -513,9 +525,9 @@ static void test_mixture_on_all_backends(void **unused) {
     double *three = march_mixture(PBD_CPU, PBD_PRECISION_F64, 3, &scene);
     double *emu = march_mixture(PBD_EMU, PBD_PRECISION_F64, 1, &scene);
     double *f32 = march_mixture(PBD_CPU, PBD_PRECISION_F32, 1, &scene);
-    assert_memory_equal(one, three, 3 * scene.particles * sizeof *one);
-    check_near("mixture on the emulation, m", largest_difference(one, emu, 3 * scene.particles), 0, 1e-11);
-    check_near("mixture in f32, m", largest_difference(one, f32, 3 * scene.particles), 0, 2e-5);
+    assert_memory_equal(one, three, 3 * scene.particles.count * sizeof *one);
+    check_near("mixture on the emulation, m", largest_difference(one, emu, 3 * scene.particles.count), 0, 1e-11);
+    check_near("mixture in f32, m", largest_difference(one, f32, 3 * scene.particles.count), 0, 2e-5);
     free(one);
     free(three);
     free(emu);
@@ -530,14 +542,14 @@ static void test_refusals(void **unused) {
     pbd_scene scene;
     solver s;
     make_cloud(&scene, (const size_t[]){3, 3, 3}, 1, 0, 0);
-    scene.matter[5] = PBD_CONTINUUM;
+    scene.particles.material[5] = PBD_CONTINUUM;
     pbd_status status = try_open(&s, "pbf", PBD_PRECISION_F64, 1, &scene, "");
     assert_int_equal(status.code, PBD_NOT_SUPPORTED);
     assert_non_null(strstr(status.text, "particle 5 is of other matter"));
     s.state = NULL;
     solver_close(&s);
-    scene.matter[5] = PBD_FLUID;
-    scene.volumes[2] = 0;
+    scene.particles.material[5] = PBD_FLUID;
+    scene.particles.volumes[2] = 0;
     status = try_open(&s, "pbf", PBD_PRECISION_F64, 1, &scene, "");
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "particle 2 of liquid"));

@@ -14,12 +14,13 @@ static double largest_difference(const double *a, const double *b, size_t n) {
 }
 
 static void set_snow(pbd_scene *scene) {
-    set_flow_values(&scene->material, "snow", "compression=0.025 stretch=0.0075 xi=10");
+    set_flow_values(scene->material, "snow", "compression=0.025 stretch=0.0075 xi=10");
 }
 
 static void add_plane(pbd_scene *scene, const double at[3], int axis, double side, double friction) {
-    scene->collider = realloc(scene->collider, (scene->colliders + 1) * sizeof *scene->collider);
-    pbd_collider *to = &scene->collider[scene->colliders++];
+    scene->colliders.item =
+        realloc(scene->colliders.item, (scene->colliders.count + 1) * sizeof *scene->colliders.item);
+    pbd_collider *to = &scene->colliders.item[scene->colliders.count++];
     *to = (pbd_collider){.shape = PBD_PLANE, .friction = friction};
     for (int d = 0; d < 3; d++) {
         to->centre[d] = at[d];
@@ -43,12 +44,12 @@ static void test_steps_against_elimination(void **unused) {
         set_noise_velocities(&scene, 0.5);
         snprintf(more, sizeof more, "solve=%s divergence=%s", solve[k / 2], divergence[k % 2]);
         words_with(more, words);
-        const size_t n = scene.particles;
+        const size_t n = scene.particles.count;
         double *x = calloc(3 * n, sizeof *x), *v = calloc(3 * n, sizeof *v), *w = calloc(3 * n, sizeof *w);
         double *volume = calloc(n, sizeof *volume), *S = calloc(9 * n, sizeof *S), asymmetry;
-        memcpy(x, scene.positions, 3 * n * sizeof *x);
-        memcpy(v, scene.velocities, 3 * n * sizeof *v);
-        memcpy(volume, scene.volumes, n * sizeof *volume);
+        memcpy(x, scene.particles.positions, 3 * n * sizeof *x);
+        memcpy(v, scene.particles.velocities, 3 * n * sizeof *v);
+        memcpy(volume, scene.particles.volumes, n * sizeof *volume);
         for (size_t i = 0; i < 9 * n; i++) S[i] = i % 9 % 4 == 0;
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
         for (int step = 0; step < 2; step++) {
@@ -86,13 +87,13 @@ static void test_forces_by_differences(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
-    const size_t n = scene.particles;
+    const size_t n = scene.particles.count;
     double *S = calloc(9 * n, sizeof *S), *w = calloc(3 * n, sizeof *w), *got = calloc(3 * n, sizeof *got), worst = 0,
            most = 0;
     uint64_t seed = 5;
     for (size_t i = 0; i < 9 * n; i++) S[i] = i % 9 % 4 == 0;
     for (size_t i = 0; i < 3 * n; i++) w[i] = noise(&seed);
-    const dense d = dense_make(&scene, scene.positions, S, scene.volumes, 0.01, true);
+    const dense d = dense_make(&scene, scene.particles.positions, S, scene.particles.volumes, 0.01, true);
     dense_answer(&d, w, 1, true, true, got);
     for (size_t k = 0; k < 3 * n; k++) {
         double energy[2];
@@ -133,15 +134,15 @@ static void test_affine_velocities_are_exact(void **unused) {
         pbd_scene scene;
         solver s;
         make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0.3);
-        scene.material.E = 1e-9;
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
-            const double *x = scene.positions + i / 3 * 3, *row = A[i % 3];
-            scene.velocities[i] = 3 + row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+        scene.material->E = 1e-9;
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
+            const double *x = scene.particles.positions + i / 3 * 3, *row = A[i % 3];
+            scene.particles.velocities[i] = 3 + row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
         }
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, variants[k]);
         check_steps(&s, 0.1, 1);
-        double *S = gradients_of(&s, scene.particles), worst = 0;
-        for (size_t p = 0; p < scene.particles; p++)
+        double *S = gradients_of(&s, scene.particles.count), worst = 0;
+        for (size_t p = 0; p < scene.particles.count; p++)
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 3; c++) {
                     double square = 0, wanted = 0; /* S S = B B^T */
@@ -164,18 +165,18 @@ static void test_free_fall(void **unused) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
-    scene.gravity[2] = -9.81;
-    scene.positions[0] -= 20; /* one of them alone */
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 2;
+    scene.loads.gravity[2] = -9.81;
+    scene.particles.positions[0] -= 20; /* one of them alone */
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 2;
     solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
     check_steps(&s, 1e-3, 50);
-    double *x = positions_of(&s, scene.particles), worst = 0;
-    for (size_t p = 0; p < scene.particles; p++) {
-        worst = fmax(worst, fabs(x[3 * p] - scene.positions[3 * p] - 2 * 0.05));
-        worst = fmax(worst, fabs(x[3 * p + 2] - scene.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
+    double *x = positions_of(&s, scene.particles.count), worst = 0;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        worst = fmax(worst, fabs(x[3 * p] - scene.particles.positions[3 * p] - 2 * 0.05));
+        worst = fmax(worst, fabs(x[3 * p + 2] - scene.particles.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
     }
     check_near("places after 50 steps", worst, 0, 1e-12);
-    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles, 1e-12);
+    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles.count, 1e-12);
     free(x);
     solver_close(&s);
     pbd_scene_free(&scene);
@@ -187,28 +188,29 @@ static double swing(double dt, double *crossed) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){LONG, ACROSS, ACROSS}, 0, 0);
-    scene.material.nu = 0;
-    scene.material.E = 1e5;
+    scene.material->nu = 0;
+    scene.material->E = 1e5;
     const double length = LONG * 0.1, speed = 10, period = 2 * length / speed;
-    double *shape = malloc(scene.particles * sizeof *shape), last = 1, time = 0, moved = 0, *x;
-    for (size_t p = 0; p < scene.particles; p++) {
+    double *shape = malloc(scene.particles.count * sizeof *shape), last = 1, time = 0, moved = 0, *x;
+    for (size_t p = 0; p < scene.particles.count; p++) {
         shape[p] = cos(M_PI * ((double)(p % LONG) + 0.5) / LONG);
-        scene.velocities[3 * p] = 0.01 * shape[p];
+        scene.particles.velocities[3 * p] = 0.01 * shape[p];
     }
     solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene,
                 "kernel=wendland_c2 volume=tracked divergence=corrected tolerance=1e-10 iterations=2000");
     *crossed = 0;
     for (long k = 0; k < lround(0.4 * period / dt); k++) {
         check_steps(&s, dt, 1);
-        double *v = velocities_of(&s, scene.particles), now = 0;
-        for (size_t p = 0; p < scene.particles; p++) now += shape[p] * v[3 * p];
+        double *v = velocities_of(&s, scene.particles.count), now = 0;
+        for (size_t p = 0; p < scene.particles.count; p++) now += shape[p] * v[3 * p];
         time += dt;
         if (now < 0 && *crossed == 0) *crossed = time - dt * now / (now - last);
         last = now;
         free(v);
     }
-    x = positions_of(&s, scene.particles);
-    for (size_t p = 0; p < scene.particles; p++) moved += shape[p] * (x[3 * p] - scene.positions[3 * p]);
+    x = positions_of(&s, scene.particles.count);
+    for (size_t p = 0; p < scene.particles.count; p++)
+        moved += shape[p] * (x[3 * p] - scene.particles.positions[3 * p]);
     free(x);
     free(shape);
     solver_close(&s);
@@ -234,23 +236,24 @@ static void test_column_is_pressed(void **unused) {
         solver s;
         make_lattice(&scene, (const size_t[]){ACROSS, ACROSS, HIGH}, 0, 0);
         const double E = 1e5, nu = 0.3, modulus = E * (1 - nu) / ((1 + nu) * (1 - 2 * nu)), sigma = 0.01 * E;
-        scene.material.E = E;
+        scene.material->E = E;
         for (size_t d = 0; d < 3; d++) {
             const double low = -0.23 - 0.05, high = low + 0.1 * ACROSS;
             const double foot[3] = {low, low, low}, head[3] = {high, high, high};
             add_plane(&scene, foot, (int)d, 1, 0);
             if (d < 2) add_plane(&scene, head, (int)d, -1, 0);
         }
-        scene.contact.radius = malloc(scene.particles * sizeof(double));
-        for (size_t p = 0; p < scene.particles; p++) scene.contact.radius[p] = 0.05;
-        scene.forces = calloc(3 * scene.particles, sizeof(double));
-        for (size_t p = 0; p < ACROSS * ACROSS; p++) scene.forces[3 * (scene.particles - 1 - p) + 2] = -sigma * 0.01;
+        scene.contact.radius = malloc(scene.particles.count * sizeof(double));
+        for (size_t p = 0; p < scene.particles.count; p++) scene.contact.radius[p] = 0.05;
+        scene.loads.forces = calloc(3 * scene.particles.count, sizeof(double));
+        for (size_t p = 0; p < ACROSS * ACROSS; p++)
+            scene.loads.forces[3 * (scene.particles.count - 1 - p) + 2] = -sigma * 0.01;
         char words[400];
         snprintf(words, sizeof words, "damping=20 kernel=wendland_c2 volume=tracked tolerance=1e-6 %s", variants[k]);
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
         check_steps(&s, 1e-3, 500);
-        double *x = positions_of(&s, scene.particles), layer[2] = {0, 0};
-        for (size_t p = 0; p < scene.particles; p++) {
+        double *x = positions_of(&s, scene.particles.count), layer[2] = {0, 0};
+        for (size_t p = 0; p < scene.particles.count; p++) {
             const size_t z = p / (ACROSS * ACROSS);
             if (z == 2 || z == HIGH - 3) layer[z > 2] += x[3 * p + 2] / (ACROSS * ACROSS);
         }
@@ -271,17 +274,18 @@ static void test_friction_of_a_slope(void **unused) {
         solver s;
         make_lattice(&scene, (const size_t[]){6, 6, 3}, 0, 0);
         const double at[3] = {0, 0, -0.23};
-        scene.material.E = 1e6;
-        scene.gravity[0] = 3;
-        scene.gravity[2] = -10;
+        scene.material->E = 1e6;
+        scene.loads.gravity[0] = 3;
+        scene.loads.gravity[2] = -10;
         add_plane(&scene, at, 2, 1, friction[k]);
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "damping=0");
         check_steps(&s, 1e-3, 300);
-        double *before = velocities_of(&s, scene.particles), gained = 0;
+        double *before = velocities_of(&s, scene.particles.count), gained = 0;
         check_steps(&s, 1e-3, 200);
-        double *after = velocities_of(&s, scene.particles), *x = positions_of(&s, scene.particles), lowest = 1;
-        for (size_t p = 0; p < scene.particles; p++) {
-            gained += (after[3 * p] - before[3 * p]) / (0.2 * (double)scene.particles);
+        double *after = velocities_of(&s, scene.particles.count), *x = positions_of(&s, scene.particles.count),
+               lowest = 1;
+        for (size_t p = 0; p < scene.particles.count; p++) {
+            gained += (after[3 * p] - before[3 * p]) / (0.2 * (double)scene.particles.count);
             lowest = fmin(lowest, x[3 * p + 2] - at[2]);
         }
         check_near("acceleration, m/s^2", gained, wanted[k], 0.1);
@@ -304,11 +308,11 @@ static void check_momenta(const char *words, double linear_limit, double angular
     set_snow(&scene);
     solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, words);
     for (int step = 0; step < 3; step++) {
-        double *x = positions_of(&s, scene.particles), *v = velocities_of(&s, scene.particles);
+        double *x = positions_of(&s, scene.particles.count), *v = velocities_of(&s, scene.particles.count);
         check_steps(&s, 0.002, 1);
-        double *w = velocities_of(&s, scene.particles), linear[3] = {0}, angular[3] = {0}, size = 0;
-        for (size_t k = 0; k < 3 * scene.particles; k++) {
-            const double j = scene.masses[k / 3] * (w[k] - v[k]), *at = x + k / 3 * 3;
+        double *w = velocities_of(&s, scene.particles.count), linear[3] = {0}, angular[3] = {0}, size = 0;
+        for (size_t k = 0; k < 3 * scene.particles.count; k++) {
+            const double j = scene.particles.masses[k / 3] * (w[k] - v[k]), *at = x + k / 3 * 3;
             const size_t d = k % 3, next = (d + 1) % 3, last = (d + 2) % 3;
             linear[d] += j;
             angular[next] += at[last] * j; /* about x^n */
@@ -350,13 +354,13 @@ static void test_rotation(void **unused) {
         make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
         set_noise_velocities(&scene, 0.5);
         set_snow(&scene);
-        n = scene.particles;
+        n = scene.particles.count;
         for (size_t p = 0; p < n && turned; p++) {
             double to[3];
-            turn_vector(R, scene.positions + 3 * p, to);
-            memcpy(scene.positions + 3 * p, to, sizeof to);
-            turn_vector(R, scene.velocities + 3 * p, to);
-            memcpy(scene.velocities + 3 * p, to, sizeof to);
+            turn_vector(R, scene.particles.positions + 3 * p, to);
+            memcpy(scene.particles.positions + 3 * p, to, sizeof to);
+            turn_vector(R, scene.particles.velocities + 3 * p, to);
+            memcpy(scene.particles.velocities + 3 * p, to, sizeof to);
         }
         solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "tolerance=1e-12 iterations=2000");
         check_steps(&s, 0.002, 3);
@@ -382,18 +386,18 @@ static void make_impact(pbd_scene *scene) {
     const double at[3] = {0, 0, FLOOR};
     make_lattice(scene, (const size_t[]){6, 5, 6}, 0.05, 0);
     set_snow(scene);
-    scene->material.E = 5e5;
-    scene->gravity[2] = -9.81;
-    for (size_t p = 0; p < scene->particles; p++) {
-        scene->masses[p] = 0.4;
-        scene->velocities[3 * p + 2] = -3;
+    scene->material->E = 5e5;
+    scene->loads.gravity[2] = -9.81;
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        scene->particles.masses[p] = 0.4;
+        scene->particles.velocities[3 * p + 2] = -3;
     }
     add_plane(scene, at, 2, 1, 0.5);
 }
 
 static double energy_of(const pbd_scene *scene, const double *v) {
     double sum = 0;
-    for (size_t k = 0; k < 3 * scene->particles; k++) sum += 0.5 * scene->masses[k / 3] * v[k] * v[k];
+    for (size_t k = 0; k < 3 * scene->particles.count; k++) sum += 0.5 * scene->particles.masses[k / 3] * v[k] * v[k];
     return sum;
 }
 
@@ -423,13 +427,13 @@ static void test_snow_flows(void **unused) {
     solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
     for (int k = 0; k < 50; k++) {
         check_steps(&s, 5e-4, 2);
-        look_at_impact(&s, scene.particles, &least, &most, &lowest);
+        look_at_impact(&s, scene.particles.count, &least, &most, &lowest);
     }
     check_near("least stretch", least, 0.975, 1e-12);
     check_near("largest stretch", most, 1.0075, 1e-12);
     check_near("depth in the floor, m", fmin(lowest, 0), 0, 1e-12);
-    double *v = velocities_of(&s, scene.particles);
-    assert_true(energy_of(&scene, v) < 0.2 * energy_of(&scene, scene.velocities));
+    double *v = velocities_of(&s, scene.particles.count);
+    assert_true(energy_of(&scene, v) < 0.2 * energy_of(&scene, scene.particles.velocities));
     free(v);
     solver_close(&s);
     pbd_scene_free(&scene);
@@ -458,7 +462,7 @@ static double *after_impact(int backend, pbd_precision precision, int threads, i
     make_impact(&scene);
     check_ok(try_open_on(backend, &s, "gissler_snow", precision, threads, &scene, ""));
     check_steps(&s, 1e-3, steps);
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     solver_close(&s);
     pbd_scene_free(&scene);
     return x;
@@ -497,11 +501,11 @@ static void test_save_and_load(void **unused) {
     void *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
     check_steps(&s, 1e-3, 10);
-    double *first = positions_of(&s, scene.particles);
+    double *first = positions_of(&s, scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
     check_steps(&s, 1e-3, 10);
-    double *second = positions_of(&s, scene.particles);
-    check_near("again from a saved state, m", largest_difference(first, second, 3 * scene.particles), 0, 0);
+    double *second = positions_of(&s, scene.particles.count);
+    check_near("again from a saved state, m", largest_difference(first, second, 3 * scene.particles.count), 0, 0);
     assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
     free(blob);
     free(first);
@@ -522,16 +526,16 @@ static void test_refusals(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){3, 3, 3}, 0, 0);
-    scene.material.nu = -0.1;
+    scene.material->nu = -0.1;
     check_refused(&scene, PBD_BAD_INPUT, "-0.1");
-    scene.material.nu = 0.3;
-    scene.material.flow = "nacc";
+    scene.material->nu = 0.3;
+    scene.material->flow = "nacc";
     check_refused(&scene, PBD_NOT_SUPPORTED, "flow=snow");
-    scene.material.flow = NULL;
-    scene.masses[4] = 0;
+    scene.material->flow = NULL;
+    scene.particles.masses[4] = 0;
     check_refused(&scene, PBD_BAD_INPUT, "particle 4");
-    scene.masses[4] = 1;
-    scene.spacing = 0;
+    scene.particles.masses[4] = 1;
+    scene.particles.spacing = 0;
     check_refused(&scene, PBD_BAD_INPUT, "spacing");
     pbd_scene_free(&scene);
 }

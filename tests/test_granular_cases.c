@@ -14,14 +14,14 @@ enum { MOST = 40000 };
 static double place[3 * MOST], mass[MOST];
 
 static pbd_scene bare_scene(double spacing) {
-    return (pbd_scene){.spacing = spacing, .positions = place, .masses = mass};
+    return (pbd_scene){.particles.spacing = spacing, .particles.positions = place, .particles.masses = mass};
 }
 
 static void add(pbd_scene *scene, double x, double y, double z) {
-    double *to = place + 3 * scene->particles;
+    double *to = place + 3 * scene->particles.count;
     to[0] = x, to[1] = y, to[2] = z;
-    mass[scene->particles++] = 1;
-    assert_true(scene->particles < MOST);
+    mass[scene->particles.count++] = 1;
+    assert_true(scene->particles.count < MOST);
 }
 
 static void add_box(pbd_scene *scene, double x, double y, double z, int nx, int ny, int nz) {
@@ -49,8 +49,8 @@ static void test_evenness_of_a_lattice(void **state) {
     assert_int_equal(e.lone, 0);
     /* Half the spacing (in every length): the same but for the density, of the same masses in an eighth. */
     const double before = e.density;
-    for (size_t i = 0; i < 3 * scene.particles; i++) place[i] *= 0.5;
-    scene.spacing = 0.5;
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) place[i] *= 0.5;
+    scene.particles.spacing = 0.5;
     check_ok(granular_evenness(&scene, place, &e));
     check_near("mean", e.mean, 1, 1e-14);
     check_near("density over that before", e.density / before, 8, 1e-12);
@@ -83,10 +83,10 @@ static void test_density_over_a_wider_kernel(void **state) {
     check_ok(granular_density(&scene, place, 4, &wide_before));
     check_near("over two", near_before, wendland(0) + 6 * wendland(1) + 12 * wendland(sqrt(2)) + 8 * wendland(sqrt(3)),
                1e-12);
-    check_near("over four", wide_before, 1, 2e-3);    /* of a lattice, all but its own density */
-    for (size_t i = 0; i < scene.particles; i += 2) { /* pairs along x meet */
+    check_near("over four", wide_before, 1, 2e-3);          /* of a lattice, all but its own density */
+    for (size_t i = 0; i < scene.particles.count; i += 2) { /* pairs along x meet */
         if (i % 11 == 10) i++;
-        if (i + 1 < scene.particles && (i + 1) % 11 != 0) place[3 * (i + 1)] = place[3 * i];
+        if (i + 1 < scene.particles.count && (i + 1) % 11 != 0) place[3 * (i + 1)] = place[3 * i];
     }
     check_ok(granular_density(&scene, place, 2, &near));
     check_ok(granular_density(&scene, place, 4, &wide));
@@ -134,7 +134,7 @@ static void test_pieces(void **state) {
     add(&scene, -9, 0, 0);
     add_box(&scene, 0, 0, 0, 3, 3, 3);
     add_box(&scene, 5, 0, 0, 4, 3, 3);
-    check_ok(granular_pieces(place, scene.particles, 1.8, 5, &p));
+    check_ok(granular_pieces(place, scene.particles.count, 1.8, 5, &p));
     assert_int_equal(p.pieces, 2);
     assert_int_equal(p.crumbs, 1);
     assert_int_equal(p.largest, 36);
@@ -142,7 +142,7 @@ static void test_pieces(void **state) {
     assert_int_equal(p.of[63], 28);
     granular_free_pieces(&p);
     add_box(&scene, 3, 1, 1, 2, 1, 1); /* a bridge: gaps of 1 */
-    check_ok(granular_pieces(place, scene.particles, 1.8, 5, &p));
+    check_ok(granular_pieces(place, scene.particles.count, 1.8, 5, &p));
     assert_int_equal(p.pieces, 1);
     granular_free_pieces(&p);
 }
@@ -172,7 +172,7 @@ static void check_heap(heap_form form, double height, double degrees) {
     add(&scene, 80, 0, 30); /* in the air: of no piece */
     check_ok(heap_measure(&scene, place, form, &h));
     print_message("  %s, %g degrees, %zu particles\n", form == HEAP_PLANE ? "plane" : "axisymmetric", degrees,
-                  scene.particles);
+                  scene.particles.count);
     check_near("angle, degrees", h.angle, degrees, 1.5);
     check_near("height", h.height, height, 1.5);
     check_near("reach", h.reach, height / tan(degrees * PI / 180), 2);
@@ -229,7 +229,7 @@ static pbd_status read_stretch(const void *state, pbd_field field, double *out) 
 static void test_tension(void **state) {
     (void)state;
     static const pbd_method stretching = {.bytes = sizeof(pbd_method), .name = "stretching", .read = read_stretch};
-    pbd_scene scene = {.particles = 2, .material = {.E = 2.6, .nu = 0.3, .law = "hencky"}};
+    pbd_scene scene = {.particles.count = 2, .material[0] = {.E = 2.6, .nu = 0.3, .law = "hencky"}};
     double largest, mean;
     check_ok(granular_tension(&scene, &stretching, NULL, &largest, &mean)); /* mu = 1, lambda = 1.5 */
     check_near("largest", largest, 3.5 * log(1.02), 1e-14);
@@ -248,12 +248,12 @@ static void test_columns(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sand_column", "column_radius=0.2 aspect=3 particles=3000 sampling=poisson density=1500");
-    assert_int_equal(t.scene.particles, 3000);
-    check_near("mass", sum(t.scene.masses, 3000), 1500 * PI * 0.04 * 0.6, 1e-9);
+    assert_int_equal(t.scene.particles.count, 3000);
+    check_near("mass", sum(t.scene.particles.masses, 3000), 1500 * PI * 0.04 * 0.6, 1e-9);
     check_near("duration", t.scene.duration, 5 * sqrt(0.6 / 9.81), 1e-12);
-    assert_int_equal(t.scene.colliders, 1);
-    assert_string_equal(t.scene.material.flow, "drucker_prager");
-    check_near("friction angle", flow_value_of(&t.scene.material, "friction_angle"), 30, 0);
+    assert_int_equal(t.scene.colliders.count, 1);
+    assert_string_equal(t.scene.material->flow, "drucker_prager");
+    check_near("friction angle", flow_value_of(t.scene.material, "friction_angle"), 30, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "deepest_in_walls", 0, 0); /* nothing is pushed at the start */
@@ -273,11 +273,11 @@ static void test_jitter(void **state) {
     open_case(&even, "sand_column", "spacing=0.02");
     open_case(&t, "sand_column", words);
     open_case(&other, "sand_column", "spacing=0.02 jitter=0.1 seed=4");
-    assert_int_equal(t.scene.particles, even.scene.particles);
+    assert_int_equal(t.scene.particles.count, even.scene.particles.count);
     double most = 0, apart = 0, mean = 0;
-    for (size_t i = 0; i < 3 * t.scene.particles; i++) {
+    for (size_t i = 0; i < 3 * t.scene.particles.count; i++) {
         most = fmax(most, fabs(t.x[i] - even.x[i]));
-        mean += (t.x[i] - even.x[i]) / (3 * (double)t.scene.particles);
+        mean += (t.x[i] - even.x[i]) / (3 * (double)t.scene.particles.count);
         apart = fmax(apart, fabs(t.x[i] - other.x[i]));
     }
     check_near("most", most, 0.002, 2e-5);
@@ -296,16 +296,16 @@ static void test_slab(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sand_column", "shape=plane column_radius=0.4 aspect=0.5 particles=1200 layers=6 floor_friction=0.7");
-    assert_int_equal(t.scene.particles, 20 * 10 * 6); /* spacing sqrt(0.4 0.2 6/1200) = 0.02 m */
-    check_near("spacing", t.scene.spacing, 0.02, 1e-15);
-    assert_int_equal(t.scene.colliders, 4);
-    check_near("floor", t.scene.collider[0].friction, 0.7, 0);
-    check_near("back", t.scene.collider[1].axis[2][0], 1, 0);
+    assert_int_equal(t.scene.particles.count, 20 * 10 * 6); /* spacing sqrt(0.4 0.2 6/1200) = 0.02 m */
+    check_near("spacing", t.scene.particles.spacing, 0.02, 1e-15);
+    assert_int_equal(t.scene.colliders.count, 4);
+    check_near("floor", t.scene.colliders.item[0].friction, 0.7, 0);
+    check_near("back", t.scene.colliders.item[1].axis[2][0], 1, 0);
     for (int side = 2; side < 4; side++) {
-        check_near("side", fabs(t.scene.collider[side].centre[1]), 0.06, 1e-15);
-        check_near("side points inwards", t.scene.collider[side].centre[1] * t.scene.collider[side].axis[2][1], -0.06,
-                   1e-15);
-        check_near("smooth", t.scene.collider[side].friction, 0, 0);
+        check_near("side", fabs(t.scene.colliders.item[side].centre[1]), 0.06, 1e-15);
+        check_near("side points inwards",
+                   t.scene.colliders.item[side].centre[1] * t.scene.colliders.item[side].axis[2][1], -0.06, 1e-15);
+        check_near("smooth", t.scene.colliders.item[side].friction, 0, 0);
     }
     observe(&t, 0);
     measure(&t);
@@ -315,7 +315,7 @@ static void test_slab(void **state) {
     check_metric(&t, "height", 0.5, 1e-12);
     check_metric(&t, "sampled_volume_ratio", 1, 1e-12);
     /* Twice as long and half as high: as much sand, and one particle under the floor. */
-    for (size_t i = 0; i < t.scene.particles; i++) {
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
         t.x[3 * i] *= 2;
         t.x[3 * i + 2] *= 0.5;
     }
@@ -359,18 +359,19 @@ static void test_where_blocks_meet(void **state) {
     (void)state;
     trial t;
     open_case(&t, "blocks_collide", "size=1 particles=512 gap=8 speed=2 drop=0.25");
-    const size_t n = t.scene.particles;
+    const size_t n = t.scene.particles.count;
     assert_int_equal(n, 1024);
-    check_near("spacing", t.scene.spacing, 0.125, 1e-15);
-    memcpy(t.v, t.scene.velocities, 3 * n * sizeof *t.v);
+    check_near("spacing", t.scene.particles.spacing, 0.125, 1e-15);
+    memcpy(t.v, t.scene.particles.velocities, 3 * n * sizeof *t.v);
     observe(&t, 0);
-    for (size_t i = 0; i < n; i++) t.x[3 * i] += (t.scene.body[i] ? -3.5 : 3.5) * 0.125; /* 9 spacings less 7 */
+    for (size_t i = 0; i < n; i++)
+        t.x[3 * i] += (t.scene.particles.body[i] ? -3.5 : 3.5) * 0.125; /* 9 spacings less 7 */
     observe(&t, 0.2);
     measure(&t);
     assert_null(find_metric(&t, "contact_distance"));
-    for (size_t i = 0; i < n; i++) t.v[3 * i] *= t.scene.body[i] ? 1 : 0.9;
+    for (size_t i = 0; i < n; i++) t.v[3 * i] *= t.scene.particles.body[i] ? 1 : 0.9;
     observe(&t, 0.3);
-    for (size_t i = 0; i < n; i++) t.x[3 * i] += t.scene.body[i] ? -0.01 : 0.01;
+    for (size_t i = 0; i < n; i++) t.x[3 * i] += t.scene.particles.body[i] ? -0.01 : 0.01;
     observe(&t, 0.4);
     measure(&t);
     check_metric(&t, "contact_distance", 2, 1e-12);
@@ -384,17 +385,17 @@ static void test_drop_spreads_and_rises(void **state) {
     (void)state;
     trial t;
     open_case(&t, "goo_drop", "shape=cube size=0.5 particles=1000 drop=0.1 flow=herschel_bulkley power=0.3");
-    check_near("power", flow_value_of(&t.scene.material, "power"), 0.3, 0);
+    check_near("power", flow_value_of(t.scene.material, "power"), 0.3, 0);
     check_near("lowest", t.x[2], 0.1 + 0.025, 1e-15);
     observe(&t, 0);
-    for (size_t i = 0; i < t.scene.particles; i++) {
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
         t.x[3 * i] *= 1.5, t.x[3 * i + 1] *= 1.5;
         t.x[3 * i + 2] = (t.x[3 * i + 2] - 0.1) * 0.5; /* a centre of mass at 0.125 m */
     }
     observe(&t, 0.1);
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 2] += 0.2;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 2] += 0.2;
     observe(&t, 0.2);
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 2] -= 0.2;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 2] -= 0.2;
     observe(&t, 0.3);
     measure(&t);
     check_metric(&t, "spread", 1.5, 1e-12);
@@ -402,7 +403,7 @@ static void test_drop_spreads_and_rises(void **state) {
     check_metric(&t, "height_left", 0.525,
                  1e-12); /* half the height, half a spacing of 0.05 m: squeezed to a quarter */
     check_metric(&t, "fragments", 1, 0);
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i] += t.x[3 * i] > 0 ? 0.2 : -0.2;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i] += t.x[3 * i] > 0 ? 0.2 : -0.2;
     measure(&t);
     check_metric(&t, "fragments", 2, 0);
     check_metric(&t, "largest_fragment", 0.5, 0);
@@ -413,9 +414,10 @@ static void test_notch(void **state) {
     (void)state;
     trial t;
     open_case(&t, "notched_block", "size=1 spacing=0.05 notch=0.4 notch_height=0.6 density=10");
-    assert_int_equal(t.scene.particles, 20 * 10 * 10 - 8 * 10 * 6);
-    check_near("mass", sum(t.scene.masses, t.scene.particles), 10 * (0.25 - 0.4 * 0.5 * 0.3), 1e-12);
-    for (size_t i = 0; i < t.scene.particles; i++) assert_true(fabs(t.x[3 * i]) > 0.2 || t.x[3 * i + 2] > 0.02 + 0.3);
+    assert_int_equal(t.scene.particles.count, 20 * 10 * 10 - 8 * 10 * 6);
+    check_near("mass", sum(t.scene.particles.masses, t.scene.particles.count), 10 * (0.25 - 0.4 * 0.5 * 0.3), 1e-12);
+    for (size_t i = 0; i < t.scene.particles.count; i++)
+        assert_true(fabs(t.x[3 * i]) > 0.2 || t.x[3 * i + 2] > 0.02 + 0.3);
     close_case(&t);
 }
 
@@ -428,12 +430,13 @@ static void test_wheel(void **state) {
     trial t;
     open_case(&t, "wheel_press", "size=2 rim=0.1 spokes=4 width=0.1 spacing=0.02 squeeze=0.5 speed=4");
     const double area = PI * (1 - 0.64) + PI * 0.04 + 4 * 0.2 * 0.6;
-    check_near("volume over the closed form's", sum(t.scene.volumes, t.scene.particles) / (0.2 * area), 1, 0.02);
-    assert_int_equal(t.scene.colliders, 2);
-    check_near("plate", t.scene.collider[1].centre[2], 2, 1e-15);
-    check_near("plate's speed", t.scene.collider[1].velocity[2], -4, 0);
-    check_near("until", t.scene.collider[1].end, 0.25, 1e-15);
-    check_near("faces down", t.scene.collider[1].axis[2][2], -1, 0);
+    check_near("volume over the closed form's", sum(t.scene.particles.volumes, t.scene.particles.count) / (0.2 * area),
+               1, 0.02);
+    assert_int_equal(t.scene.colliders.count, 2);
+    check_near("plate", t.scene.colliders.item[1].centre[2], 2, 1e-15);
+    check_near("plate's speed", t.scene.colliders.item[1].velocity[2], -4, 0);
+    check_near("until", t.scene.colliders.item[1].end, 0.25, 1e-15);
+    check_near("faces down", t.scene.colliders.item[1].axis[2][2], -1, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "deepest_in_walls", 0, 1e-12);
@@ -441,7 +444,8 @@ static void test_wheel(void **state) {
     check_metric(&t, "length", 1, 0.011);
     close_case(&t);
     open_case(&t, "wheel_press", "spokes=0 rim=0.1 spacing=0.005");
-    check_near("a ring's volume", sum(t.scene.volumes, t.scene.particles) / (0.05 * PI * (0.01 - 0.0064)), 1, 0.02);
+    check_near("a ring's volume",
+               sum(t.scene.particles.volumes, t.scene.particles.count) / (0.05 * PI * (0.01 - 0.0064)), 1, 0.02);
     close_case(&t);
 }
 

@@ -6,9 +6,9 @@ static void test_still_water_at_rest(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "still_water", "cells=6 depth=0.3 width=1");
-    assert_int_equal(t.scene.particles, 216);
-    check_near("spacing, m", t.scene.spacing, 0.05, 1e-15);
-    check_near("mass, kg", t.scene.masses[0] * 216, 27, 1e-12);
+    assert_int_equal(t.scene.particles.count, 216);
+    check_near("spacing, m", t.scene.particles.spacing, 0.05, 1e-15);
+    check_near("mass, kg", t.scene.particles.masses[0] * 216, 27, 1e-12);
     observe(&t, 0);
     observe(&t, 1);
     measure(&t);
@@ -25,7 +25,7 @@ static void test_still_water_tells_of_volume_and_energy(void **unused) {
     trial t;
     open_case(&t, "still_water", "cells=6");
     observe(&t, 0);
-    for (size_t p = 0; p < t.scene.particles; p++) t.x[3 * p + 2] *= 1.1;
+    for (size_t p = 0; p < t.scene.particles.count; p++) t.x[3 * p + 2] *= 1.1;
     observe(&t, 1);
     measure(&t);
     check_metric(&t, "volume", 1.1, 1e-12);
@@ -47,7 +47,7 @@ static void test_dam_break_finds_the_front(void **unused) {
     const double unit = sqrt(0.05715 / (2 * 9.81));
     for (int step = 0; step < 11; step++) { /* Z = 1 + T, to T = 0.5 */
         back_to_rest(&t);
-        for (size_t p = 0; p < t.scene.particles; p++) t.x[3 * p] += 0.05715 * 0.05 * step;
+        for (size_t p = 0; p < t.scene.particles.count; p++) t.x[3 * p] += 0.05715 * 0.05 * step;
         observe(&t, 0.05 * step * unit);
     }
     measure(&t);
@@ -63,13 +63,13 @@ static void test_dam_breach_is_built(void **unused) {
     trial t;
     open_case(&t, "dam_breach", "particles=1500 sampling=poisson");
     double volume[2] = {0}, least = INFINITY;
-    for (size_t i = 0; i < t.scene.particles; i++) {
-        volume[t.scene.matter[i] == PBD_FLUID] += t.scene.volumes[i];
-        for (size_t j = 0; j < t.scene.particles; j++) {
-            if (t.scene.matter[i] == t.scene.matter[j]) continue;
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
+        volume[pbd_matter_of(&t.scene, i) == PBD_FLUID] += t.scene.particles.volumes[i];
+        for (size_t j = 0; j < t.scene.particles.count; j++) {
+            if (pbd_matter_of(&t.scene, i) == pbd_matter_of(&t.scene, j)) continue;
             double square = 0;
             for (size_t d = 0; d < 3; d++)
-                square += pow(t.scene.positions[3 * i + d] - t.scene.positions[3 * j + d], 2);
+                square += pow(t.scene.particles.positions[3 * i + d] - t.scene.particles.positions[3 * j + d], 2);
             least = fmin(least, sqrt(square));
         }
     }
@@ -78,7 +78,7 @@ static void test_dam_breach_is_built(void **unused) {
     const double water = (1.5 + 0.5 * 1.2 * 0.9) * 0.9 * 1.2 * h3;
     check_near("volume of sand, over what it should be", volume[0] / sand, 1, 0.02);
     check_near("volume of water, over what it should be", volume[1] / water, 1, 0.1); /* it keeps off the sand */
-    check_near("nearest pair of both, spacings", least / t.scene.spacing, 0.9, 0.35);
+    check_near("nearest pair of both, spacings", least / t.scene.particles.spacing, 0.9, 0.35);
     close_case(&t);
 }
 

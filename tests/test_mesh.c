@@ -162,7 +162,8 @@ static void test_bad_files_are_explained(void **state) {
         {two_tets_inp, "*MATERIAL, NAME=x", "*INCLUDE, INPUT=x", ", line 24:", "*INCLUDE is unsupported"},
         {two_tets_inp, "*MATERIAL, NAME=x", "*PART, NAME=x\n*PART, NAME=y", ", line 25:", "more than one part"},
         {two_tets_inp, "*Heading\nany text at all\n*NODE", "1,2,3\n*NODE", ", line 2:", "numbers without a keyword"},
-        {two_hexes_inp, "1, 1,2,5,4,7,8,11,10", "1, 1,4,5,2,7,10,11,8", ", line 15:", "hexahedron 1 is inverted, or not convex"},
+        {two_hexes_inp, "1, 1,2,5,4,7,8,11,10", "1, 1,4,5,2,7,10,11,8",
+         ", line 15:", "hexahedron 1 is inverted, or not convex"},
         {two_hexes_inp, "*ELEMENT", "*ELEMENT,TYPE=C3D4\n9,1,2,4,7\n*ELEMENT", "", "both tetrahedra and hexahedra"},
         {"*NODE\n", "", "", "part.msh:", "the mesh is empty: it has no nodes"},
         {"*NODE\n1,0,0,0\n", "", "", "part.msh:", "the mesh is empty: it has no tetrahedra"},
@@ -278,17 +279,18 @@ static void test_masses_and_loads(void **state) {
     write_file("two.msh", two_tets_msh);
     check_ok(BUILD("two.msh", &scene, "density=12", "fixed=z_min", "loaded=tip", "force_y=3", "scale=2"));
     const double wanted[5] = {8, 4, 12, 12, 12}; /* node 50 first; 8 x 12 x (1/24, 1/12, and both) */
-    for (size_t i = 0; i < 5; i++) check_near("mass, kg", scene.masses[i], wanted[i], 1e-12);
+    for (size_t i = 0; i < 5; i++) check_near("mass, kg", scene.particles.masses[i], wanted[i], 1e-12);
     check_near("extent, m", scene.extent, 2, 0);
-    assert_int_equal(scene.fixed, 3);
-    for (size_t i = 0; i < 3; i++) assert_int_equal(scene.fixed_particle[i], i + 1);
-    for (size_t i = 0; i < 15; i++) assert_true(scene.forces[i] == (i == 1 ? 3 : 0)); /* a point has no surface */
-    assert_true(scene.gravity[2] == -9.81 && scene.duration == 0 && scene.settle.window == 0);
+    assert_int_equal(scene.particles.fixed, 3);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(scene.particles.fixed_particle[i], i + 1);
+    for (size_t i = 0; i < 15; i++) assert_true(scene.loads.forces[i] == (i == 1 ? 3 : 0)); /* a point has no surface */
+    assert_true(scene.loads.gravity[2] == -9.81 && scene.duration == 0 && scene.settle.window == 0);
     for (size_t t = 0; t < 2; t++) { /* method.h: det [x1-x4, x2-x4, x3-x4] > 0 */
         double d[3][3];
         for (uint32_t c = 0; c < 3; c++)
             for (uint32_t k = 0; k < 3; k++)
-                d[c][k] = scene.positions[3 * scene.tet[4 * t + c] + k] - scene.positions[3 * scene.tet[4 * t + 3] + k];
+                d[c][k] = scene.particles.positions[3 * scene.tets.corner[4 * t + c] + k] -
+                          scene.particles.positions[3 * scene.tets.corner[4 * t + 3] + k];
         const double det = d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) -
                            d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
                            d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]);
@@ -304,8 +306,8 @@ static void test_a_traction_is_uniform(void **state) {
     write_file("two.inp", two_hexes_inp);
     check_ok(BUILD("two.inp", &scene, "force_x=6", "gravity=0"));
     double sum = 0, moment[3] = {0};
-    for (size_t i = 0; i < scene.particles; i++) {
-        const double *x = scene.positions + 3 * i, *f = scene.forces + 3 * i;
+    for (size_t i = 0; i < scene.particles.count; i++) {
+        const double *x = scene.particles.positions + 3 * i, *f = scene.loads.forces + 3 * i;
         check_near("force on a node, N", f[0], x[0] < 2 ? 0 : 1.5, 1e-12);
         sum += f[0];
         for (size_t d = 0; d < 3; d++) moment[d] += x[d] * f[0];
@@ -313,7 +315,7 @@ static void test_a_traction_is_uniform(void **state) {
     check_near("force, N", sum, 6, 1e-12);
     check_near("its centre, y", moment[1] / sum, 0.5, 1e-12);
     check_near("its centre, z", moment[2] / sum, 0.5, 1e-12);
-    assert_int_equal(scene.fixed, 4);
+    assert_int_equal(scene.particles.fixed, 4);
     free_scene(&scene);
 }
 
@@ -333,9 +335,9 @@ static void test_an_outside_is_closed(void **state) {
         check_ok(surface_of(&scene, &outside));
         assert_int_equal(outside.triangles, bodies[b].triangles);
         for (size_t t = 0; t < outside.triangles; t++) { /* the volume by Gauss's theorem: all faces look outwards */
-            const double *p = scene.positions + 3 * outside.triangle[3 * t],
-                         *q = scene.positions + 3 * outside.triangle[3 * t + 1],
-                         *r = scene.positions + 3 * outside.triangle[3 * t + 2];
+            const double *p = scene.particles.positions + 3 * outside.triangle[3 * t],
+                         *q = scene.particles.positions + 3 * outside.triangle[3 * t + 1],
+                         *r = scene.particles.positions + 3 * outside.triangle[3 * t + 2];
             volume += (p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) +
                        p[2] * (q[0] * r[1] - q[1] * r[0])) /
                       6;

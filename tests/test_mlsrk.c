@@ -182,14 +182,14 @@ static double affine_error(const char *method, pbd_precision precision, const ch
     solver s;
     double worst = 0;
     open_case(&t, "rotation", "nx=8 ny=7 nz=6 jitter=0.2 angle=0");
-    for (size_t i = 0; i < 3 * t.scene.particles; i++) {
-        const double *X = t.scene.positions + i / 3 * 3, *row = affine + 3 * (i % 3), by[3] = {1, -2, 0.5};
-        t.scene.start[i] = row[0] * X[0] + row[1] * X[1] + row[2] * X[2] + by[i % 3];
+    for (size_t i = 0; i < 3 * t.scene.particles.count; i++) {
+        const double *X = t.scene.particles.positions + i / 3 * 3, *row = affine + 3 * (i % 3), by[3] = {1, -2, 0.5};
+        t.scene.particles.start[i] = row[0] * X[0] + row[1] * X[1] + row[2] * X[2] + by[i % 3];
     }
     solver_open(&s, method, precision, 1, &t.scene, words);
-    double *F = malloc(9 * t.scene.particles * sizeof *F);
+    double *F = malloc(9 * t.scene.particles.count * sizeof *F);
     check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, F));
-    for (size_t i = 0; i < 9 * t.scene.particles; i++) worst = fmax(worst, fabs(F[i] - affine[i % 9]));
+    for (size_t i = 0; i < 9 * t.scene.particles.count; i++) worst = fmax(worst, fabs(F[i] - affine[i % 9]));
     free(F);
     solver_close(&s);
     close_case(&t);
@@ -243,8 +243,8 @@ static void test_constant_corrected_is_corrected_sph(void **unused) {
     double *a = march("mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=constant_corrected", 0.005, 3);
     double *b = march("corrected_sph", PBD_PRECISION_F64, 1, &t.scene, "", 0.005, 3);
     double *c = march("mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=linear", 0.005, 3);
-    expect_same_bits("constant_corrected and corrected_sph", a, b, t.scene.particles);
-    assert_true(largest_difference(a, c, t.scene.particles) > 1e-6); /* the linear basis is another method */
+    expect_same_bits("constant_corrected and corrected_sph", a, b, t.scene.particles.count);
+    assert_true(largest_difference(a, c, t.scene.particles.count) > 1e-6); /* the linear basis is another method */
     free(a);
     free(b);
     free(c);
@@ -298,9 +298,9 @@ static void test_poor_bodies(void **unused) {
         solver s;
         double F[9 * 64];
         open_case(&t, "rotation", "nx=8 ny=8 nz=2 angle=0");
-        t.scene.particles = n;
+        t.scene.particles.count = n;
         for (size_t i = 0; i < n; i++) {
-            double *X = t.scene.positions + 3 * i, *x = t.scene.start + 3 * i;
+            double *X = t.scene.particles.positions + 3 * i, *x = t.scene.particles.start + 3 * i;
             X[0] = x[0] = 0.025 * (double)(i % 8);
             X[1] = 0.025 * (double)(i / 8);
             x[1] = 1.5 * X[1];

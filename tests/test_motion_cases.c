@@ -16,7 +16,8 @@ typedef struct made_up {
 static pbd_status read_made_up(const void *state, pbd_field field, double *out) {
     const made_up *s = state;
     if (field != PBD_POSITIONS) return pbd_error(PBD_NOT_SUPPORTED, "positions only");
-    for (size_t i = 0; i < 3 * s->scene->particles; i++) out[i] = s->scene->positions[i] + (i % 3 == 2 ? s->z : 0);
+    for (size_t i = 0; i < 3 * s->scene->particles.count; i++)
+        out[i] = s->scene->particles.positions[i] + (i % 3 == 2 ? s->z : 0);
     return pbd_ok();
 }
 

@@ -8,52 +8,52 @@ enum { ROWS = 32 }; /* numbers of a particle in a saved state: place, mass, velo
 /* A block of nx x ny x nz particles on a lattice, with its lowest corner at the origin. */
 static void make_block(pbd_scene *s, int nx, int ny, int nz, double spacing) {
     const size_t n = (size_t)(nx * ny * nz);
-    *s = (pbd_scene){.particles = n, .spacing = spacing};
-    s->positions = calloc(3 * n, sizeof(double));
-    s->velocities = calloc(3 * n, sizeof(double));
-    s->masses = calloc(n, sizeof(double));
-    s->forces = calloc(3 * n, sizeof(double));
-    s->volumes = calloc(n, sizeof(double));
-    s->start = NULL;
-    s->fixed_particle = calloc(n, sizeof(uint32_t));
-    s->collider = calloc(2, sizeof(pbd_collider));
-    s->material = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = "hencky"};
+    *s = (pbd_scene){.particles.count = n, .particles.spacing = spacing};
+    s->particles.positions = calloc(3 * n, sizeof(double));
+    s->particles.velocities = calloc(3 * n, sizeof(double));
+    s->particles.masses = calloc(n, sizeof(double));
+    s->loads.forces = calloc(3 * n, sizeof(double));
+    s->particles.volumes = calloc(n, sizeof(double));
+    s->particles.start = NULL;
+    s->particles.fixed_particle = calloc(n, sizeof(uint32_t));
+    s->colliders.item = calloc(2, sizeof(pbd_collider));
+    s->material[0] = (pbd_material){.E = 1e5, .nu = 0.3, .density = 1000, .law = "hencky"};
     s->extent = spacing * fmax(nx, fmax(ny, nz));
     for (size_t p = 0; p < n; p++) {
         const size_t at[3] = {p % (size_t)nx, p / (size_t)nx % (size_t)ny, p / (size_t)(nx * ny)};
-        for (size_t d = 0; d < 3; d++) s->positions[3 * p + d] = spacing * ((double)at[d] + 0.5);
-        s->volumes[p] = spacing * spacing * spacing;
-        s->masses[p] = 1000 * s->volumes[p];
+        for (size_t d = 0; d < 3; d++) s->particles.positions[3 * p + d] = spacing * ((double)at[d] + 0.5);
+        s->particles.volumes[p] = spacing * spacing * spacing;
+        s->particles.masses[p] = 1000 * s->particles.volumes[p];
     }
 }
 
 static void free_block(pbd_scene *s) {
-    free(s->positions);
-    free(s->velocities);
-    free(s->masses);
-    free(s->forces);
-    free(s->volumes);
-    free(s->start);
-    free(s->fixed_particle);
-    free(s->collider);
+    free(s->particles.positions);
+    free(s->particles.velocities);
+    free(s->particles.masses);
+    free(s->loads.forces);
+    free(s->particles.volumes);
+    free(s->particles.start);
+    free(s->particles.fixed_particle);
+    free(s->colliders.item);
 }
 
 /* Jittered, of uneven masses and volumes, with random velocities: nothing is even. */
 static void make_cloud(pbd_scene *s) {
     uint64_t seed = 3;
     make_block(s, 5, 4, 6, 0.1);
-    for (size_t p = 0; p < s->particles; p++) {
-        s->masses[p] *= 1.5 + noise(&seed);
-        s->volumes[p] *= 1.5 + noise(&seed);
+    for (size_t p = 0; p < s->particles.count; p++) {
+        s->particles.masses[p] *= 1.5 + noise(&seed);
+        s->particles.volumes[p] *= 1.5 + noise(&seed);
         for (size_t d = 0; d < 3; d++) {
-            s->positions[3 * p + d] += 0.03 * noise(&seed) - 0.2;
-            s->velocities[3 * p + d] = noise(&seed);
+            s->particles.positions[3 * p + d] += 0.03 * noise(&seed) - 0.2;
+            s->particles.velocities[3 * p + d] = noise(&seed);
         }
     }
 }
 
 static void add_floor(pbd_scene *s, double height, double friction) {
-    s->collider[s->colliders++] = (pbd_collider){
+    s->colliders.item[s->colliders.count++] = (pbd_collider){
         .shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .centre = {0, 0, height}, .friction = friction};
 }
 
@@ -99,14 +99,15 @@ static void test_momenta_are_kept(void **unused) {
     pbd_scene scene;
     solver s;
     make_cloud(&scene);
-    scene.start = malloc(3 * scene.particles * sizeof(double));
-    for (size_t i = 0; i < 3 * scene.particles; i++) scene.start[i] = scene.positions[i] * (i % 3 == 0 ? 1.1 : 0.95);
+    scene.particles.start = malloc(3 * scene.particles.count * sizeof(double));
+    for (size_t i = 0; i < 3 * scene.particles.count; i++)
+        scene.particles.start[i] = scene.particles.positions[i] * (i % 3 == 0 ? 1.1 : 0.95);
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
-    const momenta before = momenta_of(&s, scene.particles, 0.2);
+    const momenta before = momenta_of(&s, scene.particles.count, 0.2);
     double mass = 0;
-    for (size_t i = 0; i < scene.particles; i++) mass += scene.masses[i];
+    for (size_t i = 0; i < scene.particles.count; i++) mass += scene.particles.masses[i];
     run_steps(&s, 50, 1e-3);
-    const momenta after = momenta_of(&s, scene.particles, 0.2);
+    const momenta after = momenta_of(&s, scene.particles.count, 0.2);
     for (int d = 0; d < 3; d++) {
         check_near("linear momentum over mass, m/s", after.linear[d] / mass, before.linear[d] / mass, 1e-14);
         check_near("angular momentum over mass, m^2/s", after.angular[d] / mass, before.angular[d] / mass, 1e-14);
@@ -123,17 +124,18 @@ static void test_affine_velocities_come_back(void **unused) {
     pbd_scene scene;
     solver s;
     make_cloud(&scene);
-    scene.material.E = 1e-9; /* no stress to speak of */
-    for (size_t i = 0; i < 3 * scene.particles; i++) {
-        const double *x = scene.positions + i / 3 * 3, *l = L[i % 3];
-        scene.velocities[i] = v0[i % 3] + l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
+    scene.material->E = 1e-9; /* no stress to speak of */
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) {
+        const double *x = scene.particles.positions + i / 3 * 3, *l = L[i % 3];
+        scene.particles.velocities[i] = v0[i % 3] + l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
     }
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
     run_steps(&s, 1, dt);
-    double *v = velocities_of(&s, scene.particles), *f = malloc(9 * scene.particles * sizeof *f), off = 0, strain = 0;
+    double *v = velocities_of(&s, scene.particles.count), *f = malloc(9 * scene.particles.count * sizeof *f), off = 0,
+           strain = 0;
     check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, f));
-    for (size_t i = 0; i < 3 * scene.particles; i++) off = fmax(off, fabs(v[i] - scene.velocities[i]));
-    for (size_t i = 0; i < 9 * scene.particles; i++) {
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) off = fmax(off, fabs(v[i] - scene.particles.velocities[i]));
+    for (size_t i = 0; i < 9 * scene.particles.count; i++) {
         const size_t e = i % 9;
         strain = fmax(strain, fabs(f[i] - (e % 4 == 0) - dt * L[e / 3][e % 3]));
     }
@@ -155,17 +157,17 @@ static void test_free_fall(void **unused) {
         pbd_scene scene;
         solver s;
         make_cloud(&scene);
-        memset(scene.velocities, 0, 3 * scene.particles * sizeof(double));
-        scene.gravity[2] = g;
+        memset(scene.particles.velocities, 0, 3 * scene.particles.count * sizeof(double));
+        scene.loads.gravity[2] = g;
         solver_open(&s, "mpm", (pbd_precision)precision, 1, &scene, "substeps=2");
         run_steps(&s, STEPS / 2, 2 * dt);
-        double *x = positions_of(&s, scene.particles), off = 0;
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
+        double *x = positions_of(&s, scene.particles.count), off = 0;
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
             const double fall = i % 3 == 2 ? g * dt * dt * STEPS * (STEPS + 1) / 2 : 0;
-            off = fmax(off, fabs(x[i] - scene.positions[i] - fall));
+            off = fmax(off, fabs(x[i] - scene.particles.positions[i] - fall));
         }
         check_near("places, m", off, 0, limit[precision]);
-        check_near("updates counted", metric_of(&s, "particle_updates"), STEPS * (double)scene.particles, 0);
+        check_near("updates counted", metric_of(&s, "particle_updates"), STEPS * (double)scene.particles.count, 0);
         free(x);
         solver_close(&s);
         free_block(&scene);
@@ -183,16 +185,16 @@ static void test_bar_pulled(void **unused) {
     pbd_scene scene;
     solver s;
     make_block(&scene, ACROSS, ACROSS, LONG, h);
-    scene.material.nu = 0;
-    for (size_t p = 0; p < scene.particles; p++) {
-        const double z = scene.positions[3 * p + 2];
-        if (z < 4 * h) scene.fixed_particle[scene.fixed++] = (uint32_t)p;
-        if (z > (LONG - 2) * h) scene.forces[3 * p + 2] = sigma * h * h / 2; /* two layers share it */
+    scene.material->nu = 0;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        const double z = scene.particles.positions[3 * p + 2];
+        if (z < 4 * h) scene.particles.fixed_particle[scene.particles.fixed++] = (uint32_t)p;
+        if (z > (LONG - 2) * h) scene.loads.forces[3 * p + 2] = sigma * h * h / 2; /* two layers share it */
     }
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "damping=12");
     run_steps(&s, 3000, 1e-3);
-    double *x = positions_of(&s, scene.particles), mean[2] = {0, 0};
-    for (size_t p = 0; p < scene.particles; p++) { /* layers 10 and 18 */
+    double *x = positions_of(&s, scene.particles.count), mean[2] = {0, 0};
+    for (size_t p = 0; p < scene.particles.count; p++) { /* layers 10 and 18 */
         const size_t layer = p / (ACROSS * ACROSS);
         if (layer == 10 || layer == 18) mean[layer == 18] += x[3 * p + 2] / (ACROSS * ACROSS);
     }
@@ -210,17 +212,17 @@ static double period_of_bar(int across, int length, double dt) {
     solver s;
     const double h = 1.0 / length;
     make_block(&scene, length, across, across, h);
-    scene.material.nu = 0;
-    double *shape = malloc(scene.particles * sizeof *shape), last = 1, time = 0, crossed = 0;
-    for (size_t p = 0; p < scene.particles; p++) {
-        shape[p] = cos(M_PI * scene.positions[3 * p]);
-        scene.velocities[3 * p] = 0.01 * shape[p];
+    scene.material->nu = 0;
+    double *shape = malloc(scene.particles.count * sizeof *shape), last = 1, time = 0, crossed = 0;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        shape[p] = cos(M_PI * scene.particles.positions[3 * p]);
+        scene.particles.velocities[3 * p] = 0.01 * shape[p];
     }
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
     while (crossed == 0 && time < 1) {
         run_steps(&s, 1, dt);
-        double *v = velocities_of(&s, scene.particles), now = 0;
-        for (size_t p = 0; p < scene.particles; p++) now += shape[p] * v[3 * p];
+        double *v = velocities_of(&s, scene.particles.count), now = 0;
+        for (size_t p = 0; p < scene.particles.count; p++) now += shape[p] * v[3 * p];
         time += dt;
         if (now < 0) crossed = time - dt * now / (now - last); /* a quarter of the period */
         last = now;
@@ -247,16 +249,18 @@ static void test_stretched_start(void **unused) {
     pbd_scene scene;
     solver s;
     make_block(&scene, 6, 6, 6, 0.1);
-    scene.start = malloc(3 * scene.particles * sizeof(double));
-    for (size_t i = 0; i < 3 * scene.particles; i++) scene.start[i] = scene.positions[i] * (i % 3 == 1 ? 1.1 : 1);
-    for (uint32_t p = 0; p < scene.particles; p++) scene.fixed_particle[scene.fixed++] = p; /* stress is all there is */
+    scene.particles.start = malloc(3 * scene.particles.count * sizeof(double));
+    for (size_t i = 0; i < 3 * scene.particles.count; i++)
+        scene.particles.start[i] = scene.particles.positions[i] * (i % 3 == 1 ? 1.1 : 1);
+    for (uint32_t p = 0; p < scene.particles.count; p++)
+        scene.particles.fixed_particle[scene.particles.fixed++] = p; /* stress is all there is */
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
     run_steps(&s, 1, dt);
     size_t bytes = 0;
     check_ok(s.method->save(s.state, NULL, &bytes));
     double *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
-    for (size_t i = 0; i < scene.particles; i += 50) {
+    for (size_t i = 0; i < scene.particles.count; i += 50) {
         const double *affine = blob + ROWS * i + 8, share = -4 * dt * 1e-3 / size;
         check_near("F_yy", blob[ROWS * i + 20 + 4], 1.1, 1e-9);
         check_near("tau_yy, Pa", affine[4] / share, (2 * mu + lambda) * e, 2e-2);
@@ -286,17 +290,18 @@ static void test_friction_of_a_slope(void **unused) {
         pbd_scene scene;
         solver s;
         make_block(&scene, 8, 8, 4, 0.05);
-        scene.material.nu = 0;
-        scene.gravity[0] = 0.3 * 9.81;
-        scene.gravity[2] = -9.81;
+        scene.material->nu = 0;
+        scene.loads.gravity[0] = 0.3 * 9.81;
+        scene.loads.gravity[2] = -9.81;
         add_floor(&scene, 0, given[k].friction);
         solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, given[k].words);
         run_steps(&s, 500, 5e-4); /* the blow of the first load has died down */
-        double *first = velocities_of(&s, scene.particles), gained = 0;
+        double *first = velocities_of(&s, scene.particles.count), gained = 0;
         run_steps(&s, 1000, 5e-4);
-        double *last = velocities_of(&s, scene.particles), *x = positions_of(&s, scene.particles), lowest = 1;
-        for (size_t p = 0; p < scene.particles; p++) {
-            gained += (last[3 * p] - first[3 * p]) / (double)scene.particles;
+        double *last = velocities_of(&s, scene.particles.count), *x = positions_of(&s, scene.particles.count),
+               lowest = 1;
+        for (size_t p = 0; p < scene.particles.count; p++) {
+            gained += (last[3 * p] - first[3 * p]) / (double)scene.particles.count;
             lowest = fmin(lowest, x[3 * p + 2]);
         }
         check_near(*given[k].words ? given[k].words : "acceleration, m/s^2", gained / 0.5, given[k].acceleration, 0.05);
@@ -314,9 +319,9 @@ static void test_friction_of_a_slope(void **unused) {
 static void make_sand(pbd_scene *s) {
     make_block(s, 8, 8, 8, 0.02);
     add_floor(s, 0, 0.5);
-    s->material.E = 1e6;
-    set_flow_values(&s->material, "drucker_prager", "friction_angle=30");
-    s->gravity[2] = -9.81;
+    s->material->E = 1e6;
+    set_flow_values(s->material, "drucker_prager", "friction_angle=30");
+    s->loads.gravity[2] = -9.81;
 }
 
 /* A column without walls falls apart, and no particle's stress lies outside the cone (Klar et al. 2016, by hand from
@@ -330,11 +335,11 @@ static void test_sand_flows_within_its_cone(void **unused) {
     make_sand(&scene);
     solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
     run_steps(&s, 1500, 2e-4);
-    double *f = malloc(9 * scene.particles * sizeof *f), *x = positions_of(&s, scene.particles), worst = -1;
+    double *f = malloc(9 * scene.particles.count * sizeof *f), *x = positions_of(&s, scene.particles.count), worst = -1;
     check_ok(s.method->read(s.state, PBD_DEFORMATION_GRADIENTS, f));
     size_t loaded = 0;
     double widest = 0, highest = 0;
-    for (size_t p = 0; p < scene.particles; p++) {
+    for (size_t p = 0; p < scene.particles.count; p++) {
         double c[3][3], trace, square = 0, log_j;
         /* |dev e| and tr e from B = F F^T, for the small strains of stiff sand: e = (B - I)/2 - (B - I)^2/4 + ... */
         for (int i = 0; i < 3; i++)
@@ -362,9 +367,9 @@ static void test_sand_flows_within_its_cone(void **unused) {
         highest = fmax(highest, x[3 * p + 2]);
     }
     check_near("beyond the cone, strain", fmax(worst, 0), 0, 1e-9);
-    print_message("    %zu of %zu particles bear load, half-width %.3g m, height %.3g m\n", loaded, scene.particles,
-                  widest, highest);
-    assert_true(loaded > scene.particles / 10);
+    print_message("    %zu of %zu particles bear load, half-width %.3g m, height %.3g m\n", loaded,
+                  scene.particles.count, widest, highest);
+    assert_true(loaded > scene.particles.count / 10);
     assert_true(widest > 0.09 && highest < 0.12); /* 0.07 and 0.15 before */
     free(f);
     free(x);
@@ -378,11 +383,11 @@ static void test_every_rule_runs(void **unused) {
         pbd_scene scene;
         solver s;
         make_sand(&scene);
-        set_flow_values(&scene.material, flow_table[rule].name, "yield_stress=500 viscosity=10 xi=3");
+        set_flow_values(scene.material, flow_table[rule].name, "yield_stress=500 viscosity=10 xi=3");
         solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
         run_steps(&s, 400, 2e-4);
-        double *x = positions_of(&s, scene.particles);
-        for (size_t i = 0; i < 3 * scene.particles; i++) assert_true(isfinite(x[i]) && fabs(x[i]) < 1);
+        double *x = positions_of(&s, scene.particles.count);
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) assert_true(isfinite(x[i]) && fabs(x[i]) < 1);
         free(x);
         solver_close(&s);
         free_block(&scene);
@@ -397,7 +402,7 @@ static double *march_sand(int backend, int precision, int threads, int steps) {
     make_sand(&scene);
     check_ok(try_open_on(backend, &s, "mpm", (pbd_precision)precision, threads, &scene, ""));
     run_steps(&s, steps, 4e-4);
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     solver_close(&s);
     free_block(&scene);
     return x;
@@ -448,7 +453,7 @@ static void test_save_and_load(void **unused) {
     pbd_scene scene;
     solver s;
     make_sand(&scene);
-    scene.collider[0].velocity[2] = 0.1; /* time matters */
+    scene.colliders.item[0].velocity[2] = 0.1; /* time matters */
     solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
     run_steps(&s, 20, 2e-4);
     size_t bytes = 0;
@@ -456,11 +461,11 @@ static void test_save_and_load(void **unused) {
     char *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
     run_steps(&s, 20, 2e-4);
-    double *first = positions_of(&s, scene.particles);
+    double *first = positions_of(&s, scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
     run_steps(&s, 20, 2e-4);
-    double *again = positions_of(&s, scene.particles);
-    assert_memory_equal(first, again, 3 * scene.particles * sizeof *first);
+    double *again = positions_of(&s, scene.particles.count);
+    assert_memory_equal(first, again, 3 * scene.particles.count * sizeof *first);
     assert_int_equal(s.method->load(s.state, blob, bytes - 4).code, PBD_BAD_INPUT);
     free(first);
     free(again);
@@ -477,10 +482,11 @@ static void test_steps_of_several_sizes(void **unused) {
         pbd_scene scene;
         solver s;
         make_block(&scene, 8, 4, 4, 0.1);
-        for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 0.1 * scene.positions[3 * p];
+        for (size_t p = 0; p < scene.particles.count; p++)
+            scene.particles.velocities[3 * p] = 0.1 * scene.particles.positions[3 * p];
         solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, "");
         for (int i = 0; i < 40; i++) run_steps(&s, 1, k ? (i % 2 ? 1.8e-4 : 0.2e-4) : 1e-4);
-        x[k] = positions_of(&s, scene.particles);
+        x[k] = positions_of(&s, scene.particles.count);
         solver_close(&s);
         free_block(&scene);
     }
@@ -507,33 +513,33 @@ static void test_bad_scenes(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_block(&scene, 2, 2, 2, 0.1);
-    scene.material.law = "stvk";
+    scene.material->law = "stvk";
     refuse(&scene, PBD_NOT_SUPPORTED, "material=hencky");
-    scene.material.law = "hencky";
-    scene.material.nu = 0.5;
+    scene.material->law = "hencky";
+    scene.material->nu = 0.5;
     refuse(&scene, PBD_BAD_INPUT, "nu=0.5");
-    scene.material.nu = 0.3;
-    scene.positions[10] = (double)NAN;
+    scene.material->nu = 0.3;
+    scene.particles.positions[10] = (double)NAN;
     refuse(&scene, PBD_BAD_INPUT, "particle 3 is at");
-    double *kept = scene.velocities;
-    scene.velocities = NULL;
-    for (int d = 0; d < 3; d++) scene.positions[9 + d] = 1e5;
+    double *kept = scene.particles.velocities;
+    scene.particles.velocities = NULL;
+    for (int d = 0; d < 3; d++) scene.particles.positions[9 + d] = 1e5;
     refuse(&scene, PBD_BAD_INPUT, "particles are spread over");
-    for (int d = 0; d < 3; d++) scene.positions[9 + d] = 0.1;
-    scene.velocities = kept;
-    scene.volumes[5] = 0;
+    for (int d = 0; d < 3; d++) scene.particles.positions[9 + d] = 0.1;
+    scene.particles.velocities = kept;
+    scene.particles.volumes[5] = 0;
     refuse(&scene, PBD_BAD_INPUT, "particle 5 stands for a volume of 0");
-    scene.volumes[5] = 1e-3;
-    scene.masses[1] = -1;
+    scene.particles.volumes[5] = 1e-3;
+    scene.particles.masses[1] = -1;
     refuse(&scene, PBD_BAD_INPUT, "particle 1 weighs -1");
-    scene.masses[1] = 1;
-    scene.collider[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    scene.colliders = 1;
+    scene.particles.masses[1] = 1;
+    scene.colliders.item[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.colliders.count = 1;
     refuse(&scene, PBD_BAD_INPUT, "radius 0 m");
-    scene.colliders = 0;
-    scene.spacing = 0;
+    scene.colliders.count = 0;
+    scene.particles.spacing = 0;
     refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
-    scene.particles = 0;
+    scene.particles.count = 0;
     refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
     free_block(&scene);
 }
@@ -544,17 +550,17 @@ static void test_poor_scenes(void **unused) {
     pbd_scene scene;
     solver s;
     make_block(&scene, 4, 4, 4, 0.1);
-    memcpy(scene.positions, scene.positions + 3, 3 * sizeof(double)); /* two at one place */
-    scene.positions[3 * 63] = 9;                                      /* one alone */
-    scene.gravity[2] = -10;
+    memcpy(scene.particles.positions, scene.particles.positions + 3, 3 * sizeof(double)); /* two at one place */
+    scene.particles.positions[3 * 63] = 9;                                                /* one alone */
+    scene.loads.gravity[2] = -10;
     solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
     run_steps(&s, 20, 1e-4);
-    double *x = positions_of(&s, scene.particles);
-    check_near("a lone one falls, m", x[3 * 63 + 2] - scene.positions[3 * 63 + 2], -10 * 1e-8 * 210, 1e-6);
+    double *x = positions_of(&s, scene.particles.count);
+    check_near("a lone one falls, m", x[3 * 63 + 2] - scene.particles.positions[3 * 63 + 2], -10 * 1e-8 * 210, 1e-6);
     free(x);
     solver_close(&s);
 
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 0.1 * noise(&(uint64_t){p});
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 0.1 * noise(&(uint64_t){p});
     solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
     pbd_status status = pbd_ok();
     for (int i = 0; i < 3000 && status.code == PBD_OK; i++) status = s.method->step(s.state, 0.2);

@@ -21,13 +21,13 @@ static void test_hanging_box(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sampled_shape", "shape=box size=2 spacing=0.25 density=3 fixed=x_max fixed_depth=0.3");
-    assert_int_equal(t.scene.particles, 512);
-    check_near("mass", sum(t.scene.masses, 512), 24, 1e-12);
-    check_near("volume", sum(t.scene.volumes, 512), 8, 1e-12);
-    assert_int_equal(t.scene.fixed, 64); /* at 0.125 from the side; the next layer is at 0.375 */
+    assert_int_equal(t.scene.particles.count, 512);
+    check_near("mass", sum(t.scene.particles.masses, 512), 24, 1e-12);
+    check_near("volume", sum(t.scene.particles.volumes, 512), 8, 1e-12);
+    assert_int_equal(t.scene.particles.fixed, 64); /* at 0.125 from the side; the next layer is at 0.375 */
     for (size_t i = 0; i < 64; i++)
-        check_near("held at", t.scene.positions[3 * t.scene.fixed_particle[i]], 0.875, 1e-12);
-    assert_int_equal(t.scene.colliders, 0);
+        check_near("held at", t.scene.particles.positions[3 * t.scene.particles.fixed_particle[i]], 0.875, 1e-12);
+    assert_int_equal(t.scene.colliders.count, 0);
     measure(&t);
     check_metric(&t, "particles", 512, 0);
     check_metric(&t, "sampled_volume_ratio", 1, 1e-12);
@@ -42,11 +42,11 @@ static void test_floor(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sampled_shape", "shape=sphere size=2 spacing=0.1 fixed=none floor=on drop=0.5 contact_layers=1");
-    assert_int_equal(t.scene.colliders, 1);
-    check_near("floor", t.scene.collider[0].centre[2], -0.5, 1e-15); /* the sphere stands on z = 0 */
+    assert_int_equal(t.scene.colliders.count, 1);
+    check_near("floor", t.scene.colliders.item[0].centre[2], -0.5, 1e-15); /* the sphere stands on z = 0 */
     double lowest = INFINITY;
     size_t colliding = 0;
-    for (size_t i = 0; i < t.scene.particles; i++) {
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
         lowest = fmin(lowest, t.x[3 * i + 2]);
         colliding += t.scene.contact.radius[i] > 0;
         t.x[3 * i + 2] -= 0.7;
@@ -62,8 +62,8 @@ static void test_poisson_body(void **state) {
     (void)state;
     trial t;
     open_case(&t, "sampled_shape", "shape=torus sampling=poisson particles=400 density=10");
-    assert_int_equal(t.scene.particles, 400);
-    check_near("mass", sum(t.scene.masses, 400), 10 * 2 * PI * PI * 0.34 * 0.16 * 0.16, 1e-12);
+    assert_int_equal(t.scene.particles.count, 400);
+    check_near("mass", sum(t.scene.particles.masses, 400), 10 * 2 * PI * PI * 0.34 * 0.16 * 0.16, 1e-12);
     close_case(&t);
 }
 
@@ -78,10 +78,10 @@ static void test_mesh_of_a_file(void **state) {
     trial t;
     snprintf(words, sizeof words, "file=%s scale=0.01 particles=1000 density=2 fixed=z_min", path);
     open_case(&t, "sampled_mesh", words);
-    assert_int_equal(t.scene.particles, 1000);
+    assert_int_equal(t.scene.particles.count, 1000);
     /* Of 36 m^3; the lattice's planes along the slanted face, 31.2 m^2 large and 0.18 m apart, are in or out as a
      * whole. */
-    check_near("mass", sum(t.scene.masses, 1000), 72, 2 * 31.2 * 0.183);
+    check_near("mass", sum(t.scene.particles.masses, 1000), 72, 2 * 31.2 * 0.183);
     for (size_t i = 0; i < 1000; i++) {
         const double *x = t.x + 3 * i;
         assert_true(x[0] > 0 && x[1] > 0 && x[2] > 0 && x[0] + x[1] + x[2] < 6);
@@ -115,15 +115,15 @@ static void test_refusals(void **state) {
 
 /* Two bars of five particles side by side, 1 m apart; radius 0.5 m. */
 static void open_bars(pbd_scene *scene) {
-    *scene = (pbd_scene){.particles = 10, .spacing = 1, .bodies = 2};
-    scene->positions = calloc(31, sizeof *scene->positions);
-    scene->masses = calloc(11, sizeof *scene->masses);
-    scene->body = calloc(11, sizeof *scene->body);
+    *scene = (pbd_scene){.particles.count = 10, .particles.spacing = 1, .particles.bodies = 2};
+    scene->particles.positions = calloc(31, sizeof *scene->particles.positions);
+    scene->particles.masses = calloc(11, sizeof *scene->particles.masses);
+    scene->particles.body = calloc(11, sizeof *scene->particles.body);
     for (size_t i = 0; i < 10; i++) {
-        scene->positions[3 * i] = (double)(i % 5);
-        scene->positions[3 * i + 1] = (double)(i / 5);
-        scene->masses[i] = 1;
-        scene->body[i] = (uint32_t)(i / 5);
+        scene->particles.positions[3 * i] = (double)(i % 5);
+        scene->particles.positions[3 * i + 1] = (double)(i / 5);
+        scene->particles.masses[i] = 1;
+        scene->particles.body[i] = (uint32_t)(i / 5);
     }
 }
 
@@ -139,7 +139,7 @@ static void test_pairs(void **state) {
     pbd_scene scene;
     double x[31];
     open_bars(&scene);
-    memcpy(x, scene.positions, 30 * sizeof *x);
+    memcpy(x, scene.particles.positions, 30 * sizeof *x);
     check_pairs(&scene, x, 0, 1, 0);
     for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 0.6; /* the bars come near: five pairs, no diagonals */
     check_pairs(&scene, x, 0, 0.6, 5);
@@ -160,7 +160,7 @@ static void test_pieces(void **state) {
     double x[31];
     size_t pieces, crumbs;
     open_bars(&scene);
-    memcpy(x, scene.positions, 30 * sizeof *x);
+    memcpy(x, scene.particles.positions, 30 * sizeof *x);
     check_ok(particle_count_pieces(&scene, x, 1, &pieces, &crumbs));
     assert_int_equal(pieces, 2);                  /* neighbours of another body do not count */
     for (size_t i = 3; i < 5; i++) x[3 * i] += 1; /* bar 0 between its particles 2 and 3: three and two */
@@ -178,18 +178,18 @@ static void test_tori(void **state) {
     (void)state;
     trial t;
     open_case(&t, "tori", "tori=8 across=2 drop=0.3 size=0.2 room=1.2 density=100 gravity=10");
-    assert_int_equal(t.scene.particles, 8 * 156);
-    assert_int_equal(t.scene.bodies, 8);
-    assert_int_equal(t.scene.body[8 * 156 - 1], 7);
-    assert_int_equal(t.scene.colliders, 5);
+    assert_int_equal(t.scene.particles.count, 8 * 156);
+    assert_int_equal(t.scene.particles.bodies, 8);
+    assert_int_equal(t.scene.particles.body[8 * 156 - 1], 7);
+    assert_int_equal(t.scene.colliders.count, 5);
     assert_true(t.scene.contact.between_bodies);
     /* Middles at +-0.11 m and, 0.3 m above the ground and half a diameter, at 0.4 and 0.62 m; walls at +-0.264 m. */
     double centre[3];
-    particle_centre_of_mass(&t.scene, t.scene.positions, centre);
+    particle_centre_of_mass(&t.scene, t.scene.particles.positions, centre);
     check_near("height", centre[2], 0.51, 1e-3);
-    check_near("ground", t.scene.collider[0].axis[2][2], 1, 0);
+    check_near("ground", t.scene.colliders.item[0].axis[2][2], 1, 0);
     for (size_t c = 1; c < 5; c++) {
-        const pbd_collider *wall = &t.scene.collider[c];
+        const pbd_collider *wall = &t.scene.colliders.item[c];
         double into = 0;
         for (int d = 0; d < 3; d++) into -= wall->centre[d] * wall->axis[2][d];
         check_near("wall, from the middle", into, 0.264, 1e-12);
@@ -198,11 +198,11 @@ static void test_tori(void **state) {
     }
     observe(&t, 0);
     for (size_t i = 0; i < 156; i++) t.x[3 * i] += 0.22; /* the first torus into its neighbour's place */
-    for (size_t i = 0; i < 3 * t.scene.particles; i++) t.v[i] = i % 3 == 2 ? -2 : 0;
+    for (size_t i = 0; i < 3 * t.scene.particles.count; i++) t.v[i] = i % 3 == 2 ? -2 : 0;
     observe(&t, 1);
-    for (size_t i = 0; i < 3 * t.scene.particles; i++) t.v[i] = i % 3 == 2 ? -1 : 0;
+    for (size_t i = 0; i < 3 * t.scene.particles.count; i++) t.v[i] = i % 3 == 2 ? -1 : 0;
     back_to_rest(&t);
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 1] += 10;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 1] += 10;
     observe(&t, 2);
     measure(&t);
     check_metric(&t, "particles", 8 * 156, 0);
@@ -214,7 +214,7 @@ static void test_tori(void **state) {
     check_metric(&t, "worst_shape_error", 0, 1e-7);
     close_case(&t);
     open_case(&t, "tori", "tori=1 across=1 contact=off tilt=off");
-    assert_int_equal(t.scene.colliders, 0);
+    assert_int_equal(t.scene.colliders.count, 0);
     assert_false(t.scene.contact.between_bodies);
     check_ok(pbd_check_scene(&t.scene, &(pbd_method){.name = "of nothing"}));
     close_case(&t);
@@ -226,22 +226,22 @@ static void test_bunny(void **state) {
     (void)state;
     trial t;
     open_case(&t, "bunny_drop", "particles=600 size=1 drop=0.4 self_contact=off");
-    assert_int_equal(t.scene.particles, 600);
+    assert_int_equal(t.scene.particles.count, 600);
     check_near("not within the body", t.scene.contact.self_distance, 0, 0);
     double lowest = INFINITY, highest = 0;
     for (size_t i = 0; i < 600; i++) lowest = fmin(lowest, t.x[3 * i + 2]), highest = fmax(highest, t.x[3 * i + 2]);
-    check_near("feet", lowest, 0.4 + 0.5 * t.scene.spacing, t.scene.spacing);
-    check_near("ears", highest, 1.4 - 0.5 * t.scene.spacing, t.scene.spacing);
+    check_near("feet", lowest, 0.4 + 0.5 * t.scene.particles.spacing, t.scene.particles.spacing);
+    check_near("ears", highest, 1.4 - 0.5 * t.scene.particles.spacing, t.scene.particles.spacing);
     observe(&t, 0);
-    for (size_t i = 0; i < 600; i++) t.x[3 * i + 2] = 0.5 * t.scene.spacing; /* as flat as can be */
+    for (size_t i = 0; i < 600; i++) t.x[3 * i + 2] = 0.5 * t.scene.particles.spacing; /* as flat as can be */
     observe(&t, 1);
     measure(&t);
     assert_true(told_metric(&t, "overlapping_pairs") > 600);
     check_metric(&t, "smallest_distance", 0, 1e-12); /* columns of the lattice are points now */
-    check_metric(&t, "deepest_in_walls", 0.2 * t.scene.spacing, 1e-12);
+    check_metric(&t, "deepest_in_walls", 0.2 * t.scene.particles.spacing, 1e-12);
     close_case(&t);
     open_case(&t, "bunny_drop", "particles=600 self_contact=on self_distance=3");
-    check_near("within the body", t.scene.contact.self_distance, 3 * t.scene.spacing, 1e-15);
+    check_near("within the body", t.scene.contact.self_distance, 3 * t.scene.particles.spacing, 1e-15);
     close_case(&t);
 }
 
@@ -255,12 +255,12 @@ static void test_recovery(void **state) {
         char words[100];
         snprintf(words, sizeof words, "shape=box size=2 spacing=0.25 ball=0.1 noise=0 start=%s", starts[s]);
         open_case(&t, "recovery", words);
-        assert_int_equal(t.scene.particles, 512);
-        assert_int_equal(t.scene.tets, 5 * 343);
+        assert_int_equal(t.scene.particles.count, 512);
+        assert_int_equal(t.scene.tets.count, 5 * 343);
         /* The tetrahedra fill what the outermost particles span. */
         double volume = 0, farthest = 0, centre[3];
-        for (size_t e = 0; e < t.scene.tets; e++) {
-            const uint32_t *n = t.scene.tet + 4 * e;
+        for (size_t e = 0; e < t.scene.tets.count; e++) {
+            const uint32_t *n = t.scene.tets.corner + 4 * e;
             double a[3][3];
             for (size_t k = 0; k < 3; k++)
                 for (size_t d = 0; d < 3; d++) a[k][d] = t.x[3 * (size_t)n[k] + d] - t.x[3 * (size_t)n[3] + d];
@@ -271,10 +271,10 @@ static void test_recovery(void **state) {
             volume += six / 6;
         }
         check_near("volume of the tetrahedra", volume, 1.75 * 1.75 * 1.75, 1e-9);
-        particle_centre_of_mass(&t.scene, t.scene.positions, centre);
+        particle_centre_of_mass(&t.scene, t.scene.particles.positions, centre);
         for (size_t i = 0; i < 512; i++) {
             double square = 0;
-            for (size_t d = 0; d < 3; d++) square += pow(t.scene.start[3 * i + d] - centre[d], 2);
+            for (size_t d = 0; d < 3; d++) square += pow(t.scene.particles.start[3 * i + d] - centre[d], 2);
             farthest = fmax(farthest, sqrt(square));
         }
         check_near("radius of the ball", farthest, 0.2, s == 0 ? 0.01 : 1e-12);
@@ -287,7 +287,7 @@ static void test_recovery(void **state) {
     }
     trial t; /* no site of a cow is outside of a cube of eight */
     open_case(&t, "recovery", "particles=1500");
-    assert_int_equal(t.scene.particles, 1500);
+    assert_int_equal(t.scene.particles.count, 1500);
     measure(&t);
     assert_true(told_metric(&t, "particles_without_tetrahedra") <= told_metric(&t, "dropped_sites"));
     close_case(&t);
@@ -300,18 +300,18 @@ static void test_held_body(void **state) {
     trial t;
     open_case(&t, "held_body", "size=1 particles=2000 frames=7 frame=0.5");
     check_near("duration", t.scene.duration, 3.5, 1e-15);
-    assert_true(t.scene.fixed > 20 && t.scene.fixed < 200);
+    assert_true(t.scene.particles.fixed > 20 && t.scene.particles.fixed < 200);
     double palm[3], radius;
     armadillo_hand(palm, &radius);
-    for (size_t i = 0; i < t.scene.fixed; i++) {
-        const double *x = t.scene.positions + 3 * t.scene.fixed_particle[i];
+    for (size_t i = 0; i < t.scene.particles.fixed; i++) {
+        const double *x = t.scene.particles.positions + 3 * t.scene.particles.fixed_particle[i];
         assert_true(hypot(hypot(x[0] - palm[0], x[1] - palm[1]), x[2] - palm[2]) <= radius);
     }
     for (size_t i = 0; i < 2000; i++) t.x[3 * i + 2] -= 0.25;
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "sag", 0.25, 1e-12);
-    check_metric(&t, "held_particles", (double)t.scene.fixed, 0);
+    check_metric(&t, "held_particles", (double)t.scene.particles.fixed, 0);
     size_t markers = 0;
     for (size_t i = 0; i < t.result.series_count; i++) markers += strncmp(t.result.series[i].name, "marker_", 7) == 0;
     assert_int_equal(markers, 15); /* five, of three components */
@@ -326,12 +326,12 @@ static void test_sausages(void **state) {
     open_case(&t, "sausages",
               "sausages=2 length=0.6 sausage_radius=0.05 particles_each=500 cuts=2 piece=0.1 gap=0.05 push_speed=0.5 "
               "depth=0.3 box_height=0.1");
-    assert_int_equal(t.scene.particles, 1000);
-    assert_int_equal(t.scene.blades, 2);
-    check_near("first cut", t.scene.blade[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
-    check_near("second cut", t.scene.blade[1].begin, 0.5, 1e-12);
+    assert_int_equal(t.scene.particles.count, 1000);
+    assert_int_equal(t.scene.blades.count, 2);
+    check_near("first cut", t.scene.blades.item[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
+    check_near("second cut", t.scene.blades.item[1].begin, 0.5, 1e-12);
     for (size_t b = 0; b < 2; b++) { /* its lower edge from above the sausages to below the table's top */
-        const pbd_blade *blade = &t.scene.blade[b];
+        const pbd_blade *blade = &t.scene.blades.item[b];
         assert_true(blade->corner[2] > 0.1);
         assert_true(blade->corner[2] + blade->velocity[2] * (blade->end - blade->begin) < 0);
         assert_true(blade->corner[2] + blade->edge[1][2] + blade->velocity[2] * (blade->end - blade->begin) > 0.1);
@@ -362,19 +362,20 @@ static void test_sampled_towel(void **state) {
     trial t;
     open_case(&t, "sampled_towel",
               "across=6 layers=3 length=1.6 width=1.2 density=50 traction=20 fibre_stiffness=100 fibre_angle=0");
-    assert_int_equal(t.scene.particles, 8 * 6 * 3);
-    assert_int_equal(t.scene.triangles, 0);
-    check_near("spacing, m", t.scene.spacing, 0.2, 1e-15);
-    check_near("mass, kg", sum(t.scene.masses, t.scene.particles), 50 * 1.6 * 1.2 * 0.6, 1e-12);
+    assert_int_equal(t.scene.particles.count, 8 * 6 * 3);
+    assert_int_equal(t.scene.triangles.count, 0);
+    check_near("spacing, m", t.scene.particles.spacing, 0.2, 1e-15);
+    check_near("mass, kg", sum(t.scene.particles.masses, t.scene.particles.count), 50 * 1.6 * 1.2 * 0.6, 1e-12);
     /* What the loads work on an affine motion: traction times volume in the plane, none across it, no moment. */
     double work[3][3] = {{0}};
-    for (size_t i = 0; i < t.scene.particles; i++)
+    for (size_t i = 0; i < t.scene.particles.count; i++)
         for (size_t a = 0; a < 3; a++)
-            for (size_t b = 0; b < 3; b++) work[a][b] += t.scene.forces[3 * i + a] * t.scene.positions[3 * i + b];
+            for (size_t b = 0; b < 3; b++)
+                work[a][b] += t.scene.loads.forces[3 * i + a] * t.scene.particles.positions[3 * i + b];
     for (size_t a = 0; a < 3; a++)
         for (size_t b = 0; b < 3; b++)
             check_near("work of the loads, J", work[a][b], a == b && a < 2 ? 20 * 1.6 * 1.2 * 0.6 : 0, 1e-12);
-    for (size_t i = 0; i < t.scene.particles; i++) {
+    for (size_t i = 0; i < t.scene.particles.count; i++) {
         double *x = t.x + 3 * i;
         const double at[3] = {x[0], x[1], x[2]};
         x[0] = 1.1 * at[0] + 0.3 * at[1] + 7;
@@ -397,7 +398,7 @@ static void test_sampled_towel(void **state) {
     close_case(&t);
     /* The paper's particles, as a strip. */
     open_case(&t, "sampled_towel", "across=11 width=0.36 length=6.25");
-    assert_int_equal(t.scene.particles, 8404);
+    assert_int_equal(t.scene.particles.count, 8404);
     close_case(&t);
     expect_refused("sampled_towel", "length=0.1 width=2 across=2", "two particles at least");
     expect_refused("sampled_towel", "across=5000 layers=100", "too large");

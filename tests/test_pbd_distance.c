@@ -26,9 +26,9 @@ static void test_mass_on_an_edge(void **unused) {
                     pbd_scene scene;
                     solver s;
                     make_box(&scene, 1, 1, 1, 2, 0.3);
-                    scene.fixing = (pbd_fixing)fixing;
+                    scene.hints.fixing = (pbd_fixing)fixing;
                     double f = 0.11, k = 0.25, dt = 0.3;
-                    for (int a = 4; a < 8; a++) scene.forces[3 * a + 2] = f;
+                    for (int a = 4; a < 8; a++) scene.loads.forces[3 * a + 2] = f;
                     solver_open(
                         &s, "pbd_distance", (pbd_precision)precision, threads[t], &scene,
                         which ? "stiffness=fixed k_edge=0.25 k_face=0 k_diagonal=0 k_volume=0 dt=0.3 solver=coloured_gs"
@@ -85,15 +85,15 @@ static void test_volume_is_restored(void **unused) {
             solver s;
             char words[200];
             make_box(&scene, 1, 1, 1, 2, 0.3);
-            scene.fixed = 0;
+            scene.particles.fixed = 0;
             snprintf(words, sizeof words, "%s stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=1 dt=1",
                      splits[i]);
             solver_open(&s, "pbd_distance", (pbd_precision)precision, 1, &scene, words);
-            for (int a = 0; a < 24; a++) scene.positions[a] *= 1.001;
-            set_positions(&s, 8, scene.positions);
+            for (int a = 0; a < 24; a++) scene.particles.positions[a] *= 1.001;
+            set_positions(&s, 8, scene.particles.positions);
             check_ok(s.method->step(s.state, 1));
             double *x = positions_of(&s, 8), p[8][3], g[8][3];
-            for (int a = 0; a < 8; a++) memcpy(p[a], x + 3 * scene.hex[a], sizeof p[a]);
+            for (int a = 0; a < 8; a++) memcpy(p[a], x + 3 * scene.hexes.corner[a], sizeof p[a]);
             check_near("six volumes after projection, m^3",
                        hex_six_volumes((const double(*)[3])p, i == 1 ? HEX_SPLIT_B : HEX_SPLIT_A, g), 48,
                        precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3 and rounding */
@@ -111,20 +111,20 @@ static void project_free_body(const char *words, pbd_precision precision, const 
                               double **before, double **after) {
     solver s;
     make_box(scene, 3, 2, 2, 0.7, 0.3);
-    scene->fixed = 0;
+    scene->particles.fixed = 0;
     uint64_t seed = 11;
-    for (size_t p = 0; p < scene->particles; p++) scene->masses[p] = 1.5 + noise(&seed);
+    for (size_t p = 0; p < scene->particles.count; p++) scene->particles.masses[p] = 1.5 + noise(&seed);
     solver_open(&s, "pbd_distance", precision, 1, scene, words);
-    *before = malloc(3 * scene->particles * sizeof **before);
-    for (size_t p = 0; p < scene->particles; p++) {
+    *before = malloc(3 * scene->particles.count * sizeof **before);
+    for (size_t p = 0; p < scene->particles.count; p++) {
         double moved[3];
-        for (int d = 0; d < 3; d++) moved[d] = scene->positions[3 * p + (size_t)d] + 0.05 * noise(&seed);
+        for (int d = 0; d < 3; d++) moved[d] = scene->particles.positions[3 * p + (size_t)d] + 0.05 * noise(&seed);
         for (int d = 0; d < 3; d++)
             (*before)[3 * p + (size_t)d] = R[3 * d] * moved[0] + R[3 * d + 1] * moved[1] + R[3 * d + 2] * moved[2];
     }
-    set_positions(&s, scene->particles, *before);
+    set_positions(&s, scene->particles.count, *before);
     check_ok(s.method->step(s.state, 0.5));
-    *after = positions_of(&s, scene->particles);
+    *after = positions_of(&s, scene->particles.count);
     solver_close(&s);
 }
 
@@ -133,9 +133,9 @@ static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 /* Sums of m dx and of x x m dx about the positions at which the gradients are taken, over the largest m |dx|. */
 static void impulses(const pbd_scene *scene, const double *x, const double *y, double *linear, double *angular) {
     double p[3] = {0}, L[3] = {0}, scale = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double j[3];
-        for (size_t d = 0; d < 3; d++) j[d] = scene->masses[i] * (y[3 * i + d] - x[3 * i + d]);
+        for (size_t d = 0; d < 3; d++) j[d] = scene->particles.masses[i] * (y[3 * i + d] - x[3 * i + d]);
         for (int d = 0; d < 3; d++) {
             p[d] += j[d];
             L[d] +=
@@ -193,7 +193,7 @@ static void test_rotation(void **unused) {
         double *x, *y, *rx, *ry, worst = 0;
         project_free_body(both[i], PBD_PRECISION_F64, identity, &scene, &x, &y);
         project_free_body(both[i], PBD_PRECISION_F64, R, &turned, &rx, &ry);
-        for (size_t p = 0; p < scene.particles; p++)
+        for (size_t p = 0; p < scene.particles.count; p++)
             for (int d = 0; d < 3; d++) {
                 double wanted = R[3 * d] * y[3 * p] + R[3 * d + 1] * y[3 * p + 1] + R[3 * d + 2] * y[3 * p + 2];
                 worst = fmax(worst, fabs(ry[3 * p + (size_t)d] - wanted));
@@ -214,11 +214,11 @@ static double *march(const char *words, pbd_precision precision, int threads, in
     solver s;
     make_box(&scene, cells, cells, cells, 0.5, 0.4);
     uint64_t seed = 5;
-    for (size_t i = 0; i < 3 * scene.particles; i++) scene.forces[i] = 0.01 * noise(&seed);
+    for (size_t i = 0; i < 3 * scene.particles.count; i++) scene.loads.forces[i] = 0.01 * noise(&seed);
     solver_open(&s, "pbd_distance", precision, threads, &scene, words);
     for (int i = 0; i < steps; i++) check_ok(s.method->step(s.state, 0.5));
-    double *x = positions_of(&s, scene.particles);
-    *particles = scene.particles;
+    double *x = positions_of(&s, scene.particles.count);
+    *particles = scene.particles.count;
     solver_close(&s);
     pbd_scene_free(&scene);
     return x;
@@ -270,12 +270,12 @@ static void test_order_towards_the_linear_limit(void **unused) {
             char words[300];
             make_box(&scene, 1, 1, 1, 2, 0.4);
             for (int a = 4; a < 8; a++)
-                scene.forces[3 * a] = 0.02 / (1 << level), scene.forces[3 * a + 2] = 0.03 / (1 << level);
+                scene.loads.forces[3 * a] = 0.02 / (1 << level), scene.loads.forces[3 * a + 2] = 0.03 / (1 << level);
             snprintf(words, sizeof words, "velocity_threshold=1e-14 mode=%s", mode ? "static" : "dynamic");
             solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, words);
             check_ok(s.method->solve(s.state));
             check_ok(s.method->read(s.state, PBD_POSITIONS, u[mode]));
-            for (int i = 0; i < 24; i++) u[mode][i] -= scene.positions[i];
+            for (int i = 0; i < 24; i++) u[mode][i] -= scene.particles.positions[i];
             solver_close(&s);
             pbd_scene_free(&scene);
         }
@@ -307,11 +307,12 @@ static void test_invariances(void **unused) {
         pbd_scene scene;
         solver s;
         make_box(&scene, 1, 1, 1, variants[i].edge, 0.4);
-        scene.material.E = variants[i].E;
-        for (int a = 4; a < 8; a++) scene.forces[3 * a] = 0.02 * variants[i].E * variants[i].edge * variants[i].edge;
+        scene.material->E = variants[i].E;
+        for (int a = 4; a < 8; a++)
+            scene.loads.forces[3 * a] = 0.02 * variants[i].E * variants[i].edge * variants[i].edge;
         solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "");
         check_ok(s.method->solve(s.state));
-        double *x = positions_of(&s, 8), strain = (x[3 * 5] - scene.positions[3 * 5]) / variants[i].edge;
+        double *x = positions_of(&s, 8), strain = (x[3 * 5] - scene.particles.positions[3 * 5]) / variants[i].edge;
         if (i == 0) wanted = strain;
         check_near(variants[i].name, strain, wanted, 1e-12);
         check_near("k_face", metric_of(&s, "k_face"), 0.13099, 5e-6); /* claims.md, table of A6 at nu = 0.4 */
@@ -339,14 +340,15 @@ static void test_shuffled_particles(void **unused) {
     for (int round = 0; round < 2; round++) {
         make_box(&scene, 2, 2, 2, 1, 0.3);
         double rest[81];
-        memcpy(rest, scene.positions, sizeof rest);
+        memcpy(rest, scene.particles.positions, sizeof rest);
         for (uint32_t p = 0; p < 27; p++) {
             uint32_t to = round ? name[p] : p;
-            memcpy(scene.positions + 3 * to, rest + 3 * p, 3 * sizeof(double));
-            scene.forces[3 * to] = 0.001 * p;
+            memcpy(scene.particles.positions + 3 * to, rest + 3 * p, 3 * sizeof(double));
+            scene.loads.forces[3 * to] = 0.001 * p;
         }
-        for (size_t i = 0; i < 64 && round; i++) scene.hex[i] = name[scene.hex[i]];
-        for (size_t i = 0; i < scene.fixed && round; i++) scene.fixed_particle[i] = name[scene.fixed_particle[i]];
+        for (size_t i = 0; i < 64 && round; i++) scene.hexes.corner[i] = name[scene.hexes.corner[i]];
+        for (size_t i = 0; i < scene.particles.fixed && round; i++)
+            scene.particles.fixed_particle[i] = name[scene.particles.fixed_particle[i]];
         solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, jacobi);
         for (int i = 0; i < 20; i++) check_ok(s.method->step(s.state, 0.5));
         x[round] = positions_of(&s, 27);
@@ -366,7 +368,7 @@ static void test_save_and_load(void **unused) {
     pbd_scene scene;
     solver s;
     make_box(&scene, 2, 2, 2, 1, 0.3);
-    scene.forces[3 * 26] = 0.01;
+    scene.loads.forces[3 * 26] = 0.01;
     solver_open(&s, "pbd_distance", PBD_PRECISION_F32, 1, &scene, gauss_seidel);
     size_t bytes;
     check_ok(s.method->step(s.state, 0.5));
@@ -392,7 +394,7 @@ static void test_states(void **unused) {
     pbd_scene scene;
     solver s;
     make_box(&scene, 5, 5, 5, 0.4, 0.4);
-    scene.forces[3 * (scene.particles - 1)] = 0.01;
+    scene.loads.forces[3 * (scene.particles.count - 1)] = 0.01;
     /* plain Jacobi sums diverge on this mesh. */
     solver_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "spectrum=yes");
     check_near("largest eigenvalue, within the pre-check's 1.56 to 1.64", metric_of(&s, "largest_eigenvalue"), 1.60,
@@ -401,9 +403,9 @@ static void test_states(void **unused) {
     solver_close(&s);
     /* A NaN cannot hide. */
     solver_open(&s, "pbd_distance", PBD_PRECISION_F32, 1, &scene, "solver=coloured_gs");
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     x[100] = NAN;
-    set_positions(&s, scene.particles, x);
+    set_positions(&s, scene.particles.count, x);
     assert_int_equal(s.method->solve(s.state).code, PBD_DIVERGED);
     free(x);
     solver_close(&s);
@@ -415,7 +417,7 @@ static void test_states(void **unused) {
     assert_int_equal(s.method->solve(s.state).code, PBD_NO_EQUILIBRIUM);
     solver_close(&s);
     /* Two particles in one place: an edge without direction is refused when it is made. */
-    memcpy(scene.positions + 3, scene.positions, 3 * sizeof(double));
+    memcpy(scene.particles.positions + 3, scene.particles.positions, 3 * sizeof(double));
     pbd_status status = try_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "");
     assert_int_not_equal(status.code, PBD_OK);
     assert_true(strlen(status.text) > 20);

@@ -14,15 +14,15 @@ static void test_scene(void **unused) {
     open_case(&t, "rotation", "density=2 angle=90");
     const pbd_scene *s = &t.scene;
     double mass = 0, volume = 0, low[3] = {0}, high[3] = {0}, worst = 0;
-    assert_int_equal(s->particles, 17325);
-    for (size_t i = 0; i < s->particles; i++) {
-        mass += s->masses[i];
-        volume += s->volumes[i];
+    assert_int_equal(s->particles.count, 17325);
+    for (size_t i = 0; i < s->particles.count; i++) {
+        mass += s->particles.masses[i];
+        volume += s->particles.volumes[i];
         for (size_t d = 0; d < 3; d++) {
-            low[d] = fmin(low[d], s->positions[3 * i + d]);
-            high[d] = fmax(high[d], s->positions[3 * i + d]);
+            low[d] = fmin(low[d], s->particles.positions[3 * i + d]);
+            high[d] = fmax(high[d], s->particles.positions[3 * i + d]);
         }
-        const double *X = s->positions + 3 * i, *x = s->start + 3 * i;
+        const double *X = s->particles.positions + 3 * i, *x = s->particles.start + 3 * i;
         worst = fmax(worst, fmax(fabs(x[0] + X[1]), fmax(fabs(x[1] - X[0]), fabs(x[2] - X[2]))));
     }
     check_near("(x, y, z) is turned to (-y, x, z), m", worst, 0, 1e-15);
@@ -33,8 +33,8 @@ static void test_scene(void **unused) {
         check_near("edge, m", high[d] - low[d], edge[d], 1e-14);
         check_near("middle, m", high[d] + low[d], 0, 1e-14);
     }
-    check_near("spacing, m", s->spacing, 0.025, 0);
-    assert_null(s->velocities);
+    check_near("spacing, m", s->particles.spacing, 0.025, 0);
+    assert_null(s->particles.velocities);
     close_case(&t);
 }
 
@@ -46,12 +46,13 @@ static void test_noise(void **unused) {
     open_case(&same, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 start_jitter=0.1 angle=0");
     open_case(&other, "rotation", "nx=6 ny=6 nz=6 spacing=0.5 jitter=0.2 start_jitter=0.1 angle=0 seed=2");
     double most[2] = {0}, differs = 0;
-    for (size_t i = 0; i < 3 * t.scene.particles; i++) {
+    for (size_t i = 0; i < 3 * t.scene.particles.count; i++) {
         const size_t site[3] = {i / 3 / 36, i / 3 / 6 % 6, i / 3 % 6};
-        most[0] = fmax(most[0], fabs(t.scene.positions[i] - 0.5 * ((double)site[i % 3] - 2.5)));
-        most[1] = fmax(most[1], fabs(t.scene.start[i] - t.scene.positions[i]));
-        assert_true(t.scene.start[i] == same.scene.start[i] && t.scene.positions[i] == same.scene.positions[i]);
-        differs = fmax(differs, fabs(t.scene.start[i] - other.scene.start[i]));
+        most[0] = fmax(most[0], fabs(t.scene.particles.positions[i] - 0.5 * ((double)site[i % 3] - 2.5)));
+        most[1] = fmax(most[1], fabs(t.scene.particles.start[i] - t.scene.particles.positions[i]));
+        assert_true(t.scene.particles.start[i] == same.scene.particles.start[i] &&
+                    t.scene.particles.positions[i] == same.scene.particles.positions[i]);
+        differs = fmax(differs, fabs(t.scene.particles.start[i] - other.scene.particles.start[i]));
     }
     print_message("    farthest from the lattice %.3g m of 0.1, starts off by %.3g m of 0.05\n", most[0], most[1]);
     assert_true(most[0] > 0.09 && most[0] <= 0.1 && most[1] > 0.045 && most[1] <= 0.05 && differs > 0.05);
@@ -91,7 +92,7 @@ static void test_errors(void **unused) {
         const bool inner = site[0] >= 2 && site[0] <= 3 && site[1] == 2 && site[2] >= 2 && site[2] <= 4;
         for (int e = 0; e < 9; e++) F[9 * i + e] = inner ? R[e] : (e % 4 == 0);
     }
-    const told_gradients state = {F, t.scene.start, N};
+    const told_gradients state = {F, t.scene.particles.start, N};
     check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0, t.recorder));
     check_metric(&t, "f_error_inner", 0, 1e-15);
     check_metric(&t, "f_error_all", wrong * (N - 6) / N, 1e-14);
@@ -99,7 +100,7 @@ static void test_errors(void **unused) {
     assert_null(find_metric(&t, "linear_impulse")); /* nothing has moved yet */
     close_case(&t);
     open_case(&t, "rotation", "nx=4 ny=4 nz=4 angle=60"); /* too thin to have an inside */
-    const told_gradients thin = {F, t.scene.start, 64};
+    const told_gradients thin = {F, t.scene.particles.start, 64};
     check_ok(t.c->observe(&t.scene, &telling_gradients, &thin, 0, t.recorder));
     assert_null(find_metric(&t, "f_error_inner"));
     assert_non_null(find_metric(&t, "f_error_all"));
@@ -119,11 +120,13 @@ static void test_impulses(void **unused) {
         double F[72] = {0}, x[24];
         open_case(&t, "rotation", "nx=2 ny=2 nz=2 spacing=1 angle=0");
         const told_gradients state = {F, x, 8};
-        memcpy(x, t.scene.start, sizeof x);
+        memcpy(x, t.scene.particles.start, sizeof x);
         check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0, t.recorder));
         for (size_t i = 0; i < 8; i++) {
             if (kind == 0) x[3 * i] += 0.01;
-            if (kind == 1) x[3 * i] -= 0.01 * t.scene.start[3 * i + 1], x[3 * i + 1] += 0.01 * t.scene.start[3 * i];
+            if (kind == 1)
+                x[3 * i] -= 0.01 * t.scene.particles.start[3 * i + 1],
+                    x[3 * i + 1] += 0.01 * t.scene.particles.start[3 * i];
             if (kind == 2 && i == 0) x[0] += 0.01; /* at (-1, -1, -1)/2, along x: arm across is sqrt(1/2) */
         }
         check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0.005, t.recorder));
@@ -142,16 +145,16 @@ static void test_momentum(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "rotation", "nx=3 ny=4 nz=5 jitter=0.3 angle=30 spin=2");
-    const size_t n = t.scene.particles;
+    const size_t n = t.scene.particles.count;
     double centre[3] = {0};
-    for (size_t i = 0; i < 3 * n; i++) centre[i % 3] += t.scene.start[i] / (double)n;
+    for (size_t i = 0; i < 3 * n; i++) centre[i % 3] += t.scene.particles.start[i] / (double)n;
     for (size_t i = 0; i < n; i++) {
-        const double *x = t.scene.start + 3 * i, *v = t.scene.velocities + 3 * i;
+        const double *x = t.scene.particles.start + 3 * i, *v = t.scene.particles.velocities + 3 * i;
         if (fabs(v[0] + 2 * (x[1] - centre[1])) > 1e-14 || fabs(v[1] - 2 * (x[0] - centre[0])) > 1e-14 || v[2] != 0)
             fail_msg("particle %zu does not spin", i);
     }
-    memcpy(t.x, t.scene.start, 3 * n * sizeof *t.x);
-    for (size_t i = 0; i < 3 * n; i++) t.v[i] = 0.75 * t.scene.velocities[i];
+    memcpy(t.x, t.scene.particles.start, 3 * n * sizeof *t.x);
+    for (size_t i = 0; i < 3 * n; i++) t.v[i] = 0.75 * t.scene.particles.velocities[i];
     observe(&t, 0);
     const told_state state = {t.x, t.v};
     check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));

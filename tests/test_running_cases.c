@@ -18,10 +18,10 @@ static void test_hourglass(void **state) {
     trial t;
     open_case(&t, "hourglass",
               "neck=0.05 end_radius=0.1 bulb=0.1 filling=0.5 particles=3000 sampling=poisson density=1000");
-    const size_t n = t.scene.particles;
+    const size_t n = t.scene.particles.count;
     /* A frustum from 0.05 to 0.075 m, 0.05 m high. */
     const double volume = PI / 3 * 0.05 * (0.0025 + 0.00375 + 0.005625);
-    check_near("mass", sum(t.scene.masses, n) / (1000 * volume), 1, 1e-12);
+    check_near("mass", sum(t.scene.particles.masses, n) / (1000 * volume), 1, 1e-12);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "share_below", 0, 0);
@@ -49,9 +49,9 @@ static void test_extrusion(void **state) {
     open_case(&t, "extrusion",
               "mould_radius=0.1 filling=0.2 plate=0.02 drop=0.5 speed=0.5 left=0.05 particles=2000 "
               "sampling=poisson density=1000");
-    const size_t n = t.scene.particles;
-    check_near("mass", sum(t.scene.masses, n), 1000 * PI * 0.01 * 0.2, 1e-9);
-    check_near("the piston stops, s", t.scene.collider[1].end, 0.3, 1e-12);
+    const size_t n = t.scene.particles.count;
+    check_near("mass", sum(t.scene.particles.masses, n), 1000 * PI * 0.01 * 0.2, 1e-9);
+    check_near("the piston stops, s", t.scene.colliders.item[1].end, 0.3, 1e-12);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "share_pressed", 0, 0);

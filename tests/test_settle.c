@@ -42,10 +42,10 @@ static pbd_status settle(swing *s, long window, long most_steps, double dt, pbd_
     static double positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     static uint32_t tet[4] = {1, 2, 3, 0}, watch[2] = {1, 2};
     const pbd_scene scene = {
-        .particles = 4,
-        .positions = positions,
-        .tets = 1,
-        .tet = tet,
+        .particles.count = 4,
+        .particles.positions = positions,
+        .tets.count = 1,
+        .tets.corner = tet,
         .extent = 1,
         .settle = {.tolerance = 1e-3, .window = window, .most_steps = most_steps, .watched = 2, .watch = watch}};
     pbd_recorder *recorder = pbd_recorder_create(result, NULL);

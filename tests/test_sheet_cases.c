@@ -34,9 +34,9 @@ static void test_towel_field(void **unused) {
     /* A corner folded in: its one triangle shows its back. The corner of a square whose diagonal does not pass it. */
     open_case(&t, "towel", "cells=3");
     size_t alone = SIZE_MAX;
-    for (size_t p = 0; p < t.scene.particles; p++) {
+    for (size_t p = 0; p < t.scene.particles.count; p++) {
         size_t uses = 0;
-        for (size_t k = 0; k < 3 * t.scene.triangles; k++) uses += t.scene.triangle[k] == p;
+        for (size_t k = 0; k < 3 * t.scene.triangles.count; k++) uses += t.scene.triangles.corner[k] == p;
         if (uses == 1) alone = p;
     }
     assert_true(alone != SIZE_MAX);
@@ -100,8 +100,8 @@ static void test_hanging_sheet(void **unused) {
     check_near("fibre down, over rho g length^2/(2 (E + 2 beta))", small / (0.1 * 4 / 1e5), 1, 1e-5);
     trial t;
     open_case(&t, "hanging_sheet", "fibre_stiffness=1000 fibre_angle=45 cells=4 length=2");
-    for (size_t p = 0; p < t.scene.particles; p++) { /* F z = 1.1 z - 0.2 y: sheared and stretched */
-        const double down = -t.scene.positions[3 * p + 2];
+    for (size_t p = 0; p < t.scene.particles.count; p++) { /* F z = 1.1 z - 0.2 y: sheared and stretched */
+        const double down = -t.scene.particles.positions[3 * p + 2];
         t.x[3 * p + 2] *= 1.1;
         t.x[3 * p + 1] += 0.2 * down;
     }

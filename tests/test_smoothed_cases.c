@@ -13,13 +13,13 @@ static void test_cut(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "tool_cut", "settle=0");
-    assert_int_equal(t.scene.particles, 80);
-    assert_int_equal(t.scene.colliders, 2);
+    assert_int_equal(t.scene.particles.count, 80);
+    assert_int_equal(t.scene.colliders.count, 2);
     check_near("left", t.x[0], -4.5, 0);
     check_near("top", t.x[3 * 79 + 1], 7, 0);
-    check_near("mass", t.scene.masses[5], 1, 0);
+    check_near("mass", t.scene.particles.masses[5], 1, 0);
     /* The tip of the tool: two spacings above the body, and on the ground in the end. */
-    const pbd_collider *tool = &t.scene.collider[1];
+    const pbd_collider *tool = &t.scene.colliders.item[1];
     check_near("tip", tool->centre[1] - tool->half[2] - tool->half[0], 9, 1e-12);
     check_near("tip at the end", 9 - tool->end * 1, -0.5, 1e-12);
     observe(&t, 0);
@@ -57,15 +57,15 @@ static void test_drops_and_pools(void **unused) {
     trial t;
     open_case(&t, "liquid_drop",
               "dimensions=3 particles=7 pool_particles=32 pool_columns=4 speed=3 gravity=0 ground=off height=2");
-    assert_int_equal(t.scene.particles, 39);
-    check_near("the drop's speed", t.scene.velocities[1], -3, 0);
-    check_near("the pool's", t.scene.velocities[3 * 7 + 1], 0, 0);
+    assert_int_equal(t.scene.particles.count, 39);
+    check_near("the drop's speed", t.scene.particles.velocities[1], -3, 0);
+    check_near("the pool's", t.scene.particles.velocities[3 * 7 + 1], 0, 0);
     /* The seven nearest sites: the middle and its six neighbours; two layers of pool below. */
     const double middle = t.x[1];
     check_near("height", middle, 2 + 2 + cbrt(0.75 * 7 / acos(-1)), 1e-12);
     for (size_t p = 1; p < 7; p++)
         check_near("away", hypot(hypot(t.x[3 * p], t.x[3 * p + 1] - middle), t.x[3 * p + 2]), 1, 1e-12);
-    memcpy(t.v, t.scene.velocities, 3 * 39 * sizeof *t.v);
+    memcpy(t.v, t.scene.particles.velocities, 3 * 39 * sizeof *t.v);
     t.v[0] = 0.21; /* of 7 * 3 */
     measure_moving(&t);
     check_metric(&t, "momentum_gained", 0.01, 1e-15);
@@ -79,7 +79,7 @@ static void test_pairs(void **unused) {
     (void)unused;
     trial t;
     open_case(&t, "particle_pairs", "dimensions=2 pairs=5 farthest=2 dt=1 k=2 h=1");
-    assert_int_equal(t.scene.particles, 10);
+    assert_int_equal(t.scene.particles.count, 10);
     t.v[3 * 3] = 4; /* of the second pair, half an h apart: 4/dt h/k */
     measure_moving(&t);
     check_metric(&t, "largest_force", 2, 1e-12);

@@ -226,7 +226,7 @@ static void test_strain_by_hand(void **state) {
 static void test_strain_of_samples(void **state) {
     (void)state;
     double rest[192], x[192], strain[64];
-    pbd_scene scene = {.particles = 64, .spacing = 0.5, .positions = rest};
+    pbd_scene scene = {.particles.count = 64, .particles.spacing = 0.5, .particles.positions = rest};
     const double c = cos(0.7), s = sin(0.7);
     for (size_t i = 0; i < 64; i++) {
         rest[3 * i] = 0.5 * (double)(i % 4), rest[3 * i + 1] = 0.5 * (double)(i / 4 % 4),
@@ -241,10 +241,10 @@ static void test_strain_of_samples(void **state) {
     check_ok(pbd_sample_strain(&scene, rest, strain));
     for (size_t i = 0; i < 64; i += 21) check_near("strain at rest", strain[i], 0, 1e-12);
     /* A corner of the layer has neighbours along x (0.105), y (0) and between them (0.0525). */
-    scene.particles = 16;
+    scene.particles.count = 16;
     check_ok(pbd_sample_strain(&scene, x, strain));
     check_near("strain of a layer", strain[0], sqrt((0.105 * 0.105 + 0.0525 * 0.0525) / 3), 1e-12);
-    scene.particles = 1;
+    scene.particles.count = 1;
     check_ok(pbd_sample_strain(&scene, x, strain));
     check_near("of one alone", strain[0], 0, 0);
 }
@@ -262,7 +262,8 @@ static void test_lines_of_colliders(void **state) {
                                 .begin = 1,
                                 .end = 2}};
     pbd_blade blade = {.edge = {{1, 0, 0}, {0, 0, 1}}, .velocity = {0, 1, 0}, .begin = 1, .end = 3};
-    const pbd_scene scene = {.colliders = 4, .collider = collider, .blades = 1, .blade = &blade, .duration = 5};
+    const pbd_scene scene = {
+        .colliders.count = 4, .colliders.item = collider, .blades.count = 1, .blades.item = &blade, .duration = 5};
     assert_ptr_equal(pbd_ground_of(&scene), &collider[0]);
     double low[3] = {-1, -1, 0}, high[3] = {0, 0, 1};
     pbd_grow_by_colliders(&scene, low, high);
@@ -344,7 +345,11 @@ static pbd_status read_number(const void *state, pbd_field field, double *out) {
 static void write_sequence(const char *folder, int count, long steps, bool told_steps) {
     const pbd_method method = {.name = "number", .read = read_number};
     double position[3] = {0}, mass = 1, force[3] = {0};
-    const pbd_scene scene = {.particles = 1, .positions = position, .masses = &mass, .forces = force, .extent = 1};
+    const pbd_scene scene = {.particles.count = 1,
+                             .particles.positions = position,
+                             .particles.masses = &mass,
+                             .loads.forces = force,
+                             .extent = 1};
     const pbd_snapshot_plan plan = {.count = count, .folder = folder, .colour = "body", .width = 40};
     pbd_snapshots *s;
     check_ok(pbd_snapshots_open(&plan, &scene, &method, &s));

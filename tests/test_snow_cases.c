@@ -10,23 +10,24 @@ static void test_ant(void **state) {
     trial t;
     open_case(&t, "candy_ant", "particles=1500 size=0.5");
     double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
-    for (size_t k = 0; k < 3 * t.scene.particles; k++) {
+    for (size_t k = 0; k < 3 * t.scene.particles.count; k++) {
         low[k % 3] = fmin(low[k % 3], t.x[k]);
         high[k % 3] = fmax(high[k % 3], t.x[k]);
     }
-    const double h = t.scene.spacing;
+    const double h = t.scene.particles.spacing;
     check_near("length, m", high[0] - low[0], 0.5, 2 * h);
     check_near("as wide to the left as to the right, m", high[1] + low[1], 0, 1e-12);
     check_near("feet over the floor, m", low[2], 0.01 + 0.5 * h, h);
-    check_near("speed, m/s", t.scene.velocities[2], -3, 0);
-    check_near("xi of candy", flow_value_of(&t.scene.material, "xi"), 1, 0);
-    check_near("M of candy", flow_value_of(&t.scene.material, "M"), 2.36, 0);
+    check_near("speed, m/s", t.scene.particles.velocities[2], -3, 0);
+    check_near("xi of candy", flow_value_of(t.scene.material, "xi"), 1, 0);
+    check_near("M of candy", flow_value_of(t.scene.material, "M"), 2.36, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "fragments", 1, 0);
     check_metric(&t, "crumbs", 0, 0);
     /* The tail cut off, and a particle broken off: two pieces and a crumb. */
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i] += t.scene.positions[3 * i] < -0.19 ? -3 * h : 0;
+    for (size_t i = 0; i < t.scene.particles.count; i++)
+        t.x[3 * i] += t.scene.particles.positions[3 * i] < -0.19 ? -3 * h : 0;
     t.x[3 * 700 + 2] += 1;
     measure(&t);
     check_metric(&t, "fragments", 2, 0);
@@ -66,7 +67,7 @@ static void test_person(void **state) {
         pbd_scene scene = {0};
         check_ok(particle_open_colliders(&scene, PERSON_PARTS));
         person_add(&scene, &(person_pose){2, flat ? 90 : 0, 0.5, 0}, 0, 0, 0.1);
-        assert_int_equal(scene.colliders, PERSON_PARTS);
+        assert_int_equal(scene.colliders.count, PERSON_PARTS);
         double bottom = INFINITY, top = -INFINITY;
         for (int i = -60; i <= 60; i++)
             for (int j = -60; j <= 60; j++) {
@@ -88,8 +89,8 @@ static void test_hit(void **state) {
     (void)state;
     trial t;
     open_case(&t, "snowball_hit", "particles=1000");
-    const size_t n = 3 * t.scene.particles;
-    for (size_t i = 0; i < n; i++) t.v[i] = t.scene.velocities[i] + (i % 3 == 2 ? -9.81 * 1e-3 : 0);
+    const size_t n = 3 * t.scene.particles.count;
+    for (size_t i = 0; i < n; i++) t.v[i] = t.scene.particles.velocities[i] + (i % 3 == 2 ? -9.81 * 1e-3 : 0);
     observe(&t, 1e-3);
     measure(&t);
     check_metric(&t, "momentum_error_in_flight", 0, 1e-14);
@@ -116,11 +117,11 @@ static void test_dive(void **state) {
     trial t;
     open_case(&t, "snow_dive", "particles=8000");
     double deepest = 0;
-    for (size_t i = 0; i < t.scene.particles; i++)
+    for (size_t i = 0; i < t.scene.particles.count; i++)
         for (size_t c = 0; c < 5; c++) { /* what began in a wall would be flung out of it */
             double above = -t.scene.contact.radius[i];
             for (size_t d = 0; d < 3; d++)
-                above += (t.x[3 * i + d] - t.scene.collider[c].centre[d]) * t.scene.collider[c].axis[2][d];
+                above += (t.x[3 * i + d] - t.scene.colliders.item[c].centre[d]) * t.scene.colliders.item[c].axis[2][d];
             deepest = fmin(deepest, above);
         }
     check_near("depth in walls at the start, m", deepest, 0, 1e-12);
@@ -129,7 +130,7 @@ static void test_dive(void **state) {
     check_metric(&t, "crater_depth", 0.07, 1e-3);
     check_metric(&t, "surface_sunk", 0, 1e-12);
     /* All of the snow pressed to half its height: about twice as dense, none on top. */
-    for (size_t i = 0; i < t.scene.particles; i++) t.x[3 * i + 2] *= 0.5;
+    for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 2] *= 0.5;
     measure(&t);
     check_metric(&t, "density_under_person", 0.15 / (0.15 - 0.07 + 0.02), 0.25); /* the trunk is a little higher */
     check_metric(&t, "share_over_person", 0, 0);

@@ -28,15 +28,15 @@ static void check_solid(const char *name, const char *words, size_t hexes, size_
     double sum = 0, smallest = INFINITY, mass = 0;
     open_case(&t, name, words);
     print_message("%s %s\n", name, words);
-    assert_int_equal(t.scene.hexes, hexes);
-    assert_int_equal(t.scene.tets, 5 * hexes);
-    assert_int_equal(t.scene.particles, particles);
-    for (size_t e = 0; e < t.scene.tets; e++) {
-        const double one = tet_volume(t.scene.positions, t.scene.tet + 4 * e);
+    assert_int_equal(t.scene.hexes.count, hexes);
+    assert_int_equal(t.scene.tets.count, 5 * hexes);
+    assert_int_equal(t.scene.particles.count, particles);
+    for (size_t e = 0; e < t.scene.tets.count; e++) {
+        const double one = tet_volume(t.scene.particles.positions, t.scene.tets.corner + 4 * e);
         sum += one;
         smallest = fmin(smallest, one);
     }
-    for (size_t i = 0; i < particles; i++) mass += t.scene.masses[i];
+    for (size_t i = 0; i < particles; i++) mass += t.scene.particles.masses[i];
     assert_true(smallest > 0);
     check_near("volume, m^3", sum, volume, 1e-12 * volume);
     check_near("mass, kg", mass, 120 * volume, 1e-12 * 120 * volume);
@@ -58,14 +58,15 @@ static void check_cloth(const char *name) {
     trial t;
     double area = 0, mass = 0;
     open_case(&t, name, "cells=3 length=1.2 width=0.9 thickness=0.02 density=50");
-    assert_int_equal(t.scene.triangles, 2 * 4 * 3);
-    assert_int_equal(t.scene.particles, 5 * 4);
-    assert_int_equal(t.scene.tets + t.scene.hexes, 0);
-    for (size_t e = 0; e < t.scene.triangles; e++) area += triangle_area(t.scene.positions, t.scene.triangle + 3 * e);
-    for (size_t i = 0; i < t.scene.particles; i++) mass += t.scene.masses[i];
+    assert_int_equal(t.scene.triangles.count, 2 * 4 * 3);
+    assert_int_equal(t.scene.particles.count, 5 * 4);
+    assert_int_equal(t.scene.tets.count + t.scene.hexes.count, 0);
+    for (size_t e = 0; e < t.scene.triangles.count; e++)
+        area += triangle_area(t.scene.particles.positions, t.scene.triangles.corner + 3 * e);
+    for (size_t i = 0; i < t.scene.particles.count; i++) mass += t.scene.particles.masses[i];
     check_near("area, m^2", area, 1.08, 1e-13);
     check_near("mass, kg", mass, 1.08, 1e-13);
-    check_near("thickness, m", t.scene.material.thickness, 0.02, 0);
+    check_near("thickness, m", t.scene.material->thickness, 0.02, 0);
     close_case(&t);
 }
 
@@ -78,9 +79,9 @@ static void test_cloths(void **unused) {
 /* The sum of the forces, and of their moments about the origin. */
 static void sum_forces(const pbd_scene *s, double force[3], double moment[3]) {
     for (int d = 0; d < 3; d++) force[d] = moment[d] = 0;
-    for (size_t p = 0; p < s->particles; p++)
+    for (size_t p = 0; p < s->particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
-            const double *x = s->positions + 3 * p, *f = s->forces + 3 * p;
+            const double *x = s->particles.positions + 3 * p, *f = s->loads.forces + 3 * p;
             force[d] += f[d];
             moment[d] += x[(d + 1) % 3] * f[(d + 2) % 3] - x[(d + 2) % 3] * f[(d + 1) % 3];
         }
@@ -94,23 +95,24 @@ static void test_loads(void **unused) {
     sum_forces(&t.scene, force, moment);
     check_near("pull on the lower face, N", force[2], -300 * 0.25, 1e-12);
     check_near("its moment, N m", hypot(moment[0], moment[1]), 0, 1e-12);
-    check_near("no gravity beside it", t.scene.gravity[2], 0, 0);
+    check_near("no gravity beside it", t.scene.loads.gravity[2], 0, 0);
     close_case(&t);
     open_case(&t, "towel", "pull=3 length=2 width=0.7 cells=5");
     sum_forces(&t.scene, force, moment);
     check_near("pull on the edges, N", hypot(hypot(force[0], force[1]), force[2]), 0, 1e-12);
     check_near("moment, N m", moment[2], 0, 1e-12);
     double right = 0;
-    for (size_t p = 0; p < t.scene.particles; p++)
-        if (t.scene.positions[3 * p] > 1.999) right += t.scene.forces[3 * p];
+    for (size_t p = 0; p < t.scene.particles.count; p++)
+        if (t.scene.particles.positions[3 * p] > 1.999) right += t.scene.loads.forces[3 * p];
     check_near("on one edge, N", right, 3 * 0.7, 1e-12);
     close_case(&t);
     open_case(&t, "heavy_drop", "objects=2 object_mass=0.5 gravity=10 object_radius=0.2 load_time=0.5 duration=2");
     sum_forces(&t.scene, force, moment);
     check_near("weight of two objects, N", force[2], -10, 1e-12);
-    check_near("until, s", t.scene.forces_end, 0.5, 0);
+    check_near("until, s", t.scene.loads.forces_end, 0.5, 0);
     check_near("on the middle of the plate", moment[1], 10 * 0.5, 1e-12); /* x f_z with the sign of z cross x */
-    for (size_t i = 0; i < t.scene.fixed; i++) assert_true(t.scene.forces[3 * t.scene.fixed_particle[i] + 2] == 0);
+    for (size_t i = 0; i < t.scene.particles.fixed; i++)
+        assert_true(t.scene.loads.forces[3 * t.scene.particles.fixed_particle[i] + 2] == 0);
     close_case(&t);
     open_case(&t, "heavy_drop", "objects=1 object_radius=1e-9 cells=1"); /* smaller than any cube */
     sum_forces(&t.scene, force, moment);
@@ -132,12 +134,12 @@ static void test_held(void **unused) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         trial t;
         open_case(&t, rows[i].name, rows[i].words);
-        assert_int_equal(t.scene.fixed, rows[i].held);
-        for (size_t k = 1; k < t.scene.fixed; k++)
-            assert_true(t.scene.fixed_particle[k] > t.scene.fixed_particle[k - 1]);
+        assert_int_equal(t.scene.particles.fixed, rows[i].held);
+        for (size_t k = 1; k < t.scene.particles.fixed; k++)
+            assert_true(t.scene.particles.fixed_particle[k] > t.scene.particles.fixed_particle[k - 1]);
         if (strcmp(rows[i].name, "hanging_sheet") == 0 || strcmp(rows[i].name, "material_sweep") == 0)
-            for (size_t k = 0; k < t.scene.fixed; k++) /* the top is held: nothing is above it */
-                assert_true(t.scene.positions[3 * t.scene.fixed_particle[k] + 2] == 0);
+            for (size_t k = 0; k < t.scene.particles.fixed; k++) /* the top is held: nothing is above it */
+                assert_true(t.scene.particles.positions[3 * t.scene.particles.fixed_particle[k] + 2] == 0);
         close_case(&t);
     }
 }
@@ -160,9 +162,10 @@ static pbd_status idle_create(const pbd_scene *scene, const pbd_values *values, 
                               void **state) {
     (void)values, (void)exec, (void)recorder;
     idler *s = calloc(1, sizeof *s);
-    s->numbers = 3 * scene->particles;
+    s->numbers = 3 * scene->particles.count;
     s->x = malloc(s->numbers * sizeof *s->x);
-    memcpy(s->x, scene->start ? scene->start : scene->positions, s->numbers * sizeof *s->x);
+    memcpy(s->x, scene->particles.start ? scene->particles.start : scene->particles.positions,
+           s->numbers * sizeof *s->x);
     *state = s;
     return pbd_ok();
 }
@@ -258,9 +261,9 @@ static void test_takes(void **unused) {
     static const unsigned masks[] = {PBD_TAKES_START, PBD_TAKES_FIBRES, PBD_TAKES_PLASTICITY, PBD_TAKES_FORCES_END};
     static const char *const words[] = {"start away from rest", "fibre_stiffness=0", "yield_strain=0", "forces"};
     for (int i = 0; i < 4; i++) {
-        pbd_scene scene = {.start = i == 0 ? start : NULL, .forces_end = i == 3 ? 1 : 0};
-        scene.material.fibre_stiffness[2] = i == 1 ? 5 : 0;
-        scene.material.yield_strain = i == 2 ? 0.1 : 0;
+        pbd_scene scene = {.particles.start = i == 0 ? start : NULL, .loads.forces_end = i == 3 ? 1 : 0};
+        scene.material->fibre_stiffness[2] = i == 1 ? 5 : 0;
+        scene.material->yield_strain = i == 2 ? 0.1 : 0;
         pbd_method method = {.name = "some", .takes = masks[i]};
         check_ok(pbd_check_scene(&scene, &method));
         method.takes = ~masks[i];
@@ -273,32 +276,36 @@ static void test_takes(void **unused) {
 /* A scene of several kinds of matter goes to methods that know of each; a method for one alone says what it lacks. */
 static void test_matter(void **unused) {
     (void)unused;
-    uint8_t matter[2] = {PBD_CONTINUUM, PBD_CONTINUUM};
+    uint8_t index[2] = {0, 1};
     static const struct {
-        uint8_t last;
-        double bending;
+        pbd_material second;
         unsigned takes;
         const char *says;
-    } rows[] = {{PBD_CONTINUUM, 0, 0, ""},
-                {PBD_FLUID, 0, PBD_TAKES_FLUID, "liquids"},
-                {PBD_CLOTH, 0, PBD_TAKES_CLOTH, "cloth"},
-                {PBD_CONTINUUM, 1e-3, PBD_TAKES_CLOTH, "bending"}};
+    } rows[] = {{{.matter = PBD_FLUID}, PBD_TAKES_FLUID, "liquids"},
+                {{.matter = PBD_CLOTH}, PBD_TAKES_CLOTH, "cloth"},
+                {{.matter = PBD_CLOTH, .bending = 1e-3}, PBD_TAKES_CLOTH, "bending"},
+                {{.matter = PBD_FLUID, .flow = "von_mises"}, PBD_TAKES_FLUID | PBD_TAKES_FLOW, "flow rules"},
+                {{.matter = PBD_CONTINUUM}, PBD_TAKES_MATERIALS, "several solids"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        matter[1] = rows[i].last;
-        const pbd_scene scene = {.particles = 2, .matter = matter, .cloth_bending = rows[i].bending};
+        const pbd_scene scene = {
+            .particles = {.count = 2, .material = index}, .materials = 2, .material[1] = rows[i].second};
         pbd_method method = {.name = "some", .takes = rows[i].takes};
         check_ok(pbd_check_scene(&scene, &method));
         method.takes = ~rows[i].takes;
         const pbd_status status = pbd_check_scene(&scene, &method);
-        assert_int_equal(status.code, rows[i].takes ? PBD_NOT_SUPPORTED : PBD_OK);
-        if (rows[i].takes) expect_says(status.text, rows[i].says);
+        assert_int_equal(status.code, PBD_NOT_SUPPORTED);
+        expect_says(status.text, rows[i].says);
     }
-    matter[1] = 7;
-    const pbd_scene scene = {.particles = 2, .matter = matter};
+    index[1] = 7;
+    const pbd_scene beyond = {.particles = {.count = 2, .material = index}, .materials = 2},
+                    unknown = {.material[0].matter = 9};
     const pbd_method method = {.name = "some"};
-    const pbd_status status = pbd_check_scene(&scene, &method);
+    pbd_status status = pbd_check_scene(&beyond, &method);
     assert_int_equal(status.code, PBD_BAD_INPUT);
-    expect_says(status.text, "particle 1 is of matter 7");
+    expect_says(status.text, "particle 1 is of material 7, but the scene has 2: 0 to 1");
+    status = pbd_check_scene(&unknown, &method);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    expect_says(status.text, "of matter 9");
 }
 
 static void test_bad_input(void **unused) {

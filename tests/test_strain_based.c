@@ -15,8 +15,8 @@ static void only(int k, const char *more, char words[200]) {
 /* Images f_i of the material axes of element 0. */
 static void axis_images(const pbd_scene *scene, const double *x, double f[3][3]) {
     element_shape shape;
-    const int corners = scene->tets ? 4 : 3;
-    const uint32_t *c = scene->tets ? scene->tet : scene->triangle;
+    const int corners = scene->tets.count ? 4 : 3;
+    const uint32_t *c = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
     check_ok(element_shape_of(scene, corners, 0, &shape));
     memset(f, 0, 9 * sizeof(double));
     for (int column = 0; column < corners - 1; column++)
@@ -43,25 +43,26 @@ static void one_projection(bool triangle, int k, bool squared, bool naive) {
     make_element(&scene, triangle, 7);
     double gradient[12], q = 0, worst = 0, scale = 0, linear[3] = {0}, angular[3] = {0}, size = 0;
     for (int i = 0; i < n; i++) {
-        const double eps = 1e-6, kept = scene.start[i];
-        scene.start[i] = kept + eps;
-        const double up = value_of(&scene, scene.start, k, squared, naive);
-        scene.start[i] = kept - eps;
-        gradient[i] = (up - value_of(&scene, scene.start, k, squared, naive)) / (2 * eps);
-        scene.start[i] = kept;
-        q += gradient[i] * gradient[i] / scene.masses[i / 3];
+        const double eps = 1e-6, kept = scene.particles.start[i];
+        scene.particles.start[i] = kept + eps;
+        const double up = value_of(&scene, scene.particles.start, k, squared, naive);
+        scene.particles.start[i] = kept - eps;
+        gradient[i] = (up - value_of(&scene, scene.particles.start, k, squared, naive)) / (2 * eps);
+        scene.particles.start[i] = kept;
+        q += gradient[i] * gradient[i] / scene.particles.masses[i / 3];
     }
     only(k,
          squared ? (naive ? "stretch_form=squared shear_form=naive" : "stretch_form=squared")
                  : (naive ? "shear_form=naive" : ""),
          words);
     double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
-    const double value = value_of(&scene, scene.start, k, squared, naive);
+    const double value = value_of(&scene, scene.particles.start, k, squared, naive);
     for (int i = 0; i < n; i++) {
-        const double wanted = -value / q * gradient[i] / scene.masses[i / 3], got = x[i] - scene.start[i];
+        const double wanted = -value / q * gradient[i] / scene.particles.masses[i / 3],
+                     got = x[i] - scene.particles.start[i];
         worst = fmax(worst, fabs(got - wanted));
         scale = fmax(scale, fabs(wanted));
-        const double *at = scene.start + i / 3 * 3, j = got * scene.masses[i / 3];
+        const double *at = scene.particles.start + i / 3 * 3, j = got * scene.particles.masses[i / 3];
         linear[i % 3] += j;
         angular[(i + 1) % 3] += at[(i + 2) % 3] * j; /* x cross j, one component of j at a time */
         angular[(i + 2) % 3] -= at[(i + 1) % 3] * j;
@@ -95,10 +96,10 @@ static void test_stretch_is_met_in_one_step(void **unused) {
                 pbd_scene scene;
                 char words[200];
                 make_element(&scene, triangle, 21);
-                for (int i = 0; i < 9; i++) scene.start[i] *= 1.3;
+                for (int i = 0; i < 9; i++) scene.particles.start[i] *= 1.3;
                 only(k, squared ? "stretch_form=squared" : "", words);
                 double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
-                const double before = value_of(&scene, scene.start, k, false, false);
+                const double before = value_of(&scene, scene.particles.start, k, false, false);
                 const double after = value_of(&scene, x, k, false, false);
                 if (!squared) check_near("stretch left after one projection", after, 0, 3e-15);
                 if (squared && !(fabs(after) > 1e-3 * fabs(before)))
@@ -119,26 +120,26 @@ static void test_shear_and_stretch(void **unused) {
             uint32_t fourth = 3;
             allocate_scene(&scene, 4, 1, 0);
             for (uint32_t p = 0; p < 4; p++) {
-                scene.tet[p] = p;
-                scene.masses[p] = 1;
-                for (uint32_t d = 0; d < 3; d++) scene.positions[3 * p + d] = p == d;
+                scene.tets.corner[p] = p;
+                scene.particles.masses[p] = 1;
+                for (uint32_t d = 0; d < 3; d++) scene.particles.positions[3 * p + d] = p == d;
             }
-            memcpy(scene.start, scene.positions, 12 * sizeof(double));
-            scene.start[1] += 0.3; /* the first axis leans towards the second */
+            memcpy(scene.particles.start, scene.particles.positions, 12 * sizeof(double));
+            scene.particles.start[1] += 0.3; /* the first axis leans towards the second */
             if (held) {
-                scene.fixed = 1;
-                scene.fixed_particle = &fourth;
+                scene.particles.fixed = 1;
+                scene.particles.fixed_particle = &fourth;
             }
             only(3, naive ? "shear_form=naive" : "", words);
             double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
             const double longer =
-                fabs(value_of(&scene, x, 0, false, false) - value_of(&scene, scene.start, 0, false, false));
+                fabs(value_of(&scene, x, 0, false, false) - value_of(&scene, scene.particles.start, 0, false, false));
             if (held && !naive && !(longer < 0.02)) fail_msg("length changes by %g though decoupled", longer);
             if ((!held || naive) && !(longer > 0.02)) fail_msg("length changes by %g only", longer);
             print_message("    %s shear, fourth vertex %s: length changes by %.3g\n", naive ? "naive" : "normalised",
                           held ? "held" : "free", longer);
             free(x);
-            scene.fixed_particle = NULL;
+            scene.particles.fixed_particle = NULL;
             pbd_scene_free(&scene);
         }
 }
@@ -151,12 +152,12 @@ static void test_rest_of_the_compliant_form(void **unused) {
     uint32_t held[3] = {0, 1, 2};
     element_shape shape;
     make_element(&scene, false, 3);
-    free(scene.start);
-    scene.start = NULL;
-    scene.fixed = 3;
-    scene.fixed_particle = held;
+    free(scene.particles.start);
+    scene.particles.start = NULL;
+    scene.particles.fixed = 3;
+    scene.particles.fixed_particle = held;
     const double load[3] = {2e-2, -3e-2, 4e-2};
-    memcpy(scene.forces + 9, load, sizeof load);
+    memcpy(scene.loads.forces + 9, load, sizeof load);
     double *x = march("strain_based", PBD_PRECISION_F64, 1, &scene, "form=xpbd iterations=60 damping=60", 1e-3, 4000);
     check_ok(element_shape_of(&scene, 4, 0, &shape));
     for (int d = 0; d < 3; d++) {
@@ -166,14 +167,14 @@ static void test_rest_of_the_compliant_form(void **unused) {
             double e[6];
             x[9 + d] = kept + (side ? -eps : eps);
             green_strain(&scene, x, e);
-            energy[side] = scene.material.E * shape.size *
+            energy[side] = scene.material->E * shape.size *
                            (0.5 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
         }
         x[9 + d] = kept;
         check_near("force at rest, N", (energy[0] - energy[1]) / (2 * eps), load[d], 1e-4);
     }
     free(x);
-    scene.fixed_particle = NULL;
+    scene.particles.fixed_particle = NULL;
     pbd_scene_free(&scene);
 }
 

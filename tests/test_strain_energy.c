@@ -16,8 +16,8 @@ static double stretch_of(mat3 F, const double b[3]) {
 /* Of triangle 0: p a + q b of its edges a and b at rest is the direction as it lies in the plane, the nearest to it
  * there; how much longer the same p and q are of the edges now. Without any frame. */
 static double lying_stretch(const pbd_scene *scene, const double *x, const double direction[3]) {
-    const uint32_t *c = scene->triangle;
-    const double *rest = scene->positions;
+    const uint32_t *c = scene->triangles.corner;
+    const double *rest = scene->particles.positions;
     double aa = 0, ab = 0, bb = 0, af = 0, bf = 0, before = 0, after = 0;
     for (uint32_t d = 0; d < 3; d++) {
         const double a = rest[3 * c[0] + d] - rest[3 * c[2] + d], b = rest[3 * c[1] + d] - rest[3 * c[2] + d];
@@ -40,8 +40,8 @@ static double energy_density(const pbd_scene *scene, const double *x) {
     const double(*d)[3];
     double edge[3][3], f[3][3] = {{0}};
     element_shape shape;
-    const int corners = scene->tets ? 4 : 3;
-    const uint32_t *c = scene->tets ? scene->tet : scene->triangle;
+    const int corners = scene->tets.count ? 4 : 3;
+    const uint32_t *c = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
     check_ok(element_shape_of(scene, corners, 0, &shape));
     for (int k = 0; k < corners - 1; k++)
         for (int i = 0; i < 3; i++) edge[k][i] = x[3 * c[k] + (uint32_t)i] - x[3 * c[corners - 1] + (uint32_t)i];
@@ -51,7 +51,7 @@ static double energy_density(const pbd_scene *scene, const double *x) {
             for (int i = 0; i < 3; i++) f[column][i] += d[k][i] * shape.inverse[(corners - 1) * column + k];
     mat3 F = mat3_make(vec3_make(f[0][0], f[0][1], f[0][2]), vec3_make(f[1][0], f[1][1], f[1][2]),
                        vec3_make(f[2][0], f[2][1], f[2][2]));
-    const pbd_material *m = &scene->material;
+    const pbd_material *m = scene->material;
     hyperelastic law = law_plain(m);
     if (corners == 3) {
         vec3 n = vec3_cross(F.x, F.y);
@@ -69,7 +69,7 @@ static double energy_density(const pbd_scene *scene, const double *x) {
 
 /* What one projection must do: the formulas of the kernel's head with differences for gradients. */
 static void expected_move(const pbd_scene *scene, const char *form, double dt, const double *x, double *out) {
-    const int corners = scene->tets ? 4 : 3;
+    const int corners = scene->tets.count ? 4 : 3;
     double h[12], q = 0;
     element_shape shape;
     check_ok(element_shape_of(scene, corners, 0, &shape));
@@ -81,14 +81,14 @@ static void expected_move(const pbd_scene *scene, const char *form, double dt, c
         const double up = energy_density(scene, moved);
         moved[i] = x[i] - eps;
         h[i] = (up - energy_density(scene, moved)) / (2 * eps);
-        q += h[i] * h[i] / scene->masses[i / 3];
+        q += h[i] * h[i] / scene->particles.masses[i / 3];
     }
     const double psi = energy_density(scene, x), c = sqrt(2 * psi);
-    const double size = shape.size * (corners == 3 ? scene->material.thickness : 1);
+    const double size = shape.size * (corners == 3 ? scene->material->thickness : 1);
     double s = -psi / q;
     if (strcmp(form, "xpbd") == 0) s = -psi / (q + 1 / (dt * dt));
     if (strcmp(form, "xpbd_root") == 0) s = -c / (q / (c * c) + 1 / (size * dt * dt)) / c;
-    for (int i = 0; i < 3 * corners; i++) out[i] = s * h[i] / scene->masses[i / 3];
+    for (int i = 0; i < 3 * corners; i++) out[i] = s * h[i] / scene->particles.masses[i / 3];
 }
 
 /* None, one, and several of which not all have a stiffness. */
@@ -103,20 +103,20 @@ static void one_projection(bool triangle, int fibres, law_kind law, const char *
     const double dt = 0.01;
     const int n = triangle ? 9 : 12;
     make_element(&scene, triangle, 7);
-    scene.material.law = law_names[law];
-    memcpy(scene.material.fibre_stiffness, fibre_stiffness[fibres], sizeof scene.material.fibre_stiffness);
-    memcpy(scene.material.fibre, fibre, sizeof fibre);
+    scene.material->law = law_names[law];
+    memcpy(scene.material->fibre_stiffness, fibre_stiffness[fibres], sizeof scene.material->fibre_stiffness);
+    memcpy(scene.material->fibre, fibre, sizeof fibre);
     snprintf(words, sizeof words, "form=%s iterations=1 dt=%g", form, dt);
-    expected_move(&scene, form, dt, scene.start, wanted);
+    expected_move(&scene, form, dt, scene.particles.start, wanted);
     solver s;
     solver_open(&s, "strain_energy", PBD_PRECISION_F64, 1, &scene, words);
     check_ok(s.method->step(s.state, dt));
-    x = positions_of(&s, scene.particles);
+    x = positions_of(&s, scene.particles.count);
     for (int i = 0; i < n; i++) scale = fmax(scale, fabs(wanted[i]));
     double worst = 0, impulse[3] = {0}, angular[3] = {0}, size = 0, rounding = 0;
-    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - scene.start[i] - wanted[i]));
+    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - scene.particles.start[i] - wanted[i]));
     for (int p = 0; p < n / 3; p++) {
-        const double *at = scene.start + 3 * p, m = scene.masses[p];
+        const double *at = scene.particles.start + 3 * p, m = scene.particles.masses[p];
         double j[3];
         for (int d = 0; d < 3; d++) j[d] = m * (x[3 * p + d] - at[d]);
         for (int d = 0; d < 3; d++) {
@@ -159,9 +159,9 @@ static void test_modulus_cancels_in_plain_pbd(void **unused) {
             for (int stiff = 0; stiff < 2; stiff++) {
                 pbd_scene scene;
                 make_mesh(&scene, false, 100);
-                scene.material.law = law_names[law];
-                if (stiff) scene.material.E *= 1048576; /* 2^20 */
-                particles = scene.particles;
+                scene.material->law = law_names[law];
+                if (stiff) scene.material->E *= 1048576; /* 2^20 */
+                particles = scene.particles.count;
                 x[stiff] = march("strain_energy", (pbd_precision)precision, 1, &scene,
                                  "form=pbd iterations=3 join=none", 0.01, 25);
                 pbd_scene_free(&scene);
@@ -188,13 +188,13 @@ static void test_rest_balances_the_load(void **unused) {
         pbd_scene scene;
         uint32_t held[3] = {0, 1, 2};
         make_element(&scene, false, 3);
-        free(scene.start);
-        scene.start = NULL;
-        scene.material.law = law_names[law];
-        scene.fixed = 3;
-        scene.fixed_particle = held;
+        free(scene.particles.start);
+        scene.particles.start = NULL;
+        scene.material->law = law_names[law];
+        scene.particles.fixed = 3;
+        scene.particles.fixed_particle = held;
         const double load[3] = {2, -3, 4};
-        memcpy(scene.forces + 9, load, sizeof load);
+        memcpy(scene.loads.forces + 9, load, sizeof load);
         double *x =
             march("strain_energy", PBD_PRECISION_F64, 1, &scene, "form=xpbd_root iterations=30 damping=60", 1e-3, 4000);
         element_shape shape;
@@ -209,7 +209,7 @@ static void test_rest_balances_the_load(void **unused) {
             check_near(law_names[law], force, load[d], 5e-3); /* of 5.4 N */
         }
         free(x);
-        scene.fixed_particle = NULL;
+        scene.particles.fixed_particle = NULL;
         pbd_scene_free(&scene);
     }
 }
@@ -224,11 +224,11 @@ static void test_plastic_strain_stays(void **unused) {
     for (int kind = 0; kind < 3; kind++) {
         pbd_scene scene;
         make_element(&scene, false, 11);
-        scene.material.law = "stvk";
-        scene.material.nu = 0.3;
-        scene.material.yield_strain = kind == 0 ? 10 : 0.02;
-        scene.material.creep = 1e6;
-        for (int i = 0; i < 12; i++) scene.start[i] = scene.positions[i] * (i % 3 == 0 ? 1.4 : 1);
+        scene.material->law = "stvk";
+        scene.material->nu = 0.3;
+        scene.material->yield_strain = kind == 0 ? 10 : 0.02;
+        scene.material->creep = 1e6;
+        for (int i = 0; i < 12; i++) scene.particles.start[i] = scene.particles.positions[i] * (i % 3 == 0 ? 1.4 : 1);
         char text[120];
         snprintf(text, sizeof text, "%s iterations=20 damping=40", words[kind]);
         double *x = march("strain_energy", PBD_PRECISION_F64, 1, &scene, text, 1e-3, 6000), e[6];
@@ -303,21 +303,21 @@ static void test_bad_materials(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_element(&scene, false, 1);
-    scene.material.yield_strain = 0.1;
+    scene.material->yield_strain = 0.1;
     expect_refused("strain_energy", &scene, "", PBD_NOT_SUPPORTED, "stvk");
-    scene.material.yield_strain = 0;
-    scene.material.fibre_stiffness[1] = 10;
-    memset(scene.material.fibre, 0, sizeof scene.material.fibre);
+    scene.material->yield_strain = 0;
+    scene.material->fibre_stiffness[1] = 10;
+    memset(scene.material->fibre, 0, sizeof scene.material->fibre);
     expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "no direction");
     pbd_scene_free(&scene);
     make_element(&scene, true, 1);
     double normal[3], a[3], b[3];
-    for (int d = 0; d < 3; d++) a[d] = scene.positions[3 + d] - scene.positions[d];
-    for (int d = 0; d < 3; d++) b[d] = scene.positions[6 + d] - scene.positions[d];
+    for (int d = 0; d < 3; d++) a[d] = scene.particles.positions[3 + d] - scene.particles.positions[d];
+    for (int d = 0; d < 3; d++) b[d] = scene.particles.positions[6 + d] - scene.particles.positions[d];
     for (int d = 0; d < 3; d++) normal[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
-    memcpy(scene.material.fibre[0], a, sizeof a);
-    memcpy(scene.material.fibre[2], normal, sizeof normal);
-    scene.material.fibre_stiffness[0] = scene.material.fibre_stiffness[2] = 10;
+    memcpy(scene.material->fibre[0], a, sizeof a);
+    memcpy(scene.material->fibre[2], normal, sizeof normal);
+    scene.material->fibre_stiffness[0] = scene.material->fibre_stiffness[2] = 10;
     expect_refused("strain_energy", &scene, "", PBD_BAD_INPUT, "perpendicular to triangle 0");
     pbd_scene_free(&scene);
 }

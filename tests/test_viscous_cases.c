@@ -10,8 +10,8 @@ static const double PI = 3.14159265358979323846;
 
 /* Slabs of 0.01 m on a circle of radius 0.02 m: half a radian from one to the next, 28 times. */
 static void coil(trial *t, double swollen) {
-    for (size_t i = 0; i < t->scene.particles; i++) {
-        const double *at = t->scene.positions + 3 * i, up = at[2] - 0.01;
+    for (size_t i = 0; i < t->scene.particles.count; i++) {
+        const double *at = t->scene.particles.positions + 3 * i, up = at[2] - 0.01;
         const double slab = fmin(floor(up / 0.01), 29), angle = 0.5 * slab;
         t->x[3 * i] = 0.02 * cos(angle) + swollen * at[0];
         t->x[3 * i + 1] = 0.02 * sin(angle) + swollen * at[1];
@@ -23,8 +23,9 @@ static void test_thread(void **state) {
     (void)state;
     trial t;
     open_case(&t, "goo_thread", "spacing=0.004 jitter=0 drop=0.01 speed=2");
-    check_near("mass", t.scene.masses[0] * (double)t.scene.particles / (1000 * PI * 1e-4 * 0.3), 1, 0.15);
-    check_near("speed", t.scene.velocities[2], -2, 0);
+    check_near("mass", t.scene.particles.masses[0] * (double)t.scene.particles.count / (1000 * PI * 1e-4 * 0.3), 1,
+               0.15);
+    check_near("speed", t.scene.particles.velocities[2], -2, 0);
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "coil_height", 0.31 / 0.02, 1e-9);
@@ -49,8 +50,8 @@ static void test_hand(void **state) {
     trial t;
     open_case(&t, "hand_in_fluid", "hand=0.064 depth=0.05 dip=0.035 sweep=0.12 speed=0.3 particles=1000");
     const double radius = 0.38 * 0.016, tip = 0.05 + 2 * radius;
-    assert_int_equal(t.scene.colliders, 5 + 6);
-    const pbd_collider *finger = &t.scene.collider[6]; /* the second, which is the longest */
+    assert_int_equal(t.scene.colliders.count, 5 + 6);
+    const pbd_collider *finger = &t.scene.colliders.item[6]; /* the second, which is the longest */
     check_near("the hand stops, s", finger->end, 0.4, 1e-12);
     check_near("its tip then, m under the surface",
                0.05 - (finger->centre[2] - finger->half[2] - finger->half[0] + finger->velocity[2] * finger->end),
@@ -91,30 +92,30 @@ static bool clash(const double *a, const double *b, double edge) {
 /* By looking at all pairs that are near a third. */
 static double conflicts_by_hand(const pbd_scene *s, double r) {
     size_t count = 0;
-    for (size_t b = 0; b < s->particles; b++) {
-        const double *at = s->positions + 3 * b;
+    for (size_t b = 0; b < s->particles.count; b++) {
+        const double *at = s->particles.positions + 3 * b;
         bool found = false;
-        for (size_t p = 0; p < s->particles && !found; p++) {
-            if (!(square_between(s->positions + 3 * p, at) < 4 * r * r)) continue;
+        for (size_t p = 0; p < s->particles.count && !found; p++) {
+            if (!(square_between(s->particles.positions + 3 * p, at) < 4 * r * r)) continue;
             for (size_t q = 0; q < p && !found; q++)
-                found = square_between(s->positions + 3 * q, at) < 4 * r * r &&
-                        clash(s->positions + 3 * p, s->positions + 3 * q, 2 * r);
+                found = square_between(s->particles.positions + 3 * q, at) < 4 * r * r &&
+                        clash(s->particles.positions + 3 * p, s->particles.positions + 3 * q, 2 * r);
         }
         count += found;
     }
-    return (double)count / (double)s->particles;
+    return (double)count / (double)s->particles.count;
 }
 
 static void test_cube(void **state) {
     (void)state;
     trial t;
     open_case(&t, "affine_flow", "particles=512 rate=2 duration=0.25 motion=shear jitter=0.2");
-    const size_t n = t.scene.particles;
-    check_near("v_x = rate z", t.scene.velocities[0], 2 * t.scene.positions[2], 1e-15);
-    for (size_t i = 0; i < n; i++) t.x[3 * i] += 0.5 * t.scene.positions[3 * i + 2];
+    const size_t n = t.scene.particles.count;
+    check_near("v_x = rate z", t.scene.particles.velocities[0], 2 * t.scene.particles.positions[2], 1e-15);
+    for (size_t i = 0; i < n; i++) t.x[3 * i] += 0.5 * t.scene.particles.positions[3 * i + 2];
     measure(&t);
     check_metric(&t, "place_error", 0, 1e-9);
-    check_metric(&t, "conflicts_8_of_2r", conflicts_by_hand(&t.scene, t.scene.spacing), 1e-15);
+    check_metric(&t, "conflicts_8_of_2r", conflicts_by_hand(&t.scene, t.scene.particles.spacing), 1e-15);
     check_metric(&t, "conflicts_8_of_4r", 0, 0);
     check_metric(&t, "conflicts_27_of_2r", 0, 0);
     check_metric(&t, "derivative_error", 0, 1e-6);

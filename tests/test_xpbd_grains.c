@@ -7,31 +7,31 @@ static const char *const solvers[] = {"", "averaging=pair", "solver=coloured_gs"
 enum { SOLVERS = 3 };
 
 static void make_grains(pbd_scene *s, size_t n, double spacing) {
-    *s = (pbd_scene){.particles = n, .spacing = spacing, .extent = 1};
-    s->positions = calloc(3 * n, sizeof(double));
-    s->start = NULL;
-    s->velocities = calloc(3 * n, sizeof(double));
-    s->masses = calloc(n, sizeof(double));
-    s->forces = calloc(3 * n, sizeof(double));
-    s->fixed_particle = calloc(n, sizeof(uint32_t));
-    s->collider = calloc(1, sizeof(pbd_collider));
-    s->material = (pbd_material){.E = 1e6, .nu = 0.3, .density = 1000, .law = "hencky"};
-    set_flow_values(&s->material, "drucker_prager", "friction_angle=30");
-    for (size_t p = 0; p < n; p++) s->masses[p] = 1;
+    *s = (pbd_scene){.particles.count = n, .particles.spacing = spacing, .extent = 1};
+    s->particles.positions = calloc(3 * n, sizeof(double));
+    s->particles.start = NULL;
+    s->particles.velocities = calloc(3 * n, sizeof(double));
+    s->particles.masses = calloc(n, sizeof(double));
+    s->loads.forces = calloc(3 * n, sizeof(double));
+    s->particles.fixed_particle = calloc(n, sizeof(uint32_t));
+    s->colliders.item = calloc(1, sizeof(pbd_collider));
+    s->material[0] = (pbd_material){.E = 1e6, .nu = 0.3, .density = 1000, .law = "hencky"};
+    set_flow_values(s->material, "drucker_prager", "friction_angle=30");
+    for (size_t p = 0; p < n; p++) s->particles.masses[p] = 1;
 }
 
 static void free_grains(pbd_scene *s) {
-    free(s->positions);
-    free(s->start);
-    free(s->velocities);
-    free(s->masses);
-    free(s->forces);
-    free(s->fixed_particle);
-    free(s->collider);
+    free(s->particles.positions);
+    free(s->particles.start);
+    free(s->particles.velocities);
+    free(s->particles.masses);
+    free(s->loads.forces);
+    free(s->particles.fixed_particle);
+    free(s->colliders.item);
 }
 
 static void add_floor(pbd_scene *s, double friction) {
-    s->collider[s->colliders++] =
+    s->colliders.item[s->colliders.count++] =
         (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction};
 }
 
@@ -40,12 +40,13 @@ static void add_floor(pbd_scene *s, double friction) {
 static void make_heap(pbd_scene *s, size_t side, double spacing, double pitch, double jitter) {
     uint64_t seed = 5;
     make_grains(s, side * side * side, spacing);
-    for (size_t p = 0; p < s->particles; p++) {
+    for (size_t p = 0; p < s->particles.count; p++) {
         const size_t at[3] = {p % side, p / side % side, p / (side * side)};
-        for (size_t d = 0; d < 3; d++) s->positions[3 * p + d] = pitch * ((double)at[d] + 0.5 + jitter * noise(&seed));
-        s->masses[p] = 0.01 * (1.5 + noise(&seed));
+        for (size_t d = 0; d < 3; d++)
+            s->particles.positions[3 * p + d] = pitch * ((double)at[d] + 0.5 + jitter * noise(&seed));
+        s->particles.masses[p] = 0.01 * (1.5 + noise(&seed));
     }
-    s->gravity[2] = -9.81;
+    s->loads.gravity[2] = -9.81;
     add_floor(s, 0.5);
 }
 
@@ -80,13 +81,13 @@ static void test_two_grains_collide(void **unused) {
         pbd_scene scene;
         solver s;
         make_grains(&scene, 2, 0.1);
-        scene.masses[1] = 3;
-        scene.positions[0] = 0.01;
-        scene.positions[1] = 0.02;
-        scene.positions[3] = 0.25;
-        scene.velocities[0] = 2;
-        scene.velocities[3] = -1;
-        scene.velocities[4] = 0.1;
+        scene.particles.masses[1] = 3;
+        scene.particles.positions[0] = 0.01;
+        scene.particles.positions[1] = 0.02;
+        scene.particles.positions[3] = 0.25;
+        scene.particles.velocities[0] = 2;
+        scene.particles.velocities[3] = -1;
+        scene.particles.velocities[4] = 0.1;
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, solvers[k]);
         double least = 1;
         for (int i = 0; i < 100; i++) {
@@ -114,14 +115,14 @@ static void test_momentum_of_a_crowd(void **unused) {
         solver s;
         double sum[3] = {0}, size = 0;
         make_heap(&scene, 4, 0.1, 0.1, 0.3);
-        scene.colliders = 0;
-        scene.gravity[2] = 0;
+        scene.colliders.count = 0;
+        scene.loads.gravity[2] = 0;
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, solvers[k]);
         run_steps(&s, 1, 1e-2);
-        double *v = velocities_of(&s, scene.particles);
-        for (size_t i = 0; i < 3 * scene.particles; i++) {
-            sum[i % 3] += scene.masses[i / 3] * v[i];
-            size += scene.masses[i / 3] * fabs(v[i]);
+        double *v = velocities_of(&s, scene.particles.count);
+        for (size_t i = 0; i < 3 * scene.particles.count; i++) {
+            sum[i % 3] += scene.particles.masses[i / 3] * v[i];
+            size += scene.particles.masses[i / 3] * fabs(v[i]);
         }
         const double left = (fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2])) / size;
         if (k == 0 && !(left > 1e-4)) fail_msg("momentum %g: averaging over particles is known to lose it", left);
@@ -144,10 +145,10 @@ static void test_one_projection_by_hand(void **unused) {
         solver s;
         char words[200];
         make_grains(&scene, 2, 0.1);
-        scene.masses[1] = 3;
-        scene.positions[0] = -slip; /* predicted: right above the other */
-        scene.positions[2] = 0.1 - depth;
-        scene.velocities[0] = slip / 0.01;
+        scene.particles.masses[1] = 3;
+        scene.particles.positions[0] = -slip; /* predicted: right above the other */
+        scene.particles.positions[2] = 0.1 - depth;
+        scene.particles.velocities[0] = slip / 0.01;
         snprintf(words, sizeof words, "iterations=1 grain_friction=%g %s", friction, solvers[k % SOLVERS]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
         run_steps(&s, 1, 0.01);
@@ -173,9 +174,9 @@ static void test_grain_on_a_slope(void **unused) {
         pbd_scene scene;
         solver s;
         make_grains(&scene, 1, 0.1);
-        scene.positions[2] = 0.05;
-        scene.gravity[0] = down;
-        scene.gravity[2] = -9.81;
+        scene.particles.positions[2] = 0.05;
+        scene.loads.gravity[0] = down;
+        scene.loads.gravity[2] = -9.81;
         add_floor(&scene, friction[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "iterations=3");
         run_steps(&s, 100, dt);
@@ -198,7 +199,7 @@ static void test_friction_of_the_scene(void **unused) {
     solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "");
     check_near("tan 30 degrees", metric_of(&s, "grain_friction_used"), 1 / sqrt(3), 1e-15);
     solver_close(&s);
-    scene.material.flow = NULL;
+    scene.material->flow = NULL;
     scene.contact.friction = 0.25;
     solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "");
     check_near("of the scene's contact", metric_of(&s, "grain_friction_used"), 0.25, 0);
@@ -216,10 +217,10 @@ static void test_compliance(void **unused) {
         solver s;
         char words[200];
         make_grains(&scene, 2, 0.1);
-        scene.masses[1] = 2;
-        scene.positions[5] = 0.1;
-        scene.gravity[2] = -10;
-        scene.fixed = 1;
+        scene.particles.masses[1] = 2;
+        scene.particles.positions[5] = 0.1;
+        scene.loads.gravity[2] = -10;
+        scene.particles.fixed = 1;
         snprintf(words, sizeof words, "compliance=2e-4 damping=20 iterations=4 %s", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
         run_steps(&s, 4000, 1e-3);
@@ -242,17 +243,17 @@ static void test_heap(void **unused) {
         snprintf(words, sizeof words, "iterations=20 substeps=2 grain_friction=0.1 %s", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F32, 1, &scene, words);
         run_steps(&s, 500, 2e-3);
-        double *x = positions_of(&s, scene.particles), *v = velocities_of(&s, scene.particles), low = 1, high = 0,
-               energy = 0;
-        for (size_t p = 0; p < scene.particles; p++) {
+        double *x = positions_of(&s, scene.particles.count), *v = velocities_of(&s, scene.particles.count), low = 1,
+               high = 0, energy = 0;
+        for (size_t p = 0; p < scene.particles.count; p++) {
             low = fmin(low, x[3 * p + 2]);
             high = fmax(high, x[3 * p + 2]);
-            for (size_t d = 0; d < 3; d++) energy += 0.5 * scene.masses[p] * v[3 * p + d] * v[3 * p + d];
+            for (size_t d = 0; d < 3; d++) energy += 0.5 * scene.particles.masses[p] * v[3 * p + d] * v[3 * p + d];
         }
         print_message("    %s: height %.3g m, closest pair %.3g of a diameter, energy %.2g J\n", words, high + 0.01,
-                      closest_pair(x, scene.particles) / 0.02, energy);
+                      closest_pair(x, scene.particles.count) / 0.02, energy);
         check_near("lowest grain, m", fmin(low, 0.01), 0.01, 1e-6);
-        assert_true(closest_pair(x, scene.particles) > 0.9 * 0.02);
+        assert_true(closest_pair(x, scene.particles.count) > 0.9 * 0.02);
         assert_true(high < 0.1); /* 0.16 before */
         assert_true(energy < 1e-3);
         free(x);
@@ -271,7 +272,7 @@ static void test_stabilisation(void **unused) {
         solver s;
         char words[200];
         make_grains(&scene, 2, 0.1);
-        scene.positions[3] = 0.09;
+        scene.particles.positions[3] = 0.09;
         snprintf(words, sizeof words, "stabilisation=%d %s", stable, solvers[k % SOLVERS]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
         assert_string_equal(s.result.warning[0].name, "grains_overlap_at_start");
@@ -295,7 +296,7 @@ static void test_start_sweeps(void **unused) {
         solver s, bursting;
         char words[200];
         make_grains(&scene, 2, 0.1);
-        scene.positions[3] = 0.08;
+        scene.particles.positions[3] = 0.08;
         snprintf(words, sizeof words, "start_sweeps=1 %s", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
         assert_int_equal(s.result.warnings, 0);
@@ -309,21 +310,22 @@ static void test_start_sweeps(void **unused) {
         free_grains(&scene);
 
         make_heap(&scene, 6, 0.02, 0.02, 0.2);
-        scene.gravity[2] = 0;
+        scene.loads.gravity[2] = 0;
         snprintf(words, sizeof words, "start_sweeps=400 %s", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, words);
         solver_open(&bursting, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, solvers[k]);
         assert_string_equal(bursting.result.warning[0].name, "grains_overlap_at_start");
-        x = positions_of(&s, scene.particles);
-        print_message("    %s: closest pair %.4f of a diameter\n", words, closest_pair(x, scene.particles) / 0.02);
-        assert_true(closest_pair(x, scene.particles) > 0.98 * 0.02);
+        x = positions_of(&s, scene.particles.count);
+        print_message("    %s: closest pair %.4f of a diameter\n", words,
+                      closest_pair(x, scene.particles.count) / 0.02);
+        assert_true(closest_pair(x, scene.particles.count) > 0.98 * 0.02);
         free(x);
         run_steps(&s, 1, 1e-3);
         run_steps(&bursting, 1, 1e-3);
         double fastest[2] = {0, 0};
         for (int b = 0; b < 2; b++) {
-            v = velocities_of(b ? &bursting : &s, scene.particles);
-            for (size_t i = 0; i < 3 * scene.particles; i++) fastest[b] = fmax(fastest[b], fabs(v[i]));
+            v = velocities_of(b ? &bursting : &s, scene.particles.count);
+            for (size_t i = 0; i < 3 * scene.particles.count; i++) fastest[b] = fmax(fastest[b], fabs(v[i]));
             free(v);
         }
         print_message("    fastest after a step: %.3g m/s, unswept %.3g\n", fastest[0], fastest[1]);
@@ -340,9 +342,9 @@ static void test_sleep(void **unused) {
     pbd_scene scene;
     solver s;
     make_grains(&scene, 2, 0.1);
-    scene.positions[3] = 1;
-    scene.velocities[1] = 0.09;
-    scene.velocities[4] = 0.11;
+    scene.particles.positions[3] = 1;
+    scene.particles.velocities[1] = 0.09;
+    scene.particles.velocities[4] = 0.11;
     solver_open(&s, "xpbd_grains", PBD_PRECISION_F64, 1, &scene, "sleep=0.1");
     run_steps(&s, 10, 0.01);
     double *x = positions_of(&s, 2);
@@ -363,7 +365,7 @@ static double *march(int backend, int precision, int threads, const char *words,
     make_heap(&scene, 6, 0.02, 0.02, 0.2);
     check_ok(try_open_on(backend, &s, "xpbd_grains", (pbd_precision)precision, threads, &scene, words));
     run_steps(&s, steps, 1e-3);
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     solver_close(&s);
     free_grains(&scene);
     return x;
@@ -420,7 +422,7 @@ static void test_save_and_load(void **unused) {
         size_t bytes = 0;
         char words[100];
         make_heap(&scene, 6, 0.02, 0.02, 0.2);
-        scene.collider[0].velocity[2] = 0.05; /* time matters */
+        scene.colliders.item[0].velocity[2] = 0.05; /* time matters */
         snprintf(words, sizeof words, "%s compliance=1e-6", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F32, 1, &scene, words);
         run_steps(&s, 20, 1e-3);
@@ -428,11 +430,11 @@ static void test_save_and_load(void **unused) {
         char *blob = malloc(bytes);
         check_ok(s.method->save(s.state, blob, &bytes));
         run_steps(&s, 20, 1e-3);
-        double *first = positions_of(&s, scene.particles);
+        double *first = positions_of(&s, scene.particles.count);
         check_ok(s.method->load(s.state, blob, bytes));
         run_steps(&s, 20, 1e-3);
-        double *again = positions_of(&s, scene.particles);
-        assert_memory_equal(first, again, 3 * scene.particles * sizeof *first);
+        double *again = positions_of(&s, scene.particles.count);
+        assert_memory_equal(first, again, 3 * scene.particles.count * sizeof *first);
         assert_int_equal(s.method->load(s.state, blob, bytes - 4).code, PBD_BAD_INPUT);
         free(first);
         free(again);
@@ -460,22 +462,22 @@ static void test_bad_scenes(void **unused) {
     pbd_scene scene;
     make_grains(&scene, 4, 0.1);
     refuse_with(&scene, "stabilisation=1 compliance=1e-3", PBD_BAD_INPUT, "one of them must be 0");
-    scene.material.flow = "snow";
+    scene.material->flow = "snow";
     refuse(&scene, PBD_NOT_SUPPORTED, "flow=drucker_prager");
-    scene.material.flow = NULL;
-    scene.positions[7] = (double)NAN;
+    scene.material->flow = NULL;
+    scene.particles.positions[7] = (double)NAN;
     refuse(&scene, PBD_BAD_INPUT, "particle 2 is at");
-    scene.positions[7] = 0;
-    scene.masses[3] = 0;
+    scene.particles.positions[7] = 0;
+    scene.particles.masses[3] = 0;
     refuse(&scene, PBD_BAD_INPUT, "particle 3 weighs 0");
-    scene.masses[3] = 1;
-    scene.collider[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    scene.colliders = 1;
+    scene.particles.masses[3] = 1;
+    scene.colliders.item[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.colliders.count = 1;
     refuse(&scene, PBD_BAD_INPUT, "radius 0 m");
-    scene.colliders = 0;
-    scene.spacing = 0;
+    scene.colliders.count = 0;
+    scene.particles.spacing = 0;
     refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
-    scene.particles = 0;
+    scene.particles.count = 0;
     refuse(&scene, PBD_BAD_INPUT, "no spacing is given");
     free_grains(&scene);
 }
@@ -487,10 +489,10 @@ static void test_poor_scenes(void **unused) {
         pbd_scene scene;
         solver s;
         make_grains(&scene, 5, 0.1);
-        scene.positions[9] = scene.positions[12] = 7;
-        scene.fixed = 2;
-        scene.fixed_particle[0] = 3;
-        scene.fixed_particle[1] = 4;
+        scene.particles.positions[9] = scene.particles.positions[12] = 7;
+        scene.particles.fixed = 2;
+        scene.particles.fixed_particle[0] = 3;
+        scene.particles.fixed_particle[1] = 4;
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F32, 1, &scene, solvers[k]);
         run_steps(&s, 10, 1e-3);
         double *x = positions_of(&s, 5);

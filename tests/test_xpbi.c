@@ -14,17 +14,17 @@ static void test_affine_velocities_are_exact(void **unused) {
     static const double A[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0.3);
-    scene.material.E = 1e-12;
-    for (size_t p = 0; p < scene.particles; p++)
+    scene.material->E = 1e-12;
+    for (size_t p = 0; p < scene.particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
-            const double *x = scene.positions + 3 * p;
-            scene.velocities[3 * p + d] = 3 + A[d][0] * x[0] + A[d][1] * x[1] + A[d][2] * x[2];
+            const double *x = scene.particles.positions + 3 * p;
+            scene.particles.velocities[3 * p + d] = 3 + A[d][0] * x[0] + A[d][1] * x[1] + A[d][2] * x[2];
         }
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, plain);
     check_steps(&s, 0.1, 1);
-    double *f = gradients_of(&s, scene.particles), worst = 0;
-    for (size_t k = 0; k < 9 * scene.particles; k++)
+    double *f = gradients_of(&s, scene.particles.count), worst = 0;
+    for (size_t k = 0; k < 9 * scene.particles.count; k++)
         worst = fmax(worst, fabs(f[k] - (k % 9 % 4 == 0) - 0.1 * A[k % 9 / 3][k % 3]));
     check_near("F of an affine field", worst, 0, 1e-12);
     check_near("deficient_fraction", metric_of(&s, "deficient_fraction"), 0, 0);
@@ -39,14 +39,16 @@ static void test_start_is_deformed(void **unused) {
     static const double A[3][3] = {{1.2, 0.3, 0}, {0, 0.9, 0.1}, {0.2, 0, 1.1}};
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
-    scene.start = calloc(3 * scene.particles, sizeof(double));
-    for (size_t k = 0; k < 3 * scene.particles; k++)
-        for (size_t j = 0; j < 3; j++) scene.start[k] += A[k % 3][j] * scene.positions[k / 3 * 3 + j];
+    scene.particles.start = calloc(3 * scene.particles.count, sizeof(double));
+    for (size_t k = 0; k < 3 * scene.particles.count; k++)
+        for (size_t j = 0; j < 3; j++)
+            scene.particles.start[k] += A[k % 3][j] * scene.particles.positions[k / 3 * 3 + j];
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, plain);
-    double *f = gradients_of(&s, scene.particles), *x = positions_of(&s, scene.particles), worst = 0, far = 0;
-    for (size_t k = 0; k < 9 * scene.particles; k++) worst = fmax(worst, fabs(f[k] - A[k % 9 / 3][k % 3]));
-    for (size_t k = 0; k < 3 * scene.particles; k++) far = fmax(far, fabs(x[k] - scene.start[k]));
+    double *f = gradients_of(&s, scene.particles.count), *x = positions_of(&s, scene.particles.count), worst = 0,
+           far = 0;
+    for (size_t k = 0; k < 9 * scene.particles.count; k++) worst = fmax(worst, fabs(f[k] - A[k % 9 / 3][k % 3]));
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) far = fmax(far, fabs(x[k] - scene.particles.start[k]));
     check_near("F at the start", worst, 0, 1e-12);
     check_near("positions at the start", far, 0, 0);
     free(f);
@@ -60,21 +62,22 @@ static void test_free_fall(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
-    scene.gravity[2] = -9.81;
-    scene.positions[0] -= 20; /* one of them alone */
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 2;
+    scene.loads.gravity[2] = -9.81;
+    scene.particles.positions[0] -= 20; /* one of them alone */
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 2;
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
     check_steps(&s, 1e-3, 50);
-    double *x = positions_of(&s, scene.particles), *f = gradients_of(&s, scene.particles), worst = 0, strain = 0;
-    for (size_t p = 0; p < scene.particles; p++) {
-        worst = fmax(worst, fabs(x[3 * p] - scene.positions[3 * p] - 2 * 0.05));
-        worst = fmax(worst, fabs(x[3 * p + 2] - scene.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
+    double *x = positions_of(&s, scene.particles.count), *f = gradients_of(&s, scene.particles.count), worst = 0,
+           strain = 0;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        worst = fmax(worst, fabs(x[3 * p] - scene.particles.positions[3 * p] - 2 * 0.05));
+        worst = fmax(worst, fabs(x[3 * p + 2] - scene.particles.positions[3 * p + 2] + 9.81 * 1e-6 * 50 * 51 / 2));
         for (size_t k = 0; k < 9; k++) strain = fmax(strain, fabs(f[9 * p + k] - (k % 4 == 0)));
     }
     check_near("places after 50 steps", worst, 0, 1e-12);
     check_near("strain of what falls", strain, 0, 1e-15);
-    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles, 1e-12);
+    check_near("lone_fraction", metric_of(&s, "lone_fraction"), 1.0 / (double)scene.particles.count, 1e-12);
     free(x);
     free(f);
     solver_close(&s);
@@ -85,26 +88,26 @@ static void test_free_fall(void **unused) {
 
 /* sum_p dlambda_p dC_p/dx_b/(m_b dt) of one Jacobi sweep from lambda = 0, with gradients by differences. */
 static void moves_of(const pbd_scene *s, const xpbi_formulas *f, double dt, int form, double *out) {
-    const size_t n = 3 * s->particles;
+    const size_t n = 3 * s->particles.count;
     double *v = malloc(n * sizeof *v), *gradient = malloc(n * sizeof *gradient), B[3][3];
-    memcpy(v, s->velocities, n * sizeof *v);
-    for (size_t p = 0; p < s->particles; p++) {
+    memcpy(v, s->particles.velocities, n * sizeof *v);
+    for (size_t p = 0; p < s->particles.count; p++) {
         double q = 0;
         for (size_t k = 0; k < n; k++) { /* by x = dt v */
             const double eps = 1e-6, kept = v[k];
             v[k] = kept + eps;
             xpbi_B_of(f, v, dt, p, B);
-            gradient[k] = constraint_of(&s->material, B, form);
+            gradient[k] = constraint_of(s->material, B, form);
             v[k] = kept - eps;
             xpbi_B_of(f, v, dt, p, B);
-            gradient[k] = (gradient[k] - constraint_of(&s->material, B, form)) / (2 * eps * dt);
+            gradient[k] = (gradient[k] - constraint_of(s->material, B, form)) / (2 * eps * dt);
             v[k] = kept;
-            q += gradient[k] * gradient[k] / s->masses[k / 3];
+            q += gradient[k] * gradient[k] / s->particles.masses[k / 3];
         }
         xpbi_B_of(f, v, dt, p, B);
-        const double compliance = 1 / (s->volumes[p] * dt * dt);
-        const double lambda = -constraint_of(&s->material, B, form) / (q + compliance);
-        for (size_t k = 0; k < n; k++) out[k] += lambda * gradient[k] / (s->masses[k / 3] * dt);
+        const double compliance = 1 / (s->particles.volumes[p] * dt * dt);
+        const double lambda = -constraint_of(s->material, B, form) / (q + compliance);
+        for (size_t k = 0; k < n; k++) out[k] += lambda * gradient[k] / (s->particles.masses[k / 3] * dt);
     }
     free(v);
     free(gradient);
@@ -122,13 +125,13 @@ static void test_gradients_by_differences(void **unused) {
                         : "solver=jacobi relaxation=1 iterations=1",
                    words);
         double *v = velocities_after(&scene, words, dt, 1);
-        const size_t n = 3 * scene.particles;
+        const size_t n = 3 * scene.particles.count;
         double *wanted = calloc(n, sizeof *wanted), worst = 0, scale = 0;
-        xpbi_formulas f = formulas_at(&scene, scene.positions, 0.1);
+        xpbi_formulas f = formulas_at(&scene, scene.particles.positions, 0.1);
         for (int form = pair ? FORM_SHEAR : FORM_ENERGY; form <= (pair ? FORM_VOLUME : FORM_ENERGY); form++)
             moves_of(&scene, &f, dt, form, wanted);
         for (size_t k = 0; k < n; k++) {
-            worst = fmax(worst, fabs(v[k] - scene.velocities[k] - wanted[k]));
+            worst = fmax(worst, fabs(v[k] - scene.particles.velocities[k] - wanted[k]));
             scale = fmax(scale, fabs(wanted[k]));
         }
         check_near(words, worst / scale, 0, 1e-6);
@@ -150,20 +153,21 @@ static void test_plain_gradients(void **unused) {
     const double dt = 0.01;
     make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
     set_noise_velocities(&scene, 1);
-    scene.material.E = 1e-12;
+    scene.material->E = 1e-12;
     words_with("gradient_correction=off", words);
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
     check_steps(&s, dt, 1);
-    double *f = gradients_of(&s, scene.particles);
-    for (size_t p = 0; p < scene.particles; p++) {
+    double *f = gradients_of(&s, scene.particles.count);
+    for (size_t p = 0; p < scene.particles.count; p++) {
         double wanted[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        for (size_t b = 0; b < scene.particles; b++) {
+        for (size_t b = 0; b < scene.particles.count; b++) {
             double d[3], g[3];
-            for (size_t k = 0; k < 3; k++) d[k] = scene.positions[3 * b + k] - scene.positions[3 * p + k];
+            for (size_t k = 0; k < 3; k++)
+                d[k] = scene.particles.positions[3 * b + k] - scene.particles.positions[3 * p + k];
             wendland_gradient(d, 0.1, g);
             for (size_t k = 0; k < 9; k++)
-                wanted[k] += dt * scene.volumes[b] * g[k % 3] *
-                             (scene.velocities[3 * b + k / 3] - scene.velocities[3 * p + k / 3]);
+                wanted[k] += dt * scene.particles.volumes[b] * g[k % 3] *
+                             (scene.particles.velocities[3 * b + k / 3] - scene.particles.velocities[3 * p + k / 3]);
         }
         for (size_t k = 0; k < 9; k++) worst = fmax(worst, fabs(f[9 * p + k] - wanted[k]));
     }
@@ -186,13 +190,13 @@ static void test_two_velocities(void **unused) {
         solver s;
         solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words[k]);
         check_steps(&s, 0.01, 1);
-        f[k] = gradients_of(&s, scene.particles);
-        x[k] = positions_of(&s, scene.particles);
+        f[k] = gradients_of(&s, scene.particles.count);
+        x[k] = positions_of(&s, scene.particles.count);
         solver_close(&s);
     }
-    for (size_t k = 0; k < 9 * scene.particles; k++) apart[0] = fmax(apart[0], fabs(f[2][k] - f[0][k]));
-    for (size_t k = 0; k < 3 * scene.particles; k++) apart[1] = fmax(apart[1], fabs(x[2][k] - x[1][k]));
-    for (size_t k = 0; k < 3 * scene.particles; k++) moved = fmax(moved, fabs(x[1][k] - x[0][k]));
+    for (size_t k = 0; k < 9 * scene.particles.count; k++) apart[0] = fmax(apart[0], fabs(f[2][k] - f[0][k]));
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) apart[1] = fmax(apart[1], fabs(x[2][k] - x[1][k]));
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) moved = fmax(moved, fabs(x[1][k] - x[0][k]));
     check_near("F is that without XSPH", apart[0], 0, 0);
     check_near("places are those with it", apart[1], 0, 0);
     assert_true(moved > 1e-4);
@@ -208,9 +212,9 @@ static void test_hourglass_control_lets_bodies_turn(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.3, 0.3);
-    for (size_t p = 0; p < scene.particles; p++) {
-        const double *x = scene.positions + 3 * p;
-        double *v = scene.velocities + 3 * p;
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        const double *x = scene.particles.positions + 3 * p;
+        double *v = scene.particles.velocities + 3 * p;
         v[0] = 1e-6 * (3 - 0.7 * x[1] + 0.4 * x[2]);
         v[1] = 1e-6 * (1 + 0.7 * x[0] - 0.9 * x[2]);
         v[2] = 1e-6 * (-2 - 0.4 * x[0] + 0.9 * x[1]);
@@ -218,8 +222,9 @@ static void test_hourglass_control_lets_bodies_turn(void **unused) {
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=off hourglass_control=1");
     check_steps(&s, 1e-3, 5);
-    double *v = velocities_of(&s, scene.particles), worst = 0;
-    for (size_t k = 0; k < 3 * scene.particles; k++) worst = fmax(worst, fabs(v[k] - scene.velocities[k]));
+    double *v = velocities_of(&s, scene.particles.count), worst = 0;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++)
+        worst = fmax(worst, fabs(v[k] - scene.particles.velocities[k]));
     check_near("velocities of a body that turns, of 1e-6 m/s", worst, 0, 1e-13);
     free(v);
     solver_close(&s);
@@ -231,12 +236,12 @@ static double way_of_layers(const char *words) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){9, 5, 5}, 0, 0);
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p + 2] = p % 9 % 2 ? -0.1 : 0.1;
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p + 2] = p % 9 % 2 ? -0.1 : 0.1;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
     check_steps(&s, 2e-3, 50);
-    double *x = positions_of(&s, scene.particles);
+    double *x = positions_of(&s, scene.particles.count);
     const size_t middle = 4 + 9 * (2 + 5 * 2);
-    const double way = x[3 * middle + 2] - scene.positions[3 * middle + 2];
+    const double way = x[3 * middle + 2] - scene.particles.positions[3 * middle + 2];
     free(x);
     solver_close(&s);
     pbd_scene_free(&scene);
@@ -261,8 +266,8 @@ typedef struct momenta {
 /* `x`: the points about which angular momentum is taken. */
 static momenta change_of(const pbd_scene *scene, const double *v, const double *x) {
     double linear[3] = {0}, angular[3] = {0}, size = 0, reach = 0;
-    for (size_t k = 0; k < 3 * scene->particles; k++) {
-        const double j = scene->masses[k / 3] * (v[k] - scene->velocities[k]), *at = x + k / 3 * 3;
+    for (size_t k = 0; k < 3 * scene->particles.count; k++) {
+        const double j = scene->particles.masses[k / 3] * (v[k] - scene->particles.velocities[k]), *at = x + k / 3 * 3;
         const size_t d = k % 3, next = (d + 1) % 3, last = (d + 2) % 3;
         linear[d] += j;
         angular[next] += at[last] * j;
@@ -294,7 +299,7 @@ static void test_linear_momentum(void **unused) {
             set_noise_velocities(&scene, 0.5);
             if (flow) set_flow(&scene, flow_table[flow - 1].name);
             double *v = velocities_after(&scene, variants[i], 0.005, 1);
-            const momenta lost = change_of(&scene, v, scene.positions);
+            const momenta lost = change_of(&scene, v, scene.particles.positions);
             check_near(variants[i], lost.linear, 0, 1e-14);
             free(v);
             pbd_scene_free(&scene);
@@ -316,10 +321,12 @@ static void test_angular_momentum(void **unused) {
             snprintf(more, sizeof more, "solver=jacobi relaxation=1 iterations=1 %s", variants[i]);
             words_with(more, words);
             const double dt = 0.01;
-            double *v = velocities_after(&scene, words, dt, 1), *x = malloc(3 * scene.particles * sizeof *x);
-            for (size_t k = 0; k < 3 * scene.particles; k++) x[k] = scene.positions[k] + dt * scene.velocities[k];
+            double *v = velocities_after(&scene, words, dt, 1), *x = malloc(3 * scene.particles.count * sizeof *x);
+            for (size_t k = 0; k < 3 * scene.particles.count; k++)
+                x[k] = scene.particles.positions[k] + dt * scene.particles.velocities[k];
             check_near(words, change_of(&scene, v, x).angular, 0, 1e-14);
-            assert_true(change_of(&scene, v, scene.positions).angular > 1e-6); /* about x^n it would be another */
+            assert_true(change_of(&scene, v, scene.particles.positions).angular >
+                        1e-6); /* about x^n it would be another */
             free(v);
             free(x);
             pbd_scene_free(&scene);
@@ -351,20 +358,20 @@ static void make_busy_scene(pbd_scene *scene) {
     make_lattice(scene, (const size_t[]){9, 7, 6}, 0.3, 0.2);
     set_noise_velocities(scene, 1);
     set_flow(scene, "drucker_prager");
-    scene->gravity[2] = -9.81;
-    scene->positions[0] += 3;
-    scene->colliders = 2;
-    scene->collider = calloc(2, sizeof *scene->collider);
+    scene->loads.gravity[2] = -9.81;
+    scene->particles.positions[0] += 3;
+    scene->colliders.count = 2;
+    scene->colliders.item = calloc(2, sizeof *scene->colliders.item);
     for (int c = 0; c < 2; c++) {
-        pbd_collider *to = &scene->collider[c];
+        pbd_collider *to = &scene->colliders.item[c];
         *to = (pbd_collider){.shape = c ? PBD_SPHERE : PBD_PLANE, .friction = 0.3, .half = {0.2, 0.2, 0.2}};
         to->centre[2] = -0.3;
         for (int d = 0; d < 3; d++) to->axis[d][d] = 1;
     }
-    scene->fixed = 2;
-    scene->fixed_particle = calloc(2, sizeof(uint32_t));
-    scene->fixed_particle[0] = 40;
-    scene->fixed_particle[1] = 111;
+    scene->particles.fixed = 2;
+    scene->particles.fixed_particle = calloc(2, sizeof(uint32_t));
+    scene->particles.fixed_particle[0] = 40;
+    scene->particles.fixed_particle[1] = 111;
 }
 
 static double *march(int backend, pbd_precision precision, int threads, const pbd_scene *scene, const char *words,
@@ -372,8 +379,8 @@ static double *march(int backend, pbd_precision precision, int threads, const pb
     solver s;
     check_ok(try_open_on(backend, &s, "xpbi", precision, threads, scene, words));
     check_steps(&s, 2e-3, steps);
-    double *x = positions_of(&s, scene->particles);
-    for (size_t k = 0; k < 3 * scene->particles; k++)
+    double *x = positions_of(&s, scene->particles.count);
+    for (size_t k = 0; k < 3 * scene->particles.count; k++)
         if (!isfinite(x[k])) fail_msg("%s: not finite", words);
     solver_close(&s);
     return x;
@@ -405,7 +412,7 @@ static void test_threads_do_not_matter(void **unused) {
             double *one = march(PBD_CPU, (pbd_precision)precision, 1, &scene, words, 4);
             for (int threads = 3; threads <= 8; threads += 5) {
                 double *x = march(PBD_CPU, (pbd_precision)precision, threads, &scene, words, 4);
-                assert_memory_equal(one, x, 3 * scene.particles * sizeof *x);
+                assert_memory_equal(one, x, 3 * scene.particles.count * sizeof *x);
                 free(x);
             }
             free(one);
@@ -417,14 +424,14 @@ static void test_emulation_agrees(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_busy_scene(&scene);
-    scene.particles = 150;
+    scene.particles.count = 150;
     for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
         char words[200];
         snprintf(words, sizeof words, "%s iterations=2", busy[i]);
         set_matter(&scene, words);
         double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, words, 2);
         double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, words, 2);
-        check_near(busy[i], largest_difference(cpu, emu, scene.particles), 0, 1e-10);
+        check_near(busy[i], largest_difference(cpu, emu, scene.particles.count), 0, 1e-10);
         free(cpu);
         free(emu);
     }
@@ -435,10 +442,10 @@ static void test_single_precision_agrees(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_busy_scene(&scene);
-    scene.material.flow = NULL; /* smooth, so that differences stay */
+    scene.material->flow = NULL; /* smooth, so that differences stay */
     double *f64 = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, "", 20);
     double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, "", 20);
-    check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles), 0, 1e-4);
+    check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles.count), 0, 1e-4);
     free(f64);
     free(f32);
     pbd_scene_free(&scene);
@@ -456,11 +463,11 @@ static void check_saved_states(const char *words) {
     char *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
     check_steps(&s, 2e-3, 30);
-    double *first = positions_of(&s, scene.particles);
+    double *first = positions_of(&s, scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
     check_steps(&s, 2e-3, 30);
-    double *second = positions_of(&s, scene.particles);
-    assert_memory_equal(first, second, 3 * scene.particles * sizeof *first);
+    double *second = positions_of(&s, scene.particles.count);
+    assert_memory_equal(first, second, 3 * scene.particles.count * sizeof *first);
     assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);
     free(first);
     free(second);

@@ -11,10 +11,10 @@ static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s
 /* sum V^0 psi, J. */
 static double energy_of(const pbd_scene *s, const xpbi_formulas *f, const double *v, double dt) {
     double sum = 0, B[3][3];
-    for (size_t p = 0; p < s->particles; p++) {
+    for (size_t p = 0; p < s->particles.count; p++) {
         xpbi_B_of(f, v, dt, p, B);
-        const double c = constraint_of(&s->material, B, FORM_ENERGY);
-        sum += s->volumes[p] * c * c / 2;
+        const double c = constraint_of(s->material, B, FORM_ENERGY);
+        sum += s->particles.volumes[p] * c * c / 2;
     }
     return sum;
 }
@@ -22,8 +22,8 @@ static double energy_of(const pbd_scene *s, const xpbi_formulas *f, const double
 /* How far v is from M (v - v~) = -dt dE/dx, x = dt v: implicit Euler, and Eq. 15 as Y-1 corrects it for C + alpha~
  * lambda = 0. Relative to the largest impulse. */
 static double euler_error(const pbd_scene *scene, const double *v, double dt) {
-    const size_t n = 3 * scene->particles;
-    xpbi_formulas f = formulas_at(scene, scene->positions, 0.1);
+    const size_t n = 3 * scene->particles.count;
+    xpbi_formulas f = formulas_at(scene, scene->particles.positions, 0.1);
     double *moved = malloc(n * sizeof *moved), worst = 0, scale = 0;
     memcpy(moved, v, n * sizeof *moved);
     for (size_t k = 0; k < n; k++) {
@@ -33,7 +33,7 @@ static double euler_error(const pbd_scene *scene, const double *v, double dt) {
         moved[k] = v[k] - eps;
         const double force = -(up - energy_of(scene, &f, moved, dt)) / (2 * eps * dt);
         moved[k] = v[k];
-        const double impulse = scene->masses[k / 3] * (v[k] - scene->velocities[k]);
+        const double impulse = scene->particles.masses[k / 3] * (v[k] - scene->particles.velocities[k]);
         worst = fmax(worst, fabs(impulse - dt * force));
         scale = fmax(scale, fabs(impulse));
     }
@@ -101,9 +101,9 @@ static void test_stored_F_is_within_yield(void **unused) {
         set_flow(&scene, "von_mises");
         solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, variants[i]);
         check_steps(&s, 0.005, 3);
-        double *f = gradients_of(&s, scene.particles), worst = 0;
-        const double mu = scene.material.E / (2 * (1 + scene.material.nu));
-        for (size_t p = 0; p < scene.particles; p++) {
+        double *f = gradients_of(&s, scene.particles.count), worst = 0;
+        const double mu = scene.material->E / (2 * (1 + scene.material->nu));
+        for (size_t p = 0; p < scene.particles.count; p++) {
             double F[3][3], e[3];
             memcpy(F, f + 9 * p, sizeof F);
             hencky_strains(F, e);
@@ -124,8 +124,8 @@ static void test_stored_F_is_within_yield(void **unused) {
 /* Two that begin 0.02 m apart, after a step. */
 static void part_a_pair(pbd_scene *scene, solver *s, const char *words) {
     make_lattice(scene, (const size_t[]){2, 1, 1}, 0, 0.3);
-    scene->material.E = 1e-9;
-    scene->positions[3] = scene->positions[0] + 0.02;
+    scene->material->E = 1e-9;
+    scene->particles.positions[3] = scene->particles.positions[0] + 0.02;
     solver_open(s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
     check_steps(s, 1e-3, 1);
 }
@@ -137,10 +137,12 @@ static void test_pairs_are_kept_apart(void **unused) {
     part_a_pair(&scene, &s, "xsph=0 correction_time=0");
     double *x = positions_of(&s, 2);
     check_near("distance of a pair, m", x[3] - x[0], 0.075, 1e-12);
-    const double m = scene.masses[0] + scene.masses[1];
+    const double m = scene.particles.masses[0] + scene.particles.masses[1];
     check_near("their centre stays, m",
-               (scene.masses[0] * x[0] + scene.masses[1] * x[3]) / m -
-                   (scene.masses[0] * scene.positions[0] + scene.masses[1] * scene.positions[3]) / m,
+               (scene.particles.masses[0] * x[0] + scene.particles.masses[1] * x[3]) / m -
+                   (scene.particles.masses[0] * scene.particles.positions[0] +
+                    scene.particles.masses[1] * scene.particles.positions[3]) /
+                       m,
                0, 1e-15);
     free(x);
     solver_close(&s);
@@ -172,19 +174,19 @@ static void test_nobody_passes_a_floor(void **unused) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){THROWN, 1, 1}, 0, 0);
-    scene.colliders = 1;
-    scene.collider = calloc(1, sizeof *scene.collider);
-    *scene.collider = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    scene.colliders.count = 1;
+    scene.colliders.item = calloc(1, sizeof *scene.colliders.item);
+    *scene.colliders.item = (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     for (size_t p = 0; p < THROWN; p++) {
-        scene.positions[3 * p] = 3 * (double)p;
-        scene.positions[3 * p + 2] = 1e-3 * (double)(p + 1) * (double)(p + 1); /* to 1.6 m */
-        scene.velocities[3 * p + 2] = -500;
+        scene.particles.positions[3 * p] = 3 * (double)p;
+        scene.particles.positions[3 * p + 2] = 1e-3 * (double)(p + 1) * (double)(p + 1); /* to 1.6 m */
+        scene.particles.velocities[3 * p + 2] = -500;
     }
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
     check_steps(&s, 1e-3, 1);
     double *x = positions_of(&s, THROWN), worst = 0;
     for (size_t p = 0; p < THROWN; p++)
-        worst = fmax(worst, fabs(x[3 * p + 2] - fmax(scene.positions[3 * p + 2] - 0.5, 0)));
+        worst = fmax(worst, fabs(x[3 * p + 2] - fmax(scene.particles.positions[3 * p + 2] - 0.5, 0)));
     check_near("heights after the step, m", worst, 0, 1e-14);
     free(x);
     solver_close(&s);
@@ -199,18 +201,19 @@ static void test_density_is_kept(void **unused) {
         pbd_scene scene;
         solver s;
         make_lattice(&scene, (const size_t[]){8, 5, 5}, 0.02, 0);
-        scene.material.E = 1e-3;
-        for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = -1.5 * (scene.positions[3 * p] - 0.12);
+        scene.material->E = 1e-3;
+        for (size_t p = 0; p < scene.particles.count; p++)
+            scene.particles.velocities[3 * p] = -1.5 * (scene.particles.positions[3 * p] - 0.12);
         solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
                     i ? "position_correction=density xsph=0" : "position_correction=off xsph=0");
         check_steps(&s, 1e-3, 100);
-        double *f = gradients_of(&s, scene.particles);
+        double *f = gradients_of(&s, scene.particles.count);
         least[i] = 0;
-        for (size_t p = 0; p < scene.particles; p++) {
+        for (size_t p = 0; p < scene.particles.count; p++) {
             const double *e = f + 9 * p;
             least[i] += (e[0] * (e[4] * e[8] - e[5] * e[7]) - e[1] * (e[3] * e[8] - e[5] * e[6]) +
                          e[2] * (e[3] * e[7] - e[4] * e[6])) /
-                        (double)scene.particles;
+                        (double)scene.particles.count;
         }
         free(f);
         solver_close(&s);
@@ -226,13 +229,13 @@ static void test_coincident_particles(void **unused) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){4, 4, 4}, 0, 0);
-    memcpy(scene.positions + 3, scene.positions, 3 * sizeof(double));
+    memcpy(scene.particles.positions + 3, scene.particles.positions, 3 * sizeof(double));
     solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "");
     assert_int_equal(s.result.warnings, 1);
     assert_string_equal(s.result.warning[0].name, "coincident_particles");
     check_steps(&s, 1e-3, 20);
-    double *x = positions_of(&s, scene.particles), square = 0;
-    for (size_t k = 0; k < 3 * scene.particles; k++) assert_true(isfinite(x[k]));
+    double *x = positions_of(&s, scene.particles.count), square = 0;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) assert_true(isfinite(x[k]));
     for (size_t d = 0; d < 3; d++) square += (x[d] - x[3 + d]) * (x[d] - x[3 + d]);
     if (!(square > 0.05 * 0.05)) fail_msg("the two are %g m apart", sqrt(square));
     free(x);
@@ -262,21 +265,21 @@ static void test_bad_input(void **unused) {
     expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
     expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
     expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "differently");
-    scene.material.law = "stvk";
+    scene.material->law = "stvk";
     expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
-    scene.material.law = "hencky";
-    scene.material.nu = -0.2;
+    scene.material->law = "hencky";
+    scene.material->nu = -0.2;
     expect_refusal(&scene, "constraint=pair", PBD_BAD_INPUT, "nu >= 0");
-    scene.material.nu = 0.3;
-    scene.spacing = 0;
+    scene.material->nu = 0.3;
+    scene.particles.spacing = 0;
     expect_refusal(&scene, "", PBD_BAD_INPUT, "spacing");
-    scene.spacing = 0.1;
-    scene.particles = 0;
+    scene.particles.spacing = 0.1;
+    scene.particles.count = 0;
     expect_refusal(&scene, "", PBD_BAD_INPUT, "no particles");
-    scene.particles = 36;
-    scene.collider = calloc(1, sizeof *scene.collider);
-    scene.collider->shape = PBD_SPHERE;
-    scene.colliders = 1;
+    scene.particles.count = 36;
+    scene.colliders.item = calloc(1, sizeof *scene.colliders.item);
+    scene.colliders.item->shape = PBD_SPHERE;
+    scene.colliders.count = 1;
     expect_refusal(&scene, "", PBD_BAD_INPUT, "radius");
     pbd_scene_free(&scene);
 }
@@ -287,7 +290,7 @@ static void test_long_steps_are_warned_of(void **unused) {
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
-    for (size_t p = 0; p < scene.particles; p++) scene.velocities[3 * p] = 100;
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 100;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
     check_steps(&s, 4e-4, 2);
     assert_int_equal(s.result.warnings, 0);

@@ -53,18 +53,18 @@ UNUSED static pbd_status try_case(trial *t, const char *name, const char *words)
     pbd_values_free(&unused);
     status = pbd_case_build(t->c, &t->values, &t->scene);
     if (status.code == PBD_OK) return status;
-    assert_null(t->scene.positions); /* a case that refuses leaves nothing behind */
+    assert_null(t->scene.particles.positions); /* a case that refuses leaves nothing behind */
     pbd_values_free(&t->values);
     return status;
 }
 
 UNUSED static void open_case(trial *t, const char *name, const char *words) {
     check_ok(try_case(t, name, words));
-    const size_t n = 3 * t->scene.particles;
+    const size_t n = 3 * t->scene.particles.count;
     t->recorder = pbd_recorder_create(&t->result, NULL);
     t->x = malloc((n + 1) * sizeof *t->x);
     t->v = calloc(n + 1, sizeof *t->v);
-    memcpy(t->x, t->scene.positions, n * sizeof *t->x);
+    memcpy(t->x, t->scene.particles.positions, n * sizeof *t->x);
     t->x[n] = t->v[n] = NAN;
 }
 
@@ -99,7 +99,9 @@ UNUSED static double told_metric(const trial *t, const char *name) {
     return metric->value;
 }
 
-UNUSED static void back_to_rest(trial *t) { memcpy(t->x, t->scene.positions, 3 * t->scene.particles * sizeof *t->x); }
+UNUSED static void back_to_rest(trial *t) {
+    memcpy(t->x, t->scene.particles.positions, 3 * t->scene.particles.count * sizeof *t->x);
+}
 
 /* What a case measures at rest: a reference that knows no state. */
 UNUSED static double reference(const char *name, const char *words, const char *metric) {

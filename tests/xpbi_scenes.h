@@ -13,24 +13,24 @@
 UNUSED static void make_lattice(pbd_scene *scene, const size_t n[3], double jitter, double uneven) {
     uint64_t seed = 7;
     const size_t count = n[0] * n[1] * n[2];
-    *scene = (pbd_scene){.particles = count, .spacing = 0.1, .extent = 0.1 * (double)n[0]};
-    scene->positions = calloc(3 * count + 1, sizeof(double));
-    scene->velocities = calloc(3 * count + 1, sizeof(double));
-    scene->masses = calloc(count + 1, sizeof(double));
-    scene->volumes = calloc(count + 1, sizeof(double));
-    scene->material = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
+    *scene = (pbd_scene){.particles.count = count, .particles.spacing = 0.1, .extent = 0.1 * (double)n[0]};
+    scene->particles.positions = calloc(3 * count + 1, sizeof(double));
+    scene->particles.velocities = calloc(3 * count + 1, sizeof(double));
+    scene->particles.masses = calloc(count + 1, sizeof(double));
+    scene->particles.volumes = calloc(count + 1, sizeof(double));
+    scene->material[0] = (pbd_material){.E = 1e4, .nu = 0.3, .density = 1000, .law = "hencky"};
     for (size_t p = 0; p < count; p++) {
         const size_t at[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
         for (size_t d = 0; d < 3; d++)
-            scene->positions[3 * p + d] = 0.1 * ((double)at[d] + jitter * noise(&seed)) - 0.23;
-        scene->volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
-        scene->masses[p] = 1 + uneven * noise(&seed);
+            scene->particles.positions[3 * p + d] = 0.1 * ((double)at[d] + jitter * noise(&seed)) - 0.23;
+        scene->particles.volumes[p] = 1e-3 * (1 + uneven * noise(&seed));
+        scene->particles.masses[p] = 1 + uneven * noise(&seed);
     }
 }
 
 UNUSED static void set_noise_velocities(pbd_scene *scene, double size) {
     uint64_t seed = 21;
-    for (size_t k = 0; k < 3 * scene->particles; k++) scene->velocities[k] = size * noise(&seed);
+    for (size_t k = 0; k < 3 * scene->particles.count; k++) scene->particles.velocities[k] = size * noise(&seed);
 }
 
 /* ---- Formulas ---------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ UNUSED static void wendland_gradient(const double d[3], double r, double out[3])
 }
 
 UNUSED static xpbi_formulas formulas_at(const pbd_scene *s, const double *x, double r) {
-    xpbi_formulas f = {s->particles, calloc(3 * s->particles * s->particles, sizeof(double))};
+    xpbi_formulas f = {s->particles.count, calloc(3 * s->particles.count * s->particles.count, sizeof(double))};
     for (size_t p = 0; p < f.n; p++) {
         double moment[3][3] = {{0}}, l[3][3];
         for (size_t b = 0; b < f.n; b++) {
@@ -68,13 +68,13 @@ UNUSED static xpbi_formulas formulas_at(const pbd_scene *s, const double *x, dou
             for (size_t k = 0; k < 3; k++) d[k] = x[3 * b + k] - x[3 * p + k];
             wendland_gradient(d, r, a);
             for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) moment[i][j] += s->volumes[b] * a[i] * d[j];
+                for (int j = 0; j < 3; j++) moment[i][j] += s->particles.volumes[b] * a[i] * d[j];
         }
         invert3(moment, l);
         for (size_t b = 0; b < f.n; b++) {
             double *a = f.a + 3 * (f.n * p + b), g[3];
             for (int i = 0; i < 3; i++) g[i] = l[i][0] * a[0] + l[i][1] * a[1] + l[i][2] * a[2];
-            for (int i = 0; i < 3; i++) a[i] = s->volumes[b] * g[i];
+            for (int i = 0; i < 3; i++) a[i] = s->particles.volumes[b] * g[i];
         }
     }
     return f;
@@ -141,13 +141,13 @@ UNUSED static double *velocities_after(const pbd_scene *scene, const char *words
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
     check_steps(&s, dt, steps);
-    double *v = velocities_of(&s, scene->particles);
+    double *v = velocities_of(&s, scene->particles.count);
     solver_close(&s);
     return v;
 }
 
 UNUSED static void set_flow(pbd_scene *scene, const char *rule) {
-    set_flow_values(&scene->material, rule, "yield_stress=100 friction_angle=30 viscosity=10 power=1 xi=1");
+    set_flow_values(scene->material, rule, "yield_stress=100 friction_angle=30 viscosity=10 power=1 xi=1");
 }
 
 #endif

@@ -35,14 +35,15 @@ typedef struct affine_detail {
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status set_velocities(const pbd_values *values, const affine_detail *detail, pbd_scene *scene) {
-    const double most = pbd_real(values, "noise") * detail->rate * scene->spacing;
+    const double most = pbd_real(values, "noise") * detail->rate * scene->particles.spacing;
     uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 77;
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t k = 0; k < 3 * scene->particles; k++) {
-        const double *x = scene->positions + k / 3 * 3, *row = detail->A + 3 * (k % 3);
-        scene->velocities[k] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
-        if (most > 0) scene->velocities[k] += most * body_noise(&seed);
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t k = 0; k < 3 * scene->particles.count; k++) {
+        const double *x = scene->particles.positions + k / 3 * 3, *row = detail->A + 3 * (k % 3);
+        scene->particles.velocities[k] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+        if (most > 0) scene->particles.velocities[k] += most * body_noise(&seed);
     }
     return pbd_ok();
 }
@@ -59,7 +60,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const solid body = shapes_solid(&s);
     detail->rate = pbd_real(values, "rate");
     for (int k = 0; k < 9; k++) detail->A[k] = detail->rate * pattern[pbd_choice(values, "motion")][k];
-    scene->material = particle_material(values);
+    scene->material[0] = particle_material(values);
     scene->duration = detail->duration = pbd_real(values, "duration");
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     const double off = pbd_real(values, "jitter") * detail->particles.spacing;
@@ -87,12 +88,12 @@ static void tell(pbd_recorder *recorder, const char *name, double value) {
 static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
                                    pbd_recorder *recorder) {
     const affine_detail *detail = scene->detail;
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     double *x = NULL, *told = malloc((27 * n + 1) * sizeof *told), *exact = told + 9 * n, *placed = told + 18 * n;
     if (!told) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", n);
     for (size_t k = 0; k < 9 * n; k++) exact[k] = (k % 9 % 4 == 0) + detail->duration * detail->A[k % 9];
     pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) status = kernel_gradients(scene, scene->spacing, x, placed);
+    if (status.code == PBD_OK) status = kernel_gradients(scene, scene->particles.spacing, x, placed);
     free(x);
     if (status.code == PBD_OK) {
         const double size = distance_of(exact, NULL, n);
@@ -114,7 +115,7 @@ static pbd_status record_conflicts(const pbd_scene *scene, pbd_recorder *recorde
     } colours[] = {{"conflicts_8_of_2r", 2, 2}, {"conflicts_8_of_4r", 4, 2}, {"conflicts_27_of_2r", 2, 3}};
     for (size_t k = 0; k < sizeof colours / sizeof *colours; k++) {
         double share;
-        PBD_TRY(kernel_conflicts(scene, scene->spacing, colours[k].cell, colours[k].period, &share));
+        PBD_TRY(kernel_conflicts(scene, scene->particles.spacing, colours[k].cell, colours[k].period, &share));
         tell(recorder, colours[k].name, share);
     }
     return pbd_ok();
@@ -124,7 +125,8 @@ static pbd_status record_conflicts(const pbd_scene *scene, pbd_recorder *recorde
 static pbd_status record_derivatives(const pbd_scene *scene, pbd_recorder *recorder) {
     const affine_detail *detail = scene->detail;
     kernel_derivatives d;
-    PBD_TRY(kernel_differences(scene, scene->spacing, scene->velocities, 0.1 / detail->rate, 20, &d));
+    PBD_TRY(
+        kernel_differences(scene, scene->particles.spacing, scene->particles.velocities, 0.1 / detail->rate, 20, &d));
     tell(recorder, "derivative_error", d.fixed);
     tell(recorder, "derivative_error_moving_kernels", d.moving);
     tell(recorder, "moving_kernels_change", d.change);

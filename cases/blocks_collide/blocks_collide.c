@@ -34,9 +34,11 @@ typedef struct blocks_detail {
 
 static pbd_status set_speeds(const pbd_values *values, pbd_scene *scene) {
     const double speed = pbd_real(values, "speed");
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i] = scene->body[i] == 0 ? speed : -speed;
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->particles.velocities[3 * i] = scene->particles.body[i] == 0 ? speed : -speed;
     return pbd_ok();
 }
 
@@ -59,7 +61,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(particle_scene_make(&detail->particles, 2, place, scene));
     /* Ten looks while they come a spacing nearer, but not more than 500 in all. */
     scene->observe_every =
-        fmin(scene->duration / GRANULAR_LOOKS, 0.1 * scene->spacing / fmax(2 * detail->speed, 1e-300));
+        fmin(scene->duration / GRANULAR_LOOKS, 0.1 * scene->particles.spacing / fmax(2 * detail->speed, 1e-300));
     scene->observe_every = fmax(scene->observe_every, scene->duration / 500);
     PBD_TRY(set_speeds(values, scene));
     PBD_TRY(granular_set_radii(values, &detail->particles, scene));
@@ -74,8 +76,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* The least distance between particles of the two, m, by their extents along x: they face each other as they fly. */
 static double gap_between(const pbd_scene *scene, const double *x) {
     double left = -INFINITY, right = INFINITY;
-    for (size_t i = 0; i < scene->particles; i++) {
-        if (scene->body[i] == 0)
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (scene->particles.body[i] == 0)
             left = fmax(left, x[3 * i]);
         else
             right = fmin(right, x[3 * i]);
@@ -85,12 +87,12 @@ static double gap_between(const pbd_scene *scene, const double *x) {
 
 /* Mean velocities of the two along x. Equal masses: the mean over the particles is that over the mass. */
 static pbd_status mean_speeds(const pbd_scene *scene, const pbd_method *method, const void *state, double out[2]) {
-    double *v = malloc((3 * scene->particles + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles);
+    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_VELOCITIES, v);
     out[0] = out[1] = 0;
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++)
-        out[scene->body[i]] += v[3 * i] / (0.5 * (double)scene->particles);
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++)
+        out[scene->particles.body[i]] += v[3 * i] / (0.5 * (double)scene->particles.count);
     free(v);
     return status;
 }
@@ -110,14 +112,14 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     blocks_detail *detail = scene->detail;
     double *x, speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));
-    const double gap = gap_between(scene, x) / scene->spacing;
+    const double gap = gap_between(scene, x) / scene->particles.spacing;
     pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
     free(x);
     PBD_TRY(status);
     pbd_series(recorder, "gap", "value", "1", &gap, 1, 1);
     status = mean_speeds(scene, method, state, speeds);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
-    feel(detail, speeds, gap * scene->spacing, time);
+    feel(detail, speeds, gap * scene->particles.spacing, time);
     pbd_series(recorder, "closing_speed", "value", "m/s", &(double){speeds[0] - speeds[1]}, 1, 1);
     return status;
 }
@@ -127,13 +129,13 @@ static void record_contact(const pbd_scene *scene, pbd_recorder *recorder) {
     if (!(detail->speed > 0)) return;
     pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, detail->drift / detail->speed);
     if (isnan(detail->felt_at)) return;
-    pbd_metric(recorder, "contact_distance", "1", PBD_STATE, detail->felt_at / scene->spacing);
+    pbd_metric(recorder, "contact_distance", "1", PBD_STATE, detail->felt_at / scene->particles.spacing);
     pbd_metric(recorder, "contact_time", "s", PBD_STATE, detail->felt_time);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const blocks_detail *detail = scene->detail;
-    const double size = cbrt((double)detail->particles.count) * scene->spacing;
+    const double size = cbrt((double)detail->particles.count) * scene->particles.spacing;
     const mass_box box = {{-2 * size, -2 * size, 0}, {2 * size, 2 * size, size}, {16, 16, 8}};
     double *x, speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));

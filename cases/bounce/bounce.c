@@ -59,21 +59,21 @@ static void turn_onto_corner(double x[3]) {
 static void place(int pose, double gap, pbd_scene *scene, double *height) {
     double lowest = INFINITY, highest = -INFINITY;
     if (pose == POSE_END) beam_hang(scene);
-    for (size_t i = 0; i < scene->particles; i++) {
-        double *x = scene->positions + 3 * i;
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        double *x = scene->particles.positions + 3 * i;
         if (pose == POSE_CORNER) turn_onto_corner(x);
         lowest = fmin(lowest, x[2]);
         highest = fmax(highest, x[2]);
     }
-    for (size_t i = 0; i < scene->particles; i++) scene->positions[3 * i + 2] += gap - lowest;
+    for (size_t i = 0; i < scene->particles.count; i++) scene->particles.positions[3 * i + 2] += gap - lowest;
     *height = highest - lowest;
 }
 
 static pbd_status add_floor(double friction, pbd_scene *scene) {
-    scene->collider = calloc(1, sizeof *scene->collider);
-    if (!scene->collider) return pbd_error(PBD_FAILED, "out of memory for a floor");
-    scene->colliders = 1;
-    *scene->collider =
+    scene->colliders.item = calloc(1, sizeof *scene->colliders.item);
+    if (!scene->colliders.item) return pbd_error(PBD_FAILED, "out of memory for a floor");
+    scene->colliders.count = 1;
+    *scene->colliders.item =
         (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction};
     return pbd_ok();
 }
@@ -81,15 +81,15 @@ static pbd_status add_floor(double friction, pbd_scene *scene) {
 static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
     seen now = {.lowest = INFINITY, .energy = body_strain_at(scene, x).energy};
     double mass = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        const double m = scene->masses[i];
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const double m = scene->particles.masses[i];
         double square = 0;
         for (size_t d = 0; d < 3; d++) {
             square += v[3 * i + d] * v[3 * i + d];
             now.velocity[d] += m * v[3 * i + d];
         }
         now.motion += 0.5 * m * square;
-        now.energy += m * (0.5 * square - scene->gravity[2] * x[3 * i + 2]);
+        now.energy += m * (0.5 * square - scene->loads.gravity[2] * x[3 * i + 2]);
         now.lowest = fmin(now.lowest, x[3 * i + 2]);
         if (!(sqrt(square) <= now.fastest)) now.fastest = sqrt(square);
         mass += m;
@@ -101,14 +101,15 @@ static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
 
 static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     bounce_detail *detail = scene->detail;
-    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
+    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
     place(pbd_choice(values, "pose"), pbd_real(values, "gap"), scene, &detail->height);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "v0");
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->particles.velocities[3 * i + 2] = -pbd_real(values, "v0");
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LOOKS;
-    detail->first = look_at(scene, scene->positions, scene->velocities);
+    detail->first = look_at(scene, scene->particles.positions, scene->particles.velocities);
     detail->highest_energy = detail->first.energy;
     detail->touched = detail->left = -1;
     return add_floor(pbd_real(values, "friction"), scene);
@@ -166,7 +167,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 /* A wave of pressure runs up a slender bar and comes back as one of tension, which lifts it. */
 static double wave_time(const pbd_scene *scene, double height) {
-    return 2 * height / sqrt(scene->material.E / scene->material.density);
+    return 2 * height / sqrt(scene->material->E / scene->material->density);
 }
 
 static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, pbd_recorder *recorder) {
@@ -185,7 +186,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     const double error = body_shape_error(scene, x);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_ERROR, error);
-    const double folded = (double)body_strain_at(scene, x).inverted / (double)scene->tets;
+    const double folded = (double)body_strain_at(scene, x).inverted / (double)scene->tets.count;
     pbd_metric(recorder, "folded_fraction", "1", PBD_ERROR, folded);
     pbd_metric(recorder, "collapsed", "1", PBD_ERROR, !(error <= LOST) || folded > FOLDED);
     body_record_strain(scene, x, recorder);

@@ -35,14 +35,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
     shapes_place(&s, pbd_real(values, "size"), stay);
     const solid body = shapes_solid(&s);
-    scene->material = particle_material(values);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
-    const double apart = pbd_real(values, "self_distance") * scene->spacing;
+    const double apart = pbd_real(values, "self_distance") * scene->particles.spacing;
     detail->watch = particle_watch_start(particle_radius(values, &detail->particles), apart);
     if (pbd_choice(values, "self_contact")) scene->contact.self_distance = apart;
     if (!pbd_choice(values, "ground")) return pbd_ok();

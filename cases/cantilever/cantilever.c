@@ -82,8 +82,8 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     cantilever_detail *detail = scene->detail;
     const double gravity = pbd_real(values, "gravity");
     detail->size = *size;
-    detail->timoshenko = timoshenko_tip(&scene->material, size, gravity);
-    scene->gravity[2] = -gravity;
+    detail->timoshenko = timoshenko_tip(scene->material, size, gravity);
+    scene->loads.gravity[2] = -gravity;
     PBD_TRY(look_up_reference(values, detail));
     const double duration = pbd_real(values, "duration");
     const bool moves = pbd_choice(values, "mode") == 1;
@@ -107,7 +107,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     double *x, tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_tip(&detail->size, x, tip);
-    beam_tip(&detail->size, scene->positions, rest);
+    beam_tip(&detail->size, scene->particles.positions, rest);
     free(x);
     const double sunk = rest[2] - tip[2];
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
@@ -117,12 +117,12 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const cantilever_detail *detail = scene->detail;
-    double *x = malloc((3 * scene->particles + 1) * sizeof *x), tip[3], rest[3];
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x), tip[3], rest[3];
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_POSITIONS, x);
     if (status.code == PBD_OK) {
         beam_tip(&detail->size, x, tip);
-        beam_tip(&detail->size, scene->positions, rest);
+        beam_tip(&detail->size, scene->particles.positions, rest);
         pbd_metric(recorder, "tip_deflection", "m", PBD_STATE, rest[2] - tip[2]);
         pbd_metric(recorder, "tip_shortening", "m", PBD_STATE, rest[0] - tip[0]);
         if (detail->timoshenko > 0)

@@ -30,9 +30,9 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     PBD_TRY(body_start_at_rest(scene));
     uint64_t seed = (uint64_t)pbd_integer(values, "seed");
     const double noise = pbd_real(values, "noise") * size->width / size->across;
-    for (size_t i = 0; i < scene->particles; i++) {
-        squash(pbd_choice(values, "start"), size->length, scene->start + 3 * i);
-        for (size_t d = 0; d < 3; d++) scene->start[3 * i + d] += noise * body_noise(&seed);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        squash(pbd_choice(values, "start"), size->length, scene->particles.start + 3 * i);
+        for (size_t d = 0; d < 3; d++) scene->particles.start[3 * i + d] += noise * body_noise(&seed);
     }
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;

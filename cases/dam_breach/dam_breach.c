@@ -93,8 +93,8 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
     sampling both = {.count = n, .spacing = sand->spacing, .volume = sand->volume};
     const placement here = placement_at(0, 0, 0);
     both.position = malloc((3 * n + 1) * sizeof *both.position);
-    scene->matter = malloc(n + 1);
-    if (!both.position || !scene->matter) {
+    scene->particles.material = malloc(n + 1);
+    if (!both.position || !scene->particles.material) {
         free(both.position);
         return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
     }
@@ -107,10 +107,10 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
     if (!scene->contact.radius) return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
     for (size_t i = 0; i < n; i++) {
         const bool grain = i < sand->count;
-        scene->matter[i] = grain ? PBD_CONTINUUM : PBD_FLUID;
-        scene->volumes[i] = grain ? sand->volume : water->volume;
-        scene->masses[i] = scene->volumes[i] * (grain ? scene->material.density : scene->fluid.density);
-        scene->contact.radius[i] = (grain ? sand->site ? 0.4 : 0.3 : 0.25) * scene->spacing;
+        scene->particles.material[i] = !grain;
+        scene->particles.volumes[i] = grain ? sand->volume : water->volume;
+        scene->particles.masses[i] = scene->particles.volumes[i] * scene->material[!grain].density;
+        scene->contact.radius[i] = (grain ? sand->site ? 0.4 : 0.3 : 0.25) * scene->particles.spacing;
     }
     return pbd_ok();
 }
@@ -154,7 +154,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     d->notch = pbd_real(values, "notch") * d->height;
     d->level = pbd_real(values, "water") * d->height;
     granular_set_material(values, scene);
-    scene->fluid = (pbd_fluid){pbd_real(values, "water_density"), pbd_real(values, "water_viscosity")};
+    scene->material[1] = (pbd_material){.matter = PBD_FLUID,
+                                        .density = pbd_real(values, "water_density"),
+                                        .viscosity = pbd_real(values, "water_viscosity")};
+    scene->materials = 2;
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(fill_bodies(values, d, scene));
@@ -189,8 +192,8 @@ static double weight_between(const fullness *f, size_t i, size_t j, double squar
 static void add_pair(void *to, size_t i, size_t j, double square) {
     fullness *f = to;
     const double w = weight_between(f, i, j, square);
-    f->full[i] += f->scene->volumes[j] * w;
-    f->full[j] += f->scene->volumes[i] * w;
+    f->full[i] += f->scene->particles.volumes[j] * w;
+    f->full[j] += f->scene->particles.volumes[i] * w;
 }
 
 static double lattice_sum(double spacing, double support) {
@@ -205,21 +208,21 @@ static double lattice_sum(double spacing, double support) {
 
 /* Of the first `count` particles by themselves; to be freed. */
 static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size_t count, double **out) {
-    const double support = 2.5 * scene->spacing;
+    const double support = 2.5 * scene->particles.spacing;
     fullness f = {.scene = scene,
                   .x = x,
                   .support = support,
-                  .per_lattice = 1 / lattice_sum(scene->spacing, support),
+                  .per_lattice = 1 / lattice_sum(scene->particles.spacing, support),
                   .far = malloc((WALLS * count + 1) * sizeof *f.far),
                   .full = calloc(count + 1, sizeof *f.full)};
     pbd_status status = f.far && f.full ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
     for (size_t k = 0; k < WALLS * count && status.code == PBD_OK; k++) {
-        const pbd_collider *wall = &scene->collider[k % WALLS];
+        const pbd_collider *wall = &scene->colliders.item[k % WALLS];
         f.far[k] = 0;
         for (size_t d = 0; d < 3; d++) f.far[k] += (x[3 * (k / WALLS) + d] - wall->centre[d]) * wall->axis[2][d];
     }
     for (size_t i = 0; i < count && status.code == PBD_OK; i++)
-        f.full[i] = scene->volumes[i] * weight_between(&f, i, i, 0);
+        f.full[i] = scene->particles.volumes[i] * weight_between(&f, i, i, 0);
     if (status.code == PBD_OK) status = near_pairs_visit(x, count, support, add_pair, &f);
     free(f.far);
     if (status.code != PBD_OK) free(f.full);
@@ -255,7 +258,7 @@ static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t
         d.square[i] = d.surface[i] ? 0 : INFINITY;
     }
     if (status.code == PBD_OK)
-        status = near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->spacing, note_surface, &d);
+        status = near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->particles.spacing, note_surface, &d);
     for (size_t i = 0; i < count && status.code == PBD_OK; i++) d.square[i] = sqrt(d.square[i]);
     free(d.surface);
     free(full);
@@ -267,13 +270,13 @@ static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t
 /* What water has given to sand since the last look, by how deep in the sand it was given. */
 static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, const pbd_method *method,
                                    const void *state, const double *x) {
-    double *depth = NULL, *now = malloc((3 * scene->particles + 1) * sizeof *now);
+    double *depth = NULL, *now = malloc((3 * scene->particles.count + 1) * sizeof *now);
     pbd_status status = now ? method->read(state, PBD_EXCHANGE, now)
-                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     if (status.code == PBD_OK) status = measure_depths(scene, x, d->sand, &depth);
     for (size_t i = 0; i < d->sand && status.code == PBD_OK; i++) {
         const double *e = now + 3 * i, *was = d->exchange + 3 * i;
-        const int bin = (int)fmin(depth[i] / scene->spacing, BINS - 1);
+        const int bin = (int)fmin(depth[i] / scene->particles.spacing, BINS - 1);
         d->by_depth[bin] += sqrt((e[0] - was[0]) * (e[0] - was[0]) + (e[1] - was[1]) * (e[1] - was[1]) +
                                  (e[2] - was[2]) * (e[2] - was[2]));
         d->sand_by_depth[bin]++;
@@ -288,10 +291,10 @@ static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, con
 
 static pbd_status look_at_water(breach_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     double *full, sum = 0;
-    PBD_TRY(measure_fullness(scene, x, scene->particles, &full));
-    for (size_t i = d->sand; i < scene->particles; i++) sum += fmax(full[i] - 1, 0);
+    PBD_TRY(measure_fullness(scene, x, scene->particles.count, &full));
+    for (size_t i = d->sand; i < scene->particles.count; i++) sum += fmax(full[i] - 1, 0);
     free(full);
-    d->compressed = sum / (double)(scene->particles - d->sand);
+    d->compressed = sum / (double)(scene->particles.count - d->sand);
     d->most_compressed = fmax(d->most_compressed, d->compressed);
     pbd_series(recorder, "water_compression", "value", "1", &d->compressed, 1, 1);
     return pbd_ok();
@@ -300,14 +303,14 @@ static pbd_status look_at_water(breach_detail *d, const pbd_scene *scene, const 
 static void look_at_dam(breach_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     double across[2] = {0}, top = 0;
     size_t beyond;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double *at = x + 3 * i;
         const bool grain = i < d->sand, middle = fabs(at[1]) < 0.25 * NOTCH * d->height;
         across[grain] += at[0] > far_foot(d);
         if (grain && middle && fabs(at[0] - crest_from(d) - 0.5 * CREST * d->height) < 0.5 * CREST * d->height)
-            top = fmax(top, at[2] + 0.5 * scene->spacing);
+            top = fmax(top, at[2] + 0.5 * scene->particles.spacing);
     }
-    d->water_across = across[0] / (double)(scene->particles - d->sand);
+    d->water_across = across[0] / (double)(scene->particles.count - d->sand);
     d->sand_across = across[1] / (double)d->sand;
     d->crest = top / d->height;
     d->deepest = fmax(d->deepest, particle_deepest(scene, x, &beyond));
@@ -319,13 +322,13 @@ static void look_at_dam(breach_detail *d, const pbd_scene *scene, const double *
 /* Those within three quarters of a spacing of the middle plane, and from above all water and sand, thinned. */
 static void draw(breach_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
     char slice[32], plan[32];
-    const size_t every = scene->particles / PICTURE + 1;
+    const size_t every = scene->particles.count / PICTURE + 1;
     if (d->frame >= FRAMES || time < scene->duration * d->frame / (FRAMES - 1) - 1e-9) return;
     snprintf(slice, sizeof slice, "slice_%d", d->frame);
     snprintf(plan, sizeof plan, "plan_%d", d->frame++);
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double *at = x + 3 * i, matter = i < d->sand ? 0 : 1;
-        const bool near = fabs(at[1]) < 0.75 * scene->spacing;
+        const bool near = fabs(at[1]) < 0.75 * scene->particles.spacing;
         for (int k = 0; k < 3 && (near || i % every == 0); k++) {
             static const char *const axis[] = {"x", "y", "z"};
             if (near) pbd_series(recorder, slice, axis[k], "m", &at[k], 1, 1);
@@ -372,9 +375,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     free(x);
-    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
     pbd_metric(recorder, "sand_particles", "1", PBD_STATE, (double)d->sand);
-    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     liquid_record(&d->watch, recorder);
     if (!d->watch.looked) return pbd_ok();
     pbd_metric(recorder, "water_compression", "1", PBD_ERROR, d->compressed);

@@ -72,9 +72,9 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status find_front(const pbd_scene *scene, const double *x, double *out) {
     pieces all;
     *out = 0;
-    PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, 1, &all));
-    for (size_t i = 0; i < scene->particles; i++)
-        if (all.of[i] == all.main) *out = fmax(*out, x[3 * i] + 0.5 * scene->spacing);
+    PBD_TRY(granular_pieces(x, scene->particles.count, 1.8 * scene->particles.spacing, 1, &all));
+    for (size_t i = 0; i < scene->particles.count; i++)
+        if (all.of[i] == all.main) *out = fmax(*out, x[3 * i] + 0.5 * scene->particles.spacing);
     granular_free_pieces(&all);
     return pbd_ok();
 }
@@ -126,8 +126,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const dam_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     liquid_record(&detail->watch, recorder);
     if (detail->watch.looked) record_front(detail, recorder);
     granular_record_slice(scene, x, recorder);

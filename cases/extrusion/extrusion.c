@@ -54,11 +54,11 @@ static pbd_status add_mould(const pbd_values *values, const extrusion_detail *de
         piston->end = fmax(filling - pbd_real(values, "left"), 1e-9 * filling) / speed;
     }
     /* Its own ends are out of the way. */
-    pbd_collider *wall = &scene->collider[scene->colliders++];
+    pbd_collider *wall = &scene->colliders.item[scene->colliders.count++];
     *wall = standing(PBD_CYLINDER, radius, radius, 4 * (filling + drop), friction);
     wall->container = true;
-    scene->collider[scene->colliders++] = standing(PBD_PERFORATED_PLATE, pbd_real(values, "hole_radius"),
-                                                   0.5 * pbd_real(values, "pitch"), half_plate, friction);
+    scene->colliders.item[scene->colliders.count++] = standing(PBD_PERFORATED_PLATE, pbd_real(values, "hole_radius"),
+                                                               0.5 * pbd_real(values, "pitch"), half_plate, friction);
     return pbd_ok();
 }
 
@@ -90,8 +90,8 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     size_t under = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    for (size_t i = 0; i < scene->particles; i++) under += x[3 * i + 2] < detail->under;
-    detail->pressed = (double)under / (double)scene->particles;
+    for (size_t i = 0; i < scene->particles.count; i++) under += x[3 * i + 2] < detail->under;
+    detail->pressed = (double)under / (double)scene->particles.count;
     if (status.code == PBD_OK) pbd_series(recorder, "share_pressed", "value", "1", &detail->pressed, 1, 1);
     free(x);
     return status;
@@ -102,14 +102,14 @@ static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene
                                  pbd_recorder *recorder) {
     pieces found;
     size_t count = 0;
-    double *under = malloc((3 * scene->particles + 1) * sizeof *under);
-    if (!under) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) {
+    double *under = malloc((3 * scene->particles.count + 1) * sizeof *under);
+    if (!under) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) {
         if (!(x[3 * i + 2] < detail->under)) continue;
         for (size_t d = 0; d < 3; d++) under[3 * count + d] = x[3 * i + d];
         count++;
     }
-    const pbd_status status = granular_pieces(under, count, 1.8 * scene->spacing, 12, &found);
+    const pbd_status status = granular_pieces(under, count, 1.8 * scene->particles.spacing, 12, &found);
     free(under);
     PBD_TRY(status);
     pbd_metric(recorder, "noodles", "1", PBD_STATE, (double)found.pieces);

@@ -95,13 +95,13 @@ static pbd_status outside_of(const element_shape *s, surface *out) {
 
 pbd_status surface_of(const pbd_scene *scene, surface *out) {
     *out = (surface){0};
-    const element_shape hexes = {scene->hexes, scene->hex, 8, 6, 4, hex_face};
-    const element_shape tets = {scene->tets, scene->tet, 4, 4, 3, tet_face};
+    const element_shape hexes = {scene->hexes.count, scene->hexes.corner, 8, 6, 4, hex_face};
+    const element_shape tets = {scene->tets.count, scene->tets.corner, 4, 4, 3, tet_face};
     if (hexes.elements > 0) return outside_of(&hexes, out);
     if (tets.elements > 0) return outside_of(&tets, out);
-    PBD_TRY(allocate(scene->triangles, out));
-    for (size_t t = 0; t < scene->triangles; t++)
-        add_triangle(scene->triangle + 3 * t, (const int[]){0, 1, 2}, (uint32_t)t, out);
+    PBD_TRY(allocate(scene->triangles.count, out));
+    for (size_t t = 0; t < scene->triangles.count; t++)
+        add_triangle(scene->triangles.corner + 3 * t, (const int[]){0, 1, 2}, (uint32_t)t, out);
     return pbd_ok();
 }
 

@@ -39,7 +39,7 @@ typedef struct thread_detail {
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static size_t slab_of(const thread_detail *detail, const pbd_scene *scene, size_t particle) {
-    const double up = (scene->positions[3 * particle + 2] - detail->foot) / (0.5 * detail->diameter);
+    const double up = (scene->particles.positions[3 * particle + 2] - detail->foot) / (0.5 * detail->diameter);
     return (size_t)fmin(fmax(up, 0), (double)detail->slabs - 1);
 }
 
@@ -47,14 +47,14 @@ static pbd_status make_slabs(const thread_detail *detail, const pbd_scene *scene
     slab *list = calloc(detail->slabs + 1, sizeof *list);
     *out = list;
     if (!list) return pbd_error(PBD_FAILED, "out of memory for %zu slabs of a thread", detail->slabs);
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         slab *s = &list[slab_of(detail, scene, i)];
         s->count++;
         for (size_t d = 0; d < 3; d++) s->centre[d] += x[3 * i + d];
     }
     for (size_t k = 0; k < detail->slabs; k++)
         for (size_t d = 0; d < 3; d++) list[k].centre[d] /= fmax(list[k].count, 1);
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         slab *s = &list[slab_of(detail, scene, i)];
         for (size_t d = 0; d < 3; d++) s->square += pow(x[3 * i + d] - s->centre[d], 2) / s->count;
     }
@@ -74,9 +74,11 @@ static void disturb(const pbd_values *values, sampling *s) {
 }
 
 static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
 }
 
@@ -106,7 +108,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(make_thread(values, detail, scene));
     PBD_TRY(set_speed(values, scene));
-    const pbd_status status = make_slabs(detail, scene, scene->positions, &list);
+    const pbd_status status = make_slabs(detail, scene, scene->particles.positions, &list);
     if (status.code == PBD_OK) detail->start_square = mean_square(detail, list);
     free(list);
     PBD_TRY(status);
@@ -160,17 +162,17 @@ static turning turning_of(const thread_detail *detail, const slab *list) {
 
 /* Mean of the Frobenius norm of the deviator of log F's stretches: the strain that would come back. */
 static pbd_status elastic_strain(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
-    double *F = malloc((9 * scene->particles + 1) * sizeof *F);
+    double *F = malloc((9 * scene->particles.count + 1) * sizeof *F);
     *out = 0;
-    if (!F) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles);
+    if (!F) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
         const double *f = F + 9 * i;
         const svd3 parts =
             mat3_svd(mat3_make(vec3_make(f[0], f[3], f[6]), vec3_make(f[1], f[4], f[7]), vec3_make(f[2], f[5], f[8])));
         const double e[3] = {log(parts.s.x), log(parts.s.y), log(fabs(parts.s.z))}, third = (e[0] + e[1] + e[2]) / 3;
         const double norm = sqrt(pow(e[0] - third, 2) + pow(e[1] - third, 2) + pow(e[2] - third, 2));
-        *out += norm / (double)scene->particles;
+        *out += norm / (double)scene->particles.count;
     }
     free(F);
     return status;

@@ -63,8 +63,8 @@ static void add_hand(const pbd_values *values, pbd_scene *scene) {
     const double root[3] = {x + 0.3 * hand, -side, knuckles}, end[3] = {x + 0.7 * hand, -side, knuckles - 0.5 * hand};
     particle_add_capsule(scene, root, end, radius, friction);
     const double lasts = sweep > 0 ? sweep / speed : 0;
-    for (size_t c = WALLS; c < scene->colliders && lasts > 0; c++) {
-        pbd_collider *part = &scene->collider[c];
+    for (size_t c = WALLS; c < scene->colliders.count && lasts > 0; c++) {
+        pbd_collider *part = &scene->colliders.item[c];
         part->velocity[0] = speed;
         part->velocity[2] = -(dip + radius) / lasts;
         part->end = lasts;
@@ -101,12 +101,12 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* Share of the particles that are more than two spacings from where they began. */
 static double stirred_share(const pbd_scene *scene, const double *x) {
     size_t moved = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double square = 0;
-        for (size_t d = 0; d < 3; d++) square += pow(x[3 * i + d] - scene->positions[3 * i + d], 2);
-        moved += square > 4 * scene->spacing * scene->spacing;
+        for (size_t d = 0; d < 3; d++) square += pow(x[3 * i + d] - scene->particles.positions[3 * i + d], 2);
+        moved += square > 4 * scene->particles.spacing * scene->particles.spacing;
     }
-    return (double)moved / (double)scene->particles;
+    return (double)moved / (double)scene->particles.count;
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,

@@ -36,16 +36,16 @@ static double sag_of(const pbd_material *m, double angle, double weight, double 
 
 static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_scene *scene) {
     hanging_detail *detail = scene->detail;
-    unsigned char *mark = calloc(scene->particles + 1, 1);
+    unsigned char *mark = calloc(scene->particles.count + 1, 1);
     pbd_status status = pbd_error(PBD_FAILED, "out of memory for a hanging sheet");
     if (detail && mark) {
         const double gravity = pbd_real(values, "gravity");
         detail->size = *size;
         detail->sag =
-            sag_of(&scene->material, pbd_real(values, "fibre_angle"), scene->material.density * gravity, size->length);
-        hang(scene->positions, scene->particles);
-        hang(scene->material.fibre[0], 1);
-        scene->gravity[2] = -gravity;
+            sag_of(scene->material, pbd_real(values, "fibre_angle"), scene->material->density * gravity, size->length);
+        hang(scene->particles.positions, scene->particles.count);
+        hang(scene->material->fibre[0], 1);
+        scene->loads.gravity[2] = -gravity;
         body_set_motion(values, scene);
         for (int j = 0; j <= size->across; j++) mark[sheet_particle(size, 0, j)] = 1;
         status = body_hold(scene, mark);
@@ -67,8 +67,8 @@ static void lower_edge(const pbd_scene *scene, const double *x, double *sag, dou
     for (int j = 0; j <= size->across; j++) {
         const size_t at = 3 * (size_t)sheet_particle(size, size->along, j);
         const double share = sheet_edge_share(j, size->across);
-        *sag += share * (scene->positions[at + 2] - x[at + 2]);
-        *drift += share * (x[at + 1] - scene->positions[at + 1]);
+        *sag += share * (scene->particles.positions[at + 2] - x[at + 2]);
+        *drift += share * (x[at + 1] - scene->particles.positions[at + 1]);
     }
 }
 

@@ -46,12 +46,12 @@ static void press(const beam_size *size, double x, double radius, double weight,
         for (int i = 1; i < size->along; i++)
             for (int j = 0; j <= size->across; j++) {
                 const size_t p = beam_particle(size, i, j, size->deep);
-                const double off = hypot(scene->positions[3 * p] - x, scene->positions[3 * p + 1]);
-                if (pass == 1 && off <= radius) scene->forces[3 * p + 2] -= weight / (double)count;
+                const double off = hypot(scene->particles.positions[3 * p] - x, scene->particles.positions[3 * p + 1]);
+                if (pass == 1 && off <= radius) scene->loads.forces[3 * p + 2] -= weight / (double)count;
                 if (pass == 0 && off <= radius) count++;
                 if (off < least) least = off, nearest = p;
             }
-    if (count == 0) scene->forces[3 * nearest + 2] -= weight;
+    if (count == 0) scene->loads.forces[3 * nearest + 2] -= weight;
 }
 
 static pbd_status grow(void *array, size_t bytes) {
@@ -63,13 +63,13 @@ static pbd_status grow(void *array, size_t bytes) {
 
 /* Room for `balls` particles more, and for what contact needs to know of all. */
 static pbd_status make_room(long balls, pbd_scene *scene) {
-    const size_t n = scene->particles + (size_t)balls;
-    PBD_TRY(grow(&scene->positions, 3 * n * sizeof *scene->positions));
-    PBD_TRY(grow(&scene->forces, 3 * n * sizeof *scene->forces));
-    PBD_TRY(grow(&scene->masses, n * sizeof *scene->masses));
-    scene->body = calloc(n, sizeof *scene->body);
+    const size_t n = scene->particles.count + (size_t)balls;
+    PBD_TRY(grow(&scene->particles.positions, 3 * n * sizeof *scene->particles.positions));
+    PBD_TRY(grow(&scene->loads.forces, 3 * n * sizeof *scene->loads.forces));
+    PBD_TRY(grow(&scene->particles.masses, n * sizeof *scene->particles.masses));
+    scene->particles.body = calloc(n, sizeof *scene->particles.body);
     scene->contact.radius = calloc(n, sizeof *scene->contact.radius);
-    if (scene->body && scene->contact.radius) return pbd_ok();
+    if (scene->particles.body && scene->contact.radius) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory for the balls");
 }
 
@@ -78,8 +78,8 @@ static pbd_status make_room(long balls, pbd_scene *scene) {
 static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     const long balls = pbd_integer(values, "objects");
     const double radius = pbd_real(values, "object_radius"), mass = pbd_real(values, "object_mass");
-    const double node = 0.5 * scene->spacing, apart = size->length / (double)(balls + 1);
-    const size_t plate = scene->particles;
+    const double node = 0.5 * scene->particles.spacing, apart = size->length / (double)(balls + 1);
+    const size_t plate = scene->particles.count;
     if (!(mass > 0))
         return pbd_error(PBD_BAD_INPUT, "object_mass=%g: loading=falling needs balls of a mass above 0", mass);
     if (balls > 1 && apart < 2 * radius)
@@ -94,36 +94,36 @@ static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pb
         const double x[3] = {apart * (double)(n + 1), 0,
                              0.5 * size->thickness + node + radius + pbd_real(values, "drop_height")};
         for (size_t d = 0; d < 3; d++) {
-            scene->positions[3 * i + d] = x[d];
-            scene->forces[3 * i + d] = d == 2 ? -mass * pbd_real(values, "gravity") : 0;
+            scene->particles.positions[3 * i + d] = x[d];
+            scene->loads.forces[3 * i + d] = d == 2 ? -mass * pbd_real(values, "gravity") : 0;
         }
-        scene->masses[i] = mass;
-        scene->body[i] = (uint32_t)(n + 1);
+        scene->particles.masses[i] = mass;
+        scene->particles.body[i] = (uint32_t)(n + 1);
         scene->contact.radius[i] = radius;
     }
     scene->contact.between_bodies = true;
-    scene->bodies = (size_t)balls + 1;
-    scene->particles += (size_t)balls;
+    scene->particles.bodies = (size_t)balls + 1;
+    scene->particles.count += (size_t)balls;
     return pbd_ok();
 }
 
 static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     drop_detail *detail = scene->detail;
-    *detail = (drop_detail){.size = *size, .plate = scene->particles, .lowest = INFINITY};
+    *detail = (drop_detail){.size = *size, .plate = scene->particles.count, .lowest = INFINITY};
     if (size->along < 2)
         return pbd_error(PBD_BAD_INPUT,
                          "a plate of length=%g and width=%g with cells=%d is one cube long and completely fixed: use "
                          "more cells, or a longer plate",
                          size->length, size->width, size->across);
-    scene->material.yield_strain = pbd_real(values, "yield_strain");
-    scene->material.creep = pbd_real(values, "creep");
+    scene->material->yield_strain = pbd_real(values, "yield_strain");
+    scene->material->creep = pbd_real(values, "creep");
     scene->duration = pbd_real(values, "duration");
-    scene->forces_end = pbd_real(values, "load_time");
+    scene->loads.forces_end = pbd_real(values, "load_time");
     scene->observe_every = scene->duration / BODY_LOOKS;
-    if (!(scene->forces_end < scene->duration))
+    if (!(scene->loads.forces_end < scene->duration))
         return pbd_error(PBD_BAD_INPUT,
                          "load_time=%g is not below duration=%g: the objects must be removed before the end",
-                         scene->forces_end, scene->duration);
+                         scene->loads.forces_end, scene->duration);
     PBD_TRY(beam_hold_ends(scene, size));
     if (pbd_choice(values, "loading") == LOAD_FALLING) return drop_balls(values, size, scene);
     const long objects = pbd_integer(values, "objects");
@@ -146,7 +146,7 @@ static double deflection(const pbd_scene *scene, const double *x) {
     const drop_detail *detail = scene->detail;
     double now[3], rest[3];
     beam_layer_mean(&detail->size, x, detail->size.along / 2, now);
-    beam_layer_mean(&detail->size, scene->positions, detail->size.along / 2, rest);
+    beam_layer_mean(&detail->size, scene->particles.positions, detail->size.along / 2, rest);
     return rest[2] - now[2];
 }
 
@@ -154,25 +154,25 @@ static double deflection(const pbd_scene *scene, const double *x) {
 static pbd_scene plate_of(const pbd_scene *scene) {
     const drop_detail *detail = scene->detail;
     pbd_scene plate = *scene;
-    plate.particles = detail->plate;
+    plate.particles.count = detail->plate;
     return plate;
 }
 
 /* The balls' mean height, m; NaN without any. */
 static double ball_height(const pbd_scene *scene, const double *x) {
     const drop_detail *detail = scene->detail;
-    const double balls = (double)(scene->particles - detail->plate);
+    const double balls = (double)(scene->particles.count - detail->plate);
     double sum = 0;
-    for (size_t i = detail->plate; i < scene->particles; i++) sum += x[3 * i + 2];
+    for (size_t i = detail->plate; i < scene->particles.count; i++) sum += x[3 * i + 2];
     return sum / balls;
 }
 
 static void watch_balls(const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
     drop_detail *detail = scene->detail;
     const double height = ball_height(scene, x);
-    if (scene->particles == detail->plate) return;
+    if (scene->particles.count == detail->plate) return;
     detail->lowest = fmin(detail->lowest, height);
-    if (time <= scene->forces_end) detail->rise = fmax(detail->rise, height - detail->lowest);
+    if (time <= scene->loads.forces_end) detail->rise = fmax(detail->rise, height - detail->lowest);
     pbd_series(recorder, "ball_height", "value", "m", &height, 1, 1);
 }
 
@@ -204,7 +204,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         pbd_metric(recorder, "largest_deflection", "m", PBD_STATE, detail->largest);
         pbd_metric(recorder, "kept_deflection", "1", PBD_STATE, down / detail->largest);
     }
-    if (scene->particles > detail->plate) pbd_metric(recorder, "ball_rise", "m", PBD_STATE, detail->rise);
+    if (scene->particles.count > detail->plate) pbd_metric(recorder, "ball_rise", "m", PBD_STATE, detail->rise);
     body_record_shape(&plate, x, recorder);
     /* The tetrahedra's strain_energy would be that of an elastic body. */
     const body_strain strain = body_strain_at(&plate, x);

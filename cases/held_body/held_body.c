@@ -44,8 +44,8 @@ static void find_markers(const pbd_scene *scene, double size, held_detail *detai
     for (size_t m = 0; m < MARKERS; m++) {
         double at[3], least = INFINITY;
         for (int d = 0; d < 3; d++) at[d] = size * markers[m].at[d];
-        for (size_t i = 0; i < scene->particles; i++) {
-            const double square = square_distance(scene->positions + 3 * i, at);
+        for (size_t i = 0; i < scene->particles.count; i++) {
+            const double square = square_distance(scene->particles.positions + 3 * i, at);
             if (square < least) least = square, detail->marker[m] = i;
         }
     }
@@ -55,14 +55,15 @@ static pbd_status hold_hand(double size, pbd_scene *scene) {
     double palm[3], radius;
     armadillo_hand(palm, &radius);
     for (int d = 0; d < 3; d++) palm[d] *= size;
-    unsigned char *mark = malloc(scene->particles + 1);
-    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++)
-        mark[i] = square_distance(scene->positions + 3 * i, palm) <= size * radius * size * radius;
+    unsigned char *mark = malloc(scene->particles.count + 1);
+    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        mark[i] = square_distance(scene->particles.positions + 3 * i, palm) <= size * radius * size * radius;
     const pbd_status status = body_hold(scene, mark);
     free(mark);
-    if (status.code == PBD_OK && scene->fixed == 0)
-        return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles", scene->particles);
+    if (status.code == PBD_OK && scene->particles.fixed == 0)
+        return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles",
+                         scene->particles.count);
     return status;
 }
 
@@ -75,8 +76,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     body_shape_make(BODY_ARMADILLO, &s);
     shapes_place(&s, size, stay);
     const solid body = shapes_solid(&s);
-    scene->material = particle_material(values);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "frame") * (double)pbd_integer(values, "frames");
     scene->observe_every = pbd_real(values, "frame");
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
@@ -116,8 +117,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     particle_centre_of_mass(scene, x, centre);
-    particle_centre_of_mass(scene, scene->positions, rest);
-    pbd_metric(recorder, "held_particles", "1", PBD_STATE, (double)scene->fixed);
+    particle_centre_of_mass(scene, scene->particles.positions, rest);
+    pbd_metric(recorder, "held_particles", "1", PBD_STATE, (double)scene->particles.fixed);
     pbd_metric(recorder, "sag", "m", PBD_STATE, rest[2] - centre[2]);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
     pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, detail->largest_speed);

@@ -24,7 +24,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                              .density = pbd_real(values, "density"),
                              .convention = (pbd_convention)pbd_choice(values, "convention")};
     PBD_TRY(cube_mesh(one, size, &material, scene));
-    scene->fixing = PBD_FIXED_RESET;
+    scene->hints.fixing = PBD_FIXED_RESET;
     return pbd_ok();
 }
 

@@ -71,7 +71,7 @@ static pbd_status add_triangles(const pbd_values *values, const double half[3], 
 static pbd_status add_glass(const pbd_values *values, const hourglass_detail *detail, pbd_scene *scene) {
     PBD_TRY(particle_open_colliders(scene, 1));
     if (pbd_choice(values, "collider") == 1) return add_triangles(values, detail->half, scene);
-    pbd_collider *glass = &scene->collider[scene->colliders++];
+    pbd_collider *glass = &scene->colliders.item[scene->colliders.count++];
     *glass = (pbd_collider){.shape = PBD_HOURGLASS,
                             .container = true,
                             .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -103,15 +103,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, const double *x, double time) {
     size_t below = 0, outside = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
         below += at.z < 0;
         const double beyond = hourglass_gap(detail->half, at).distance;
-        outside += !(beyond < 0.5 * scene->spacing);
+        outside += !(beyond < 0.5 * scene->particles.spacing);
         if (time > 0)
             detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond); /* filled to the glass */
     }
-    detail->below = (double)below / (double)scene->particles;
+    detail->below = (double)below / (double)scene->particles.count;
     if (outside > detail->outside) detail->outside = outside;
     for (int k = 0; k < 2; k++)
         if (!(detail->at[k] > 0) && detail->below >= (k ? 0.6 : 0.2)) detail->at[k] = time;
@@ -134,14 +134,14 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 /* Between a fifth and three fifths, when sand runs at an even rate; in units of density sqrt(g) D^(5/2), which is how
  * Beverloo's law makes rates comparable: D is the diameter of the neck. */
 static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
-    const double lasted = detail->at[1] - detail->at[0], g = -scene->gravity[2];
+    const double lasted = detail->at[1] - detail->at[0], g = -scene->loads.gravity[2];
     if (!(detail->at[1] > 0) || !(lasted > 0) || !(g > 0)) return;
     double mass = 0;
-    for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
+    for (size_t i = 0; i < scene->particles.count; i++) mass += scene->particles.masses[i];
     const double rate = 0.4 * mass / lasted, diameter = 2 * detail->half[0];
     pbd_metric(recorder, "discharge_rate", "kg/s", PBD_STATE, rate);
     pbd_metric(recorder, "discharge_rate_by_neck", "1", PBD_STATE,
-               rate / (scene->material.density * sqrt(g) * pow(diameter, 2.5)));
+               rate / (scene->material->density * sqrt(g) * pow(diameter, 2.5)));
 }
 
 /* The heap stands on the lower end: positions are relative to it. With sand still above there is more than a heap. */
@@ -149,9 +149,9 @@ static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *s
                               pbd_recorder *recorder) {
     heap h;
     if (detail->below < 0.95) return pbd_ok();
-    for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] += detail->half[2];
+    for (size_t i = 0; i < scene->particles.count; i++) x[3 * i + 2] += detail->half[2];
     PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &h));
-    for (size_t i = 0; i < scene->particles; i++) x[3 * i + 2] -= detail->half[2];
+    for (size_t i = 0; i < scene->particles.count; i++) x[3 * i + 2] -= detail->half[2];
     pbd_metric(recorder, "heap_height", "m", PBD_STATE, h.height);
     if (isfinite(h.angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_STATE, h.angle);
     return pbd_ok();

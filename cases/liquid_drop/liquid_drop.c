@@ -27,12 +27,12 @@ static const pbd_param params[] = {
 
 static pbd_status add_ground(const pbd_values *values, pbd_scene *scene) {
     if (pbd_choice(values, "ground") == 0) return pbd_ok();
-    const double friction = pbd_real(values, "friction"), down = -0.5 * scene->spacing;
+    const double friction = pbd_real(values, "friction"), down = -0.5 * scene->particles.spacing;
     const double ground[3] = {0, down, 0}, up[3] = {0, 1, 0};
     PBD_TRY(particle_open_colliders(scene, 5));
     particle_add_plane(scene, ground, up, friction);
     if (pbd_integer(values, "pool_particles") == 0) return pbd_ok();
-    const double half = 0.5 * scene->spacing * (double)pbd_integer(values, "pool_columns");
+    const double half = 0.5 * scene->particles.spacing * (double)pbd_integer(values, "pool_columns");
     for (int side = 0; side < 2 * (pbd_choice(values, "dimensions") + 1); side++) {
         double at[3] = {0, 0, 0}, inward[3] = {0, 0, 0};
         const int axis = side < 2 ? 0 : 2;
@@ -66,7 +66,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(smoothed_make(values, lump, lump[1].particles > 0 ? 2 : 1, scene));
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / (double)pbd_integer(values, "looks");
-    scene->gravity[1] = -pbd_real(values, "gravity");
+    scene->loads.gravity[1] = -pbd_real(values, "gravity");
     *watch = smoothed_watch_start(values, scene, 0);
     return add_ground(values, scene);
 }
@@ -81,21 +81,22 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 /* Momentum and, about the origin, angular momentum. */
 static void momenta_of(const pbd_scene *scene, const double *x, const double *v, double out[6]) {
     for (int d = 0; d < 6; d++) out[d] = 0;
-    for (size_t p = 0; p < scene->particles; p++)
+    for (size_t p = 0; p < scene->particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
             const size_t e = (d + 1) % 3, f = (d + 2) % 3;
-            out[d] += scene->masses[p] * v[3 * p + d];
-            out[3 + d] += scene->masses[p] * (x[3 * p + e] * v[3 * p + f] - x[3 * p + f] * v[3 * p + e]);
+            out[d] += scene->particles.masses[p] * v[3 * p + d];
+            out[3 + d] += scene->particles.masses[p] * (x[3 * p + e] * v[3 * p + f] - x[3 * p + f] * v[3 * p + e]);
         }
 }
 
 /* What a scene on which nothing acts from outside has gained of either, over all that moved at its start. */
 static void record_momenta(const pbd_scene *scene, const double *x, const double *v, pbd_recorder *recorder) {
     double before[6], after[6], linear = 0, angular = 0, all = 0;
-    momenta_of(scene, scene->positions, scene->velocities, before);
+    momenta_of(scene, scene->particles.positions, scene->particles.velocities, before);
     momenta_of(scene, x, v, after);
-    for (size_t i = 0; i < 3 * scene->particles; i++) all += scene->masses[i / 3] * fabs(scene->velocities[i]);
-    if (scene->colliders > 0 || scene->gravity[1] != 0 || !(all > 0)) return;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
+        all += scene->particles.masses[i / 3] * fabs(scene->particles.velocities[i]);
+    if (scene->colliders.count > 0 || scene->loads.gravity[1] != 0 || !(all > 0)) return;
     for (int d = 0; d < 3; d++) {
         linear = fmax(linear, fabs(after[d] - before[d]) / all);
         angular = fmax(angular, fabs(after[3 + d] - before[3 + d]) / (all * scene->extent));
@@ -108,12 +109,13 @@ static void record_momenta(const pbd_scene *scene, const double *x, const double
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     double *x, *v, energy = 0;
     PBD_TRY(body_motion(scene, method, state, &x, &v));
-    for (size_t i = 0; i < 3 * scene->particles; i++) energy += 0.5 * scene->masses[i / 3] * v[i] * v[i];
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
+        energy += 0.5 * scene->particles.masses[i / 3] * v[i] * v[i];
     pbd_metric(recorder, "kinetic_energy", "J", PBD_STATE, energy);
     record_momenta(scene, x, v, recorder);
     static const char *const axis[] = {"x", "y", "z"};
-    for (int d = 0; d < 3 && scene->particles <= SMOOTHED_SEEN; d++)
-        pbd_series(recorder, "place", axis[d], "m", x + d, scene->particles, 3);
+    for (int d = 0; d < 3 && scene->particles.count <= SMOOTHED_SEEN; d++)
+        pbd_series(recorder, "place", axis[d], "m", x + d, scene->particles.count, 3);
     free(x);
     free(v);
     return smoothed_watch_record(scene->detail, scene, method, state, recorder);

@@ -29,16 +29,16 @@ static void pull_lower_face(const beam_size *size, double traction, pbd_scene *s
         for (int k = 0; k <= size->across; k++) {
             const double share =
                 (j % size->across ? 1 : 0.5) * (k % size->across ? 1 : 0.5) / size->across / size->across;
-            scene->forces[3 * (size_t)beam_particle(size, size->along, j, k)] +=
+            scene->loads.forces[3 * (size_t)beam_particle(size, size->along, j, k)] +=
                 traction * size->width * size->width * share;
         }
 }
 
 /* The bar as it would be with a root that can contract. */
 static void find_reference(const pbd_scene *scene, double gravity, double traction, sweep_detail *out) {
-    const double weight = scene->material.density * gravity, length = out->size.length;
-    const stretched top = stretched_bar(&scene->material, weight * length + traction);
-    out->middle = stretched_bar(&scene->material, weight * length / 2 + traction);
+    const double weight = scene->material->density * gravity, length = out->size.length;
+    const stretched top = stretched_bar(scene->material, weight * length + traction);
+    out->middle = stretched_bar(scene->material, weight * length / 2 + traction);
     out->sag = gravity > 0 ? stretched_sag(top, weight, length) : (top.along - 1) * length;
     if (!top.found) out->middle.found = 0;
 }
@@ -52,7 +52,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     find_reference(scene, gravity, traction, detail);
     pull_lower_face(size, traction, scene);
     beam_hang(scene);
-    scene->gravity[2] = -gravity;
+    scene->loads.gravity[2] = -gravity;
     body_set_motion(values, scene);
     return beam_hold_root(scene, size);
 }
@@ -86,7 +86,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x, now[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_layer_mean(&detail->size, x, detail->size.along, now);
-    beam_layer_mean(&detail->size, scene->positions, detail->size.along, rest);
+    beam_layer_mean(&detail->size, scene->particles.positions, detail->size.along, rest);
     record_strains(scene, x, recorder);
     body_record_strain(scene, x, recorder);
     free(x);

@@ -52,8 +52,8 @@ static uint32_t *take_elements(const mesh_file *mesh, mesh_shape shape, size_t *
 
 /* Files number a tetrahedron's corners the other way round than method.h. */
 static void turn_tets(pbd_scene *scene) {
-    for (size_t t = 0; t < scene->tets; t++) {
-        uint32_t *node = scene->tet + 4 * t, first = node[0];
+    for (size_t t = 0; t < scene->tets.count; t++) {
+        uint32_t *node = scene->tets.corner + 4 * t, first = node[0];
         node[0] = node[1];
         node[1] = first;
     }
@@ -63,9 +63,9 @@ static void measure_extent(pbd_scene *scene, double box[2][3]) {
     for (int d = 0; d < 3; d++) {
         box[0][d] = INFINITY;
         box[1][d] = -INFINITY;
-        for (size_t i = 0; i < scene->particles; i++) {
-            box[0][d] = fmin(box[0][d], scene->positions[3 * i + (size_t)d]);
-            box[1][d] = fmax(box[1][d], scene->positions[3 * i + (size_t)d]);
+        for (size_t i = 0; i < scene->particles.count; i++) {
+            box[0][d] = fmin(box[0][d], scene->particles.positions[3 * i + (size_t)d]);
+            box[1][d] = fmax(box[1][d], scene->particles.positions[3 * i + (size_t)d]);
         }
         scene->extent = fmax(scene->extent, box[1][d] - box[0][d]);
     }
@@ -74,17 +74,17 @@ static void measure_extent(pbd_scene *scene, double box[2][3]) {
 /* Triangles are cloth where there is nothing else; in a solid's file they name parts of its surface. */
 static pbd_status take_mesh(const mesh_file *mesh, double scale, pbd_scene *scene) {
     const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
-    scene->particles = mesh->nodes;
-    scene->positions = malloc((3 * mesh->nodes + 1) * sizeof *scene->positions);
-    scene->forces = calloc(3 * mesh->nodes + 1, sizeof *scene->forces);
-    scene->masses = calloc(mesh->nodes + 1, sizeof *scene->masses);
-    scene->tet = take_elements(mesh, MESH_TET, &scene->tets);
-    scene->hex = take_elements(mesh, MESH_HEX, &scene->hexes);
-    if (!solid) scene->triangle = take_elements(mesh, MESH_TRIANGLE, &scene->triangles);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->tet || !scene->hex ||
-        (!solid && !scene->triangle))
+    scene->particles.count = mesh->nodes;
+    scene->particles.positions = malloc((3 * mesh->nodes + 1) * sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * mesh->nodes + 1, sizeof *scene->loads.forces);
+    scene->particles.masses = calloc(mesh->nodes + 1, sizeof *scene->particles.masses);
+    scene->tets.corner = take_elements(mesh, MESH_TET, &scene->tets.count);
+    scene->hexes.corner = take_elements(mesh, MESH_HEX, &scene->hexes.count);
+    if (!solid) scene->triangles.corner = take_elements(mesh, MESH_TRIANGLE, &scene->triangles.count);
+    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->tets.corner ||
+        !scene->hexes.corner || (!solid && !scene->triangles.corner))
         return no_memory(mesh);
-    for (size_t i = 0; i < 3 * mesh->nodes; i++) scene->positions[i] = scale * mesh->position[i];
+    for (size_t i = 0; i < 3 * mesh->nodes; i++) scene->particles.positions[i] = scale * mesh->position[i];
     turn_tets(scene);
     return pbd_ok();
 }
@@ -132,9 +132,9 @@ typedef struct body {
 } body;
 
 static body body_of(const pbd_scene *scene) {
-    if (scene->tets > 0) return (body){scene->tets, scene->tet, 4};
-    if (scene->hexes > 0) return (body){scene->hexes, scene->hex, 8};
-    return (body){scene->triangles, scene->triangle, 3};
+    if (scene->tets.count > 0) return (body){scene->tets.count, scene->tets.corner, 4};
+    if (scene->hexes.count > 0) return (body){scene->hexes.count, scene->hexes.corner, 8};
+    return (body){scene->triangles.count, scene->triangles.corner, 3};
 }
 
 static double content_of(const body *b, const double *x, size_t element) {
@@ -145,10 +145,10 @@ static double content_of(const body *b, const double *x, size_t element) {
 
 static void lump_mass(pbd_scene *scene) {
     const body b = body_of(scene);
-    const double density = scene->material.density * (b.corners == 3 ? scene->material.thickness : 1);
+    const double density = scene->material->density * (b.corners == 3 ? scene->material->thickness : 1);
     for (size_t e = 0; e < b.elements; e++) {
-        const double share = density * content_of(&b, scene->positions, e) / b.corners;
-        for (int c = 0; c < b.corners; c++) scene->masses[b.node[e * (size_t)b.corners + (size_t)c]] += share;
+        const double share = density * content_of(&b, scene->particles.positions, e) / b.corners;
+        for (int c = 0; c < b.corners; c++) scene->particles.masses[b.node[e * (size_t)b.corners + (size_t)c]] += share;
     }
 }
 
@@ -166,8 +166,8 @@ static bool mark_named(const mesh_file *mesh, const pbd_scene *scene, const doub
     for (size_t f = 1; faces[f]; f++) {
         if (strcmp(name, faces[f]) != 0) continue;
         const size_t d = (f - 1) / 2, high = (f - 1) % 2;
-        for (size_t i = 0; i < scene->particles; i++)
-            if (fabs(scene->positions[3 * i + d] - box[high][d]) <= ON_SIDE * scene->extent) marked[i] = true;
+        for (size_t i = 0; i < scene->particles.count; i++)
+            if (fabs(scene->particles.positions[3 * i + d] - box[high][d]) <= ON_SIDE * scene->extent) marked[i] = true;
         return true;
     }
     return false;
@@ -187,7 +187,7 @@ static pbd_status mark_all(const mesh_file *mesh, const pbd_values *values, cons
                            const double box[2][3], bool *marked) {
     char *names = strdup(pbd_text(values, param)), *rest = names, *name;
     if (!names) return no_memory(mesh);
-    memset(marked, 0, scene->particles * sizeof *marked);
+    memset(marked, 0, scene->particles.count * sizeof *marked);
     pbd_status status = pbd_ok();
     while (status.code == PBD_OK && (name = strsep(&rest, ",")) != NULL)
         if (!mark_named(mesh, scene, box, name, marked)) status = unknown_name(mesh, param, name);
@@ -196,23 +196,23 @@ static pbd_status mark_all(const mesh_file *mesh, const pbd_values *values, cons
 }
 
 static pbd_status hold(const mesh_file *mesh, const bool *marked, pbd_scene *scene) {
-    scene->fixed_particle = malloc((scene->particles + 1) * sizeof *scene->fixed_particle);
-    if (!scene->fixed_particle) return no_memory(mesh);
-    for (size_t i = 0; i < scene->particles; i++)
-        if (marked[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
-    if (scene->fixed < scene->particles) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "fixed contains all %zu nodes: nothing can move", scene->particles);
+    scene->particles.fixed_particle = malloc((scene->particles.count + 1) * sizeof *scene->particles.fixed_particle);
+    if (!scene->particles.fixed_particle) return no_memory(mesh);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        if (marked[i]) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)i;
+    if (scene->particles.fixed < scene->particles.count) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "fixed contains all %zu nodes: nothing can move", scene->particles.count);
 }
 
 /* Each corner's part of the outside faces whose corners are all marked: a third of a triangle, a quarter of a square,
  * which comes as two triangles one after the other. */
 static double share_faces(const pbd_scene *scene, const surface *outside, const bool *marked, double *share) {
-    const size_t step = scene->hexes > 0 ? 2 : 1;
+    const size_t step = scene->hexes.count > 0 ? 2 : 1;
     double total = 0;
     for (size_t t = 0; t + step <= outside->triangles; t += step) {
         const uint32_t *node = outside->triangle + 3 * t, corner[4] = {node[0], node[1], node[2], node[3 * step - 1]};
-        const double area =
-            triangle_area(scene->positions, node) + (step == 2 ? triangle_area(scene->positions, node + 3) : 0);
+        const double area = triangle_area(scene->particles.positions, node) +
+                            (step == 2 ? triangle_area(scene->particles.positions, node + 3) : 0);
         if (!marked[corner[0]] || !marked[corner[1]] || !marked[corner[2]] || !marked[corner[3]]) continue;
         for (size_t c = 0; c < 2 + step; c++) share[corner[c]] += area / (double)(2 + step);
         total += area;
@@ -222,17 +222,17 @@ static double share_faces(const pbd_scene *scene, const surface *outside, const 
 
 /* A uniform traction; where there is no face to take it (a point, an edge, the inside), equal forces on the nodes. */
 static pbd_status load(const bool *marked, const double force[3], pbd_scene *scene) {
-    double *share = calloc(scene->particles + 1, sizeof *share), total = 0;
+    double *share = calloc(scene->particles.count + 1, sizeof *share), total = 0;
     surface outside = {0};
     pbd_status status = share ? surface_of(scene, &outside) : pbd_error(PBD_FAILED, "out of memory for a load");
     if (status.code == PBD_OK) total = share_faces(scene, &outside, marked, share);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK && !(total > 0); i++) share[i] = marked[i];
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK && !(total > 0); i++) share[i] = marked[i];
     total = 0;
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) total += share[i];
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) total += share[i];
     if (status.code == PBD_OK && !(total > 0))
         status = pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` contains no node");
-    for (size_t i = 0; i < 3 * scene->particles && status.code == PBD_OK; i++)
-        scene->forces[i] = force[i % 3] * share[i / 3] / total;
+    for (size_t i = 0; i < 3 * scene->particles.count && status.code == PBD_OK; i++)
+        scene->loads.forces[i] = force[i % 3] * share[i / 3] / total;
     surface_free(&outside);
     free(share);
     return status;
@@ -254,10 +254,10 @@ static pbd_status watch_body(const pbd_values *values, pbd_scene *scene) {
     scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
                                  .most_steps = pbd_integer(values, "max_steps"),
-                                 .watch = malloc((scene->particles + 1) * sizeof(uint32_t))};
-    if (!scene->settle.watch) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) {
-        if (held < scene->fixed && scene->fixed_particle[held] == i)
+                                 .watch = malloc((scene->particles.count + 1) * sizeof(uint32_t))};
+    if (!scene->settle.watch) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (held < scene->particles.fixed && scene->particles.fixed_particle[held] == i)
             held++;
         else
             scene->settle.watch[scene->settle.watched++] = (uint32_t)i;
@@ -268,16 +268,16 @@ static pbd_status watch_body(const pbd_values *values, pbd_scene *scene) {
 /* ---- The case ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scene *scene) {
-    scene->material = (pbd_material){.E = pbd_real(values, "E"),
-                                     .nu = pbd_real(values, "nu"),
-                                     .density = pbd_real(values, "density"),
-                                     .convention = PBD_D_STANDARD,
-                                     .law = law_names[pbd_choice(values, "material")],
-                                     .thickness = pbd_real(values, "thickness")};
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = (pbd_material){.E = pbd_real(values, "E"),
+                                        .nu = pbd_real(values, "nu"),
+                                        .density = pbd_real(values, "density"),
+                                        .convention = PBD_D_STANDARD,
+                                        .law = law_names[pbd_choice(values, "material")],
+                                        .thickness = pbd_real(values, "thickness")};
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     PBD_TRY(take_mesh(mesh, pbd_real(values, "scale"), scene));
     lump_mass(scene);
-    bool *marked = malloc(scene->particles + 1);
+    bool *marked = malloc(scene->particles.count + 1);
     if (!marked) return no_memory(mesh);
     const pbd_status status = hold_and_load(mesh, values, scene, marked);
     free(marked);
@@ -301,15 +301,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* Displacements weighted by mass, so that they do not depend on where the mesh is fine. */
 static void record_displacements(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     double largest = 0, sum = 0, mass = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double square = 0;
         for (size_t d = 0; d < 3; d++) {
-            const double u = x[3 * i + d] - scene->positions[3 * i + d];
+            const double u = x[3 * i + d] - scene->particles.positions[3 * i + d];
             square += u * u;
         }
         largest = square > largest || isnan(square) ? square : largest;
-        sum += scene->masses[i] * sqrt(square);
-        mass += scene->masses[i];
+        sum += scene->particles.masses[i] * sqrt(square);
+        mass += scene->particles.masses[i];
     }
     pbd_metric(recorder, "largest_displacement", "m", PBD_STATE, sqrt(largest));
     pbd_metric(recorder, "mean_displacement", "m", PBD_STATE, sum / mass);
@@ -320,7 +320,7 @@ static void record_contents(const pbd_scene *scene, const double *x, pbd_recorde
     double rest = 0, now = 0, least = INFINITY;
     uint64_t inverted = 0;
     for (size_t e = 0; e < b.elements; e++) {
-        const double before = content_of(&b, scene->positions, e), after = content_of(&b, x, e);
+        const double before = content_of(&b, scene->particles.positions, e), after = content_of(&b, x, e);
         rest += before;
         now += after;
         least = fmin(least, after / before);
@@ -333,8 +333,8 @@ static void record_contents(const pbd_scene *scene, const double *x, pbd_recorde
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    double *x = malloc((3 * scene->particles + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_POSITIONS, x);
     if (status.code == PBD_OK) {
         record_displacements(scene, x, recorder);

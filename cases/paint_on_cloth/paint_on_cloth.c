@@ -10,6 +10,7 @@
 
 static const char *const holds[] = {"edges", "corners", "none", NULL};
 enum { HELD_EDGES, HELD_CORNERS, HELD_NONE };
+enum { PAINT, CLOTH }; /* materials */
 
 static const pbd_param params[] = {
     {"diameter", "m", PBD_REAL, "0.25", 0, 1e6, PBD_OPEN_MIN, NULL, "of the ball of paint"},
@@ -56,32 +57,34 @@ static pbd_status grow(void *rows, size_t count, size_t size) {
 
 /* Room for `more` particles after those that are there, at rest without loads. */
 static pbd_status add_particles(pbd_scene *scene, size_t more) {
-    const size_t n = scene->particles, all = n + more;
-    PBD_TRY(grow(&scene->positions, 3 * all, sizeof(double)));
-    PBD_TRY(grow(&scene->forces, 3 * all, sizeof(double)));
-    PBD_TRY(grow(&scene->masses, all, sizeof(double)));
-    PBD_TRY(grow(&scene->volumes, all, sizeof(double)));
-    PBD_TRY(grow(&scene->body, all, sizeof *scene->body));
-    PBD_TRY(grow(&scene->velocities, 3 * all, sizeof(double)));
+    const size_t n = scene->particles.count, all = n + more;
+    PBD_TRY(grow(&scene->particles.positions, 3 * all, sizeof(double)));
+    PBD_TRY(grow(&scene->loads.forces, 3 * all, sizeof(double)));
+    PBD_TRY(grow(&scene->particles.masses, all, sizeof(double)));
+    PBD_TRY(grow(&scene->particles.volumes, all, sizeof(double)));
+    PBD_TRY(grow(&scene->particles.body, all, sizeof *scene->particles.body));
+    PBD_TRY(grow(&scene->particles.velocities, 3 * all, sizeof(double)));
     PBD_TRY(grow(&scene->contact.radius, all, sizeof(double)));
-    PBD_TRY(grow(&scene->matter, all, sizeof *scene->matter));
-    memset(scene->forces + 3 * n, 0, 3 * more * sizeof(double));
-    memset(scene->velocities, 0, 3 * all * sizeof(double));
-    memset(scene->matter, PBD_CONTINUUM, n);
-    memset(scene->matter + n, PBD_CLOTH, more);
-    for (size_t i = n; i < all; i++) scene->body[i] = 1;
-    scene->bodies = 2;
-    scene->particles = all;
+    PBD_TRY(grow(&scene->particles.material, all, sizeof *scene->particles.material));
+    memset(scene->loads.forces + 3 * n, 0, 3 * more * sizeof(double));
+    memset(scene->particles.velocities, 0, 3 * all * sizeof(double));
+    memset(scene->particles.material, PAINT, n);
+    memset(scene->particles.material + n, CLOTH, more);
+    for (size_t i = n; i < all; i++) scene->particles.body[i] = 1;
+    scene->particles.bodies = 2;
+    scene->particles.count = all;
     return pbd_ok();
 }
 
 static pbd_material cloth_material(const pbd_values *values) {
-    return (pbd_material){.E = pbd_real(values, "cloth_E"),
+    return (pbd_material){.matter = PBD_CLOTH,
+                          .E = pbd_real(values, "cloth_E"),
                           .nu = pbd_real(values, "cloth_nu"),
                           .density = pbd_real(values, "cloth_density"),
                           .convention = PBD_D_STANDARD,
                           .law = "stvk",
-                          .thickness = pbd_real(values, "thickness")};
+                          .thickness = pbd_real(values, "thickness"),
+                          .bending = pbd_real(values, "bending")};
 }
 
 static bool is_held(int how, const sheet_size *size, int i, int j) {
@@ -96,28 +99,32 @@ static pbd_status add_cloth(const pbd_values *values, paint_detail *detail, pbd_
     const int how = pbd_choice(values, "held");
     pbd_scene sheet = {0};
     PBD_TRY(sheet_mesh(size, &sheet));
-    pbd_status status = add_particles(scene, sheet.particles);
-    unsigned char *mark = calloc(first + sheet.particles + 1, 1);
+    pbd_status status = add_particles(scene, sheet.particles.count);
+    unsigned char *mark = calloc(first + sheet.particles.count + 1, 1);
     if (status.code == PBD_OK && !mark) status = pbd_error(PBD_FAILED, "out of memory for a cloth");
-    const double area = size->length * size->width, density = scene->cloth.density;
+    const pbd_material *cloth = &scene->material[CLOTH];
+    const double area = size->length * size->width, density = cloth->density;
     for (int i = 0; i <= size->along && status.code == PBD_OK; i++)
         for (int j = 0; j <= size->across; j++) {
             const size_t from = sheet_particle(size, i, j), p = first + from;
             const double share = sheet_edge_share(i, size->along) * sheet_edge_share(j, size->across);
-            scene->positions[3 * p] = sheet.positions[3 * from] - 0.5 * size->length;
-            scene->positions[3 * p + 1] = sheet.positions[3 * from + 1];
-            scene->positions[3 * p + 2] = 0;
-            scene->volumes[p] = area * scene->cloth.thickness * share;
-            scene->masses[p] = density * scene->volumes[p];
-            scene->contact.radius[p] = 0.5 * scene->cloth.thickness;
+            scene->particles.positions[3 * p] = sheet.particles.positions[3 * from] - 0.5 * size->length;
+            scene->particles.positions[3 * p + 1] = sheet.particles.positions[3 * from + 1];
+            scene->particles.positions[3 * p + 2] = 0;
+            scene->particles.volumes[p] = area * cloth->thickness * share;
+            scene->particles.masses[p] = density * scene->particles.volumes[p];
+            scene->contact.radius[p] = 0.5 * cloth->thickness;
             mark[p] = is_held(how, size, i, j);
         }
     if (status.code == PBD_OK) {
-        scene->triangle = sheet.triangle;
-        scene->triangles = sheet.triangles;
-        sheet.triangle = NULL;
-        for (size_t k = 0; k < 3 * scene->triangles; k++) scene->triangle[k] += (uint32_t)first;
-        status = body_hold(scene, mark);
+        scene->triangles.corner = sheet.triangles.corner;
+        scene->triangles.count = sheet.triangles.count;
+        sheet.triangles.corner = NULL;
+        for (size_t k = 0; k < 3 * scene->triangles.count; k++) scene->triangles.corner[k] += (uint32_t)first;
+        scene->triangles.material = malloc(scene->triangles.count + 1);
+        if (scene->triangles.material) memset(scene->triangles.material, CLOTH, scene->triangles.count);
+        status =
+            scene->triangles.material ? body_hold(scene, mark) : pbd_error(PBD_FAILED, "out of memory for a cloth");
     }
     free(mark);
     pbd_scene_free(&sheet);
@@ -133,7 +140,7 @@ static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_
     PBD_TRY(sampling_make(&ball, &plan, &detail->particles));
     const sampling *made = &detail->particles;
     const double own = (made->site ? 0.5 : 0.3) * made->spacing; /* as near as they are put to a surface */
-    detail->distance = own + 0.5 * scene->cloth.thickness;
+    detail->distance = own + 0.5 * scene->material[CLOTH].thickness;
     double lowest = 0;
     for (size_t i = 0; i < made->count; i++) lowest = fmin(lowest, made->position[3 * i + 2]);
     const placement here = placement_at(0, 0, detail->distance + pbd_real(values, "drop") - lowest);
@@ -153,15 +160,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     if (!(pbd_real(values, "diameter") < side))
         return pbd_error(PBD_BAD_INPUT, "diameter=%g m must be less than side=%g m: paint would fall past the cloth",
                          pbd_real(values, "diameter"), side);
-    scene->material = particle_material(values);
-    flow_read(values, &scene->material);
-    scene->gravity[2] = -pbd_real(values, "gravity");
-    scene->cloth = cloth_material(values);
-    scene->cloth_bending = pbd_real(values, "bending");
+    scene->material[PAINT] = particle_material(values);
+    flow_read(values, &scene->material[PAINT]);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
+    scene->material[CLOTH] = cloth_material(values);
+    scene->materials = 2;
     scene->contact.friction = pbd_real(values, "friction");
     PBD_TRY(add_paint(values, detail, scene));
     PBD_TRY(add_cloth(values, detail, scene));
-    for (size_t i = 0; i < detail->paint; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    for (size_t i = 0; i < detail->paint; i++) scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     scene->extent = fmax(scene->extent, side);
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LOOKS;
@@ -174,14 +181,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
  * such balance. */
 static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const double *v, double time) {
     double sum[3] = {0}, scale = 0, mass = 0, left = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double square = 0;
         for (size_t k = 0; k < 3; k++) {
-            sum[k] += scene->masses[i] * v[3 * i + k];
+            sum[k] += scene->particles.masses[i] * v[3 * i + k];
             square += v[3 * i + k] * v[3 * i + k];
         }
-        mass += scene->masses[i];
-        scale += scene->masses[i] * sqrt(square);
+        mass += scene->particles.masses[i];
+        scale += scene->particles.masses[i] * sqrt(square);
     }
     if (!d->starts) {
         memcpy(d->start, sum, sizeof sum);
@@ -189,7 +196,7 @@ static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const doub
         d->starts = true;
     }
     for (int k = 0; k < 3; k++) {
-        const double off = sum[k] - d->start[k] - mass * scene->gravity[k] * time;
+        const double off = sum[k] - d->start[k] - mass * scene->loads.gravity[k] * time;
         left += off * off;
     }
     if (d->scale > 0) d->momentum = fmax(d->momentum, sqrt(left) / d->scale);
@@ -202,10 +209,10 @@ static double side_of(const triangle_tree *tree, const double x[3]) { return tri
 static pbd_status look_at_cloth(paint_detail *d, const pbd_scene *scene, const double *x) {
     triangle_tree *tree, *rest;
     const double middle[3] = {0, 0, 1e-3 * d->size.length};
-    PBD_TRY(triangle_tree_make(scene->triangles, scene->triangle, scene->positions, &rest));
+    PBD_TRY(triangle_tree_make(scene->triangles.count, scene->triangles.corner, scene->particles.positions, &rest));
     const double above = side_of(rest, middle);
     triangle_tree_free(rest);
-    PBD_TRY(triangle_tree_make(scene->triangles, scene->triangle, x, &tree));
+    PBD_TRY(triangle_tree_make(scene->triangles.count, scene->triangles.corner, x, &tree));
     d->lost = 0;
     for (size_t i = 0; i < d->paint; i++) {
         const double *at = x + 3 * i;
@@ -217,14 +224,14 @@ static pbd_status look_at_cloth(paint_detail *d, const pbd_scene *scene, const d
     }
     triangle_tree_free(tree);
     d->sag = 0;
-    for (size_t i = d->paint; i < scene->particles; i++) d->sag = fmax(d->sag, -x[3 * i + 2]);
+    for (size_t i = d->paint; i < scene->particles.count; i++) d->sag = fmax(d->sag, -x[3 * i + 2]);
     return pbd_ok();
 }
 
 /* What lies within a spacing of the plane y = 0, at a few moments: paint, and the middle line of the cloth. */
 static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
     for (size_t i = 0; i < d->paint; i++)
-        if (fabs(x[3 * i + 1]) < 0.75 * scene->spacing) {
+        if (fabs(x[3 * i + 1]) < 0.75 * scene->particles.spacing) {
             pbd_series(recorder, "paint_slice", "x", "m", &x[3 * i], 1, 1);
             pbd_series(recorder, "paint_slice", "z", "m", &x[3 * i + 2], 1, 1);
             pbd_series(recorder, "paint_slice", "value", "s", &time, 1, 1);
@@ -241,12 +248,12 @@ static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x,
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     paint_detail *d = scene->detail;
-    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    double *x, *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     pbd_status status = body_positions(scene, method, state, &x);
     if (status.code == PBD_OK) {
         d->tells = method->read(state, PBD_VELOCITIES, v).code == PBD_OK;
-        if (d->tells && scene->fixed == 0) look_at_momentum(d, scene, v, time);
+        if (d->tells && scene->particles.fixed == 0) look_at_momentum(d, scene, v, time);
         status = look_at_cloth(d, scene, x);
         if (time >= (double)d->shown / (MOMENTS - 1) * scene->duration * (1 - 1e-9))
             show_slice(d, scene, x, time, recorder);
@@ -263,10 +270,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static void show_all(const paint_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     static const char *const axis[] = {"x", "y", "z"};
-    if (scene->particles > MOST_SHOWN) return;
+    if (scene->particles.count > MOST_SHOWN) return;
     for (int k = 0; k < 3; k++) {
         pbd_series(recorder, "paint", axis[k], "m", x + k, d->paint, 3);
-        pbd_series(recorder, "cloth", axis[k], "m", x + 3 * d->paint + k, scene->particles - d->paint, 3);
+        pbd_series(recorder, "cloth", axis[k], "m", x + 3 * d->paint + k, scene->particles.count - d->paint, 3);
     }
 }
 

@@ -29,19 +29,19 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const double farthest = pbd_real(values, "farthest") * h;
     const int dimensions = pbd_choice(values, "dimensions") + 2;
     pairs_detail *detail = scene->detail;
-    scene->positions = calloc(3 * n, sizeof *scene->positions);
-    scene->velocities = calloc(3 * n, sizeof *scene->velocities);
-    scene->forces = calloc(3 * n, sizeof *scene->forces);
-    scene->masses = malloc(n * sizeof *scene->masses);
-    if (!scene->positions || !scene->velocities || !scene->forces || !scene->masses)
+    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
+    scene->particles.velocities = calloc(3 * n, sizeof *scene->particles.velocities);
+    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
+    scene->particles.masses = malloc(n * sizeof *scene->particles.masses);
+    if (!scene->particles.positions || !scene->particles.velocities || !scene->loads.forces || !scene->particles.masses)
         return pbd_error(PBD_FAILED, "out of memory for %zu pairs of particles", pairs);
     for (size_t i = 0; i < n; i++) {
-        scene->positions[3 * i + 1] = (double)(i / 2) * 4.5 * h;
-        if (i % 2) scene->positions[3 * i] = farthest * (double)(i / 2) / (double)(pairs - 1);
-        scene->masses[i] = pbd_real(values, "density") * pow(spacing, dimensions);
+        scene->particles.positions[3 * i + 1] = (double)(i / 2) * 4.5 * h;
+        if (i % 2) scene->particles.positions[3 * i] = farthest * (double)(i / 2) / (double)(pairs - 1);
+        scene->particles.masses[i] = pbd_real(values, "density") * pow(spacing, dimensions);
     }
-    scene->particles = n;
-    scene->spacing = spacing;
+    scene->particles.count = n;
+    scene->particles.spacing = spacing;
     scene->extent = 4.5 * h * (double)pairs;
     scene->duration = detail->dt = pbd_real(values, "dt");
     detail->k = pbd_real(values, "k");
@@ -50,7 +50,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                                        .kernel = kernels[pbd_choice(values, "kernel")],
                                        .h = h,
                                        .particles = 2,
-                                       .mass = scene->masses};
+                                       .mass = scene->particles.masses};
     return pbd_ok();
 }
 
@@ -95,8 +95,8 @@ static pbd_status record_force(const pbd_scene *scene, const pbd_method *method,
     double *x, *v, largest = -INFINITY, least = INFINITY, where = 0, at_zero = 0;
     const pbd_status status = body_motion(scene, method, state, &x, &v);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
-    for (size_t p = 0; p < scene->particles / 2; p++) {
-        const double apart = scene->positions[6 * p + 3] / detail->matter.h;
+    for (size_t p = 0; p < scene->particles.count / 2; p++) {
+        const double apart = scene->particles.positions[6 * p + 3] / detail->matter.h;
         const double force = detail->k > 0 ? v[6 * p + 3] / detail->dt * detail->matter.h / detail->k : 0;
         pbd_series(recorder, "force", "distance", "1", &apart, 1, 1);
         pbd_series(recorder, "force", "value", "1", &force, 1, 1);

@@ -42,19 +42,19 @@ static void squash(const pbd_values *values, pbd_scene *scene) {
     const double noise = pbd_real(values, "noise") * radius;
     uint64_t seed = (uint64_t)pbd_integer(values, "start_seed");
     double centre[3], farthest = 0;
-    particle_centre_of_mass(scene, scene->positions, centre);
-    for (size_t i = 0; i < scene->particles; i++) {
+    particle_centre_of_mass(scene, scene->particles.positions, centre);
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double square = 0;
-        for (size_t d = 0; d < 3; d++) square += pow(scene->positions[3 * i + d] - centre[d], 2);
+        for (size_t d = 0; d < 3; d++) square += pow(scene->particles.positions[3 * i + d] - centre[d], 2);
         farthest = fmax(farthest, square);
     }
     const double factor = farthest > 0 ? radius / sqrt(farthest) : 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double u[3];
         random_in_ball(&seed, u);
         for (size_t d = 0; d < 3; d++) {
-            const double kept = factor * (scene->positions[3 * i + d] - centre[d]) + noise * u[d];
-            scene->start[3 * i + d] = centre[d] + (scaled ? kept : radius * u[d]);
+            const double kept = factor * (scene->particles.positions[3 * i + d] - centre[d]) + noise * u[d];
+            scene->particles.start[3 * i + d] = centre[d] + (scaled ? kept : radius * u[d]);
         }
     }
 }
@@ -69,12 +69,12 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
     shapes_place(&s, pbd_real(values, "size"), stay);
     const solid body = shapes_solid(&s);
-    scene->material = particle_material(values);
+    scene->material[0] = particle_material(values);
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
-    PBD_TRY(sampling_tets(&detail->particles, &scene->tet, &scene->tets, &detail->loose));
+    PBD_TRY(sampling_tets(&detail->particles, &scene->tets.corner, &scene->tets.count, &detail->loose));
     PBD_TRY(body_start_at_rest(scene));
     squash(values, scene);
     detail->back = returning_start(scene);
@@ -94,7 +94,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
-    pbd_metric(recorder, "tetrahedra", "1", PBD_STATE, (double)scene->tets);
+    pbd_metric(recorder, "tetrahedra", "1", PBD_STATE, (double)scene->tets.count);
     pbd_metric(recorder, "particles_without_tetrahedra", "1", PBD_STATE, (double)detail->loose);
     body_record_strain(scene, x, recorder);
     returning_record(&detail->back, scene, x, recorder);

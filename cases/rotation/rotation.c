@@ -64,12 +64,12 @@ static void turn(double angle, const double from[3], double out[3]) {
 }
 
 static pbd_status turn_body(const pbd_values *values, const rotation_detail *detail, pbd_scene *scene) {
-    const double jitter = pbd_real(values, "start_jitter") * scene->spacing;
+    const double jitter = pbd_real(values, "start_jitter") * scene->particles.spacing;
     uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
     PBD_TRY(body_start_at_rest(scene));
-    for (size_t i = 0; i < scene->particles; i++) {
-        double *x = scene->start + 3 * i;
-        turn(detail->angle, scene->positions + 3 * i, x);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        double *x = scene->particles.start + 3 * i;
+        turn(detail->angle, scene->particles.positions + 3 * i, x);
         for (int d = 0; d < 3; d++) x[d] += jitter * body_noise(&seed);
     }
     return pbd_ok();
@@ -77,22 +77,23 @@ static pbd_status turn_body(const pbd_values *values, const rotation_detail *det
 
 static double momentum_about_z(const pbd_scene *scene, const double *x, const double *v) {
     double sum = 0;
-    for (size_t i = 0; i < scene->particles; i++)
-        sum += scene->masses[i] * (x[3 * i] * v[3 * i + 1] - x[3 * i + 1] * v[3 * i]);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        sum += scene->particles.masses[i] * (x[3 * i] * v[3 * i + 1] - x[3 * i + 1] * v[3 * i]);
     return sum;
 }
 
 static pbd_status spin_up(double spin, rotation_detail *detail, pbd_scene *scene) {
     double centre[3];
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    particle_centre_of_mass(scene, scene->start, centre);
-    for (size_t i = 0; i < scene->particles; i++) {
-        scene->velocities[3 * i] = -spin * (scene->start[3 * i + 1] - centre[1]);
-        scene->velocities[3 * i + 1] = spin * (scene->start[3 * i] - centre[0]);
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    particle_centre_of_mass(scene, scene->particles.start, centre);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        scene->particles.velocities[3 * i] = -spin * (scene->particles.start[3 * i + 1] - centre[1]);
+        scene->particles.velocities[3 * i + 1] = spin * (scene->particles.start[3 * i] - centre[0]);
     }
     detail->spins = true;
-    detail->momentum = momentum_about_z(scene, scene->start, scene->velocities);
+    detail->momentum = momentum_about_z(scene, scene->particles.start, scene->particles.velocities);
     return pbd_ok();
 }
 
@@ -109,7 +110,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     if (!detail->before) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
     for (int d = 0; d < 3; d++) detail->sites[d] = sites[d];
     detail->angle = pbd_real(values, "angle") * PI / 180;
-    scene->material = particle_material(values);
+    scene->material[0] = particle_material(values);
     PBD_TRY(place_particles(values, detail, scene));
     PBD_TRY(turn_body(values, detail, scene));
     if (spin > 0) PBD_TRY(spin_up(spin, detail, scene));
@@ -153,7 +154,7 @@ static void record_errors(const pbd_scene *scene, const double *F, double *error
     const rotation_detail *detail = scene->detail;
     double inner = 0, all = 0, largest = 0;
     size_t inside = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const bool counts = is_inner(detail, i);
         error[i] = rotation_error(detail->angle, F + 9 * i);
         all += error[i];
@@ -162,17 +163,17 @@ static void record_errors(const pbd_scene *scene, const double *F, double *error
         if (!(error[i] <= largest)) largest = error[i]; /* NaN is the largest */
     }
     if (inside > 0) pbd_metric(recorder, "f_error_inner", "1", PBD_ERROR, inner / (double)inside);
-    pbd_metric(recorder, "f_error_all", "1", PBD_ERROR, all / (double)scene->particles);
+    pbd_metric(recorder, "f_error_all", "1", PBD_ERROR, all / (double)scene->particles.count);
     pbd_metric(recorder, "f_error_largest", "1", PBD_ERROR, largest);
     record_layer(detail, "layer_error", "1", error, 1, recorder);
 }
 
 static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
                                     pbd_recorder *recorder) {
-    double *F = malloc((10 * scene->particles + 1) * sizeof *F);
-    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    double *F = malloc((10 * scene->particles.count + 1) * sizeof *F);
+    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
-    if (status.code == PBD_OK) record_errors(scene, F, F + 9 * scene->particles, recorder);
+    if (status.code == PBD_OK) record_errors(scene, F, F + 9 * scene->particles.count, recorder);
     free(F);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
@@ -182,10 +183,10 @@ static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *me
 static void record_impulse(const pbd_scene *scene, const double *before, const double *after, pbd_recorder *recorder) {
     double linear[3] = {0}, angular[3] = {0}, pushes = 0, turns = 0, centre[3];
     particle_centre_of_mass(scene, before, centre);
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double push[3], arm[3], square = 0, arm_square = 0;
         for (size_t d = 0; d < 3; d++) {
-            push[d] = scene->masses[i] * (after[3 * i + d] - before[3 * i + d]);
+            push[d] = scene->particles.masses[i] * (after[3 * i + d] - before[3 * i + d]);
             arm[d] = before[3 * i + d] - centre[d];
             square += push[d] * push[d];
             arm_square += arm[d] * arm[d];
@@ -196,9 +197,9 @@ static void record_impulse(const pbd_scene *scene, const double *before, const d
         pushes += sqrt(square);
         turns += sqrt(square * arm_square);
     }
-    const double mean = pushes / (scene->masses[0] * (double)scene->particles); /* all weigh the same */
+    const double mean = pushes / (scene->particles.masses[0] * (double)scene->particles.count); /* all weigh the same */
     pbd_metric(recorder, "mean_correction", "m", PBD_STATE, mean);
-    if (mean <= SMALLEST_CORRECTION * scene->spacing) return;
+    if (mean <= SMALLEST_CORRECTION * scene->particles.spacing) return;
     pbd_metric(recorder, "linear_impulse", "1", PBD_ERROR,
                sqrt(linear[0] * linear[0] + linear[1] * linear[1] + linear[2] * linear[2]) / pushes);
     pbd_metric(recorder, "angular_impulse", "1", PBD_ERROR,
@@ -221,8 +222,8 @@ static pbd_status look_at_impulse(const pbd_scene *scene, const pbd_method *meth
 /* L_z over that at the start. PBD_NOT_SUPPORTED when the method tells no velocities. */
 static pbd_status look_at_momentum(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
     const rotation_detail *detail = scene->detail;
-    double *x, *v = malloc((3 * scene->particles + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    double *x, *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     pbd_status status = body_positions(scene, method, state, &x);
     if (status.code == PBD_OK) {
         status = method->read(state, PBD_VELOCITIES, v);

@@ -52,35 +52,36 @@ static pbd_status lay_sheet(const pbd_values *values, towel_detail *detail, doub
 
 /* Copies of the sheet, one spacing above each other, the middle of all at z = 0. */
 static pbd_status stack(const towel_detail *detail, double spacing, pbd_scene *scene) {
-    const size_t nodes = detail->middle.particles, n = nodes * detail->layers;
-    scene->particles = n;
-    scene->spacing = spacing;
+    const size_t nodes = detail->middle.particles.count, n = nodes * detail->layers;
+    scene->particles.count = n;
+    scene->particles.spacing = spacing;
     scene->extent = fmax(fmax(detail->size.length, detail->size.width), (double)(detail->layers - 1) * spacing);
-    scene->positions = malloc(3 * n * sizeof *scene->positions);
-    scene->forces = calloc(3 * n, sizeof *scene->forces);
-    scene->masses = malloc(n * sizeof *scene->masses);
-    scene->volumes = malloc(n * sizeof *scene->volumes);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->volumes)
+    scene->particles.positions = malloc(3 * n * sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
+    scene->particles.masses = malloc(n * sizeof *scene->particles.masses);
+    scene->particles.volumes = malloc(n * sizeof *scene->particles.volumes);
+    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->particles.volumes)
         return pbd_error(PBD_FAILED, "out of memory for a towel of %zu particles", n);
     for (size_t i = 0; i < n; i++) {
-        memcpy(scene->positions + 3 * i, detail->middle.positions + 3 * (i % nodes), 3 * sizeof(double));
-        scene->positions[3 * i + 2] = spacing * ((double)(i / nodes) - 0.5 * (double)(detail->layers - 1));
-        scene->volumes[i] = spacing * spacing * spacing;
-        scene->masses[i] = scene->material.density * scene->volumes[i];
+        memcpy(scene->particles.positions + 3 * i, detail->middle.particles.positions + 3 * (i % nodes),
+               3 * sizeof(double));
+        scene->particles.positions[3 * i + 2] = spacing * ((double)(i / nodes) - 0.5 * (double)(detail->layers - 1));
+        scene->particles.volumes[i] = spacing * spacing * spacing;
+        scene->particles.masses[i] = scene->material->density * scene->particles.volumes[i];
     }
     return pbd_ok();
 }
 
 static void pull(const towel_detail *detail, size_t node, size_t axis, double force, pbd_scene *scene) {
     for (size_t l = 0; l < detail->layers; l++)
-        scene->forces[3 * (node + l * detail->middle.particles) + axis] += force;
+        scene->loads.forces[3 * (node + l * detail->middle.particles.count) + axis] += force;
 }
 
 /* Dead loads on the outermost particles. These stand half a spacing inside of the edges: the forces are larger by as
  * much as their arm is shorter, so that any affine motion takes from them the work that it takes from the traction. */
 static void pull_edges(const towel_detail *detail, double traction, pbd_scene *scene) {
     const sheet_size *size = &detail->size;
-    const double h = scene->spacing;
+    const double h = scene->particles.spacing;
     const double along = traction * h * h * (size->length + h) / size->length,
                  across = traction * h * h * (size->width + h) / size->width;
     for (int j = 0; j <= size->across; j++) {
@@ -97,18 +98,18 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     towel_detail *detail = scene->detail;
     double spacing;
     const double angle = acos(-1) / 180 * pbd_real(values, "fibre_angle"), traction = pbd_real(values, "traction");
-    scene->material = particle_material(values);
-    scene->material.fibre[0][0] = cos(angle);
-    scene->material.fibre[0][1] = sin(angle);
-    scene->material.fibre_stiffness[0] = pbd_real(values, "fibre_stiffness");
+    scene->material[0] = particle_material(values);
+    scene->material->fibre[0][0] = cos(angle);
+    scene->material->fibre[0][1] = sin(angle);
+    scene->material->fibre_stiffness[0] = pbd_real(values, "fibre_stiffness");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     detail->layers = (size_t)pbd_integer(values, "layers");
     PBD_TRY(lay_sheet(values, detail, &spacing));
     PBD_TRY(stack(detail, spacing, scene));
     pull_edges(detail, traction, scene);
-    detail->middle.material = scene->material;
-    detail->reference = stretched_sheet(&scene->material, traction, traction, &detail->through);
+    detail->middle.material[0] = scene->material[0];
+    detail->reference = stretched_sheet(scene->material, traction, traction, &detail->through);
     return pbd_ok();
 }
 
@@ -118,7 +119,7 @@ static void free_detail(void *detail) { pbd_scene_free(&((towel_detail *)detail)
 
 /* Where the sheet in the middle is: the mean over the layers. To be freed; NULL without memory. */
 static double *middle_of(const towel_detail *detail, const double *x) {
-    const size_t nodes = detail->middle.particles;
+    const size_t nodes = detail->middle.particles.count;
     double *mean = calloc(3 * nodes, sizeof *mean);
     if (!mean) return NULL;
     for (size_t l = 0; l < detail->layers; l++)
@@ -174,14 +175,14 @@ static void record_outline(const towel_detail *detail, const double *middle, pbd
 
 /* The mean distance of the outermost layers over that at rest. */
 static double thickness_stretch(const pbd_scene *scene, const towel_detail *detail, const double *x) {
-    const size_t nodes = detail->middle.particles, top = nodes * (detail->layers - 1);
+    const size_t nodes = detail->middle.particles.count, top = nodes * (detail->layers - 1);
     double sum = 0;
     for (size_t k = 0; k < nodes; k++) {
         double square = 0;
         for (size_t d = 0; d < 3; d++) square += pow(x[3 * (top + k) + d] - x[3 * k + d], 2);
         sum += sqrt(square);
     }
-    return sum / (double)nodes / (scene->spacing * (double)(detail->layers - 1));
+    return sum / (double)nodes / (scene->particles.spacing * (double)(detail->layers - 1));
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -190,8 +191,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     sheet_strain strain;
     double *x, *middle;
     PBD_TRY(strain_now(scene, method, state, &strain, &x, &middle));
-    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     if (detail->layers > 1)
         pbd_metric(recorder, "stretch_thickness", "1", PBD_STATE, thickness_stretch(scene, detail, x));
     record_outline(detail, middle, recorder);

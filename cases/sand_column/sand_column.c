@@ -74,7 +74,7 @@ static pbd_status make_particles(const pbd_values *values, column_detail *detail
 static pbd_status set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
     const double off = pbd_real(values, "jitter") * s->spacing;
     PBD_TRY(granular_set_radii(values, s, scene));
-    for (size_t i = 0; i < scene->particles && !(pbd_real(values, "contact_radius") > 0); i++)
+    for (size_t i = 0; i < scene->particles.count && !(pbd_real(values, "contact_radius") > 0); i++)
         scene->contact.radius[i] = fmax(scene->contact.radius[i] - off, 0.05 * s->spacing);
     return pbd_ok();
 }

@@ -37,7 +37,7 @@ typedef struct sausages_detail {
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
 static pbd_collider *add_box(pbd_scene *scene, const double low[3], const double high[3], double friction) {
-    pbd_collider *c = &scene->collider[scene->colliders++];
+    pbd_collider *c = &scene->colliders.item[scene->colliders.count++];
     c->shape = PBD_BOX;
     c->friction = friction;
     for (int d = 0; d < 3; d++) {
@@ -91,15 +91,15 @@ static pbd_status add_cuts(const pbd_values *values, pbd_scene *scene) {
     const double push = pbd_real(values, "push_speed"), speed = pbd_real(values, "knife_speed"),
                  wide = 2 * half_width(values);
     const size_t cuts = (size_t)pbd_integer(values, "cuts");
-    scene->blade = calloc(cuts + 1, sizeof *scene->blade);
-    if (!scene->blade) return pbd_error(PBD_FAILED, "out of memory for %zu cuts", cuts);
+    scene->blades.item = calloc(cuts + 1, sizeof *scene->blades.item);
+    if (!scene->blades.item) return pbd_error(PBD_FAILED, "out of memory for %zu cuts", cuts);
     for (size_t k = 0; k < cuts; k++) {
         const double begin = (gap + piece * (double)(k + 1)) / push;
-        scene->blade[scene->blades++] = (pbd_blade){.corner = {gap, -wide, 3 * radius},
-                                                    .edge = {{0, 2 * wide, 0}, {0, 0, 6 * radius}},
-                                                    .velocity = {0, 0, -speed},
-                                                    .begin = begin,
-                                                    .end = begin + 4 * radius / speed};
+        scene->blades.item[scene->blades.count++] = (pbd_blade){.corner = {gap, -wide, 3 * radius},
+                                                                .edge = {{0, 2 * wide, 0}, {0, 0, 6 * radius}},
+                                                                .velocity = {0, 0, -speed},
+                                                                .begin = begin,
+                                                                .end = begin + 4 * radius / speed};
     }
     return pbd_ok();
 }
@@ -147,15 +147,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     sausages_detail *detail = scene->detail;
     PBD_TRY(check_sizes(values));
     detail->sausages = (size_t)pbd_integer(values, "sausages");
-    scene->material = particle_material(values);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sample_sausage(values, &detail->particles));
     PBD_TRY(place_sausages(values, detail, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
     scene->contact.between_bodies = true;
-    scene->contact.self_distance = pbd_real(values, "self_distance") * scene->spacing;
+    scene->contact.self_distance = pbd_real(values, "self_distance") * scene->particles.spacing;
     detail->watch = particle_watch_start(particle_radius(values, &detail->particles), scene->contact.self_distance);
     PBD_TRY(particle_open_colliders(scene, 9));
     add_table(values, scene);
@@ -191,7 +191,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     particle_record_sampling(&detail->particles, detail->sausages, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "pieces_apart", "1", PBD_STATE, (double)pieces);
-    pbd_metric(recorder, "pieces_expected", "1", PBD_STATE, (double)(detail->sausages * (scene->blades + 1)));
+    pbd_metric(recorder, "pieces_expected", "1", PBD_STATE, (double)(detail->sausages * (scene->blades.count + 1)));
     pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)crumbs);
     return status;
 }

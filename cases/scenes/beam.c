@@ -31,7 +31,7 @@ static void fill_cube(const beam_size *size, int i, int j, int k, pbd_scene *sce
     for (int v = 0; v < 8; v++) hex[v] = beam_particle(size, i + corner[v][0], j + corner[v][1], k + corner[v][2]);
     for (int t = 0; t < 5; t++, tet += 4) {
         for (int v = 0; v < 4; v++) tet[v] = hex[five[(i + j + k) % 2][t][v]];
-        if (tet_volume(scene->positions, tet) > 0) continue;
+        if (tet_volume(scene->particles.positions, tet) > 0) continue;
         const uint32_t swap = tet[0];
         tet[0] = tet[1];
         tet[1] = swap;
@@ -42,12 +42,12 @@ static void fill_mesh(const beam_size *size, pbd_scene *scene) {
     for (int i = 0; i <= size->along; i++)
         for (int j = 0; j <= size->across; j++)
             for (int k = 0; k <= size->deep; k++) {
-                double *x = scene->positions + 3 * beam_particle(size, i, j, k);
+                double *x = scene->particles.positions + 3 * beam_particle(size, i, j, k);
                 x[0] = size->length * i / size->along;
                 x[1] = size->width * ((double)j / size->across - 0.5);
                 x[2] = size->thickness * ((double)k / size->deep - 0.5);
             }
-    uint32_t *hex = scene->hex, *tet = scene->tet;
+    uint32_t *hex = scene->hexes.corner, *tet = scene->tets.corner;
     for (int i = 0; i < size->along; i++)
         for (int j = 0; j < size->across; j++)
             for (int k = 0; k < size->deep; k++, hex += 8, tet += 20) fill_cube(size, i, j, k, scene, hex, tet);
@@ -55,19 +55,22 @@ static void fill_mesh(const beam_size *size, pbd_scene *scene) {
 
 /* A particle's share of the cubes around it: the same for hexahedra and, taken over both kinds of cubes, tetrahedra. */
 static void lump_mass(const beam_size *size, pbd_scene *scene) {
-    const double cube = scene->material.density * size->length * size->width * size->thickness / (double)scene->hexes;
-    for (size_t e = 0; e < 8 * scene->hexes; e++) scene->masses[scene->hex[e]] += cube / 8;
+    const double cube =
+        scene->material->density * size->length * size->width * size->thickness / (double)scene->hexes.count;
+    for (size_t e = 0; e < 8 * scene->hexes.count; e++) scene->particles.masses[scene->hexes.corner[e]] += cube / 8;
 }
 
 static pbd_status allocate(pbd_scene *scene) {
-    const size_t n = scene->particles;
-    scene->positions = calloc(3 * n, sizeof *scene->positions);
-    scene->forces = calloc(3 * n, sizeof *scene->forces);
-    scene->masses = calloc(n, sizeof *scene->masses);
-    scene->hex = calloc(8 * scene->hexes, sizeof *scene->hex);
-    scene->tet = calloc(4 * scene->tets, sizeof *scene->tet);
-    if (scene->positions && scene->forces && scene->masses && scene->hex && scene->tet) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for a bar of %zu cubes", scene->hexes);
+    const size_t n = scene->particles.count;
+    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
+    scene->particles.masses = calloc(n, sizeof *scene->particles.masses);
+    scene->hexes.corner = calloc(8 * scene->hexes.count, sizeof *scene->hexes.corner);
+    scene->tets.corner = calloc(4 * scene->tets.count, sizeof *scene->tets.corner);
+    if (scene->particles.positions && scene->loads.forces && scene->particles.masses && scene->hexes.corner &&
+        scene->tets.corner)
+        return pbd_ok();
+    return pbd_error(PBD_FAILED, "out of memory for a bar of %zu cubes", scene->hexes.count);
 }
 
 /* Cubes along `length` where the width has size->across of them. */
@@ -91,16 +94,16 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
                         .thickness = thickness};
     PBD_TRY(count_cubes(size, "length", size->length, &size->along));
     PBD_TRY(count_cubes(size, "thickness", thickness, &size->deep));
-    scene->particles = beam_layer(size) * ((size_t)size->along + 1);
-    scene->hexes = (size_t)size->along * (size_t)size->across * (size_t)size->deep;
-    scene->tets = 5 * scene->hexes;
+    scene->particles.count = beam_layer(size) * ((size_t)size->along + 1);
+    scene->hexes.count = (size_t)size->along * (size_t)size->across * (size_t)size->deep;
+    scene->tets.count = 5 * scene->hexes.count;
     scene->extent = fmax(fmax(size->length, size->width), thickness);
-    scene->spacing = size->width / size->across;
-    scene->material = (pbd_material){.E = pbd_real(values, "E"),
-                                     .nu = pbd_real(values, "nu"),
-                                     .density = pbd_real(values, "density"),
-                                     .convention = PBD_D_STANDARD,
-                                     .law = law_names[pbd_choice(values, "material")]};
+    scene->particles.spacing = size->width / size->across;
+    scene->material[0] = (pbd_material){.E = pbd_real(values, "E"),
+                                        .nu = pbd_real(values, "nu"),
+                                        .density = pbd_real(values, "density"),
+                                        .convention = PBD_D_STANDARD,
+                                        .law = law_names[pbd_choice(values, "material")]};
     PBD_TRY(allocate(scene));
     fill_mesh(size, scene);
     lump_mass(size, scene);
@@ -108,12 +111,12 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
 }
 
 static pbd_status hold_layers(pbd_scene *scene, const beam_size *size, bool end) {
-    const size_t layer = beam_layer(size), last = scene->particles - layer;
-    scene->fixed_particle = malloc(2 * layer * sizeof *scene->fixed_particle);
-    if (!scene->fixed_particle) return pbd_error(PBD_FAILED, "out of memory for the ends of a bar");
-    for (size_t i = 0; i < layer; i++) scene->fixed_particle[i] = (uint32_t)i;
-    for (size_t i = 0; i < layer && end; i++) scene->fixed_particle[layer + i] = (uint32_t)(last + i);
-    scene->fixed = end ? 2 * layer : layer;
+    const size_t layer = beam_layer(size), last = scene->particles.count - layer;
+    scene->particles.fixed_particle = malloc(2 * layer * sizeof *scene->particles.fixed_particle);
+    if (!scene->particles.fixed_particle) return pbd_error(PBD_FAILED, "out of memory for the ends of a bar");
+    for (size_t i = 0; i < layer; i++) scene->particles.fixed_particle[i] = (uint32_t)i;
+    for (size_t i = 0; i < layer && end; i++) scene->particles.fixed_particle[layer + i] = (uint32_t)(last + i);
+    scene->particles.fixed = end ? 2 * layer : layer;
     return pbd_ok();
 }
 
@@ -129,9 +132,9 @@ static void hang_rows(double *rows, size_t count) {
 }
 
 void beam_hang(pbd_scene *scene) {
-    hang_rows(scene->positions, scene->particles);
-    hang_rows(scene->forces, scene->particles);
-    hang_rows(scene->start, scene->particles);
+    hang_rows(scene->particles.positions, scene->particles.count);
+    hang_rows(scene->loads.forces, scene->particles.count);
+    hang_rows(scene->particles.start, scene->particles.count);
 }
 
 void beam_layer_mean(const beam_size *size, const double *rows, int i, double out[3]) {
@@ -146,10 +149,10 @@ double beam_lateral_stretch(const pbd_scene *scene, const beam_size *size, const
     double along = 0, square = 0, middle[3], rest[3];
     for (int i = first; i <= last; i++) {
         beam_layer_mean(size, x, i, middle);
-        beam_layer_mean(size, scene->positions, i, rest);
+        beam_layer_mean(size, scene->particles.positions, i, rest);
         for (size_t p = layer * (size_t)i; p < layer * ((size_t)i + 1); p++)
             for (size_t d = 0; d < 3; d++) {
-                const double from = scene->positions[3 * p + d] - rest[d];
+                const double from = scene->particles.positions[3 * p + d] - rest[d];
                 along += from * (x[3 * p + d] - middle[d]);
                 square += from * from;
             }

@@ -34,11 +34,12 @@ static mat3 divide(mat3 a, mat3 b, double *det) {
 }
 
 body_strain body_strain_at(const pbd_scene *scene, const double *x) {
-    const hyperelastic law = law_plain(&scene->material);
+    const hyperelastic law = law_plain(scene->material);
     body_strain out = {.smallest_det_F = INFINITY};
-    for (size_t e = 0; e < scene->tets; e++) {
+    for (size_t e = 0; e < scene->tets.count; e++) {
         double six_volumes;
-        const mat3 F = divide(edges(x, scene->tet + 4 * e), edges(scene->positions, scene->tet + 4 * e), &six_volumes);
+        const mat3 F = divide(edges(x, scene->tets.corner + 4 * e),
+                              edges(scene->particles.positions, scene->tets.corner + 4 * e), &six_volumes);
         const double det = mat3_det(F);
         if (!(det >= out.smallest_det_F)) out.smallest_det_F = det;
         if (!(det > 0)) out.inverted++;
@@ -49,7 +50,7 @@ body_strain body_strain_at(const pbd_scene *scene, const double *x) {
 
 void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     const body_strain strain = body_strain_at(scene, x);
-    if (scene->tets == 0) return;
+    if (scene->tets.count == 0) return;
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
     pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
     if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_STATE, strain.energy);
@@ -58,10 +59,10 @@ void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *r
 enum { LARGEST_SHAPE = 2000 };
 
 void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
-    if (scene->particles > LARGEST_SHAPE) return;
-    pbd_series(recorder, "position", "x", "m", x, scene->particles, 3);
-    pbd_series(recorder, "position", "y", "m", x + 1, scene->particles, 3);
-    pbd_series(recorder, "position", "z", "m", x + 2, scene->particles, 3);
+    if (scene->particles.count > LARGEST_SHAPE) return;
+    pbd_series(recorder, "position", "x", "m", x, scene->particles.count, 3);
+    pbd_series(recorder, "position", "y", "m", x + 1, scene->particles.count, 3);
+    pbd_series(recorder, "position", "z", "m", x + 2, scene->particles.count, 3);
 }
 
 /* ---- The best rigid fit ------------------------------------------------------------------------------------------ */
@@ -69,9 +70,9 @@ void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *re
 static vec3 centre(const pbd_scene *scene, const double *rows) {
     vec3 sum = vec3_make(0, 0, 0);
     double mass = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        sum = vec3_add(sum, vec3_scale(scene->masses[i], row_at(rows, (uint32_t)i)));
-        mass += scene->masses[i];
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        sum = vec3_add(sum, vec3_scale(scene->particles.masses[i], row_at(rows, (uint32_t)i)));
+        mass += scene->particles.masses[i];
     }
     return vec3_scale(1 / mass, sum);
 }
@@ -79,23 +80,23 @@ static vec3 centre(const pbd_scene *scene, const double *rows) {
 /* The rotation R that makes sum m |x - R X|^2 smallest is the one nearest to sum m x X^T (Kabsch 1976). */
 static mat3 best_rotation(const pbd_scene *scene, const double *x, vec3 x0, vec3 rest0) {
     mat3 sum = mat3_scale(0, mat3_identity());
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const vec3 now = vec3_sub(row_at(x, (uint32_t)i), x0);
-        const vec3 rest = vec3_sub(row_at(scene->positions, (uint32_t)i), rest0);
-        sum = mat3_add(sum, mat3_scale(scene->masses[i], mat3_outer(now, rest)));
+        const vec3 rest = vec3_sub(row_at(scene->particles.positions, (uint32_t)i), rest0);
+        sum = mat3_add(sum, mat3_scale(scene->particles.masses[i], mat3_outer(now, rest)));
     }
     return mat3_polar(sum).r;
 }
 
 double body_shape_error(const pbd_scene *scene, const double *x) {
-    const vec3 x0 = centre(scene, x), rest0 = centre(scene, scene->positions);
+    const vec3 x0 = centre(scene, x), rest0 = centre(scene, scene->particles.positions);
     const mat3 turn = best_rotation(scene, x, x0, rest0);
     double off = 0, size = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        const vec3 rest = vec3_sub(row_at(scene->positions, (uint32_t)i), rest0);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const vec3 rest = vec3_sub(row_at(scene->particles.positions, (uint32_t)i), rest0);
         const vec3 gap = vec3_sub(vec3_sub(row_at(x, (uint32_t)i), x0), mat3_apply(turn, rest));
-        off += scene->masses[i] * vec3_dot(gap, gap);
-        size += scene->masses[i] * vec3_dot(rest, rest);
+        off += scene->particles.masses[i] * vec3_dot(gap, gap);
+        size += scene->particles.masses[i] * vec3_dot(rest, rest);
     }
     return sqrt(off / size);
 }
@@ -104,8 +105,8 @@ double body_shape_error(const pbd_scene *scene, const double *x) {
 
 static pbd_status read_rows(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_field field,
                             double **out) {
-    *out = malloc((3 * scene->particles + 1) * sizeof **out);
-    if (!*out) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    *out = malloc((3 * scene->particles.count + 1) * sizeof **out);
+    if (!*out) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, field, *out);
     if (status.code == PBD_OK) return status;
     free(*out);
@@ -130,7 +131,7 @@ pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, 
     double *v;
     *out = 0;
     PBD_TRY(read_rows(scene, method, state, PBD_VELOCITIES, &v));
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const vec3 one = row_at(v, (uint32_t)i);
         const double speed = sqrt(vec3_dot(one, one));
         if (!(speed <= *out)) *out = speed;
@@ -145,16 +146,19 @@ double body_noise(uint64_t *seed) {
 }
 
 pbd_status body_start_at_rest(pbd_scene *scene) {
-    scene->start = malloc((3 * scene->particles + 1) * sizeof *scene->start);
-    if (!scene->start) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    memcpy(scene->start, scene->positions, 3 * scene->particles * sizeof *scene->start);
+    scene->particles.start = malloc((3 * scene->particles.count + 1) * sizeof *scene->particles.start);
+    if (!scene->particles.start)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    memcpy(scene->particles.start, scene->particles.positions,
+           3 * scene->particles.count * sizeof *scene->particles.start);
     return pbd_ok();
 }
 
 pbd_status body_hold(pbd_scene *scene, const unsigned char *mark) {
-    scene->fixed_particle = malloc((scene->particles + 1) * sizeof *scene->fixed_particle);
-    if (!scene->fixed_particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++)
-        if (mark[i]) scene->fixed_particle[scene->fixed++] = (uint32_t)i;
+    scene->particles.fixed_particle = malloc((scene->particles.count + 1) * sizeof *scene->particles.fixed_particle);
+    if (!scene->particles.fixed_particle)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        if (mark[i]) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)i;
     return pbd_ok();
 }

@@ -164,16 +164,16 @@ pbd_status collider_mesh_read(const pbd_content *content, double unit, double th
 
 pbd_status particle_add_mesh(pbd_scene *scene, pbd_collider_mesh *mesh, const double at[3], double friction,
                              pbd_collider **out) {
-    const size_t count = scene->collider_meshes;
-    pbd_collider_mesh *grown = realloc(scene->collider_mesh, (count + 1) * sizeof *grown);
+    const size_t count = scene->colliders.meshes;
+    pbd_collider_mesh *grown = realloc(scene->colliders.mesh, (count + 1) * sizeof *grown);
     if (!grown) {
         collider_mesh_free(mesh);
         return pbd_error(PBD_FAILED, "out of memory for a collider");
     }
-    scene->collider_mesh = grown;
-    grown[scene->collider_meshes++] = *mesh;
+    scene->colliders.mesh = grown;
+    grown[scene->colliders.meshes++] = *mesh;
     *mesh = (pbd_collider_mesh){0};
-    pbd_collider *c = &scene->collider[scene->colliders++];
+    pbd_collider *c = &scene->colliders.item[scene->colliders.count++];
     *c = (pbd_collider){
         .shape = PBD_MESH, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction, .mesh = count};
     memcpy(c->centre, at, sizeof c->centre);

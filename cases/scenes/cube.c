@@ -46,37 +46,39 @@ static void fill_mesh(const int cells[3], const double size[3], pbd_scene *scene
             for (int i = 0; i <= cells[0]; i++) {
                 size_t node = node_at(cells, i, j, k);
                 /* Centred in x and y, so that torsion turns about the z axis. */
-                scene->positions[3 * node] = size[0] * ((double)i / cells[0] - 0.5);
-                scene->positions[3 * node + 1] = size[1] * ((double)j / cells[1] - 0.5);
-                scene->positions[3 * node + 2] = size[2] * (double)k / cells[2];
-                if (k == 0) scene->fixed_particle[scene->fixed++] = (uint32_t)node;
+                scene->particles.positions[3 * node] = size[0] * ((double)i / cells[0] - 0.5);
+                scene->particles.positions[3 * node + 1] = size[1] * ((double)j / cells[1] - 0.5);
+                scene->particles.positions[3 * node + 2] = size[2] * (double)k / cells[2];
+                if (k == 0) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)node;
             }
-    uint32_t *hex = scene->hex;
+    uint32_t *hex = scene->hexes.corner;
     for (int k = 0; k < cells[2]; k++)
         for (int j = 0; j < cells[1]; j++)
             for (int i = 0; i < cells[0]; i++)
                 for (int a = 0; a < 8; a++)
                     *hex++ = (uint32_t)node_at(cells, i + corner[a][0], j + corner[a][1], k + corner[a][2]);
-    double lumped = scene->material.density * size[0] * size[1] * size[2] / (double)scene->hexes / 8;
-    for (size_t e = 0; e < 8 * scene->hexes; e++)
-        if (scene->material.density > 0) scene->masses[scene->hex[e]] += lumped;
-    for (size_t p = 0; p < scene->particles && !(scene->material.density > 0); p++) scene->masses[p] = 1;
+    double lumped = scene->material->density * size[0] * size[1] * size[2] / (double)scene->hexes.count / 8;
+    for (size_t e = 0; e < 8 * scene->hexes.count; e++)
+        if (scene->material->density > 0) scene->particles.masses[scene->hexes.corner[e]] += lumped;
+    for (size_t p = 0; p < scene->particles.count && !(scene->material->density > 0); p++)
+        scene->particles.masses[p] = 1;
 }
 
 pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_material *material, pbd_scene *scene) {
     size_t n = (size_t)(cells[0] + 1) * (size_t)(cells[1] + 1) * (size_t)(cells[2] + 1);
     size_t base = (size_t)(cells[0] + 1) * (size_t)(cells[1] + 1);
-    scene->particles = n;
-    scene->hexes = (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
-    scene->material = *material;
+    scene->particles.count = n;
+    scene->hexes.count = (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
+    scene->material[0] = *material;
     scene->extent = fmax(size[0], fmax(size[1], size[2]));
-    scene->positions = calloc(3 * n, sizeof *scene->positions);
-    scene->forces = calloc(3 * n, sizeof *scene->forces);
-    scene->masses = calloc(n, sizeof *scene->masses);
-    scene->hex = calloc(8 * scene->hexes, sizeof *scene->hex);
-    scene->fixed_particle = calloc(base, sizeof *scene->fixed_particle);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->hex || !scene->fixed_particle)
-        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu hexahedra", scene->hexes);
+    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
+    scene->particles.masses = calloc(n, sizeof *scene->particles.masses);
+    scene->hexes.corner = calloc(8 * scene->hexes.count, sizeof *scene->hexes.corner);
+    scene->particles.fixed_particle = calloc(base, sizeof *scene->particles.fixed_particle);
+    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->hexes.corner ||
+        !scene->particles.fixed_particle)
+        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu hexahedra", scene->hexes.count);
     fill_mesh(cells, size, scene);
     return pbd_ok();
 }
@@ -98,8 +100,8 @@ static void apply_unit_loads(cube_test test, bool consistent, int cells, const c
         int i = (int)(t % (size_t)(cells + 1)), j = (int)(t / (size_t)(cells + 1));
         double share = 1;
         if (consistent) share = (i == 0 || i == cells ? 0.5 : 1) * (j == 0 || j == cells ? 0.5 : 1);
-        double *f = scene->forces + 3 * node;
-        const double *x = scene->positions + 3 * node;
+        double *f = scene->loads.forces + 3 * node;
+        const double *x = scene->particles.positions + 3 * node;
         if (test == CUBE_TORSION) {
             f[0] = -share * x[1];
             f[1] = share * x[0];
@@ -121,24 +123,24 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_sce
     cube_detail *detail = scene->detail;
     size_t top = (size_t)(cells + 1) * (size_t)(cells + 1);
     bool fem = pbd_choice(values, "reference") == 0;
-    if (fem) detail->reference = calloc(3 * scene->particles, sizeof *detail->reference);
+    if (fem) detail->reference = calloc(3 * scene->particles.count, sizeof *detail->reference);
     detail->top = malloc(top * sizeof *detail->top);
     if ((fem && !detail->reference) || !detail->top)
-        return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles);
+        return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles.count);
     detail->top_count = top;
-    for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles - top + t);
+    for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles.count - top + t);
     apply_unit_loads(test, pbd_choice(values, "loads") == 1, cells, detail, scene);
     double edge = pbd_real(values, "edge"), strain = pbd_choice(values, "load") == 0 ? 0.05 : 0.15, scale;
     if (fem) { /* FEM is linear: scaling the loads scales its answer. */
         PBD_TRY(hex8_solve(scene, NULL, detail->reference));
         scale = strain * edge / mean_top_displacement(detail, detail->reference);
-        for (size_t i = 0; i < 3 * scene->particles; i++) detail->reference[i] *= scale;
+        for (size_t i = 0; i < 3 * scene->particles.count; i++) detail->reference[i] *= scale;
     } else { /* of that order: a uniform stress of E times the strain */
         double sum = 0;
-        for (size_t t = 0; t < top; t++) sum += norm3(scene->forces + 3 * detail->top[t]);
+        for (size_t t = 0; t < top; t++) sum += norm3(scene->loads.forces + 3 * detail->top[t]);
         scale = strain * pbd_real(values, "E") * edge * edge / sum;
     }
-    for (size_t i = 0; i < 3 * scene->particles; i++) scene->forces[i] *= scale;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) scene->loads.forces[i] *= scale;
     return pbd_ok();
 }
 
@@ -150,8 +152,8 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
                              .density = pbd_real(values, "density"),
                              .convention = (pbd_convention)pbd_choice(values, "convention")};
     PBD_TRY(cube_mesh(cells, size, &material, scene));
-    scene->fixing = (pbd_fixing)pbd_choice(values, "base");
-    scene->shared = (pbd_sharing)pbd_choice(values, "shared");
+    scene->hints.fixing = (pbd_fixing)pbd_choice(values, "base");
+    scene->hints.shared = (pbd_sharing)pbd_choice(values, "shared");
     return build_detail(test, values, scene);
 }
 
@@ -168,8 +170,8 @@ static void record_errors(const pbd_scene *scene, const double *u, const char *s
         double difference[3];
         for (size_t d = 0; d < 3; d++) {
             difference[d] = u[i + d] - detail->reference[i + d];
-            work += scene->forces[i + d] * u[i + d];
-            work_fem += scene->forces[i + d] * detail->reference[i + d];
+            work += scene->loads.forces[i + d] * u[i + d];
+            work_fem += scene->loads.forces[i + d] * detail->reference[i + d];
         }
         error += norm3(difference);
         sum += norm3(detail->reference + i);
@@ -199,24 +201,24 @@ static void record_shapes(const pbd_scene *scene, const double *u, pbd_recorder 
     if (!detail->reference) return;
     record_vectors(recorder, "top_displacement", u, detail->top, detail->top_count);
     record_vectors(recorder, "top_displacement_reference", detail->reference, detail->top, detail->top_count);
-    if (scene->particles > LARGEST_SHAPE) return;
-    record_vectors(recorder, "rest_position", scene->positions, NULL, scene->particles);
-    record_vectors(recorder, "displacement", u, NULL, scene->particles);
-    record_vectors(recorder, "displacement_reference", detail->reference, NULL, scene->particles);
+    if (scene->particles.count > LARGEST_SHAPE) return;
+    record_vectors(recorder, "rest_position", scene->particles.positions, NULL, scene->particles.count);
+    record_vectors(recorder, "displacement", u, NULL, scene->particles.count);
+    record_vectors(recorder, "displacement_reference", detail->reference, NULL, scene->particles.count);
 }
 
 pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    size_t n = 3 * scene->particles;
+    size_t n = 3 * scene->particles.count;
     double *u = malloc(n * sizeof *u);
-    if (!u) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    if (!u) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     pbd_status status = method->read(state, PBD_POSITIONS, u);
     if (status.code == PBD_OK) {
-        for (size_t i = 0; i < n; i++) u[i] -= scene->positions[i];
+        for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
         record_errors(scene, u, "", recorder);
         record_shapes(scene, u, recorder);
         pbd_status predicted = method->read(state, PBD_PREDICTED, u);
         if (predicted.code == PBD_OK) {
-            for (size_t i = 0; i < n; i++) u[i] -= scene->positions[i];
+            for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
             record_errors(scene, u, "_predicted", recorder);
         } else if (predicted.code != PBD_NOT_SUPPORTED)
             status = predicted;

@@ -17,17 +17,18 @@ static pbd_status no_memory(size_t particles) {
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 void granular_set_material(const pbd_values *values, pbd_scene *scene) {
-    scene->material = particle_material(values);
-    flow_read(values, &scene->material);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    flow_read(values, scene->material);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
 }
 
 pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
     const double given = pbd_real(values, "contact_radius"), near = s->site ? 0.5 : 0.3;
-    scene->contact.radius = malloc((scene->particles + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return no_memory(scene->particles);
+    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius) return no_memory(scene->particles.count);
     scene->contact.friction = pbd_real(values, "floor_friction");
-    for (size_t i = 0; i < scene->particles; i++) scene->contact.radius[i] = given > 0 ? given : near * s->spacing;
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->contact.radius[i] = given > 0 ? given : near * s->spacing;
     return pbd_ok();
 }
 
@@ -74,18 +75,18 @@ static void sum_up(const closeness *c, size_t count, double spacing, evenness *o
 }
 
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out) {
-    const size_t n = scene->particles;
-    closeness c = {.mass = scene->masses,
-                   .support = 2 * scene->spacing,
+    const size_t n = scene->particles.count;
+    closeness c = {.mass = scene->particles.masses,
+                   .support = 2 * scene->particles.spacing,
                    .nearest = malloc((n + 1) * sizeof *c.nearest),
                    .density = malloc((n + 1) * sizeof *c.density)};
     pbd_status status = c.nearest && c.density ? pbd_ok() : no_memory(n);
     *out = (evenness){0};
     if (status.code == PBD_OK) {
         const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, c.support).w;
-        for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->masses[i] * self;
+        for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->particles.masses[i] * self;
         status = near_pairs_visit(x, n, c.support, note_pair, &c);
-        sum_up(&c, n, scene->spacing, out);
+        sum_up(&c, n, scene->particles.spacing, out);
     }
     free(c.nearest);
     free(c.density);
@@ -100,13 +101,13 @@ static void add_density(void *to, size_t i, size_t j, double square) {
 }
 
 pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out) {
-    const size_t n = scene->particles;
-    closeness c = {.mass = scene->masses, .support = support, .density = malloc((n + 1) * sizeof *c.density)};
+    const size_t n = scene->particles.count;
+    closeness c = {.mass = scene->particles.masses, .support = support, .density = malloc((n + 1) * sizeof *c.density)};
     pbd_status status = c.density ? pbd_ok() : no_memory(n);
     *out = 0;
     if (status.code == PBD_OK) {
         const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
-        for (size_t i = 0; i < n; i++) c.density[i] = scene->masses[i] * self;
+        for (size_t i = 0; i < n; i++) c.density[i] = scene->particles.masses[i] * self;
         status = near_pairs_visit(x, n, support, add_density, &c);
         for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
     }
@@ -168,14 +169,14 @@ static int by_distance(const void *a, const void *b) {
 
 /* The distance within which this share of all mass lies. */
 static pbd_status reach_of_share(const pbd_scene *scene, const double *x, heap_form form, double share, double *out) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     at_distance *list = malloc((n + 1) * sizeof *list);
     double total = 0, sum = 0;
     if (!list) return no_memory(n);
     for (size_t i = 0; i < n; i++) {
         const double distance = distance_of(x, i, form);
-        list[i] = (at_distance){isfinite(distance) ? distance : INFINITY, scene->masses[i]};
-        total += scene->masses[i];
+        list[i] = (at_distance){isfinite(distance) ? distance : INFINITY, scene->particles.masses[i]};
+        total += scene->particles.masses[i];
     }
     qsort(list, n, sizeof *list, by_distance);
     size_t k = 0;
@@ -244,7 +245,7 @@ static void fit_slope(heap *h) {
 }
 
 static pbd_status outline(const pbd_scene *scene, const double *x, heap_form form, const pieces *parts, heap *out) {
-    const double spacing = scene->spacing, least = 1.5 * spacing;
+    const double spacing = scene->particles.spacing, least = 1.5 * spacing;
     out->width = fmax(least, out->reach / (HEAP_BINS - 2));
     out->bins = (size_t)ceil(out->reach / out->width) + 1;
     const long half = (long)out->bins;
@@ -253,8 +254,8 @@ static pbd_status outline(const pbd_scene *scene, const double *x, heap_form for
     map.low[0] = form == HEAP_PLANE ? 0 : -(double)half * map.width;
     map.low[1] = map.low[0];
     map.top = calloc((size_t)(map.columns * map.rows), sizeof *map.top);
-    if (!map.top) return no_memory(scene->particles);
-    for (size_t i = 0; i < scene->particles; i++)
+    if (!map.top) return no_memory(scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
         if (parts->of[i] == parts->main) raise_top(&map, x + 3 * i, spacing);
     make_outline(&map, form, out);
     fit_slope(out);
@@ -266,12 +267,12 @@ pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form,
     pieces parts;
     *out = (heap){0};
     PBD_TRY(reach_of_share(scene, x, form, 0.99, &out->reach_99));
-    PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, 1, &parts));
-    for (size_t i = 0; i < scene->particles; i++) {
+    PBD_TRY(granular_pieces(x, scene->particles.count, 1.8 * scene->particles.spacing, 1, &parts));
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double distance = distance_of(x, i, form);
         if (!isfinite(distance)) continue;
-        out->reach_all = fmax(out->reach_all, distance + 0.5 * scene->spacing);
-        if (parts.of[i] == parts.main) out->reach = fmax(out->reach, distance + 0.5 * scene->spacing);
+        out->reach_all = fmax(out->reach_all, distance + 0.5 * scene->particles.spacing);
+        if (parts.of[i] == parts.main) out->reach = fmax(out->reach, distance + 0.5 * scene->particles.spacing);
     }
     const pbd_status status = outline(scene, x, form, &parts, out);
     granular_free_pieces(&parts);
@@ -283,15 +284,16 @@ pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form,
 void granular_record_mass(const pbd_scene *scene, const double *x, const mass_box *box, pbd_recorder *recorder) {
     double share[MASS_CELLS] = {0}, total = 0;
     const size_t count = (size_t)box->cells[0] * (size_t)box->cells[1] * (size_t)box->cells[2];
-    for (size_t i = 0; i < scene->particles; i++) total += scene->masses[i];
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) total += scene->particles.masses[i];
+    for (size_t i = 0; i < scene->particles.count; i++) {
         size_t at[3];
         for (size_t d = 0; d < 3; d++) {
             const double place = (x[3 * i + d] - box->low[d]) / (box->high[d] - box->low[d]);
             const double most = (double)box->cells[d] - 1, cell = floor(place * (double)box->cells[d]);
             at[d] = (size_t)fmin(fmax(cell, 0), most); /* NaN counts for the first */
         }
-        share[(at[2] * (size_t)box->cells[1] + at[1]) * (size_t)box->cells[0] + at[0]] += scene->masses[i] / total;
+        share[(at[2] * (size_t)box->cells[1] + at[1]) * (size_t)box->cells[0] + at[0]] +=
+            scene->particles.masses[i] / total;
     }
     pbd_series(recorder, "mass_in_cells", "value", "1", share, count, 1);
 }
@@ -300,10 +302,10 @@ enum { LARGEST_SLICE = 2000 };
 
 void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     size_t there = 0, seen = 0;
-    for (size_t i = 0; i < scene->particles; i++) there += fabs(x[3 * i + 1]) <= 0.751 * scene->spacing;
+    for (size_t i = 0; i < scene->particles.count; i++) there += fabs(x[3 * i + 1]) <= 0.751 * scene->particles.spacing;
     const size_t every = there / LARGEST_SLICE + 1;
-    for (size_t i = 0; i < scene->particles; i++) {
-        if (!(fabs(x[3 * i + 1]) <= 0.751 * scene->spacing) || seen++ % every != 0) continue;
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (!(fabs(x[3 * i + 1]) <= 0.751 * scene->particles.spacing) || seen++ % every != 0) continue;
         if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 2])) continue;
         pbd_series(recorder, "slice", "x", "m", x + 3 * i, 1, 1);
         pbd_series(recorder, "slice", "z", "m", x + 3 * i + 2, 1, 1);
@@ -328,10 +330,10 @@ static pbd_status rank_pieces(const pieces *parts, size_t count, size_t least, u
 }
 
 pbd_status granular_record_view(const pbd_scene *scene, const double *x, const char *name, pbd_recorder *recorder) {
-    const size_t n = scene->particles, least = n / 100 + 1, every = n / MOST_VIEWED + 1;
+    const size_t n = scene->particles.count, least = n / 100 + 1, every = n / MOST_VIEWED + 1;
     uint32_t *rank = calloc(n + 1, sizeof *rank);
     pieces parts = {0};
-    pbd_status status = rank ? granular_pieces(x, n, 1.8 * scene->spacing, least, &parts) : no_memory(n);
+    pbd_status status = rank ? granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts) : no_memory(n);
     if (status.code == PBD_OK) status = rank_pieces(&parts, n, least, rank);
     for (size_t i = 0; i < n && status.code == PBD_OK; i += every) {
         static const char *const axis[] = {"x", "y", "z"};
@@ -349,9 +351,9 @@ pbd_status granular_record_view(const pbd_scene *scene, const double *x, const c
 
 double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, double time) {
     double deepest = 0;
-    for (size_t c = first; c < scene->colliders; c++) {
-        const collider_pose part = collider_pose_over(&scene->collider[c], time, 0);
-        for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t c = first; c < scene->colliders.count; c++) {
+        const collider_pose part = collider_pose_over(&scene->colliders.item[c], time, 0);
+        for (size_t i = 0; i < scene->particles.count; i++) {
             const vec3 at = vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
             deepest = fmax(deepest, -collider_gap_at(&part, at).distance);
         }
@@ -363,9 +365,9 @@ double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, 
 
 pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, const void *state, double *largest,
                             double *mean) {
-    const size_t n = scene->particles;
-    const double mu = scene->material.E / (2 * (1 + scene->material.nu));
-    const double lambda = 2 * mu * scene->material.nu / (1 - 2 * scene->material.nu);
+    const size_t n = scene->particles.count;
+    const double mu = scene->material->E / (2 * (1 + scene->material->nu));
+    const double lambda = 2 * mu * scene->material->nu / (1 - 2 * scene->material->nu);
     double *F = malloc((9 * n + 1) * sizeof *F);
     if (!F) return no_memory(n);
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
@@ -393,17 +395,17 @@ static void put(pbd_recorder *recorder, const char *name, const char *unit, doub
 /* Nowhere, or more than a spacing beyond a plane. */
 static size_t count_lost(const pbd_scene *scene, const double *x) {
     size_t lost = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double lowest = INFINITY;
-        for (size_t c = 0; c < scene->colliders; c++) {
-            const pbd_collider *wall = &scene->collider[c];
+        for (size_t c = 0; c < scene->colliders.count; c++) {
+            const pbd_collider *wall = &scene->colliders.item[c];
             double above = 0;
             if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* those that move are elsewhere by now */
             for (size_t d = 0; d < 3; d++) above += (x[3 * i + d] - wall->centre[d]) * wall->axis[2][d];
             lowest = fmin(lowest, above);
         }
         const bool somewhere = isfinite(x[3 * i]) && isfinite(x[3 * i + 1]) && isfinite(x[3 * i + 2]);
-        lost += !somewhere || lowest < -scene->spacing;
+        lost += !somewhere || lowest < -scene->particles.spacing;
     }
     return lost;
 }
@@ -411,7 +413,7 @@ static size_t count_lost(const pbd_scene *scene, const double *x) {
 static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, const pbd_method *method,
                                   const void *state) {
     double largest, mean;
-    if (!pbd_named(scene->material.law, "hencky")) return pbd_ok();
+    if (!pbd_named(scene->material->law, "hencky")) return pbd_ok();
     const pbd_status status = granular_tension(scene, method, state, &largest, &mean);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     w->tells_tension = true;
@@ -422,7 +424,7 @@ static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, con
 
 /* Only at the start and in the last look or two: there are eight times as many neighbours. */
 static pbd_status look_wider(granular_watch *w, const pbd_scene *scene, const double *x, double time) {
-    const double support = 4 * scene->spacing;
+    const double support = 4 * scene->particles.spacing;
     if (!w->looked) {
         PBD_TRY(granular_density(scene, x, support, &w->wide_start));
         w->wide = w->wide_start;
@@ -476,7 +478,7 @@ void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_record
     tell(recorder, "most_density_max", "1", PBD_ERROR, w->densest / w->start.density);
     tell(recorder, "wide_density_max", "1", PBD_ERROR, w->wide / w->wide_start);
     tell(recorder, "lost_particles", "1", PBD_ERROR, (double)w->lost);
-    if (scene->colliders > 0) tell(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
+    if (scene->colliders.count > 0) tell(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
     if (w->tells_velocities) {
         tell(recorder, "largest_speed", "m/s", PBD_STATE, w->fastest);
         if (w->peak > 0) tell(recorder, "kinetic_energy_left", "1", PBD_ERROR, w->energy / w->peak);

@@ -6,9 +6,11 @@
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
 }
 
@@ -25,7 +27,7 @@ pbd_status granular_drop_build(const pbd_values *values, const solid *body, doub
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, body, &here, &detail->particles, scene));
     PBD_TRY(set_speed(values, scene));
-    PBD_TRY(heap_measure(scene, scene->positions, HEAP_AXISYMMETRIC, &start));
+    PBD_TRY(heap_measure(scene, scene->particles.positions, HEAP_AXISYMMETRIC, &start));
     detail->start_reach = start.reach_99;
     PBD_TRY(particle_open_colliders(scene, 1));
     particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
@@ -60,11 +62,11 @@ pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *metho
 
 static pbd_status record_pieces(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     pieces parts;
-    const size_t least = scene->particles / 100 + 1;
-    PBD_TRY(granular_pieces(x, scene->particles, 1.8 * scene->spacing, least, &parts));
+    const size_t least = scene->particles.count / 100 + 1;
+    PBD_TRY(granular_pieces(x, scene->particles.count, 1.8 * scene->particles.spacing, least, &parts));
     pbd_metric(recorder, "fragments", "1", PBD_STATE, (double)parts.pieces);
     pbd_metric(recorder, "crumbs", "1", PBD_STATE, (double)parts.crumbs);
-    pbd_metric(recorder, "largest_fragment", "1", PBD_STATE, (double)parts.largest / (double)scene->particles);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_STATE, (double)parts.largest / (double)scene->particles.count);
     granular_free_pieces(&parts);
     return pbd_ok();
 }

@@ -49,18 +49,18 @@ static void write_to(writers *w, size_t particle, cell_at by) {
 }
 
 pbd_status kernel_conflicts(const pbd_scene *scene, double r, double cell, int period, double *share) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     near_pairs near = {0};
     writers w = {calloc(MOST_COLOURS * n + 1, sizeof *w.cell), calloc(MOST_COLOURS * n + 1, 1), calloc(n + 1, 1)};
     size_t conflicts = 0;
     pbd_status status = w.cell && w.seen && w.twice ? pbd_ok() : no_memory(n);
-    if (status.code == PBD_OK) status = near_pairs_find(scene->positions, n, 2 * r, &near);
+    if (status.code == PBD_OK) status = near_pairs_find(scene->particles.positions, n, 2 * r, &near);
     for (size_t i = 0; i < n && status.code == PBD_OK; i++)
-        write_to(&w, i, cell_of(scene->positions + 3 * i, cell * r, period));
+        write_to(&w, i, cell_of(scene->particles.positions + 3 * i, cell * r, period));
     for (size_t k = 0; k < near.count && status.code == PBD_OK; k++) {
         const size_t a = near.pair[2 * k], b = near.pair[2 * k + 1];
-        write_to(&w, a, cell_of(scene->positions + 3 * b, cell * r, period));
-        write_to(&w, b, cell_of(scene->positions + 3 * a, cell * r, period));
+        write_to(&w, a, cell_of(scene->particles.positions + 3 * b, cell * r, period));
+        write_to(&w, b, cell_of(scene->particles.positions + 3 * a, cell * r, period));
     }
     for (size_t i = 0; i < n && status.code == PBD_OK; i++) conflicts += w.twice[i];
     *share = (double)conflicts / (double)n;
@@ -81,7 +81,7 @@ typedef struct around {
 } around;
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    return scene->volumes ? scene->volumes[i] : pow(scene->spacing, 3);
+    return scene->particles.volumes ? scene->particles.volumes[i] : pow(scene->particles.spacing, 3);
 }
 
 static void weigh(const pbd_scene *scene, double r, const double *x, size_t p, around *out) {
@@ -132,10 +132,10 @@ static void fill_lists(const near_pairs *near, size_t n, size_t *at, neighbourho
 }
 
 static pbd_status find_neighbourhoods(const pbd_scene *scene, double reach, neighbourhoods *out) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     near_pairs near;
     *out = (neighbourhoods){0};
-    PBD_TRY(near_pairs_find(scene->positions, n, reach, &near));
+    PBD_TRY(near_pairs_find(scene->particles.positions, n, reach, &near));
     size_t *at = calloc(n + 2, sizeof *at);
     out->first = calloc(n + 2, sizeof *out->first);
     out->neighbour = calloc(2 * near.count + 1, sizeof *out->neighbour);
@@ -157,9 +157,9 @@ static around around_of(const neighbourhoods *n, size_t p) {
 pbd_status kernel_gradients(const pbd_scene *scene, double r, const double *x, double *F) {
     neighbourhoods near;
     PBD_TRY(find_neighbourhoods(scene, 2 * r, &near));
-    for (size_t p = 0; p < scene->particles; p++) {
+    for (size_t p = 0; p < scene->particles.count; p++) {
         around n = around_of(&near, p);
-        weigh(scene, r, scene->positions, p, &n);
+        weigh(scene, r, scene->particles.positions, p, &n);
         const mat3 f = gradient_of(&n, x, p);
         const vec3 column[3] = {f.x, f.y, f.z};
         for (size_t c = 0; c < 3; c++) {
@@ -199,16 +199,16 @@ static double c_of(const pbd_scene *scene, double r, around *n, size_t p, const 
     for (size_t k = 0; k <= n->count; k++) {
         const size_t i = k < n->count ? n->neighbour[k] : p;
         for (size_t d = 0; d < 3; d++)
-            moved[3 * i + d] = scene->positions[3 * i + d] + (moving ? dt : 0) * v[3 * i + d];
+            moved[3 * i + d] = scene->particles.positions[3 * i + d] + (moving ? dt : 0) * v[3 * i + d];
     }
     weigh(scene, r, moved, p, n);
-    return evaluate(&scene->material, mat3_add(mat3_identity(), mat3_scale(dt, gradient_of(n, v, p)))).c;
+    return evaluate(scene->material, mat3_add(mat3_identity(), mat3_scale(dt, gradient_of(n, v, p)))).c;
 }
 
 /* By the place of a neighbour, along d: v of it changes by h/dt. */
 static double difference(const pbd_scene *scene, double r, around *n, size_t p, size_t of, size_t d, double *v,
                          double dt, bool moving, double *moved) {
-    const double h = 1e-5 * scene->spacing, was = v[3 * of + d];
+    const double h = 1e-5 * scene->particles.spacing, was = v[3 * of + d];
     v[3 * of + d] = was + h / dt;
     const double above = c_of(scene, r, n, p, v, dt, moving, moved);
     v[3 * of + d] = was - h / dt;
@@ -239,7 +239,7 @@ static void check_one(const pbd_scene *scene, double r, around *n, size_t p, dou
                       double *moved, kernel_derivatives *out) {
     const double still = c_of(scene, r, n, p, v, dt, false, moved);
     memcpy(a, n->a, n->count * sizeof *a);
-    const mat3 t = evaluate(&scene->material, mat3_add(mat3_identity(), mat3_scale(dt, gradient_of(n, v, p)))).t;
+    const mat3 t = evaluate(scene->material, mat3_add(mat3_identity(), mat3_scale(dt, gradient_of(n, v, p)))).t;
     const double moving = c_of(scene, r, n, p, v, dt, true, moved);
     out->change += fabs(moving / still - 1);
     out->fixed = fmax(out->fixed, worst_of(scene, r, n, a, p, t, v, dt, false, moved));
@@ -248,7 +248,7 @@ static void check_one(const pbd_scene *scene, double r, around *n, size_t p, dou
 
 pbd_status kernel_differences(const pbd_scene *scene, double r, const double *v, double dt, size_t most,
                               kernel_derivatives *out) {
-    const size_t n = scene->particles, every = n / (most > 0 ? most : 1) + 1;
+    const size_t n = scene->particles.count, every = n / (most > 0 ? most : 1) + 1;
     neighbourhoods near;
     size_t checked = 0;
     *out = (kernel_derivatives){0};

@@ -9,15 +9,14 @@
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status mark_liquid(const pbd_values *values, pbd_scene *scene) {
-    const double jitter = pbd_real(values, "jitter") * scene->spacing;
+    const double jitter = pbd_real(values, "jitter") * scene->particles.spacing;
     uint64_t seed = 1;
-    scene->matter = malloc(scene->particles + 1);
-    scene->contact.radius = malloc((scene->particles + 1) * sizeof *scene->contact.radius);
-    if (!scene->matter || !scene->contact.radius)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles of liquid", scene->particles);
-    memset(scene->matter, PBD_FLUID, scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->contact.radius[i] = 0.25 * scene->spacing;
-    for (size_t i = 0; i < 3 * scene->particles && jitter > 0; i++) scene->positions[i] += jitter * body_noise(&seed);
+    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles of liquid", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) scene->contact.radius[i] = 0.25 * scene->particles.spacing;
+    for (size_t i = 0; i < 3 * scene->particles.count && jitter > 0; i++)
+        scene->particles.positions[i] += jitter * body_noise(&seed);
     return pbd_ok();
 }
 
@@ -29,9 +28,9 @@ pbd_status liquid_make(const pbd_values *values, const double low[3], const doub
     sampling particles = {0};
     shapes_box(&box, low, high);
     const solid body = shapes_solid(&box);
-    scene->fluid = (pbd_fluid){pbd_real(values, "density"), pbd_real(values, "viscosity")};
-    scene->material.density = scene->fluid.density;
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = (pbd_material){
+        .matter = PBD_FLUID, .density = pbd_real(values, "density"), .viscosity = pbd_real(values, "viscosity")};
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     PBD_TRY(sampling_make(&body, &plan, &particles));
     pbd_status status = particle_scene_make(&particles, 1, &here, scene);
     sampling_free(&particles);
@@ -54,22 +53,22 @@ void liquid_add_tank(pbd_scene *scene, const double low[3], const double high[3]
 pbd_status liquid_look(liquid_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                        const double *x, double time, pbd_recorder *recorder) {
     double weight = 0, mass = 0, moment = 0, speed = 0;
-    const double reach = scene->spacing + (scene->contact.radius ? scene->contact.radius[0] : 0);
+    const double reach = scene->particles.spacing + (scene->contact.radius ? scene->contact.radius[0] : 0);
     const pbd_status status = particle_kinetic_energy(scene, method, state, &w->kinetic, &speed);
     if (status.code != PBD_OK && status.code != PBD_NOT_SUPPORTED) return status;
     w->tells_velocities = status.code == PBD_OK;
     w->lost = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        const pbd_scene one = {.particles = 1,
-                               .colliders = scene->colliders,
-                               .collider = scene->collider,
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const pbd_scene one = {.particles.count = 1,
+                               .colliders.count = scene->colliders.count,
+                               .colliders.item = scene->colliders.item,
                                .contact.radius = scene->contact.radius};
         size_t beyond;
         const bool somewhere = isfinite(x[3 * i]) && isfinite(x[3 * i + 1]) && isfinite(x[3 * i + 2]);
         w->lost += !somewhere || particle_deepest(&one, x + 3 * i, &beyond) > reach;
-        weight -= scene->masses[i] * scene->gravity[2] * x[3 * i + 2];
-        mass += scene->masses[i];
-        moment += scene->masses[i] * x[3 * i + 2];
+        weight -= scene->particles.masses[i] * scene->loads.gravity[2] * x[3 * i + 2];
+        mass += scene->particles.masses[i];
+        moment += scene->particles.masses[i] * x[3 * i + 2];
     }
     w->centre = moment / mass;
     w->energy = weight + w->kinetic;

@@ -40,7 +40,7 @@ static pbd_status add_thing(const pbd_values *values, obstacle_drop_detail *deta
     }
     detail->sphere = thing->sphere;
     detail->top = 2 * thing->sphere;
-    pbd_collider *c = &scene->collider[scene->colliders++];
+    pbd_collider *c = &scene->colliders.item[scene->colliders.count++];
     *c = (pbd_collider){.shape = PBD_SPHERE,
                         .centre = {at[0], at[1], at[2]},
                         .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -64,9 +64,11 @@ static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scen
     shapes_box(&s, low, high);
     const solid body = shapes_solid(&s);
     PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i + 2] = -pbd_real(values, "speed");
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
 }
 
@@ -98,11 +100,11 @@ static double gap_to_thing(const obstacle_drop_detail *detail, const double x[3]
 
 static void look_at_thing(obstacle_drop_detail *detail, const pbd_scene *scene, const double *x) {
     size_t inside = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 1]) || !isfinite(x[3 * i + 2])) continue;
         const double gap = gap_to_thing(detail, x + 3 * i);
         detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + detail->thickness - gap);
-        inside += gap < -0.5 * scene->spacing;
+        inside += gap < -0.5 * scene->particles.spacing;
     }
     if (inside > detail->inside) detail->inside = inside;
 }
@@ -122,10 +124,10 @@ pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *metho
 static void record_spread(const obstacle_drop_detail *detail, const pbd_scene *scene, const double *x,
                           pbd_recorder *recorder) {
     double mass = 0, above = 0, moment = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        mass += scene->masses[i];
-        above += x[3 * i + 2] > 0.5 * detail->top ? scene->masses[i] : 0;
-        moment += scene->masses[i] * hypot(x[3 * i], x[3 * i + 1]);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        mass += scene->particles.masses[i];
+        above += x[3 * i + 2] > 0.5 * detail->top ? scene->particles.masses[i] : 0;
+        moment += scene->particles.masses[i] * hypot(x[3 * i], x[3 * i + 1]);
     }
     if (!isfinite(moment)) return;
     pbd_metric(recorder, "mean_distance", "m", PBD_STATE, moment / mass);

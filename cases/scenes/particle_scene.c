@@ -55,13 +55,13 @@ static void measure_extent(pbd_scene *scene) {
     scene->extent = 0;
     for (size_t d = 0; d < 3; d++) {
         double low = INFINITY, high = -INFINITY;
-        for (size_t i = 0; i < scene->particles; i++) {
-            low = fmin(low, scene->positions[3 * i + d]);
-            high = fmax(high, scene->positions[3 * i + d]);
+        for (size_t i = 0; i < scene->particles.count; i++) {
+            low = fmin(low, scene->particles.positions[3 * i + d]);
+            high = fmax(high, scene->particles.positions[3 * i + d]);
         }
         scene->extent = fmax(scene->extent, high - low);
     }
-    scene->extent = fmax(scene->extent, scene->spacing);
+    scene->extent = fmax(scene->extent, scene->particles.spacing);
 }
 
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene) {
@@ -69,20 +69,22 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
     if (n > SAMPLING_MOST)
         return pbd_error(PBD_BAD_INPUT, "%zu bodies of %zu particles are too many: %d particles at most", bodies,
                          s->count, SAMPLING_MOST);
-    scene->particles = n;
-    scene->spacing = s->spacing;
-    scene->bodies = bodies;
-    scene->positions = malloc((3 * n + 1) * sizeof *scene->positions);
-    scene->forces = calloc(3 * n + 1, sizeof *scene->forces);
-    scene->masses = malloc((n + 1) * sizeof *scene->masses);
-    scene->volumes = malloc((n + 1) * sizeof *scene->volumes);
-    scene->body = malloc((n + 1) * sizeof *scene->body);
-    if (!scene->positions || !scene->forces || !scene->masses || !scene->volumes || !scene->body) return no_memory(n);
+    scene->particles.count = n;
+    scene->particles.spacing = s->spacing;
+    scene->particles.bodies = bodies;
+    scene->particles.positions = malloc((3 * n + 1) * sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * n + 1, sizeof *scene->loads.forces);
+    scene->particles.masses = malloc((n + 1) * sizeof *scene->particles.masses);
+    scene->particles.volumes = malloc((n + 1) * sizeof *scene->particles.volumes);
+    scene->particles.body = malloc((n + 1) * sizeof *scene->particles.body);
+    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->particles.volumes ||
+        !scene->particles.body)
+        return no_memory(n);
     for (size_t i = 0; i < n; i++) {
-        put(&place[i / s->count], s->position + 3 * (i % s->count), scene->positions + 3 * i);
-        scene->body[i] = (uint32_t)(i / s->count);
-        scene->volumes[i] = s->volume;
-        scene->masses[i] = scene->material.density * s->volume;
+        put(&place[i / s->count], s->position + 3 * (i % s->count), scene->particles.positions + 3 * i);
+        scene->particles.body[i] = (uint32_t)(i / s->count);
+        scene->particles.volumes[i] = s->volume;
+        scene->particles.masses[i] = scene->material->density * s->volume;
     }
     measure_extent(scene);
     return pbd_ok();
@@ -101,9 +103,9 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
     const double radius = particle_radius(values, s);
     const int layers = pbd_choice(values, "contact_layers") + 1; /* 3: all */
     scene->contact.friction = pbd_real(values, "friction");
-    scene->contact.radius = malloc((scene->particles + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return no_memory(scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) {
+    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
+    if (!scene->contact.radius) return no_memory(scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const int layer = s->layer[i % s->count];
         scene->contact.radius[i] = layers == 3 || (layer >= 1 && layer <= layers) ? radius : 0;
     }
@@ -111,12 +113,12 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
 }
 
 pbd_status particle_open_colliders(pbd_scene *scene, size_t most) {
-    scene->collider = calloc(most + 1, sizeof *scene->collider);
-    return scene->collider ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu colliders", most);
+    scene->colliders.item = calloc(most + 1, sizeof *scene->colliders.item);
+    return scene->colliders.item ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu colliders", most);
 }
 
 pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction) {
-    pbd_collider *c = &scene->collider[scene->colliders++];
+    pbd_collider *c = &scene->colliders.item[scene->colliders.count++];
     const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     double *x = c->axis[0], *y = c->axis[1], *z = c->axis[2];
     c->shape = PBD_PLANE;
@@ -157,7 +159,7 @@ pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const do
     }
     c.half[0] = radius;
     c.half[2] = 0.5 * length;
-    pbd_collider *out = &scene->collider[scene->colliders++];
+    pbd_collider *out = &scene->colliders.item[scene->colliders.count++];
     *out = c;
     return out;
 }

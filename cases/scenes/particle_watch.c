@@ -22,13 +22,13 @@ void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *re
 
 pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, double *energy,
                                    double *largest_speed) {
-    double *v = malloc((3 * scene->particles + 1) * sizeof *v), fastest = 0;
+    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v), fastest = 0;
     *energy = *largest_speed = 0;
-    if (!v) return no_memory(scene->particles);
+    if (!v) return no_memory(scene->particles.count);
     const pbd_status status = method->read(state, PBD_VELOCITIES, v);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
         const double square = v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2];
-        *energy += 0.5 * scene->masses[i] * square;
+        *energy += 0.5 * scene->particles.masses[i] * square;
         if (!(square <= fastest)) fastest = square;
     }
     *largest_speed = sqrt(fastest);
@@ -39,9 +39,9 @@ pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *met
 void particle_centre_of_mass(const pbd_scene *scene, const double *x, double out[3]) {
     double mass = 0;
     out[0] = out[1] = out[2] = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        mass += scene->masses[i];
-        for (size_t d = 0; d < 3; d++) out[d] += scene->masses[i] * x[3 * i + d];
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        mass += scene->particles.masses[i];
+        for (size_t d = 0; d < 3; d++) out[d] += scene->particles.masses[i] * x[3 * i + d];
     }
     for (int d = 0; d < 3; d++) out[d] /= mass;
 }
@@ -49,11 +49,11 @@ void particle_centre_of_mass(const pbd_scene *scene, const double *x, double out
 double particle_deepest(const pbd_scene *scene, const double *x, size_t *beyond) {
     double deepest = 0;
     *beyond = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double radius = scene->contact.radius ? scene->contact.radius[i] : 0;
         double lowest = INFINITY; /* over all planes */
-        for (size_t c = 0; c < scene->colliders; c++) {
-            const pbd_collider *wall = &scene->collider[c];
+        for (size_t c = 0; c < scene->colliders.count; c++) {
+            const pbd_collider *wall = &scene->colliders.item[c];
             double above = 0;
             if (wall->shape != PBD_PLANE) continue;
             for (size_t d = 0; d < 3; d++) above += (x[3 * i + d] - wall->centre[d]) * wall->axis[2][d];
@@ -66,11 +66,13 @@ double particle_deepest(const pbd_scene *scene, const double *x, size_t *beyond)
 }
 
 void particle_shape_errors(const pbd_scene *scene, const double *x, double *mean, double *worst) {
-    const size_t bodies = scene->bodies > 0 ? scene->bodies : 1, each = scene->particles / bodies;
+    const size_t bodies = scene->particles.bodies > 0 ? scene->particles.bodies : 1,
+                 each = scene->particles.count / bodies;
     *mean = *worst = 0;
     for (size_t b = 0; b < bodies; b++) {
-        const pbd_scene one = {
-            .particles = each, .positions = scene->positions + 3 * each * b, .masses = scene->masses + each * b};
+        const pbd_scene one = {.particles.count = each,
+                               .particles.positions = scene->particles.positions + 3 * each * b,
+                               .particles.masses = scene->particles.masses + each * b};
         const double error = body_shape_error(&one, x + 3 * each * b);
         *mean += error / (double)bodies;
         if (!(error <= *worst)) *worst = error;
@@ -86,8 +88,8 @@ static double square_distance(const double *x, size_t i, size_t j) {
 }
 
 static bool strangers(const pbd_scene *scene, size_t i, size_t j, double self_distance) {
-    if (scene->body && scene->body[i] != scene->body[j]) return true;
-    return self_distance > 0 && square_distance(scene->positions, i, j) > self_distance * self_distance;
+    if (scene->particles.body && scene->particles.body[i] != scene->particles.body[j]) return true;
+    return self_distance > 0 && square_distance(scene->particles.positions, i, j) > self_distance * self_distance;
 }
 
 typedef struct touches {
@@ -107,7 +109,7 @@ static void note_touch(void *to, size_t i, size_t j, double square) {
 pbd_status particle_count_overlaps(const pbd_scene *scene, const double *x, double radius, double self_distance,
                                    pair_count *out) {
     touches t = {scene, self_distance, 1.8 * radius, 16 * radius * radius, 0};
-    const pbd_status status = near_pairs_visit(x, scene->particles, 4 * radius, note_touch, &t);
+    const pbd_status status = near_pairs_visit(x, scene->particles.count, 4 * radius, note_touch, &t);
     *out = (pair_count){sqrt(t.least), t.overlaps};
     return status;
 }
@@ -123,24 +125,26 @@ typedef struct joints {
 /* Neighbours at rest that are still near. */
 static void join_if_near(void *to, size_t i, size_t j, double square) {
     const joints *t = to;
-    const double now = 1.8 * t->scene->spacing;
+    const double now = 1.8 * t->scene->particles.spacing;
     (void)square;
-    if (t->scene->body && t->scene->body[i] != t->scene->body[j]) return;
+    if (t->scene->particles.body && t->scene->particles.body[i] != t->scene->particles.body[j]) return;
     if (square_distance(t->x, i, j) <= now * now) near_pairs_join(t->parent, i, j);
 }
 
 pbd_status particle_count_pieces(const pbd_scene *scene, const double *x, size_t least, size_t *pieces,
                                  size_t *crumbs) {
-    uint32_t *parent = malloc((scene->particles + 1) * sizeof *parent);
-    uint32_t *size = calloc(scene->particles + 1, sizeof *size);
+    uint32_t *parent = malloc((scene->particles.count + 1) * sizeof *parent);
+    uint32_t *size = calloc(scene->particles.count + 1, sizeof *size);
     joints t = {scene, x, parent};
-    pbd_status status = parent && size ? pbd_ok() : no_memory(scene->particles);
+    pbd_status status = parent && size ? pbd_ok() : no_memory(scene->particles.count);
     *pieces = *crumbs = 0;
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) parent[i] = (uint32_t)i;
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) parent[i] = (uint32_t)i;
     if (status.code == PBD_OK)
-        status = near_pairs_visit(scene->positions, scene->particles, 1.1 * scene->spacing, join_if_near, &t);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) size[near_pairs_root(parent, (uint32_t)i)]++;
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+        status = near_pairs_visit(scene->particles.positions, scene->particles.count, 1.1 * scene->particles.spacing,
+                                  join_if_near, &t);
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++)
+        size[near_pairs_root(parent, (uint32_t)i)]++;
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
         *pieces += size[i] >= least;
         *crumbs += size[i] > 0 && size[i] < least;
     }
@@ -198,7 +202,7 @@ void particle_watch_record(const particle_watch *w, const pbd_scene *scene, pbd_
     pbd_metric(recorder, "smallest_distance", "1", PBD_QUALITY, 0.5 * w->least / w->radius);
     pbd_metric(recorder, "overlapping_pairs", "1", PBD_ERROR, (double)w->overlaps);
     pbd_metric(recorder, "most_overlapping_pairs", "1", PBD_ERROR, (double)w->most_overlaps);
-    if (scene->colliders == 0) return;
+    if (scene->colliders.count == 0) return;
     pbd_metric(recorder, "particles_outside", "1", PBD_ERROR, (double)w->outside);
     pbd_metric(recorder, "most_particles_outside", "1", PBD_ERROR, (double)w->most_outside);
     pbd_metric(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);

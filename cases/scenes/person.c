@@ -61,8 +61,8 @@ bool person_over(const pbd_scene *scene, size_t first, double time, const double
     enum { STEPS = 16 };
     *low = INFINITY;
     *high = -INFINITY;
-    for (size_t c = first; c < scene->colliders; c++) {
-        const collider_pose part = collider_pose_over(&scene->collider[c], time, 0);
+    for (size_t c = first; c < scene->colliders.count; c++) {
+        const collider_pose part = collider_pose_over(&scene->colliders.item[c], time, 0);
         for (int k = 0; k <= STEPS; k++) {
             const double along = part.half[2] * (2.0 * k / STEPS - 1), radius = part.half[0];
             double centre[3], square = 0;

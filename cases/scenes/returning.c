@@ -11,7 +11,7 @@ static double sound_speed(const pbd_material *m) {
 }
 
 returning returning_start(const pbd_scene *scene) {
-    return (returning){.crossing = scene->extent / sound_speed(&scene->material), .first = -1, .since = -1};
+    return (returning){.crossing = scene->extent / sound_speed(scene->material), .first = -1, .since = -1};
 }
 
 pbd_status returning_observe(returning *r, const pbd_scene *scene, const pbd_method *method, const void *state,

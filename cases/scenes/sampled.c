@@ -14,20 +14,20 @@ static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_sce
     if (side == 0) return pbd_ok();
     const size_t d = (size_t)(side - 1) / 2;
     const bool high = side % 2 == 0;
-    const double given = pbd_real(values, "fixed_depth"), depth = given > 0 ? given : 1.5 * scene->spacing;
-    unsigned char *mark = malloc(scene->particles + 1);
-    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    const double given = pbd_real(values, "fixed_depth"), depth = given > 0 ? given : 1.5 * scene->particles.spacing;
+    unsigned char *mark = malloc(scene->particles.count + 1);
+    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     size_t held = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        const double x = scene->positions[3 * i + d];
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const double x = scene->particles.positions[3 * i + d];
         mark[i] = high ? body->high[d] - x <= depth : x - body->low[d] <= depth;
         held += mark[i];
     }
     pbd_status status = body_hold(scene, mark);
     free(mark);
-    if (status.code == PBD_OK && (held == 0 || held == scene->particles))
+    if (status.code == PBD_OK && (held == 0 || held == scene->particles.count))
         status = pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m contains %s of the %zu particles: set %s",
-                           sampled_sides[side], depth, held ? "all" : "none", scene->particles,
+                           sampled_sides[side], depth, held ? "all" : "none", scene->particles.count,
                            held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
     return status;
 }
@@ -36,8 +36,8 @@ pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene 
     sampled_detail *detail = scene->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
-    scene->material = particle_material(values);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(body, &plan, &detail->particles));
@@ -73,15 +73,15 @@ pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, con
 
 static void record_displacements(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     double largest = 0, mean = 0, mass = 0, lowest = INFINITY;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         double square = 0;
         for (size_t d = 0; d < 3; d++) {
-            const double u = x[3 * i + d] - scene->positions[3 * i + d];
+            const double u = x[3 * i + d] - scene->particles.positions[3 * i + d];
             square += u * u;
         }
         largest = square > largest || isnan(square) ? square : largest;
-        mean += scene->masses[i] * sqrt(square);
-        mass += scene->masses[i];
+        mean += scene->particles.masses[i] * sqrt(square);
+        mass += scene->particles.masses[i];
         lowest = fmin(lowest, x[3 * i + 2]);
     }
     pbd_metric(recorder, "largest_displacement", "m", PBD_STATE, sqrt(largest));
@@ -97,7 +97,7 @@ pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, con
     particle_record_sampling(&detail->particles, 1, recorder);
     record_displacements(scene, x, recorder);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
-    if (scene->colliders > 0) {
+    if (scene->colliders.count > 0) {
         size_t beyond;
         pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, particle_deepest(scene, x, &beyond));
     }

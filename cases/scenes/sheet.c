@@ -15,10 +15,10 @@ double sheet_edge_share(int i, int n) { return (i == 0 || i == n ? 0.5 : 1) / n;
 
 static void fill_mesh(const sheet_size *size, pbd_scene *scene) {
     static const int split[2][2][3] = {{{0, 1, 2}, {0, 2, 3}}, {{0, 1, 3}, {1, 2, 3}}};
-    uint32_t *triangle = scene->triangle;
+    uint32_t *triangle = scene->triangles.corner;
     for (int i = 0; i <= size->along; i++)
         for (int j = 0; j <= size->across; j++) {
-            double *x = scene->positions + 3 * (size_t)sheet_particle(size, i, j);
+            double *x = scene->particles.positions + 3 * (size_t)sheet_particle(size, i, j);
             x[0] = size->length * i / size->along;
             x[1] = size->width * ((double)j / size->across - 0.5);
         }
@@ -33,10 +33,10 @@ static void fill_mesh(const sheet_size *size, pbd_scene *scene) {
 
 /* A particle's share of the squares around it. */
 static void lump_mass(const sheet_size *size, pbd_scene *scene) {
-    const double mass = scene->material.density * scene->material.thickness * size->length * size->width;
+    const double mass = scene->material->density * scene->material->thickness * size->length * size->width;
     for (int i = 0; i <= size->along; i++)
         for (int j = 0; j <= size->across; j++)
-            scene->masses[sheet_particle(size, i, j)] =
+            scene->particles.masses[sheet_particle(size, i, j)] =
                 mass * sheet_edge_share(i, size->along) * sheet_edge_share(j, size->across);
 }
 
@@ -53,14 +53,14 @@ static void set_material(const pbd_values *values, pbd_material *out) {
 }
 
 pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene) {
-    scene->particles = ((size_t)size->along + 1) * ((size_t)size->across + 1);
-    scene->triangles = 2 * (size_t)size->along * (size_t)size->across;
+    scene->particles.count = ((size_t)size->along + 1) * ((size_t)size->across + 1);
+    scene->triangles.count = 2 * (size_t)size->along * (size_t)size->across;
     scene->extent = fmax(size->length, size->width);
-    scene->positions = calloc(3 * scene->particles, sizeof *scene->positions);
-    scene->forces = calloc(3 * scene->particles, sizeof *scene->forces);
-    scene->triangle = calloc(3 * scene->triangles, sizeof *scene->triangle);
-    if (!scene->positions || !scene->forces || !scene->triangle)
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", scene->triangles);
+    scene->particles.positions = calloc(3 * scene->particles.count, sizeof *scene->particles.positions);
+    scene->loads.forces = calloc(3 * scene->particles.count, sizeof *scene->loads.forces);
+    scene->triangles.corner = calloc(3 * scene->triangles.count, sizeof *scene->triangles.corner);
+    if (!scene->particles.positions || !scene->loads.forces || !scene->triangles.corner)
+        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", scene->triangles.count);
     fill_mesh(size, scene);
     return pbd_ok();
 }
@@ -72,10 +72,11 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
         return pbd_error(PBD_BAD_INPUT, "length=%g over width=%g makes %.3g squares along the sheet: 1000000 at most",
                          size->length, size->width, along);
     size->along = along < 1 ? 1 : (int)lround(along);
-    set_material(values, &scene->material);
+    set_material(values, scene->material);
     PBD_TRY(sheet_mesh(size, scene));
-    scene->masses = calloc(scene->particles, sizeof *scene->masses);
-    if (!scene->masses) return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", scene->particles);
+    scene->particles.masses = calloc(scene->particles.count, sizeof *scene->particles.masses);
+    if (!scene->particles.masses)
+        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", scene->particles.count);
     lump_mass(size, scene);
     return pbd_ok();
 }
@@ -102,8 +103,8 @@ typedef struct sheet_axes {
 static sheet_axes axes_of(const pbd_scene *scene) {
     sheet_axes axes;
     double first[3], second[3], normal[3];
-    const double *rest = scene->positions;
-    const uint32_t *t = scene->triangle;
+    const double *rest = scene->particles.positions;
+    const uint32_t *t = scene->triangles.corner;
     for (uint32_t d = 0; d < 3; d++) {
         first[d] = rest[3 * t[1] + d] - rest[3 * t[0] + d];
         second[d] = rest[3 * t[2] + d] - rest[3 * t[0] + d];
@@ -112,8 +113,8 @@ static sheet_axes axes_of(const pbd_scene *scene) {
     for (int d = 0; d < 3; d++) axes.x[d] = first[d] / length_of(first);
     for (int d = 0; d < 3; d++) second[d] = normal[d] / length_of(normal);
     cross(second, axes.x, axes.y);
-    const double *b = scene->material.fibre[0];
-    const bool fibrous = pbd_has_fibres(&scene->material);
+    const double *b = scene->material->fibre[0];
+    const bool fibrous = pbd_has_fibres(scene->material);
     for (int d = 0; d < 3; d++) axes.fibre[d] = fibrous ? b[d] / length_of(b) : axes.x[d];
     cross(second, axes.fibre, axes.perpendicular);
     return axes;
@@ -122,11 +123,11 @@ static sheet_axes axes_of(const pbd_scene *scene) {
 /* Where the direction w of the plane at rest goes in one triangle: F w. Twice the triangle's area at rest comes back.
  */
 static double image_of(const pbd_scene *scene, const double *x, size_t e, const double w[3], double out[3]) {
-    const uint32_t *t = scene->triangle + 3 * e;
+    const uint32_t *t = scene->triangles.corner + 3 * e;
     double a[3], b[3], normal[3], u[3], v[3];
     for (uint32_t d = 0; d < 3; d++) {
-        a[d] = scene->positions[3 * t[1] + d] - scene->positions[3 * t[0] + d];
-        b[d] = scene->positions[3 * t[2] + d] - scene->positions[3 * t[0] + d];
+        a[d] = scene->particles.positions[3 * t[1] + d] - scene->particles.positions[3 * t[0] + d];
+        b[d] = scene->particles.positions[3 * t[2] + d] - scene->particles.positions[3 * t[0] + d];
     }
     cross(a, b, normal);
     const double square = dot(normal, normal);
@@ -142,7 +143,7 @@ static double image_of(const pbd_scene *scene, const double *x, size_t e, const 
 static double mean_image(const pbd_scene *scene, const double *x, const double w[3], double out[3]) {
     double area = 0, stretch = 0, image[3];
     for (int d = 0; d < 3; d++) out[d] = 0;
-    for (size_t e = 0; e < scene->triangles; e++) {
+    for (size_t e = 0; e < scene->triangles.count; e++) {
         const double weight = image_of(scene, x, e, w, image);
         for (int d = 0; d < 3; d++) out[d] += weight * image[d];
         stretch += weight * length_of(image);
@@ -154,7 +155,7 @@ static double mean_image(const pbd_scene *scene, const double *x, const double w
 
 static size_t count_inverted(const pbd_scene *scene, const double *x, const sheet_axes *axes, const double normal[3]) {
     size_t count = 0;
-    for (size_t e = 0; e < scene->triangles; e++) {
+    for (size_t e = 0; e < scene->triangles.count; e++) {
         double along[3], across[3], own[3];
         image_of(scene, x, e, axes->x, along);
         image_of(scene, x, e, axes->y, across);

@@ -60,15 +60,15 @@ static void block_sites(size_t particles, size_t columns, int dimensions, double
 static void place_lump(const pbd_values *values, const smoothed_lump *lump, size_t from, const double (*sites)[3],
                        uint64_t *seed, pbd_scene *scene) {
     const int dimensions = pbd_choice(values, "dimensions") + 2;
-    const double spacing = scene->spacing, jitter = pbd_real(values, "jitter");
+    const double spacing = scene->particles.spacing, jitter = pbd_real(values, "jitter");
     for (size_t i = 0; i < lump->particles; i++) {
         const size_t p = from + i;
         for (size_t d = 0; d < 3; d++) {
             const double moved = (int)d < dimensions && jitter > 0 ? jitter * body_noise(seed) : 0;
-            scene->positions[3 * p + d] = lump->at[d] + spacing * (sites[i][d] + moved);
-            scene->velocities[3 * p + d] = lump->velocity[d];
+            scene->particles.positions[3 * p + d] = lump->at[d] + spacing * (sites[i][d] + moved);
+            scene->particles.velocities[3 * p + d] = lump->velocity[d];
         }
-        scene->masses[p] = pbd_real(values, "density") * pow(spacing, dimensions);
+        scene->particles.masses[p] = pbd_real(values, "density") * pow(spacing, dimensions);
     }
 }
 
@@ -76,9 +76,9 @@ static double extent_of(const pbd_scene *scene) {
     double most = 0;
     for (size_t d = 0; d < 3; d++) {
         double low = INFINITY, high = -INFINITY;
-        for (size_t p = 0; p < scene->particles; p++) {
-            low = fmin(low, scene->positions[3 * p + d]);
-            high = fmax(high, scene->positions[3 * p + d]);
+        for (size_t p = 0; p < scene->particles.count; p++) {
+            low = fmin(low, scene->particles.positions[3 * p + d]);
+            high = fmax(high, scene->particles.positions[3 * p + d]);
         }
         most = fmax(most, high - low);
     }
@@ -90,15 +90,17 @@ pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, si
     size_t n = 0;
     uint64_t seed = 1;
     for (size_t l = 0; l < lumps; l++) n += lump[l].particles;
-    scene->particles = n;
-    scene->spacing = pbd_real(values, "spacing");
-    scene->positions = malloc((3 * n + 1) * sizeof *scene->positions);
-    scene->velocities = malloc((3 * n + 1) * sizeof *scene->velocities);
-    scene->masses = malloc((n + 1) * sizeof *scene->masses);
-    scene->forces = calloc(3 * n + 1, sizeof *scene->forces);
+    scene->particles.count = n;
+    scene->particles.spacing = pbd_real(values, "spacing");
+    scene->particles.positions = malloc((3 * n + 1) * sizeof *scene->particles.positions);
+    scene->particles.velocities = malloc((3 * n + 1) * sizeof *scene->particles.velocities);
+    scene->particles.masses = malloc((n + 1) * sizeof *scene->particles.masses);
+    scene->loads.forces = calloc(3 * n + 1, sizeof *scene->loads.forces);
     double(*sites)[3] = malloc((n + 1) * sizeof *sites);
-    pbd_status status =
-        scene->positions && scene->velocities && scene->masses && scene->forces && sites ? pbd_ok() : no_memory(n);
+    pbd_status status = scene->particles.positions && scene->particles.velocities && scene->particles.masses &&
+                                scene->loads.forces && sites
+                            ? pbd_ok()
+                            : no_memory(n);
     for (size_t l = 0, from = 0; l < lumps && status.code == PBD_OK; from += lump[l].particles, l++) {
         if (lump[l].shape == SMOOTHED_BALL)
             status = ball_sites(lump[l].particles, dimensions, sites);
@@ -107,8 +109,8 @@ pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, si
         if (status.code == PBD_OK) place_lump(values, &lump[l], from, (const double(*)[3])sites, &seed, scene);
     }
     free(sites);
-    scene->material.density = pbd_real(values, "density");
-    scene->extent = status.code == PBD_OK ? fmax(extent_of(scene), scene->spacing) : 0;
+    scene->material->density = pbd_real(values, "density");
+    scene->extent = status.code == PBD_OK ? fmax(extent_of(scene), scene->particles.spacing) : 0;
     return status;
 }
 
@@ -119,10 +121,10 @@ static double level_of(int k) { return 0.25 * (k + 1); }
 smoothed_watch smoothed_watch_start(const pbd_values *values, const pbd_scene *scene, double from) {
     smoothed_watch w = {.matter = {.dimensions = pbd_choice(values, "dimensions") + 2,
                                    .kernel = kernels[pbd_choice(values, "kernel")],
-                                   .h = pbd_real(values, "h") * scene->spacing,
-                                   .particles = scene->particles,
-                                   .mass = scene->masses},
-                        .mass = scene->masses[0],
+                                   .h = pbd_real(values, "h") * scene->particles.spacing,
+                                   .particles = scene->particles.count,
+                                   .mass = scene->particles.masses},
+                        .mass = scene->particles.masses[0],
                         .from = from};
     snprintf(w.files, sizeof w.files, "%s", pbd_text(values, "surface_files"));
     w.cell = w.matter.h / (w.matter.dimensions == 2 ? 12 : 3);
@@ -261,10 +263,10 @@ pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const 
     double *x;
     near_pairs pairs = {0};
     density_grid grid = {0};
-    if (scene->particles > SMOOTHED_SEEN) return pbd_ok();
+    if (scene->particles.count > SMOOTHED_SEEN) return pbd_ok();
     PBD_TRY(body_positions(scene, method, state, &x));
     w->matter.x = x;
-    pbd_status status = near_pairs_find(x, scene->particles, 2 * w->matter.h, &pairs);
+    pbd_status status = near_pairs_find(x, scene->particles.count, 2 * w->matter.h, &pairs);
     if (status.code == PBD_OK) status = density_grid_make(&w->matter, w->cell, &grid);
     if (status.code == PBD_OK)
         status = look_at(w, time, &pairs, &grid, recorder);
@@ -330,7 +332,7 @@ static void record_surfaces(const smoothed_watch *w, pbd_recorder *recorder) {
 
 pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene, const pbd_method *method,
                                  const void *state, pbd_recorder *recorder) {
-    if (scene->particles > SMOOTHED_SEEN) return pbd_ok();
+    if (scene->particles.count > SMOOTHED_SEEN) return pbd_ok();
     smoothed_matter now = w->matter;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -339,7 +341,7 @@ pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene
     pbd_metric(recorder, "most_pieces", "1", PBD_STATE, (double)w->most_pieces);
     pbd_metric(recorder, "second_piece", "1", PBD_STATE, (double)w->second);
     record_surfaces(w, recorder);
-    const pbd_status status = smoothed_record_spread(&now, scene->spacing, recorder);
+    const pbd_status status = smoothed_record_spread(&now, scene->particles.spacing, recorder);
     free(x);
     return status;
 }

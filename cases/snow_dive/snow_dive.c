@@ -38,10 +38,10 @@ static void find_bed(const pbd_scene *scene, double low[3], double high[3]) {
     for (size_t d = 0; d < 3; d++) {
         low[d] = INFINITY;
         high[d] = -INFINITY;
-        for (size_t i = 0; i < scene->particles; i++) {
+        for (size_t i = 0; i < scene->particles.count; i++) {
             const double radius = scene->contact.radius[i];
-            low[d] = fmin(low[d], scene->positions[3 * i + d] - radius);
-            high[d] = fmax(high[d], scene->positions[3 * i + d] + radius);
+            low[d] = fmin(low[d], scene->particles.positions[3 * i + d] - radius);
+            high[d] = fmax(high[d], scene->particles.positions[3 * i + d] + radius);
         }
     }
 }
@@ -124,7 +124,7 @@ static crater look_at_crater(const dive_detail *detail, const pbd_scene *scene, 
         out.room += cell[0] * cell[1] * fmax(low, 0);
         out.lowest = fmin(out.lowest, low);
     }
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double at[2] = {x[3 * i], x[3 * i + 1]}, z = x[3 * i + 2];
         if (!person_over(scene, WALLS, time, at, &low, &high)) continue;
         out.under += z < 0.5 * (low + high);
@@ -141,10 +141,10 @@ static int ascending(const void *a, const void *b) {
 /* The height of the undisturbed surface, over the outer tenth of the bed at both its ends: nine of ten
  * particles are lower. (Some may fly.) */
 static pbd_status find_level(const dive_detail *detail, const pbd_scene *scene, const double *x, double *out) {
-    double *z = malloc((scene->particles + 1) * sizeof *z);
+    double *z = malloc((scene->particles.count + 1) * sizeof *z);
     size_t count = 0;
-    if (!z) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++)
+    if (!z) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++)
         if (fabs(x[3 * i]) > 0.45 * detail->length) z[count++] = x[3 * i + 2];
     qsort(z, count, sizeof *z, ascending);
     *out = count > 0 ? z[count * 9 / 10] : 0;
@@ -157,7 +157,7 @@ static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scen
     const crater c = look_at_crater(detail, scene, x);
     const double all = (double)(c.under + c.over);
     double before = 0, now = 0;
-    PBD_TRY(find_level(detail, scene, scene->positions, &before));
+    PBD_TRY(find_level(detail, scene, scene->particles.positions, &before));
     PBD_TRY(find_level(detail, scene, x, &now));
     if (c.room > 0)
         pbd_metric(recorder, "density_under_person", "1", PBD_STATE,

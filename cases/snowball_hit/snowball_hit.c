@@ -48,9 +48,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     shapes_sphere(&s, 0, 0, 0, 0.5 * size);
     const solid ball = shapes_solid(&s);
     PBD_TRY(granular_fill(values, &ball, &here, &detail->particles, scene));
-    scene->velocities = calloc(3 * scene->particles + 1, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) scene->velocities[3 * i] = speed;
+    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) scene->particles.velocities[3 * i] = speed;
     PBD_TRY(particle_open_colliders(scene, 1 + PERSON_PARTS));
     particle_add_plane(scene, foot, up, friction);
     person_add(scene, &(person_pose){.height = person}, 0, 0, friction);
@@ -62,21 +63,21 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* Of the ball in flight: m (speed, 0, -g t). */
 static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, const pbd_method *method,
                                  const void *state, double time) {
-    double *v = malloc((3 * scene->particles + 1) * sizeof *v), sum[3] = {0, 0, 0}, mass = 0, off = 0;
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v), sum[3] = {0, 0, 0}, mass = 0, off = 0;
+    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_VELOCITIES, v);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
-        mass += scene->masses[i];
-        for (size_t d = 0; d < 3; d++) sum[d] += scene->masses[i] * v[3 * i + d];
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+        mass += scene->particles.masses[i];
+        for (size_t d = 0; d < 3; d++) sum[d] += scene->particles.masses[i] * v[3 * i + d];
     }
     free(v);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     for (size_t d = 0; d < 3; d++) {
-        const double wanted = scene->velocities[d] + scene->gravity[d] * time;
+        const double wanted = scene->particles.velocities[d] + scene->loads.gravity[d] * time;
         off += pow(sum[d] / mass - wanted, 2);
     }
-    if (scene->velocities[0] > 0)
-        detail->momentum_error = fmax(detail->momentum_error, sqrt(off) / scene->velocities[0]);
+    if (scene->particles.velocities[0] > 0)
+        detail->momentum_error = fmax(detail->momentum_error, sqrt(off) / scene->particles.velocities[0]);
     return pbd_ok();
 }
 
@@ -102,8 +103,8 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
                                 pbd_recorder *recorder) {
     pieces parts;
     size_t crumbs = 0;
-    const size_t n = scene->particles, least = n / 100 + 1;
-    PBD_TRY(granular_pieces(x, n, 1.8 * scene->spacing, least, &parts));
+    const size_t n = scene->particles.count, least = n / 100 + 1;
+    PBD_TRY(granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts));
     size_t *size = calloc(n + 1, sizeof *size);
     if (!size) {
         granular_free_pieces(&parts);
@@ -119,7 +120,7 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
     double square = 0, start = 0;
     for (size_t i = 0; i < n; i++) {
         square += x[3 * i + 1] * x[3 * i + 1] / (double)n;
-        start += scene->positions[3 * i + 1] * scene->positions[3 * i + 1] / (double)n;
+        start += scene->particles.positions[3 * i + 1] * scene->particles.positions[3 * i + 1] / (double)n;
     }
     if (isfinite(square)) pbd_metric(recorder, "spread", "1", PBD_STATE, sqrt(square / start));
     pbd_metric(recorder, "deepest_in_person", "m", PBD_ERROR, detail->deepest);

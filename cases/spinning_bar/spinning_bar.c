@@ -23,13 +23,13 @@ typedef struct spin_detail {
 
 static motion motion_of(const pbd_scene *scene, const double *x, const double *v) {
     motion m = {.energy = body_strain_at(scene, x).energy};
-    for (size_t p = 0; p < scene->particles; p++)
+    for (size_t p = 0; p < scene->particles.count; p++)
         for (size_t d = 0; d < 3; d++) {
             const size_t e = (d + 1) % 3, f = (d + 2) % 3;
             const double *at = x + 3 * p, *speed = v + 3 * p;
-            m.linear[d] += scene->masses[p] * speed[d];
-            m.angular[d] += scene->masses[p] * (at[e] * speed[f] - at[f] * speed[e]);
-            m.energy += 0.5 * scene->masses[p] * speed[d] * speed[d];
+            m.linear[d] += scene->particles.masses[p] * speed[d];
+            m.angular[d] += scene->particles.masses[p] * (at[e] * speed[f] - at[f] * speed[e]);
+            m.energy += 0.5 * scene->particles.masses[p] * speed[d] * speed[d];
         }
     return m;
 }
@@ -38,18 +38,18 @@ static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
     const double spin = pbd_real(values, "spin");
     double centre[3] = {0}, mass = 0;
     spin_detail *detail = scene->detail;
-    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
-    for (size_t p = 0; p < scene->particles; p++) {
-        mass += scene->masses[p];
-        for (size_t d = 0; d < 3; d++) centre[d] += scene->masses[p] * scene->positions[3 * p + d];
+    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        mass += scene->particles.masses[p];
+        for (size_t d = 0; d < 3; d++) centre[d] += scene->particles.masses[p] * scene->particles.positions[3 * p + d];
     }
-    for (size_t p = 0; p < scene->particles; p++) {
-        const double *x = scene->positions + 3 * p;
-        scene->velocities[3 * p] = -spin * (x[1] - centre[1] / mass);
-        scene->velocities[3 * p + 1] = spin * (x[0] - centre[0] / mass);
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        const double *x = scene->particles.positions + 3 * p;
+        scene->particles.velocities[3 * p] = -spin * (x[1] - centre[1] / mass);
+        scene->particles.velocities[3 * p + 1] = spin * (x[0] - centre[0] / mass);
     }
-    detail->first = motion_of(scene, scene->positions, scene->velocities);
+    detail->first = motion_of(scene, scene->particles.positions, scene->particles.velocities);
     detail->highest = detail->first.energy;
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
@@ -92,7 +92,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     double mass = 0, drift = 0, tilt = 0;
-    for (size_t p = 0; p < scene->particles; p++) mass += scene->masses[p];
+    for (size_t p = 0; p < scene->particles.count; p++) mass += scene->particles.masses[p];
     for (int d = 0; d < 3; d++) drift += now.linear[d] * now.linear[d];
     for (int d = 0; d < 2; d++) tilt += now.angular[d] * now.angular[d];
     pbd_metric(recorder, "angular_momentum_loss", "1", PBD_ERROR, 1 - now.angular[2] / first->angular[2]);

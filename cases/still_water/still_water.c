@@ -41,10 +41,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->duration = given > 0 ? given : 20 * sqrt(depth / gravity);
     scene->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(liquid_make(values, low, high, spacing, scene));
-    detail->pressure = calloc(scene->particles + 1, sizeof *detail->pressure);
-    detail->height = calloc(scene->particles + 1, sizeof *detail->height);
+    detail->pressure = calloc(scene->particles.count + 1, sizeof *detail->pressure);
+    detail->height = calloc(scene->particles.count + 1, sizeof *detail->height);
     if (!detail->pressure || !detail->height)
-        return pbd_error(PBD_FAILED, "out of memory for the pressures of %zu particles", scene->particles);
+        return pbd_error(PBD_FAILED, "out of memory for the pressures of %zu particles", scene->particles.count);
     PBD_TRY(particle_open_colliders(scene, 5));
     liquid_add_tank(scene, low, high, 0);
     return pbd_ok();
@@ -60,10 +60,10 @@ static void free_detail(void *detail) {
 
 static pbd_status add_pressures(water_detail *detail, const pbd_scene *scene, const pbd_method *method,
                                 const void *state, const double *x) {
-    double *p = malloc((scene->particles + 1) * sizeof *p);
-    if (!p) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    double *p = malloc((scene->particles.count + 1) * sizeof *p);
+    if (!p) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     const pbd_status status = method->read(state, PBD_PRESSURES, p);
-    for (size_t i = 0; i < scene->particles && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
         detail->pressure[i] += p[i];
         detail->height[i] += x[3 * i + 2];
     }
@@ -90,10 +90,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 /* Of mean pressures against density times gravity times depth: the straight line through them, and how far they are off
  * the true one, over the pressure at the floor. */
 static void record_pressures(const water_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
-    const double per = 1 / (double)detail->looks, weight = -scene->fluid.density * scene->gravity[2];
+    const double per = 1 / (double)detail->looks, weight = -scene->material->density * scene->loads.gravity[2];
     double mean = 0, sum = 0, square = 0, slope = 0, off = 0, worst = 0, bottom = 0, floor_pressure;
     double bin[MOST_BINS] = {0}, count[MOST_BINS] = {0}, at[MOST_BINS] = {0}, low = 0;
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     for (size_t i = 0; i < n; i++) mean += per * detail->height[i] / (double)n;
     const double top = 2 * mean;
     floor_pressure = weight * top;
@@ -105,11 +105,11 @@ static void record_pressures(const water_detail *detail, const pbd_scene *scene,
         slope += (z - mean) * p;
         off += error * error / (double)n;
         worst = fmax(worst, fabs(error));
-        const int k = (int)fmin(fmax(z / scene->spacing, 0), MOST_BINS - 1);
+        const int k = (int)fmin(fmax(z / scene->particles.spacing, 0), MOST_BINS - 1);
         bin[k] += p;
         at[k] += z;
         count[k]++;
-        if (z < scene->spacing) bottom += p / (weight * (top - z)), low++;
+        if (z < scene->particles.spacing) bottom += p / (weight * (top - z)), low++;
     }
     pbd_metric(recorder, "pressure_slope", "1", PBD_STATE, -slope / square / weight);
     pbd_metric(recorder, "pressure_mean", "1", PBD_STATE, sum / (0.5 * floor_pressure));
@@ -128,15 +128,15 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const water_detail *detail = scene->detail;
     double *x;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles);
-    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->spacing);
+    pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
+    pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     if (detail->watch.looked) {
         pbd_metric(recorder, "volume", "1", PBD_STATE, 2 * detail->watch.centre / detail->depth);
         pbd_metric(recorder, "least_volume", "1", PBD_QUALITY, detail->least_volume);
         pbd_metric(recorder, "most_volume", "1", PBD_ERROR, detail->most_volume);
     }
     liquid_record(&detail->watch, recorder);
-    if (detail->looks > 0 && scene->gravity[2] < 0) record_pressures(detail, scene, recorder);
+    if (detail->looks > 0 && scene->loads.gravity[2] < 0) record_pressures(detail, scene, recorder);
     body_record_shape(scene, x, recorder);
     free(x);
     return pbd_ok();

@@ -20,16 +20,16 @@ static const pbd_param params[] = {
     {0}};
 
 static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
-    const double spacing = scene->spacing, ground[3] = {0, -0.5 * spacing, 0}, up[3] = {0, 1, 0};
+    const double spacing = scene->particles.spacing, ground[3] = {0, -0.5 * spacing, 0}, up[3] = {0, 1, 0};
     const double friction = pbd_real(values, "friction"), radius = pbd_real(values, "tool_radius") * spacing;
     const double speed = pbd_real(values, "tool_speed");
     double top = -INFINITY;
-    for (size_t p = 0; p < scene->particles; p++) top = fmax(top, scene->positions[3 * p + 1]);
+    for (size_t p = 0; p < scene->particles.count; p++) top = fmax(top, scene->particles.positions[3 * p + 1]);
     const double above = top + 2 * spacing, half = top - ground[1] + 4 * spacing;
     PBD_TRY(particle_open_colliders(scene, 2));
     particle_add_plane(scene, ground, up, friction);
     /* Its length along y: x, y, z of its frame are z, x, y. */
-    scene->collider[scene->colliders++] =
+    scene->colliders.item[scene->colliders.count++] =
         (pbd_collider){.shape = PBD_CAPSULE,
                        .centre = {0, above + radius + half, 0},
                        .axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
@@ -47,14 +47,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                                 .particles = (size_t)pbd_integer(values, "particles"),
                                 .columns = (size_t)pbd_integer(values, "columns")};
     PBD_TRY(smoothed_make(values, &body, 1, scene));
-    scene->gravity[1] = -pbd_real(values, "gravity");
+    scene->loads.gravity[1] = -pbd_real(values, "gravity");
     PBD_TRY(add_tool(values, scene));
     const double given = pbd_real(values, "duration");
-    scene->duration = given > 0 ? given : 1.3 * scene->collider[1].end;
+    scene->duration = given > 0 ? given : 1.3 * scene->colliders.item[1].end;
     scene->observe_every = scene->duration / BODY_LOOKS;
     *watch = smoothed_watch_start(values, scene, pbd_real(values, "settle"));
     /* From shortly before the tool moves until the end. */
-    const double from = pbd_real(values, "settle"), to = scene->collider[1].end;
+    const double from = pbd_real(values, "settle"), to = scene->colliders.item[1].end;
     for (int f = 0; f < SMOOTHED_FRAMES - 1; f++) watch->frame_at[f] = from + (to - from) * f / (SMOOTHED_FRAMES - 2);
     watch->frame_at[SMOOTHED_FRAMES - 1] = scene->duration;
     if (to < scene->duration) return pbd_ok();
@@ -63,7 +63,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* Where the tool's tip is, for pictures. */
 static void record_tool(const pbd_scene *scene, double time, pbd_recorder *recorder) {
-    const pbd_collider *tool = &scene->collider[1];
+    const pbd_collider *tool = &scene->colliders.item[1];
     const double moved = fmin(fmax(time - tool->begin, 0), tool->end - tool->begin);
     const double tip = tool->centre[1] - tool->half[2] - tool->half[0] + moved * tool->velocity[1];
     pbd_series(recorder, "tool_tip", "value", "m", &tip, 1, 1);

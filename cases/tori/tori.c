@@ -91,8 +91,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const double size = pbd_real(values, "size");
     const int contact = pbd_choice(values, "contact");
     detail->tori = (size_t)pbd_integer(values, "tori");
-    scene->material = particle_material(values);
-    scene->gravity[2] = -pbd_real(values, "gravity");
+    scene->material[0] = particle_material(values);
+    scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sample_torus(values, size, &detail->particles));

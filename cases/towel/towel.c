@@ -31,13 +31,13 @@ static void add_second_fibre(const pbd_values *values, pbd_material *m) {
 static void pull_edges(const sheet_size *size, double pull, pbd_scene *scene) {
     for (int i = 0; i <= size->along; i++) {
         const double force = pull * size->length * sheet_edge_share(i, size->along);
-        scene->forces[3 * (size_t)sheet_particle(size, i, 0) + 1] -= force;
-        scene->forces[3 * (size_t)sheet_particle(size, i, size->across) + 1] += force;
+        scene->loads.forces[3 * (size_t)sheet_particle(size, i, 0) + 1] -= force;
+        scene->loads.forces[3 * (size_t)sheet_particle(size, i, size->across) + 1] += force;
     }
     for (int j = 0; j <= size->across; j++) {
         const double force = pull * size->width * sheet_edge_share(j, size->across);
-        scene->forces[3 * (size_t)sheet_particle(size, 0, j)] -= force;
-        scene->forces[3 * (size_t)sheet_particle(size, size->along, j)] += force;
+        scene->loads.forces[3 * (size_t)sheet_particle(size, 0, j)] -= force;
+        scene->loads.forces[3 * (size_t)sheet_particle(size, size->along, j)] += force;
     }
 }
 
@@ -45,12 +45,12 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     sheet_size size;
     PBD_TRY(sheet_build(values, scene, &size));
     towel_detail *detail = scene->detail;
-    const double pull = pbd_real(values, "pull"), stress = pull / scene->material.thickness;
-    add_second_fibre(values, &scene->material);
+    const double pull = pbd_real(values, "pull"), stress = pull / scene->material->thickness;
+    add_second_fibre(values, scene->material);
     pull_edges(&size, pull, scene);
     body_set_motion(values, scene);
-    detail->oblique = scene->material.fibre_stiffness[1] > 0 && fabs(pbd_real(values, "second_angle")) != 90;
-    detail->reference = stretched_membrane(&scene->material, stress, stress);
+    detail->oblique = scene->material->fibre_stiffness[1] > 0 && fabs(pbd_real(values, "second_angle")) != 90;
+    detail->reference = stretched_membrane(scene->material, stress, stress);
     return pbd_ok();
 }
 

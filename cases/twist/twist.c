@@ -35,10 +35,10 @@ static double saint_venant_energy(const pbd_material *m, const beam_size *size, 
  * Positions know turns of a layer up to whole revolutions only: far below that elements cannot follow. */
 static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *scene) {
     PBD_TRY(body_start_at_rest(scene));
-    for (size_t i = 0; i < scene->particles; i++)
-        turn_about_x(angle * scene->positions[3 * i] / size->length, scene->start + 3 * i);
+    for (size_t i = 0; i < scene->particles.count; i++)
+        turn_about_x(angle * scene->particles.positions[3 * i] / size->length, scene->particles.start + 3 * i);
     const double step = 360 * angle / TURN / size->along;
-    if (fabs(step) < 90 && body_strain_at(scene, scene->start).inverted == 0) return pbd_ok();
+    if (fabs(step) < 90 && body_strain_at(scene, scene->particles.start).inverted == 0) return pbd_ok();
     return pbd_error(
         PBD_BAD_INPUT,
         "revolutions=%g turns each of the %d layers of cubes by %.3g degrees, which inverts elements before "
@@ -50,7 +50,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     twist_detail *detail = scene->detail;
     detail->size = *size;
     detail->angle = TURN * pbd_real(values, "revolutions");
-    detail->saint_venant = saint_venant_energy(&scene->material, size, detail->angle);
+    detail->saint_venant = saint_venant_energy(scene->material, size, detail->angle);
     body_set_motion(values, scene);
     PBD_TRY(turn_start(size, detail->angle, scene));
     return beam_hold_ends(scene, size);
@@ -96,9 +96,9 @@ static double helix_deviation(const twist_detail *detail, const double *unwound,
 
 static pbd_status record_helix(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     const twist_detail *detail = scene->detail;
-    const size_t layer = scene->particles / ((size_t)detail->size.along + 1);
-    double *unwound = malloc((3 * scene->particles + 1) * sizeof *unwound);
-    if (!unwound) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    const size_t layer = scene->particles.count / ((size_t)detail->size.along + 1);
+    double *unwound = malloc((3 * scene->particles.count + 1) * sizeof *unwound);
+    if (!unwound) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     unwind(detail, x, layer, unwound);
     pbd_metric(recorder, "helix_deviation", "1", PBD_ERROR, helix_deviation(detail, unwound, layer));
     free(unwound);

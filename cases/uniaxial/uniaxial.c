@@ -16,14 +16,13 @@
 static const char *const sides_names[] = {"confined", "free", NULL};
 static const char *const modes[] = {"static", "dynamic", NULL};
 
-static const pbd_param params[] = {
-    PBD_BEAM_PARAMS("1000", "100"),
-    {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: inverted"},
-    {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
-    {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
-     "static: the method solves for rest; dynamic: it moves for `duration`"},
-    {"duration", "s", PBD_REAL, "2", 0, 1e4, PBD_OPEN_MIN, NULL, "mode=dynamic"},
-    {0}};
+static const pbd_param params[] = {PBD_BEAM_PARAMS("1000", "100"),
+                                   {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: inverted"},
+                                   {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
+                                   {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
+                                    "static: the method solves for rest; dynamic: it moves for `duration`"},
+                                   {"duration", "s", PBD_REAL, "2", 0, 1e4, PBD_OPEN_MIN, NULL, "mode=dynamic"},
+                                   {0}};
 
 typedef struct uniaxial_detail {
     beam_size size;
@@ -52,21 +51,21 @@ static bool is_held(const beam_size *size, bool free_sides, int i, int j, int k)
 }
 
 static pbd_status place(pbd_scene *scene, const uniaxial_detail *d, bool free_sides) {
-    scene->start = malloc(3 * scene->particles * sizeof *scene->start);
-    scene->fixed_particle = malloc(scene->particles * sizeof *scene->fixed_particle);
-    if (!scene->start || !scene->fixed_particle)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    scene->particles.start = malloc(3 * scene->particles.count * sizeof *scene->particles.start);
+    scene->particles.fixed_particle = malloc(scene->particles.count * sizeof *scene->particles.fixed_particle);
+    if (!scene->particles.start || !scene->particles.fixed_particle)
+        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     for (int i = 0; i <= d->size.along; i++)
         for (int j = 0; j <= d->size.across; j++)
             for (int k = 0; k <= d->size.across; k++) {
                 const uint32_t p = beam_particle(&d->size, i, j, k);
                 const bool held = is_held(&d->size, free_sides, i, j, k);
-                const double *x = scene->positions + 3 * p, across = held ? d->lateral : 1;
-                double *y = scene->start + 3 * p;
+                const double *x = scene->particles.positions + 3 * p, across = held ? d->lateral : 1;
+                double *y = scene->particles.start + 3 * p;
                 y[0] = d->stretch * x[0];
                 y[1] = across * x[1];
                 y[2] = across * x[2];
-                if (held) scene->fixed_particle[scene->fixed++] = p;
+                if (held) scene->particles.fixed_particle[scene->particles.fixed++] = p;
             }
     return pbd_ok();
 }
@@ -78,7 +77,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const bool free_sides = pbd_choice(values, "sides") == 1;
     d->size = size;
     d->stretch = pbd_real(values, "stretch");
-    find_answer(&scene->material, free_sides, d);
+    find_answer(scene->material, free_sides, d);
     PBD_TRY(place(scene, d, free_sides));
     if (pbd_choice(values, "mode") == 1) scene->duration = pbd_real(values, "duration");
     return pbd_ok();
@@ -87,8 +86,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* The largest distance from where the even deformation puts a particle, in widths. */
 static double unevenness(const pbd_scene *scene, const uniaxial_detail *d, const double *x) {
     double most = 0;
-    for (size_t p = 0; p < scene->particles; p++) {
-        const double *rest = scene->positions + 3 * p, *at = x + 3 * p;
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        const double *rest = scene->particles.positions + 3 * p, *at = x + 3 * p;
         const double dx = at[0] - d->stretch * rest[0], dy = at[1] - d->lateral * rest[1],
                      dz = at[2] - d->lateral * rest[2];
         most = fmax(most, sqrt(dx * dx + dy * dy + dz * dz));
@@ -98,8 +97,8 @@ static double unevenness(const pbd_scene *scene, const uniaxial_detail *d, const
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const uniaxial_detail *d = scene->detail;
-    double *x = malloc((3 * scene->particles + 1) * sizeof *x), stress[9];
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles);
+    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x), stress[9];
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
     pbd_status status = method->read(state, PBD_POSITIONS, x);
     if (status.code == PBD_OK) {
         const uint32_t a = beam_particle(&d->size, d->size.along / 2, 0, 0),
@@ -113,9 +112,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     PBD_TRY(status);
     pbd_metric(recorder, "nominal_stress", "Pa", PBD_STATE, stress[0]);
-    pbd_metric(recorder, "stress_ratio", "1", PBD_STATE, stress[0] / scene->material.E);
+    pbd_metric(recorder, "stress_ratio", "1", PBD_STATE, stress[0] / scene->material->E);
     if (d->known)
-        pbd_metric(recorder, "stress_error", "1", PBD_ERROR, fabs(stress[0] - d->nominal) / scene->material.E);
+        pbd_metric(recorder, "stress_error", "1", PBD_ERROR, fabs(stress[0] - d->nominal) / scene->material->E);
     return pbd_ok();
 }
 

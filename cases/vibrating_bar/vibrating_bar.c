@@ -47,18 +47,18 @@ static double slender_frequency(const pbd_material *m, const beam_size *size) {
 
 static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     vibration_detail *d = scene->detail;
-    scene->velocities = calloc(3 * scene->particles, sizeof *scene->velocities);
-    if (!scene->velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
+    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
     const double periods = pbd_real(values, "periods");
     *d = (vibration_detail){.size = *size,
-                            .frequency = slender_frequency(&scene->material, size),
+                            .frequency = slender_frequency(scene->material, size),
                             .room = (size_t)(periods * LOOKS_A_PERIOD) + 16};
     d->time = malloc(d->room * sizeof *d->time);
     d->tip = malloc(d->room * sizeof *d->tip);
     if (!d->time || !d->tip) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
     const double speed = pbd_real(values, "amplitude") * size->length * 2 * acos(-1) * d->frequency;
-    for (size_t p = 0; p < scene->particles; p++)
-        scene->velocities[3 * p + 2] = speed * mode_shape(scene->positions[3 * p] / size->length);
+    for (size_t p = 0; p < scene->particles.count; p++)
+        scene->particles.velocities[3 * p + 2] = speed * mode_shape(scene->particles.positions[3 * p] / size->length);
     scene->duration = periods / d->frequency;
     scene->observe_every = 1 / (d->frequency * LOOKS_A_PERIOD);
     return beam_hold_root(scene, size);

@@ -90,7 +90,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static pbd_status look_at_pieces(const pbd_scene *scene, const double *x, pieces *out) {
-    return granular_pieces(x, scene->particles, 1.8 * scene->spacing, scene->particles / 100 + 1, out);
+    return granular_pieces(x, scene->particles.count, 1.8 * scene->particles.spacing, scene->particles.count / 100 + 1,
+                           out);
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
@@ -113,7 +114,7 @@ static void record_extents(const pbd_scene *scene, const double *x, pbd_recorder
     const press_detail *detail = scene->detail;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     size_t beyond = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
+    for (size_t i = 0; i < scene->particles.count; i++) {
         for (size_t d = 0; d < 3; d++) {
             low[d] = fmin(low[d], x[3 * i + d]);
             high[d] = fmax(high[d], x[3 * i + d]);
@@ -122,8 +123,8 @@ static void record_extents(const pbd_scene *scene, const double *x, pbd_recorder
     }
     pbd_metric(recorder, "beyond_plates", "1", PBD_ERROR, (double)beyond);
     if (!(high[0] >= low[0])) return;
-    pbd_metric(recorder, "length", "1", PBD_STATE, (high[0] - low[0] + scene->spacing) / detail->size);
-    pbd_metric(recorder, "height", "1", PBD_STATE, (high[2] - low[2] + scene->spacing) / detail->size);
+    pbd_metric(recorder, "length", "1", PBD_STATE, (high[0] - low[0] + scene->particles.spacing) / detail->size);
+    pbd_metric(recorder, "height", "1", PBD_STATE, (high[2] - low[2] + scene->particles.spacing) / detail->size);
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
@@ -138,7 +139,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         particle_record_sampling(&detail->particles, 1, recorder);
         pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
         pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
-        pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY, (double)parts.largest / (double)scene->particles);
+        pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY,
+                   (double)parts.largest / (double)scene->particles.count);
         record_extents(scene, x, recorder);
         granular_record(&detail->watch, scene, recorder);
         granular_record_mass(scene, x, &box, recorder);

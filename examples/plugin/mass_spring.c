@@ -105,10 +105,11 @@ static void add_spring(const pbd_scene *scene, lists *l, const uint32_t *corner,
     const uint32_t a = corner[end[0]], b = corner[end[1]];
     double square = 0;
     for (size_t d = 0; d < 3; d++) {
-        const double difference = scene->positions[3 * (size_t)b + d] - scene->positions[3 * (size_t)a + d];
+        const double difference =
+            scene->particles.positions[3 * (size_t)b + d] - scene->particles.positions[3 * (size_t)a + d];
         square += difference * difference;
     }
-    const double length = sqrt(square), k = share * 0.4 * scene->material.E * length / stretch;
+    const double length = sqrt(square), k = share * 0.4 * scene->material->E * length / stretch;
     add_end(l, a, b, length, k);
     add_end(l, b, a, length, k);
 }
@@ -117,23 +118,23 @@ static void add_spring(const pbd_scene *scene, lists *l, const uint32_t *corner,
  * its end, which is where that of p + 1 begins. */
 static void fill_lists(const pbd_scene *scene, lists *l) {
     enum { ENDS = 6 }; /* of a hexahedron's springs, at each of its corners */
-    for (size_t i = 0; i < 8 * scene->hexes; i++)
-        if (scene->hex[i] + 2 <= scene->particles) l->first[scene->hex[i] + 2] += ENDS;
-    for (size_t p = 2; p <= scene->particles; p++) l->first[p] += l->first[p - 1];
-    for (size_t h = 0; h < scene->hexes; h++)
+    for (size_t i = 0; i < 8 * scene->hexes.count; i++)
+        if (scene->hexes.corner[i] + 2 <= scene->particles.count) l->first[scene->hexes.corner[i] + 2] += ENDS;
+    for (size_t p = 2; p <= scene->particles.count; p++) l->first[p] += l->first[p - 1];
+    for (size_t h = 0; h < scene->hexes.count; h++)
         for (int e = 0; e < 12; e++) {
-            add_spring(scene, l, scene->hex + 8 * h, edges[e], 0.25, 1);
-            add_spring(scene, l, scene->hex + 8 * h, diagonals[e], 0.5, sqrt(2));
+            add_spring(scene, l, scene->hexes.corner + 8 * h, edges[e], 0.25, 1);
+            add_spring(scene, l, scene->hexes.corner + 8 * h, diagonals[e], 0.5, sqrt(2));
         }
 }
 
 static void take_loads(const pbd_scene *scene, lists *l, double *largest) {
-    for (size_t i = 0; i < 3 * scene->particles; i++) {
-        l->load[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
+        l->load[i] = scene->loads.forces[i] + scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
         *largest = fmax(*largest, fabs(l->load[i]));
     }
-    for (size_t p = 0; p < scene->particles; p++) l->inverse[p] = 1 / scene->masses[p];
-    for (size_t p = 0; p < scene->fixed; p++) l->inverse[scene->fixed_particle[p]] = 0;
+    for (size_t p = 0; p < scene->particles.count; p++) l->inverse[p] = 1 / scene->particles.masses[p];
+    for (size_t p = 0; p < scene->particles.fixed; p++) l->inverse[scene->particles.fixed_particle[p]] = 0;
 }
 
 /* By Gershgorin no frequency is above sqrt(2 K / m), K being the stiffnesses that meet in a particle; symplectic Euler
@@ -165,8 +166,9 @@ static pbd_status upload_reals(mass_spring *s, const double *host, size_t count,
 
 static pbd_status to_device(const pbd_scene *scene, const lists *l, mass_spring *s) {
     const size_t n = s->particles;
-    PBD_TRY(upload_reals(s, scene->start ? scene->start : scene->positions, 3 * n, &s->device.x));
-    PBD_TRY(upload_reals(s, scene->velocities, 3 * n, &s->device.v));
+    PBD_TRY(upload_reals(s, scene->particles.start ? scene->particles.start : scene->particles.positions, 3 * n,
+                         &s->device.x));
+    PBD_TRY(upload_reals(s, scene->particles.velocities, 3 * n, &s->device.v));
     PBD_TRY(upload_reals(s, NULL, 3 * n, &s->device.f));
     PBD_TRY(upload_reals(s, NULL, n, &s->device.largest));
     PBD_TRY(upload_reals(s, NULL, n, &s->device.energy));
@@ -190,8 +192,8 @@ static pbd_status choose_step(mass_spring *s, const pbd_values *values, double s
 
 static pbd_status build(const pbd_scene *scene, const pbd_values *values, mass_spring *s) {
     lists l = {0};
-    s->particles = scene->particles;
-    s->ends = 48 * scene->hexes;
+    s->particles = scene->particles.count;
+    s->ends = 48 * scene->hexes.count;
     s->damping = pbd_real(values, "damping");
     s->tolerance = pbd_real(values, "tolerance");
     s->max_steps = pbd_integer(values, "max_steps");

@@ -47,9 +47,9 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
 }
 
 pbd_status pbd_stage_check(const pbd_stage *s, long steps) {
-    const size_t n = 3 * s->scene.particles;
+    const size_t n = 3 * s->scene.particles.count;
     double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->scene.particles);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->scene.particles.count);
     pbd_status status = pbd_stage_method(s)->read(s->state, PBD_POSITIONS, x);
     for (size_t i = 0; i < n && status.code == PBD_OK; i++)
         if (!isfinite(x[i]))

@@ -87,9 +87,11 @@ static pbd_status check_masks(const pbd_method *m) {
     const unsigned needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES |
                            PBD_NEEDS_TETS_OR_TRIANGLES | PBD_NEEDS_SAMPLES;
     if (m->needs & ~needs) WRONG("method %s has unknown bits: needs = %#x", m->name, m->needs);
-    const unsigned takes = PBD_TAKES_START | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_FORCES_END |
-                           PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_CUTS | PBD_TAKES_FLOW | PBD_TAKES_FLUID |
-                           PBD_TAKES_CLOTH;
+#define TAKES(NAME, sentence, asked) | PBD_TAKES_##NAME
+    const unsigned takes = 0
+#include "methods/takes.def"
+#undef TAKES
+        ;
     if (m->takes & ~takes) WRONG("method %s has unknown bits: takes = %#x", m->name, m->takes);
     if (!m->backends) WRONG("method %s runs on no backend: backends = 0, use PBD_CPU", m->name);
     if (m->backends & ~(unsigned)(PBD_CPU | PBD_EMU | PBD_CUDA))

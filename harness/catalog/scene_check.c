@@ -3,61 +3,69 @@
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/matter/law_table.h"
 
-static const struct {
-    unsigned what;
-    const char *says;
-} asked[] = {{PBD_TAKES_START, "bodies that start away from rest, or are fixed so"},
-             {PBD_TAKES_FIBRES, "fibres: set fibre_stiffness=0 to run without"},
-             {PBD_TAKES_PLASTICITY, "plastic flow: set yield_strain=0 to run without"},
-             {PBD_TAKES_FORCES_END, "forces with an end time"},
-             {PBD_TAKES_COLLIDERS, "colliders: floors, walls and tools"},
-             {PBD_TAKES_CONTACT, "contact between particles"},
-             {PBD_TAKES_CUTS, "cutting"},
-             {PBD_TAKES_FLOW, "flow rules: set flow=none to run without"},
-             {PBD_TAKES_FLUID, "liquids among a scene's particles"},
-             {PBD_TAKES_CLOTH, "cloth: particles connected by triangles, or bending"}};
+/* ---- What the rows of takes.def ask ------------------------------------------------------------------------------ */
 
-static unsigned asks_by_matter(const pbd_scene *scene) {
-    static const unsigned of[PBD_MATTERS] = {[PBD_FLUID] = PBD_TAKES_FLUID, [PBD_CLOTH] = PBD_TAKES_CLOTH};
-    unsigned mask = 0;
-    for (size_t i = 0; scene->matter && i < scene->particles; i++)
-        if (scene->matter[i] < PBD_MATTERS) mask |= of[scene->matter[i]];
-    return mask;
+static size_t materials_of(const pbd_scene *scene) { return scene->materials > 0 ? scene->materials : 1; }
+
+static bool any_material(const pbd_scene *scene, bool (*is)(const pbd_material *)) {
+    for (size_t k = 0; k < materials_of(scene); k++)
+        if (is(&scene->material[k])) return true;
+    return false;
 }
 
-static unsigned asks(const pbd_scene *scene) {
-    unsigned mask = asks_by_matter(scene);
-    if (scene->start) mask |= PBD_TAKES_START;
-    if (pbd_has_fibres(&scene->material)) mask |= PBD_TAKES_FIBRES;
-    if (scene->material.yield_strain > 0) mask |= PBD_TAKES_PLASTICITY;
-    if (scene->forces_end > 0) mask |= PBD_TAKES_FORCES_END;
-    if (scene->colliders > 0) mask |= PBD_TAKES_COLLIDERS;
-    if (scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0))
-        mask |= PBD_TAKES_CONTACT;
-    if (scene->blades > 0) mask |= PBD_TAKES_CUTS;
-    if (scene->material.flow) mask |= PBD_TAKES_FLOW;
-    if (scene->cloth_bending > 0) mask |= PBD_TAKES_CLOTH;
-    return mask;
+static bool yields(const pbd_material *m) { return m->yield_strain > 0; }
+static bool flows(const pbd_material *m) { return m->flow != NULL; }
+static bool bends(const pbd_material *m) { return m->bending > 0; }
+
+static bool particles_meet(const pbd_scene *scene) {
+    return scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0);
 }
+
+/* Two of one matter: methods for several matters take one of each. */
+static bool several_solids(const pbd_scene *scene) {
+    for (size_t k = 0; k < materials_of(scene); k++)
+        for (size_t l = 0; l < k; l++)
+            if (scene->material[k].matter == scene->material[l].matter) return true;
+    return false;
+}
+
+static pbd_status check_taken(const pbd_scene *scene, const pbd_method *method) {
+#define TAKES(NAME, sentence, asked)                    \
+    if (!(method->takes & PBD_TAKES_##NAME) && (asked)) \
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s does not support " sentence, method->name);
+#include "methods/takes.def"
+#undef TAKES
+    return pbd_ok();
+}
+
+/* ---- Indices and names ------------------------------------------------------------------------------------------- */
 
 static pbd_status check_material(const pbd_material *m) {
     int law;
     PBD_TRY(law_find(m->law, &law));
+    if (m->matter >= PBD_MATTERS)
+        return pbd_error(PBD_BAD_INPUT, "a material is of matter %u: it must be continuum (0), fluid (1) or cloth (2)",
+                         m->matter);
     if (m->flow && flow_number(m->flow) < 0) return pbd_error(PBD_BAD_INPUT, "no flow rule is named '%.60s'", m->flow);
     return pbd_ok();
 }
 
-pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
-    PBD_TRY(check_material(&scene->material));
-    PBD_TRY(check_material(&scene->cloth));
-    for (size_t i = 0; scene->matter && i < scene->particles; i++)
-        if (scene->matter[i] >= PBD_MATTERS)
-            return pbd_error(PBD_BAD_INPUT,
-                             "particle %zu is of matter %u: it must be continuum (0), fluid (1) or cloth (2)", i,
-                             scene->matter[i]);
-    const unsigned beyond = asks(scene) & ~method->takes;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (beyond & asked[i].what)
-            return pbd_error(PBD_NOT_SUPPORTED, "method %s does not support %s", method->name, asked[i].says);
+static pbd_status check_indices(const pbd_scene *scene, const char *what, const uint8_t *material, size_t count) {
+    for (size_t i = 0; material && i < count; i++)
+        if (material[i] >= materials_of(scene))
+            return pbd_error(PBD_BAD_INPUT, "%s %zu is of material %u, but the scene has %zu: 0 to %zu", what, i,
+                             material[i], materials_of(scene), materials_of(scene) - 1);
     return pbd_ok();
+}
+
+pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
+    if (scene->materials > PBD_MOST_MATERIALS)
+        return pbd_error(PBD_BAD_INPUT, "the scene has %zu materials: at most %d are possible", scene->materials,
+                         PBD_MOST_MATERIALS);
+    for (size_t k = 0; k < materials_of(scene); k++) PBD_TRY(check_material(&scene->material[k]));
+    PBD_TRY(check_indices(scene, "particle", scene->particles.material, scene->particles.count));
+    PBD_TRY(check_indices(scene, "hexahedron", scene->hexes.material, scene->hexes.count));
+    PBD_TRY(check_indices(scene, "tetrahedron", scene->tets.material, scene->tets.count));
+    PBD_TRY(check_indices(scene, "triangle", scene->triangles.material, scene->triangles.count));
+    return check_taken(scene, method);
 }

@@ -59,8 +59,8 @@ static pbd_status add_collider(pbd_lines *l, const pbd_scene *scene, const pbd_c
 
 const pbd_collider *pbd_ground_of(const pbd_scene *scene) {
     const pbd_collider *ground = NULL;
-    for (size_t i = 0; i < scene->colliders; i++) {
-        const pbd_collider *c = &scene->collider[i];
+    for (size_t i = 0; i < scene->colliders.count; i++) {
+        const pbd_collider *c = &scene->colliders.item[i];
         if (c->shape != PBD_PLANE || c->axis[2][2] < 1 - 1e-6) continue;
         if (!ground || c->centre[2] > ground->centre[2]) ground = c;
     }
@@ -88,7 +88,7 @@ static bool cut(double from[3], double to[3], double from_above, double to_above
 /* The line where a wall meets the level low[2], cut by the other walls and the box; and its ends, upward. */
 static pbd_status add_wall(pbd_lines *l, const pbd_scene *scene, size_t wall, double time, const double low[3],
                            const double high[3]) {
-    const placed p = placed_at(&scene->collider[wall], time);
+    const placed p = placed_at(&scene->colliders.item[wall], time);
     const double *n = p.axis[2], size = high[0] - low[0] + high[1] - low[1], level = hypot(n[0], n[1]);
     const double height = low[2] + fmin(high[2] - low[2], 0.35 * size);
     const double shift = ((p.centre[2] - low[2]) * n[2]) / (level * level);
@@ -103,9 +103,9 @@ static pbd_status add_wall(pbd_lines *l, const pbd_scene *scene, size_t wall, do
         if (!cut(from, to, from[d] - low[d] + slack, to[d] - low[d] + slack)) return pbd_ok();
         if (!cut(from, to, high[d] - from[d] + slack, high[d] - to[d] + slack)) return pbd_ok();
     }
-    for (size_t i = 0; i < scene->colliders; i++) {
-        if (i == wall || !is_wall(&scene->collider[i])) continue;
-        const placed other = placed_at(&scene->collider[i], time);
+    for (size_t i = 0; i < scene->colliders.count; i++) {
+        if (i == wall || !is_wall(&scene->colliders.item[i])) continue;
+        const placed other = placed_at(&scene->colliders.item[i], time);
         if (!cut(from, to, above(&other, from), above(&other, to))) return pbd_ok();
     }
     const double from_top[3] = {from[0], from[1], height}, to_top[3] = {to[0], to[1], height};
@@ -132,19 +132,19 @@ static pbd_status add_blade(pbd_lines *l, const pbd_blade *b, double time) {
 pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double low[3], const double high[3],
                               pbd_lines *lines) {
     *lines = (pbd_lines){0};
-    for (size_t i = 0; i < scene->colliders; i++) {
-        if (is_wall(&scene->collider[i])) PBD_TRY(add_wall(lines, scene, i, time, low, high));
-        PBD_TRY(add_collider(lines, scene, &scene->collider[i], time));
+    for (size_t i = 0; i < scene->colliders.count; i++) {
+        if (is_wall(&scene->colliders.item[i])) PBD_TRY(add_wall(lines, scene, i, time, low, high));
+        PBD_TRY(add_collider(lines, scene, &scene->colliders.item[i], time));
     }
-    for (size_t i = 0; i < scene->blades; i++) PBD_TRY(add_blade(lines, &scene->blade[i], time));
+    for (size_t i = 0; i < scene->blades.count; i++) PBD_TRY(add_blade(lines, &scene->blades.item[i], time));
     return pbd_ok();
 }
 
 void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]) {
     const pbd_collider *ground = pbd_ground_of(scene);
     if (ground) low[2] = ground->centre[2];
-    for (size_t i = 0; i < scene->colliders; i++) {
-        const pbd_collider *c = &scene->collider[i];
+    for (size_t i = 0; i < scene->colliders.count; i++) {
+        const pbd_collider *c = &scene->colliders.item[i];
         double half[3];
         collider_extent(scene, c, half);
         for (int when = 0; when < 2; when++) {

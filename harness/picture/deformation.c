@@ -5,22 +5,23 @@
 #include <string.h>
 
 pbd_body pbd_body_of(const pbd_scene *scene, const pbd_method *method) {
-    const pbd_body hexes = {scene->particles, scene->hexes, scene->hex, 8, NULL};
-    const pbd_body tets = {scene->particles, scene->tets, scene->tet, 4, NULL};
-    const pbd_body bare = {scene->particles, scene->particles, NULL, 1, scene->body};
+    const pbd_body hexes = {scene->particles.count, scene->hexes.count, scene->hexes.corner, 8, NULL};
+    const pbd_body tets = {scene->particles.count, scene->tets.count, scene->tets.corner, 4, NULL};
+    const pbd_body bare = {scene->particles.count, scene->particles.count, NULL, 1, scene->particles.body};
     const bool on_tets = (method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) != 0;
     if (method->needs & PBD_NEEDS_SAMPLES) return bare;
-    if (scene->tets > 0 && (on_tets || scene->hexes == 0)) return tets;
-    if (scene->hexes > 0) return hexes;
-    if (scene->triangles > 0) return (pbd_body){scene->particles, scene->triangles, scene->triangle, 3, NULL};
+    if (scene->tets.count > 0 && (on_tets || scene->hexes.count == 0)) return tets;
+    if (scene->hexes.count > 0) return hexes;
+    if (scene->triangles.count > 0)
+        return (pbd_body){scene->particles.count, scene->triangles.count, scene->triangles.corner, 3, NULL};
     return bare;
 }
 
 pbd_scene pbd_body_scene(const pbd_scene *scene, const pbd_body *body) {
     pbd_scene only = *scene;
-    if (body->corners != 8) only.hexes = 0;
-    if (body->corners != 4) only.tets = 0;
-    if (body->corners != 3) only.triangles = 0;
+    if (body->corners != 8) only.hexes.count = 0;
+    if (body->corners != 4) only.tets.count = 0;
+    if (body->corners != 3) only.triangles.count = 0;
     return only;
 }
 

@@ -21,15 +21,15 @@ static int compare_cells(const void *a, const void *b) {
 static const double REACH = 1.75; /* spacings */
 
 static pbd_status sort_particles(const pbd_scene *scene, cell_of **out) {
-    cell_of *cell = malloc((scene->particles + 1) * sizeof *cell);
+    cell_of *cell = malloc((scene->particles.count + 1) * sizeof *cell);
     *out = cell;
-    if (!cell) return pbd_error(PBD_FAILED, "out of memory for the strain of %zu particles", scene->particles);
-    for (size_t i = 0; i < scene->particles; i++) {
+    if (!cell) return pbd_error(PBD_FAILED, "out of memory for the strain of %zu particles", scene->particles.count);
+    for (size_t i = 0; i < scene->particles.count; i++) {
         for (size_t d = 0; d < 3; d++)
-            cell[i].at[d] = (int64_t)floor(scene->positions[3 * i + d] / (REACH * scene->spacing));
+            cell[i].at[d] = (int64_t)floor(scene->particles.positions[3 * i + d] / (REACH * scene->particles.spacing));
         cell[i].particle = (uint32_t)i;
     }
-    qsort(cell, scene->particles, sizeof *cell, compare_cells);
+    qsort(cell, scene->particles.count, sizeof *cell, compare_cells);
     return pbd_ok();
 }
 
@@ -99,24 +99,24 @@ static double strain_of(const sums *s) {
 static double square_at_rest(const pbd_scene *scene, size_t i, size_t j) {
     double sum = 0;
     for (size_t d = 0; d < 3; d++)
-        sum += (scene->positions[3 * i + d] - scene->positions[3 * j + d]) *
-               (scene->positions[3 * i + d] - scene->positions[3 * j + d]);
+        sum += (scene->particles.positions[3 * i + d] - scene->particles.positions[3 * j + d]) *
+               (scene->particles.positions[3 * i + d] - scene->particles.positions[3 * j + d]);
     return sum;
 }
 
 static double strain_at(const pbd_scene *scene, const cell_of *cell, size_t own, const double *x) {
     const size_t i = cell[own].particle;
-    const double reach = REACH * scene->spacing;
+    const double reach = REACH * scene->particles.spacing;
     sums s = {0};
     for (int column = 0; column < 9; column++) { /* three cells along z are side by side in the order */
         int64_t at[3] = {cell[own].at[0] + column % 3 - 1, cell[own].at[1] + column / 3 - 1, cell[own].at[2] - 1};
-        size_t n = find_cell(cell, scene->particles, at);
-        for (; n < scene->particles; n++) {
+        size_t n = find_cell(cell, scene->particles.count, at);
+        for (; n < scene->particles.count; n++) {
             const size_t j = cell[n].particle;
             if (cell[n].at[0] != at[0] || cell[n].at[1] != at[1] || cell[n].at[2] > at[2] + 2) break;
-            if (j == i || (scene->body && scene->body[i] != scene->body[j])) continue;
+            if (j == i || (scene->particles.body && scene->particles.body[i] != scene->particles.body[j])) continue;
             if (square_at_rest(scene, i, j) > reach * reach) continue;
-            add_edge(&s, scene->positions + 3 * i, scene->positions + 3 * j, x + 3 * i, x + 3 * j);
+            add_edge(&s, scene->particles.positions + 3 * i, scene->particles.positions + 3 * j, x + 3 * i, x + 3 * j);
         }
     }
     return strain_of(&s);
@@ -126,7 +126,8 @@ pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *st
     cell_of *cell;
     PBD_TRY(sort_particles(scene, &cell));
 #pragma omp parallel for schedule(dynamic, 256)
-    for (long n = 0; n < (long)scene->particles; n++) strain[cell[n].particle] = strain_at(scene, cell, (size_t)n, x);
+    for (long n = 0; n < (long)scene->particles.count; n++)
+        strain[cell[n].particle] = strain_at(scene, cell, (size_t)n, x);
     free(cell);
     return pbd_ok();
 }

@@ -37,7 +37,7 @@ struct pbd_snapshots {
 };
 
 static pbd_status no_memory(const pbd_snapshots *s) {
-    return pbd_error(PBD_FAILED, "out of memory for states of %zu particles", s->scene->particles);
+    return pbd_error(PBD_FAILED, "out of memory for states of %zu particles", s->scene->particles.count);
 }
 
 static void free_state(kept_state *state) {
@@ -104,7 +104,7 @@ static void thin_out(pbd_snapshots *s) {
 }
 
 static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *out) {
-    const size_t numbers = 3 * s->scene->particles + 1;
+    const size_t numbers = 3 * s->scene->particles.count + 1;
     out->position = malloc(numbers * sizeof *out->position);
     out->velocity = malloc(numbers * sizeof *out->velocity);
     if (!out->position || !out->velocity) return no_memory(s);
@@ -167,27 +167,29 @@ static void choose(pbd_snapshots *s) {
 
 /* Where a body may come to lie: around its place at rest and at the start, and below it where it can fall. */
 static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
-    const double *places[] = {scene->positions, scene->start};
+    const double *places[] = {scene->particles.positions, scene->particles.start};
     for (int d = 0; d < 3; d++) {
         low[d] = INFINITY;
         high[d] = -INFINITY;
         for (int p = 0; p < 2; p++)
-            for (size_t i = 0; places[p] && i < scene->particles; i++) {
+            for (size_t i = 0; places[p] && i < scene->particles.count; i++) {
                 low[d] = fmin(low[d], places[p][3 * i + (size_t)d]);
                 high[d] = fmax(high[d], places[p][3 * i + (size_t)d]);
             }
     }
     /* Does it stand on what holds it? */
-    bool stands = scene->fixed > 0;
+    bool stands = scene->particles.fixed > 0;
     double sideways = 0.12 * scene->extent, down = sideways, load = 0;
-    for (size_t i = 0; i < scene->fixed; i++)
-        stands = stands && scene->positions[3 * scene->fixed_particle[i] + 2] <= low[2] + 1e-6 * scene->extent;
-    for (size_t i = 0; i < 3 * scene->particles; i++) load += fabs(scene->forces[i]);
-    if (scene->gravity[2] < 0 && scene->fixed > 0) down = 0.6 * scene->extent;
-    if (scene->gravity[2] < 0 && scene->fixed == 0 && scene->duration > 0)
-        down = fmin(-0.5 * scene->gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
+    for (size_t i = 0; i < scene->particles.fixed; i++)
+        stands = stands && scene->particles.positions[3 * scene->particles.fixed_particle[i] + 2] <=
+                               low[2] + 1e-6 * scene->extent;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) load += fabs(scene->loads.forces[i]);
+    if (scene->loads.gravity[2] < 0 && scene->particles.fixed > 0) down = 0.6 * scene->extent;
+    if (scene->loads.gravity[2] < 0 && scene->particles.fixed == 0 && scene->duration > 0)
+        down = fmin(-0.5 * scene->loads.gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
     if (load > 0) sideways = 0.2 * scene->extent;
-    if (scene->gravity[2] < 0 && scene->fixed > 0 && scene->bodies > 0) sideways = 0.35 * scene->extent; /* it swings */
+    if (scene->loads.gravity[2] < 0 && scene->particles.fixed > 0 && scene->particles.bodies > 0)
+        sideways = 0.35 * scene->extent; /* it swings */
     if (pbd_ground_of(scene)) stands = true;
     for (int d = 0; d < 3; d++) {
         low[d] -= d < 2 ? sideways : stands ? 0 : fmax(down, sideways);
@@ -225,21 +227,21 @@ static void free_album(album *a) {
 /* Half the distance of particles that fill the body. */
 static double radius_of(const pbd_scene *scene) {
     double volume = 1, mass = 0;
-    if (scene->spacing > 0) return 0.5 * scene->spacing;
-    if (scene->material.density > 0) {
-        for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i];
-        volume = mass / scene->material.density;
+    if (scene->particles.spacing > 0) return 0.5 * scene->particles.spacing;
+    if (scene->material->density > 0) {
+        for (size_t i = 0; i < scene->particles.count; i++) mass += scene->particles.masses[i];
+        volume = mass / scene->material->density;
     } else {
         for (size_t d = 0; d < 3; d++) {
             double low = INFINITY, high = -INFINITY;
-            for (size_t i = 0; i < scene->particles; i++) {
-                low = fmin(low, scene->positions[3 * i + d]);
-                high = fmax(high, scene->positions[3 * i + d]);
+            for (size_t i = 0; i < scene->particles.count; i++) {
+                low = fmin(low, scene->particles.positions[3 * i + d]);
+                high = fmax(high, scene->particles.positions[3 * i + d]);
             }
             volume *= fmax(high - low, 1e-3 * scene->extent);
         }
     }
-    return 0.5 * cbrt(volume / (double)scene->particles);
+    return 0.5 * cbrt(volume / (double)scene->particles.count);
 }
 
 /* Of a square face, which is two triangles, the diagonal is no edge of the body. */
@@ -249,7 +251,7 @@ static void find_edges(const pbd_snapshots *s, album *a) {
 }
 
 static pbd_status open_album(const pbd_snapshots *s, album *a) {
-    const size_t particles = s->scene->particles;
+    const size_t particles = s->scene->particles.count;
     const pbd_scene only = pbd_body_scene(s->scene, &s->body);
     double aspect;
     a->strain = malloc((s->body.elements + 1) * sizeof *a->strain);
@@ -271,7 +273,7 @@ static pbd_status open_album(const pbd_snapshots *s, album *a) {
 }
 
 /* Particles that fill a body: their places tell how much it is strained. */
-static bool is_sampled(const pbd_snapshots *s) { return !s->body.node && s->scene->spacing > 0; }
+static bool is_sampled(const pbd_snapshots *s) { return !s->body.node && s->scene->particles.spacing > 0; }
 
 static bool shows_bodies(const pbd_snapshots *s) {
     return strcmp(s->plan.colour, "body") == 0 || (!s->body.node && !is_sampled(s));
@@ -281,7 +283,7 @@ static pbd_status strain_at_particles(const pbd_snapshots *s, const kept_state *
     if (is_sampled(s))
         PBD_TRY(pbd_sample_strain(s->scene, state->position, a->strain));
     else
-        pbd_strain(&s->body, s->scene->positions, state->position, a->strain);
+        pbd_strain(&s->body, s->scene->particles.positions, state->position, a->strain);
     return pbd_to_particles(&s->body, a->strain, a->at_particle);
 }
 
@@ -301,7 +303,7 @@ static int compare_strains(const void *a, const void *b) {
  * one that has come loose knows no bounds. Numbers that are none are left out. Reorders at_particle. */
 static double high_strain(const pbd_snapshots *s, album *a) {
     size_t count = 0;
-    for (size_t p = 0; p < s->scene->particles; p++)
+    for (size_t p = 0; p < s->scene->particles.count; p++)
         if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
     if (count == 0) return 0;
     qsort(a->at_particle, count, sizeof *a->at_particle, compare_strains);
@@ -323,15 +325,15 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
     const kept_state *state = &s->state[index];
     char path[4096];
     PBD_TRY(strain_at_particles(s, state, a));
-    const vtk_state vtk = {state->position, state->velocity, s->scene->positions, a->strain, a->number};
+    const vtk_state vtk = {state->position, state->velocity, s->scene->particles.positions, a->strain, a->number};
     snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
     PBD_TRY(vtk_write(path, &s->body, &vtk));
     const bool bodies = shows_bodies(s);
-    for (size_t p = 0; p < s->scene->particles; p++)
+    for (size_t p = 0; p < s->scene->particles.count; p++)
         a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);
     pbd_lines lines;
     pbd_status status = pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines);
-    const render_body body = {.points = s->scene->particles,
+    const render_body body = {.points = s->scene->particles.count,
                               .position = state->position,
                               .value = a->value,
                               .triangles = a->outside.triangles,

@@ -63,9 +63,9 @@ static pbd_status keep_snapshot(const drive_context *c, double time, long step, 
 
 /* What moves is somewhere: said here, so that no metric's NaN has to say it. */
 static pbd_status check_positions(const drive_context *c) {
-    const size_t n = 3 * c->scene->particles;
+    const size_t n = 3 * c->scene->particles.count;
     double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles);
+    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles.count);
     pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
     for (size_t i = 0; i < n && status.code == PBD_OK; i++)
         if (!isfinite(x[i]))

@@ -25,8 +25,8 @@ typedef struct watch {
 static pbd_status read_body(watch *w, long step) {
     const pbd_scene *s = w->scene;
     PBD_TRY(w->method->read(w->state, PBD_POSITIONS, w->x));
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        if (!(fabs(w->x[i] - s->positions[i]) <= RUNAWAY * s->extent))
+    for (size_t i = 0; i < 3 * s->particles.count; i++)
+        if (!(fabs(w->x[i] - s->particles.positions[i]) <= RUNAWAY * s->extent))
             return pbd_error(PBD_DIVERGED, "after %ld steps particle %zu is at %g %g %g m", step, i / 3,
                              w->x[i / 3 * 3], w->x[i / 3 * 3 + 1], w->x[i / 3 * 3 + 2]);
     return pbd_ok();
@@ -39,7 +39,7 @@ static pbd_status look(watch *w, long step) {
     memset(mean, 0, 3 * sizeof *mean);
     for (size_t i = 0; i < 3 * settle->watched; i++) {
         const size_t at = 3 * (size_t)settle->watch[i / 3] + i % 3;
-        mean[i % 3] += (w->x[at] - w->scene->positions[at]) / (double)settle->watched;
+        mean[i % 3] += (w->x[at] - w->scene->particles.positions[at]) / (double)settle->watched;
     }
     w->distance = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
     double squares = 0;
@@ -72,9 +72,9 @@ static const int neighbours[8][3] = {{1, 3, 4}, {2, 0, 5}, {3, 1, 6}, {0, 2, 7},
                                      {7, 5, 0}, {4, 6, 1}, {5, 7, 2}, {6, 4, 3}};
 
 static pbd_status check_hexes(const pbd_scene *s, const double *x) {
-    for (size_t e = 0; e < s->hexes; e++)
+    for (size_t e = 0; e < s->hexes.count; e++)
         for (int c = 0; c < 8; c++) {
-            const uint32_t *v = s->hex + 8 * e;
+            const uint32_t *v = s->hexes.corner + 8 * e;
             const int *n = neighbours[c];
             if (!(spanned(x, v[c], v[n[0]], v[n[1]], v[n[2]]) > 0))
                 return pbd_error(PBD_NO_EQUILIBRIUM, "it is at rest, but hexahedron %zu is inverted at a corner", e);
@@ -83,8 +83,8 @@ static pbd_status check_hexes(const pbd_scene *s, const double *x) {
 }
 
 static pbd_status check_tets(const pbd_scene *s, const double *x) {
-    for (size_t e = 0; e < s->tets; e++) {
-        const uint32_t *v = s->tet + 4 * e;
+    for (size_t e = 0; e < s->tets.count; e++) {
+        const uint32_t *v = s->tets.corner + 4 * e;
         if (!(spanned(x, v[3], v[0], v[1], v[2]) > 0))
             return pbd_error(PBD_NO_EQUILIBRIUM, "it is at rest, but tetrahedron %zu is inverted", e);
     }
@@ -93,10 +93,10 @@ static pbd_status check_tets(const pbd_scene *s, const double *x) {
 
 /* Det F at the particles of a method that samples the body: its own, whatever elements the scene has. */
 static pbd_status check_particles(const watch *w) {
-    double *F = malloc((9 * w->scene->particles + 1) * sizeof *F);
-    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w->scene->particles);
+    double *F = malloc((9 * w->scene->particles.count + 1) * sizeof *F);
+    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w->scene->particles.count);
     pbd_status status = w->method->read(w->state, PBD_DEFORMATION_GRADIENTS, F);
-    for (size_t i = 0; i < w->scene->particles && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < w->scene->particles.count && status.code == PBD_OK; i++) {
         const double *f = F + 9 * i;
         const double det = f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) +
                            f[2] * (f[3] * f[7] - f[4] * f[6]);
@@ -110,7 +110,8 @@ static pbd_status check_particles(const watch *w) {
 /* By what the method works on, else by the elements that the scene has. */
 static pbd_status check_shape(const watch *w) {
     if (w->method->needs & PBD_NEEDS_SAMPLES) return check_particles(w);
-    const bool by_tets = (w->method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) || w->scene->hexes == 0;
+    const bool by_tets =
+        (w->method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)) || w->scene->hexes.count == 0;
     return (by_tets ? check_tets : check_hexes)(w->scene, w->x);
 }
 
@@ -141,8 +142,8 @@ static pbd_status move_until_rest(const pbd_settling *body, watch *w, pbd_record
 pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder) {
     watch w = {.scene = body->scene, .method = body->method, .state = body->state};
     long steps = 0;
-    w.x = malloc((3 * w.scene->particles + 1) * sizeof *w.x);
-    if (!w.x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w.scene->particles);
+    w.x = malloc((3 * w.scene->particles.count + 1) * sizeof *w.x);
+    if (!w.x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w.scene->particles.count);
     const pbd_status status = move_until_rest(body, &w, recorder, &steps);
     free(w.x);
     pbd_count(recorder, "settle_steps", (uint64_t)steps);

@@ -70,7 +70,7 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
     PBD_TRY(pbd_case_build(of->c, &s->case_values, &s->scene));
     if (change) change(&s->scene);
-    s->numbers = 3 * s->scene.particles;
+    s->numbers = 3 * s->scene.particles.count;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
     return s->recorder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a check");
 }
@@ -174,7 +174,9 @@ static bool has_backend(const subject *of, unsigned backend) {
 #define FOUND(...) return pbd_error(PBD_OK, __VA_ARGS__)
 #define WRONG(...) return pbd_error(PBD_FAILED, __VA_ARGS__)
 
-static const double *start_of(const pbd_scene *scene) { return scene->start ? scene->start : scene->positions; }
+static const double *start_of(const pbd_scene *scene) {
+    return scene->particles.start ? scene->particles.start : scene->particles.positions;
+}
 
 static pbd_status begins_where_asked(const solver *s) {
     double *x;
@@ -215,15 +217,15 @@ static void list_arrays(const pbd_scene *s, const void *array[SCENE_ARRAYS], siz
     const struct {
         const void *at;
         size_t bytes;
-    } all[SCENE_ARRAYS] = {{s->positions, 3 * s->particles * sizeof *s->positions},
-                           {s->velocities, 3 * s->particles * sizeof *s->velocities},
-                           {s->masses, s->particles * sizeof *s->masses},
-                           {s->forces, 3 * s->particles * sizeof *s->forces},
-                           {s->start, 3 * s->particles * sizeof *s->start},
-                           {s->hex, 8 * s->hexes * sizeof *s->hex},
-                           {s->tet, 4 * s->tets * sizeof *s->tet},
-                           {s->triangle, 3 * s->triangles * sizeof *s->triangle},
-                           {s->fixed_particle, s->fixed * sizeof *s->fixed_particle}};
+    } all[SCENE_ARRAYS] = {{s->particles.positions, 3 * s->particles.count * sizeof *s->particles.positions},
+                           {s->particles.velocities, 3 * s->particles.count * sizeof *s->particles.velocities},
+                           {s->particles.masses, s->particles.count * sizeof *s->particles.masses},
+                           {s->loads.forces, 3 * s->particles.count * sizeof *s->loads.forces},
+                           {s->particles.start, 3 * s->particles.count * sizeof *s->particles.start},
+                           {s->hexes.corner, 8 * s->hexes.count * sizeof *s->hexes.corner},
+                           {s->tets.corner, 4 * s->tets.count * sizeof *s->tets.corner},
+                           {s->triangles.corner, 3 * s->triangles.count * sizeof *s->triangles.corner},
+                           {s->particles.fixed_particle, s->particles.fixed * sizeof *s->particles.fixed_particle}};
     for (int i = 0; i < SCENE_ARRAYS; i++) {
         array[i] = all[i].at;
         bytes[i] = all[i].at ? all[i].bytes : 0;
@@ -276,11 +278,11 @@ static pbd_status check_scene(const subject *of) {
 
 /* A case may load nothing (hex_fit): then nothing need move. */
 static bool is_loaded(const pbd_scene *s) {
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        if (s->forces[i] != 0 || (s->velocities && s->velocities[i] != 0) ||
-            (s->start && s->start[i] != s->positions[i]))
+    for (size_t i = 0; i < 3 * s->particles.count; i++)
+        if (s->loads.forces[i] != 0 || (s->particles.velocities && s->particles.velocities[i] != 0) ||
+            (s->particles.start && s->particles.start[i] != s->particles.positions[i]))
             return true;
-    return s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0;
+    return s->loads.gravity[0] != 0 || s->loads.gravity[1] != 0 || s->loads.gravity[2] != 0;
 }
 
 static pbd_status check_moves(const subject *of) {
@@ -360,12 +362,12 @@ static pbd_status check_held(const subject *of) {
     double *x = NULL, off = 0;
     const pbd_precision p = best_precision(of);
     pbd_status status = open_solver(of, p, any_backend(of), 1, NULL, &s);
-    if (status.code == PBD_OK && s.scene.fixed == 0)
+    if (status.code == PBD_OK && s.scene.particles.fixed == 0)
         status = pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
     if (status.code == PBD_OK) status = advance(&s);
     if (status.code == PBD_OK) status = read_positions(&s, &x);
-    for (size_t i = 0; status.code == PBD_OK && i < 3 * s.scene.fixed; i++) {
-        const size_t at = 3 * (size_t)s.scene.fixed_particle[i / 3] + i % 3;
+    for (size_t i = 0; status.code == PBD_OK && i < 3 * s.scene.particles.fixed; i++) {
+        const size_t at = 3 * (size_t)s.scene.particles.fixed_particle[i / 3] + i % 3;
         off = fmax(off, fabs(x[at] - start_of(&s.scene)[at]));
     }
     const double limit = 64 * epsilon_of(p) * s.scene.extent;
@@ -441,10 +443,12 @@ static pbd_status check_emu(const subject *of) {
 /* ---- Physics that every solid obeys ------------------------------------------------------------------------------ */
 
 static void unload(pbd_scene *s) {
-    memset(s->forces, 0, 3 * s->particles * sizeof *s->forces);
-    memset(s->gravity, 0, sizeof s->gravity);
-    if (s->velocities) memset(s->velocities, 0, 3 * s->particles * sizeof *s->velocities);
-    if (s->start) memcpy(s->start, s->positions, 3 * s->particles * sizeof *s->start);
+    memset(s->loads.forces, 0, 3 * s->particles.count * sizeof *s->loads.forces);
+    memset(s->loads.gravity, 0, sizeof s->loads.gravity);
+    if (s->particles.velocities)
+        memset(s->particles.velocities, 0, 3 * s->particles.count * sizeof *s->particles.velocities);
+    if (s->particles.start)
+        memcpy(s->particles.start, s->particles.positions, 3 * s->particles.count * sizeof *s->particles.start);
 }
 
 static pbd_status check_rest(const subject *of) {
@@ -453,7 +457,7 @@ static pbd_status check_rest(const subject *of) {
     pbd_status status = open_solver(of, best_precision(of), any_backend(of), 1, unload, &s);
     if (status.code == PBD_OK) status = advance(&s);
     if (status.code == PBD_OK) status = read_positions(&s, &x);
-    if (status.code == PBD_OK) off = largest_difference(x, s.scene.positions, s.numbers);
+    if (status.code == PBD_OK) off = largest_difference(x, s.scene.particles.positions, s.numbers);
     const double limit = 1000 * epsilon_of(best_precision(of)) * s.scene.extent;
     free(x);
     close_solver(&s);
@@ -481,9 +485,9 @@ static void turn_rows(double *rows, size_t count) {
 }
 
 static void turn(pbd_scene *s) {
-    double *const rows[] = {s->positions, s->velocities, s->forces, s->start};
-    for (int i = 0; i < 4; i++) turn_rows(rows[i], s->particles);
-    turn_rows(s->gravity, 1);
+    double *const rows[] = {s->particles.positions, s->particles.velocities, s->loads.forces, s->particles.start};
+    for (int i = 0; i < 4; i++) turn_rows(rows[i], s->particles.count);
+    turn_rows(s->loads.gravity, 1);
 }
 
 static void shift_rows(double *rows, size_t count, double by) {
@@ -495,8 +499,8 @@ static void shift_rows(double *rows, size_t count, double by) {
 }
 
 static void shift(pbd_scene *s) {
-    shift_rows(s->positions, s->particles, s->extent);
-    shift_rows(s->start, s->particles, s->extent);
+    shift_rows(s->particles.positions, s->particles.count, s->extent);
+    shift_rows(s->particles.start, s->particles.count, s->extent);
 }
 
 /* The answer to a moved scene against the moved answer; *rounding is what moving it costs. */
@@ -509,9 +513,9 @@ static pbd_status moved_alike(const subject *of, scene_change change, double *of
     if (status.code == PBD_OK) status = prepare(of, p, NULL, &s);
     if (status.code == PBD_OK) {
         *motion = largest_difference(plain, start_of(&s.scene), s.numbers);
-        memcpy(s.scene.positions, plain, s.numbers * sizeof *plain);
+        memcpy(s.scene.particles.positions, plain, s.numbers * sizeof *plain);
         change(&s.scene);
-        *off = largest_difference(changed, s.scene.positions, s.numbers);
+        *off = largest_difference(changed, s.scene.particles.positions, s.numbers);
         *rounding = 1e5 * epsilon_of(p) * extent;
         s.method = NULL; /* nothing was created */
         close_solver(&s);
@@ -628,7 +632,7 @@ static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     solver s;
     pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
     if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
-    const bool small = s.scene.particles <= MOST_PARTICLES;
+    const bool small = s.scene.particles.count <= MOST_PARTICLES;
     s.method = NULL; /* nothing was created */
     close_solver(&s);
     return small && status.code != PBD_NOT_SUPPORTED;

@@ -92,16 +92,16 @@ static void destroy(void *state) {
 
 /* In the plane nothing may want to leave it. */
 static pbd_status check_plane(const pbd_scene *scene) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    if (scene->gravity[2] != 0)
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    if (scene->loads.gravity[2] != 0)
         return pbd_error(PBD_BAD_INPUT,
                          "desbrun_sph with dimensions=2 moves in the plane of x and y, and gravity is %g m/s^2 along z",
-                         scene->gravity[2]);
-    for (size_t i = 0; i < scene->particles; i++) {
+                         scene->loads.gravity[2]);
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const size_t z = 3 * i + 2;
         const bool flat = start[z] == start[2];
-        const bool stays =
-            (!scene->velocities || scene->velocities[z] == 0) && (!scene->forces || scene->forces[z] == 0);
+        const bool stays = (!scene->particles.velocities || scene->particles.velocities[z] == 0) &&
+                           (!scene->loads.forces || scene->loads.forces[z] == 0);
         if (flat && stays) continue;
         return pbd_error(
             PBD_BAD_INPUT,
@@ -112,13 +112,13 @@ static pbd_status check_plane(const pbd_scene *scene) {
 }
 
 static pbd_status check_particles(const pbd_scene *scene) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    if (!(scene->spacing > 0))
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    if (!(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "desbrun_sph measures h in spacings, and the scene has none");
-    for (size_t i = 0; i < scene->particles; i++) {
-        if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
             return pbd_error(PBD_BAD_INPUT, "desbrun_sph: particle %zu has the mass %g kg: must be above 0", i,
-                             scene->masses[i]);
+                             scene->particles.masses[i]);
         for (size_t d = 0; d < 3; d++)
             if (!isfinite(start[3 * i + d]))
                 return pbd_error(PBD_BAD_INPUT, "desbrun_sph: particle %zu starts at %g m along axis %zu", i,
@@ -131,10 +131,11 @@ static pbd_status check_particles(const pbd_scene *scene) {
  * its mean mass. Such a body is at rest inside; with the mass over its volume it would not be, since a particle counts
  * itself. */
 static double lattice_density(const pbd_scene *scene, const sph_law *law, bool plane) {
-    const int reach = (int)ceil((double)law->support / scene->spacing), deep = plane ? 0 : reach;
-    const double square = scene->spacing * scene->spacing;
+    const int reach = (int)ceil((double)law->support / scene->particles.spacing), deep = plane ? 0 : reach;
+    const double square = scene->particles.spacing * scene->particles.spacing;
     double mass = 0, sum = 0;
-    for (size_t i = 0; i < scene->particles; i++) mass += scene->masses[i] / (double)scene->particles;
+    for (size_t i = 0; i < scene->particles.count; i++)
+        mass += scene->particles.masses[i] / (double)scene->particles.count;
     for (int z = -deep; z <= deep; z++)
         for (int y = -reach; y <= reach; y++)
             for (int x = -reach; x <= reach; x++) {
@@ -145,7 +146,8 @@ static double lattice_density(const pbd_scene *scene, const sph_law *law, bool p
 }
 
 static sph_law law_of(const pbd_scene *scene, const pbd_values *values, bool plane) {
-    const double h = pbd_real(values, "h") * scene->spacing, k = pbd_real(values, "k"), c = pbd_real(values, "c");
+    const double h = pbd_real(values, "h") * scene->particles.spacing, k = pbd_real(values, "k"),
+                 c = pbd_real(values, "c");
     const double given = pbd_real(values, "rest_density");
     const bool printed = pbd_choice(values, "criterion") == 1;
     sph_law law = {.kernel = kernels[pbd_choice(values, "kernel")],
@@ -161,7 +163,7 @@ static sph_law law_of(const pbd_scene *scene, const pbd_values *values, bool pla
                    .printed = printed};
     law.sigma = sph_kernel_factor(law.kernel, plane ? 2 : 3, law.support);
     law.rest = (real)(given > 0 ? given : lattice_density(scene, &law, plane));
-    for (int d = 0; d < 3; d++) law.external[d] = (real)scene->gravity[d];
+    for (int d = 0; d < 3; d++) law.external[d] = (real)scene->loads.gravity[d];
     return law;
 }
 
@@ -181,17 +183,17 @@ static pbd_status allocate(desbrun_sph *s) {
 }
 
 static void fill_rows(const pbd_scene *scene, real *x, real *v) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    for (size_t i = 0; i < scene->particles; i++) {
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    for (size_t i = 0; i < scene->particles.count; i++) {
         for (size_t d = 0; d < 3; d++) {
             x[4 * i + d] = (real)start[3 * i + d];
-            v[4 * i + d] = scene->velocities ? (real)scene->velocities[3 * i + d] : 0;
+            v[4 * i + d] = scene->particles.velocities ? (real)scene->particles.velocities[3 * i + d] : 0;
         }
-        x[4 * i + 3] = (real)scene->masses[i];
+        x[4 * i + 3] = (real)scene->particles.masses[i];
         v[4 * i + 3] = 1;
     }
-    for (size_t f = 0; f < scene->fixed; f++)
-        for (size_t d = 0; d < 4; d++) v[4 * scene->fixed_particle[f] + d] = 0;
+    for (size_t f = 0; f < scene->particles.fixed; f++)
+        for (size_t d = 0; d < 4; d++) v[4 * scene->particles.fixed_particle[f] + d] = 0;
 }
 
 static pbd_status place_particles(desbrun_sph *s, const pbd_scene *scene) {
@@ -208,11 +210,12 @@ static pbd_status place_particles(desbrun_sph *s, const pbd_scene *scene) {
 static pbd_status place_loads(desbrun_sph *s, const pbd_scene *scene) {
     const size_t n = s->particles;
     bool any = false;
-    for (size_t i = 0; scene->forces && i < 3 * n && !any; i++) any = scene->forces[i] != 0;
+    for (size_t i = 0; scene->loads.forces && i < 3 * n && !any; i++) any = scene->loads.forces[i] != 0;
     if (!any) return pbd_ok();
     real *rows = calloc(4 * n + 1, sizeof *rows);
     if (!rows) return pbd_error(PBD_FAILED, "out of memory for the loads of %zu particles", n);
-    for (size_t i = 0; i < 3 * n; i++) rows[4 * (i / 3) + i % 3] = (real)(scene->forces[i] / scene->masses[i / 3]);
+    for (size_t i = 0; i < 3 * n; i++)
+        rows[4 * (i / 3) + i % 3] = (real)(scene->loads.forces[i] / scene->particles.masses[i / 3]);
     pbd_status status = pbd_alloc(s->exec, 4 * n * sizeof *rows, (void **)&s->load);
     if (status.code == PBD_OK) status = pbd_upload(s->exec, s->load, rows, 4 * n * sizeof *rows);
     free(rows);
@@ -487,7 +490,7 @@ static pbd_status step(void *state, double dt) {
 /* Particles at one place are pushed apart along x; said, since nothing tells where they belong. */
 static pbd_status warn_of_coincident(desbrun_sph *s, const pbd_scene *scene) {
     const size_t n = s->particles;
-    const double *start = scene->start ? scene->start : scene->positions;
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
     uint32_t *first = malloc((n + 1) * sizeof *first), *list = malloc((s->near.entries + 1) * sizeof *list);
     pbd_status status =
         first && list ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the lists of %zu particles", n);
@@ -512,7 +515,7 @@ static pbd_status warn_of_coincident(desbrun_sph *s, const pbd_scene *scene) {
 
 static pbd_status fill(desbrun_sph *s, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                        pbd_recorder *recorder) {
-    *s = (desbrun_sph){.exec = exec, .recorder = recorder, .particles = scene->particles, .shortest = INFINITY};
+    *s = (desbrun_sph){.exec = exec, .recorder = recorder, .particles = scene->particles.count, .shortest = INFINITY};
     s->plane = pbd_choice(values, "dimensions") == 0;
     PBD_TRY(check_particles(scene));
     if (s->plane) PBD_TRY(check_plane(scene));

@@ -209,7 +209,7 @@ static pbd_status number_nodes(const pbd_scene *scene, const uint32_t *vertices,
                   &key[i]);
     }
     qsort(key, total, sizeof *key, compare_keys);
-    m->nodes = scene->particles;
+    m->nodes = scene->particles.count;
     m->parent = malloc((total + 1) * PARENTS * sizeof *m->parent);
     for (size_t i = 0; i < total && m->parent; i++) {
         if (key[i].corner[1] == UINT32_MAX) {
@@ -217,7 +217,7 @@ static pbd_status number_nodes(const pbd_scene *scene, const uint32_t *vertices,
             continue;
         }
         if (i == 0 || !same_corners(&key[i], &key[i - 1])) {
-            memcpy(m->parent + PARENTS * (m->nodes - scene->particles), key[i].corner, sizeof key[i].corner);
+            memcpy(m->parent + PARENTS * (m->nodes - scene->particles.count), key[i].corner, sizeof key[i].corner);
             m->nodes++;
         }
         m->element[key[i].slot] = (uint32_t)(m->nodes - 1);
@@ -230,15 +230,16 @@ static pbd_status place_nodes(const pbd_scene *scene, element_mesh *m) {
     m->position = calloc(3 * m->nodes + 1, sizeof *m->position);
     m->held = calloc(3 * m->nodes + 1, sizeof *m->held);
     if (!m->position || !m->held) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", m->nodes);
-    memcpy(m->position, scene->positions, 3 * scene->particles * sizeof *m->position);
-    for (size_t i = 0; i < scene->fixed; i++) memset(m->held + 3 * scene->fixed_particle[i], 1, 3 * sizeof *m->held);
-    for (size_t node = scene->particles; node < m->nodes; node++) {
-        const uint32_t *parent = m->parent + PARENTS * (node - scene->particles);
+    memcpy(m->position, scene->particles.positions, 3 * scene->particles.count * sizeof *m->position);
+    for (size_t i = 0; i < scene->particles.fixed; i++)
+        memset(m->held + 3 * scene->particles.fixed_particle[i], 1, 3 * sizeof *m->held);
+    for (size_t node = scene->particles.count; node < m->nodes; node++) {
+        const uint32_t *parent = m->parent + PARENTS * (node - scene->particles.count);
         int count = 0;
         bool held = true;
         for (; count < PARENTS && parent[count] != UINT32_MAX; count++) {
             held = held && m->held[3 * parent[count]];
-            for (int d = 0; d < 3; d++) m->position[3 * node + d] += scene->positions[3 * parent[count] + d];
+            for (int d = 0; d < 3; d++) m->position[3 * node + d] += scene->particles.positions[3 * parent[count] + d];
         }
         for (int d = 0; d < 3; d++) m->position[3 * node + d] /= count;
         for (int d = 0; d < 3; d++) m->held[3 * node + d] = held;
@@ -262,7 +263,7 @@ static pbd_status check_elements(const element_mesh *m) {
 
 static pbd_status has_none(const pbd_scene *scene, bool tets) {
     const char *wanted = tets ? "tetrahedra" : "hexahedra";
-    if ((tets ? scene->hexes : scene->tets) > 0)
+    if ((tets ? scene->hexes.count : scene->tets.count) > 0)
         return pbd_error(PBD_NOT_SUPPORTED, "this case has no %s, which the element requires: set element=%s", wanted,
                          tets ? "hex27" : "tet10");
     return pbd_error(PBD_NOT_SUPPORTED, "this case has neither tetrahedra nor hexahedra, which fem_implicit requires");
@@ -270,9 +271,10 @@ static pbd_status has_none(const pbd_scene *scene, bool tets) {
 
 pbd_status element_mesh_create(element_kind kind, const pbd_scene *scene, element_mesh *out) {
     const bool tets = is_tet(kind);
-    *out = (element_mesh){.kind = kind, .corners = element_nodes(kind), .elements = tets ? scene->tets : scene->hexes};
+    *out = (element_mesh){
+        .kind = kind, .corners = element_nodes(kind), .elements = tets ? scene->tets.count : scene->hexes.count};
     if (out->elements == 0) return has_none(scene, tets);
-    pbd_status status = number_nodes(scene, tets ? scene->tet : scene->hex, out);
+    pbd_status status = number_nodes(scene, tets ? scene->tets.corner : scene->hexes.corner, out);
     if (status.code == PBD_OK) status = place_nodes(scene, out);
     if (status.code == PBD_OK) status = check_elements(out);
     if (status.code != PBD_OK) element_mesh_free(out);

@@ -158,10 +158,10 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
         for (int q = 0; q < rule.points; q++) {
-            const double mass = scene->material.density * element_gradients(&fem->mesh, e, &rule, q, gradient);
+            const double mass = scene->material->density * element_gradients(&fem->mesh, e, &rule, q, gradient);
             for (int a = 0; a < rule.nodes; a++) {
                 for (int d = 0; d < 3; d++)
-                    fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->gravity[d];
+                    fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->loads.gravity[d];
                 for (int b = 0; b < rule.nodes; b++)
                     for (int d = 0; d < 3; d++) {
                         const int row = fem->matrix.unknown[3 * node[a] + (size_t)d];
@@ -178,12 +178,12 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
 
 /* Positions of a scene that does not start at rest; nodes between corners start at their mean. */
 static void take_start(fem_implicit *fem, const pbd_scene *scene) {
-    for (size_t i = 0; i < 3 * scene->particles; i++) {
-        if (scene->start) fem->u[i] = scene->start[i] - scene->positions[i];
-        if (scene->velocities) fem->v[i] = scene->velocities[i];
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
+        if (scene->particles.start) fem->u[i] = scene->particles.start[i] - scene->particles.positions[i];
+        if (scene->particles.velocities) fem->v[i] = scene->particles.velocities[i];
     }
-    for (size_t node = scene->particles; node < fem->mesh.nodes; node++) {
-        const uint32_t *parent = fem->mesh.parent + 8 * (node - scene->particles);
+    for (size_t node = scene->particles.count; node < fem->mesh.nodes; node++) {
+        const uint32_t *parent = fem->mesh.parent + 8 * (node - scene->particles.count);
         int count = 0;
         while (count < 8 && parent[count] != UINT32_MAX) count++;
         for (size_t d = 0; d < 3; d++)
@@ -196,7 +196,7 @@ static void take_start(fem_implicit *fem, const pbd_scene *scene) {
 
 static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_values *values) {
     const element_kind kind = (element_kind)pbd_choice(values, "element");
-    fem->particles = scene->particles;
+    fem->particles = scene->particles.count;
     fem->midpoint = pbd_choice(values, "integrator") == 1;
     fem->damping = pbd_real(values, "damping");
     fem->tolerance = pbd_real(values, "newton_tolerance");
@@ -204,10 +204,10 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->most_iterations = pbd_integer(values, "newton_iterations");
     if (pbd_choice(values, "residual") == 1) fem->watched = scene->duration;
     fem->deviatoric = pbd_choice(values, "plastic_flow") == 0;
-    fem->yield = scene->material.yield_strain;
-    fem->creep = scene->material.creep;
-    fem->forces_end = scene->forces_end;
-    PBD_TRY(material_make(&scene->material, &fem->material));
+    fem->yield = scene->material->yield_strain;
+    fem->creep = scene->material->creep;
+    fem->forces_end = scene->loads.forces_end;
+    PBD_TRY(material_make(scene->material, &fem->material));
     if (fem->yield > 0 && scene->duration == 0 && scene->settle.window == 0)
         return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and this scene is static: set mode=dynamic");
     PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
@@ -219,7 +219,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
                               &fem->matrix));
     PBD_TRY(add_mass_and_gravity(fem, scene));
     if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
-    for (size_t i = 0; i < 3 * scene->particles; i++) fem->load[i] += scene->forces[i];
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) fem->load[i] += scene->loads.forces[i];
     fem->acting = fem->load;
     take_start(fem, scene);
     pbd_metric(fem->recorder, "unknowns", "1", PBD_STATE, fem->matrix.n);

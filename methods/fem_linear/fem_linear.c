@@ -22,10 +22,10 @@ typedef struct fem_linear {
 static void destroy(void *state) {
     fem_linear *fem = state;
     if (!fem) return;
-    free(fem->scene.positions);
-    free(fem->scene.forces);
-    free(fem->scene.hex);
-    free(fem->scene.fixed_particle);
+    free(fem->scene.particles.positions);
+    free(fem->scene.loads.forces);
+    free(fem->scene.hexes.corner);
+    free(fem->scene.particles.fixed_particle);
     free(fem->u);
     free(fem);
 }
@@ -41,8 +41,9 @@ static void *copy_of(const void *from, size_t bytes) {
  * (claim rodero2016.torsion_smallest_eigenvalue). */
 static pbd_status record_spectrum(const pbd_scene *scene, pbd_recorder *recorder) {
     double x[HEX8_NODES][3], D[36], K[576], A[576], eigenvalue[HEX8_DOFS], centre[3] = {0};
-    for (int a = 0; a < HEX8_NODES; a++) memcpy(x[a], scene->positions + 3 * scene->hex[a], sizeof x[a]);
-    hex8_elasticity(scene->material.E, scene->material.nu, scene->material.convention, D);
+    for (int a = 0; a < HEX8_NODES; a++)
+        memcpy(x[a], scene->particles.positions + 3 * scene->hexes.corner[a], sizeof x[a]);
+    hex8_elasticity(scene->material->E, scene->material->nu, scene->material->convention, D);
     PBD_TRY(hex8_stiffness(x, D, 0, K));
     memcpy(A, K, sizeof A);
     if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', HEX8_DOFS, A, HEX8_DOFS, eigenvalue) != 0)
@@ -76,21 +77,23 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     (void)exec;
     fem_linear *fem = calloc(1, sizeof *fem);
     if (!fem) return pbd_error(PBD_FAILED, "out of memory for fem_linear");
-    size_t n = scene->particles;
+    size_t n = scene->particles.count;
     fem->recorder = recorder;
     fem->scene = *scene;
-    fem->scene.velocities = fem->scene.masses = NULL;
+    fem->scene.particles.velocities = fem->scene.particles.masses = NULL;
     fem->scene.detail = NULL;
-    fem->scene.positions = copy_of(scene->positions, 3 * n * sizeof(double));
-    fem->scene.forces = copy_of(scene->forces, 3 * n * sizeof(double));
-    fem->scene.hex = copy_of(scene->hex, 8 * scene->hexes * sizeof *scene->hex);
-    fem->scene.fixed_particle = copy_of(scene->fixed_particle, scene->fixed * sizeof *scene->fixed_particle);
+    fem->scene.particles.positions = copy_of(scene->particles.positions, 3 * n * sizeof(double));
+    fem->scene.loads.forces = copy_of(scene->loads.forces, 3 * n * sizeof(double));
+    fem->scene.hexes.corner = copy_of(scene->hexes.corner, 8 * scene->hexes.count * sizeof *scene->hexes.corner);
+    fem->scene.particles.fixed_particle =
+        copy_of(scene->particles.fixed_particle, scene->particles.fixed * sizeof *scene->particles.fixed_particle);
     fem->u = calloc(3 * n + 1, sizeof *fem->u);
     pbd_status status = pbd_ok();
-    if (!fem->scene.positions || !fem->scene.forces || !fem->scene.hex || !fem->scene.fixed_particle || !fem->u)
+    if (!fem->scene.particles.positions || !fem->scene.loads.forces || !fem->scene.hexes.corner ||
+        !fem->scene.particles.fixed_particle || !fem->u)
         status = pbd_error(PBD_FAILED, "out of memory for fem_linear with %zu nodes", n);
     for (size_t i = 0; status.code == PBD_OK && i < 3 * n; i++)
-        fem->scene.forces[i] += scene->masses[i / 3] * scene->gravity[i % 3];
+        fem->scene.loads.forces[i] += scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
     if (status.code == PBD_OK && pbd_choice(values, "spectrum") == 1) status = record_spectrum(scene, recorder);
     if (status.code != PBD_OK)
         destroy(fem);
@@ -101,32 +104,32 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 static pbd_status solve(void *state) {
     fem_linear *fem = state;
-    pbd_count(fem->recorder, "elements", fem->scene.hexes);
+    pbd_count(fem->recorder, "elements", fem->scene.hexes.count);
     return hex8_solve(&fem->scene, NULL, fem->u);
 }
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const fem_linear *fem = state;
-    size_t n = 3 * fem->scene.particles;
+    size_t n = 3 * fem->scene.particles.count;
     if (field == PBD_VELOCITIES) {
         memset(out, 0, n * sizeof *out);
         return pbd_ok();
     }
     if (field != PBD_POSITIONS) return pbd_error(PBD_NOT_SUPPORTED, "fem_linear predicts no positions");
-    for (size_t i = 0; i < n; i++) out[i] = fem->scene.positions[i] + fem->u[i];
+    for (size_t i = 0; i < n; i++) out[i] = fem->scene.particles.positions[i] + fem->u[i];
     return pbd_ok();
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const fem_linear *fem = state;
-    *bytes = 3 * fem->scene.particles * sizeof *fem->u;
+    *bytes = 3 * fem->scene.particles.count * sizeof *fem->u;
     if (blob) memcpy(blob, fem->u, *bytes);
     return pbd_ok();
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     fem_linear *fem = state;
-    if (bytes != 3 * fem->scene.particles * sizeof *fem->u)
+    if (bytes != 3 * fem->scene.particles.count * sizeof *fem->u)
         return pbd_error(PBD_BAD_INPUT, "fem_linear: the saved state has %zu bytes, not this mesh's", bytes);
     memcpy(fem->u, blob, bytes);
     return pbd_ok();

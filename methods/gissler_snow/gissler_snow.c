@@ -44,28 +44,28 @@ static const pbd_param params[] = {
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
 static pbd_status check(const pbd_scene *scene) {
-    if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene has no particles");
-    if (!(scene->spacing > 0))
+    if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene has no particles");
+    if (!(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene's particles have a spacing of %g m: must be above 0",
-                         scene->spacing);
-    if (!(scene->material.nu >= 0 && scene->material.nu < 0.5))
+                         scene->particles.spacing);
+    if (!(scene->material->nu >= 0 && scene->material->nu < 0.5))
         return pbd_error(PBD_BAD_INPUT, "gissler_snow needs 0 <= nu < 0.5, not %g: its pressure uses lambda",
-                         scene->material.nu);
-    if (scene->material.flow && !pbd_named(scene->material.flow, "snow"))
+                         scene->material->nu);
+    if (scene->material->flow && !pbd_named(scene->material->flow, "snow"))
         return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow supports flow=snow and flow=none only");
-    for (size_t i = 0; i < scene->particles; i++)
-        if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
+    for (size_t i = 0; i < scene->particles.count; i++)
+        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
             return pbd_error(PBD_BAD_INPUT, "gissler_snow: particle %zu has the mass %g kg: must be above 0", i,
-                             scene->masses[i]);
+                             scene->particles.masses[i]);
     return pbd_ok();
 }
 
 static void read_values(gissler_snow *s, const pbd_scene *scene, const pbd_values *values) {
-    const double E = scene->material.E, nu = scene->material.nu;
+    const double E = scene->material->E, nu = scene->material->nu;
     s->mu = E / (2 * (1 + nu));
     s->lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
-    s->spacing = scene->spacing;
-    s->support = 2 * pbd_real(values, "radius") * scene->spacing;
+    s->spacing = scene->particles.spacing;
+    s->support = 2 * pbd_real(values, "radius") * scene->particles.spacing;
     s->cutoff = pbd_real(values, "cutoff");
     s->damping = pbd_real(values, "damping");
     s->relaxation = pbd_real(values, "relaxation");
@@ -74,13 +74,13 @@ static void read_values(gissler_snow *s, const pbd_scene *scene, const pbd_value
     s->passes = pbd_integer(values, "contact_passes");
     s->solve = pbd_choice(values, "solve");
     s->preconditioner = pbd_choice(values, "preconditioner");
-    s->flows = scene->material.flow && pbd_choice(values, "plasticity") == 0;
+    s->flows = scene->material->flow && pbd_choice(values, "plasticity") == 0;
     s->corrected = pbd_choice(values, "divergence") == 1;
     s->tracked = pbd_choice(values, "volume") == 1;
     s->kernel = kernels[pbd_choice(values, "kernel")];
-    s->loaded = scene->forces || scene->contact.radius;
-    s->forces_end = scene->forces ? scene->forces_end : 0;
-    memcpy(s->gravity, scene->gravity, sizeof s->gravity);
+    s->loaded = scene->loads.forces || scene->contact.radius;
+    s->forces_end = scene->loads.forces ? scene->loads.forces_end : 0;
+    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
 }
 
 static pbd_status allocate(gissler_snow *s) {
@@ -103,9 +103,10 @@ static pbd_status allocate(gissler_snow *s) {
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    return scene->volumes                ? scene->volumes[i]
-           : scene->material.density > 0 ? scene->masses[i] / scene->material.density
-                                         : scene->spacing * scene->spacing * scene->spacing;
+    return scene->particles.volumes ? scene->particles.volumes[i]
+           : scene->material->density > 0
+               ? scene->particles.masses[i] / scene->material->density
+               : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
 }
 
 /* Of n particles: x, v, load (rows of four), body, rest, one after the other. */
@@ -113,20 +114,21 @@ static void fill_rows(const pbd_scene *scene, size_t n, real *rows) {
     real *x = rows, *v = x + 4 * n, *load = v + 4 * n, *body = load + 4 * n, *rest = body + GISSLER_BODY * n;
     for (size_t i = 0; i < n; i++) {
         for (size_t d = 0; d < 3; d++) {
-            x[4 * i + d] = (real)scene->positions[3 * i + d];
-            v[4 * i + d] = (real)(scene->velocities ? scene->velocities[3 * i + d] : 0);
-            load[4 * i + d] = (real)(scene->forces ? scene->forces[3 * i + d] / scene->masses[i] : 0);
+            x[4 * i + d] = (real)scene->particles.positions[3 * i + d];
+            v[4 * i + d] = (real)(scene->particles.velocities ? scene->particles.velocities[3 * i + d] : 0);
+            load[4 * i + d] =
+                (real)(scene->loads.forces ? scene->loads.forces[3 * i + d] / scene->particles.masses[i] : 0);
             body[GISSLER_BODY * i + d] = 1;
         }
-        x[4 * i + 3] = (real)scene->masses[i];
+        x[4 * i + 3] = (real)scene->particles.masses[i];
         v[4 * i + 3] = 1;
         load[4 * i + 3] = (real)(scene->contact.radius ? scene->contact.radius[i] : 0);
-        body[GISSLER_BODY * i + GISSLER_STATE] = (real)flow_first_state(&scene->material);
+        body[GISSLER_BODY * i + GISSLER_STATE] = (real)flow_first_state(scene->material);
         body[GISSLER_BODY * i + GISSLER_GROWTH] = 1;
         rest[i] = (real)volume_of(scene, i);
     }
-    for (size_t k = 0; k < scene->fixed; k++)
-        for (size_t d = 0; d < 4; d++) v[4 * (size_t)scene->fixed_particle[k] + d] = 0;
+    for (size_t k = 0; k < scene->particles.fixed; k++)
+        for (size_t d = 0; d < 4; d++) v[4 * (size_t)scene->particles.fixed_particle[k] + d] = 0;
 }
 
 static pbd_status place_particles(gissler_snow *s, const pbd_scene *scene) {
@@ -163,8 +165,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for gissler_snow");
     s->exec = exec;
     s->recorder = recorder;
-    s->particles = scene->particles;
-    s->material = scene->material;
+    s->particles = scene->particles.count;
+    s->material = scene->material[0];
     const pbd_status status = build(s, scene, values);
     if (status.code != PBD_OK)
         gissler_snow_destroy(s);

@@ -38,12 +38,12 @@ static void destroy(void *state) {
 
 static pbd_status start_gradient(const pbd_scene *scene, mat3 *F) {
     element_shape shape;
-    const double *x = scene->start ? scene->start : scene->positions;
-    if (scene->tets == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no tetrahedron to take F from");
+    const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    if (scene->tets.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no tetrahedron to take F from");
     PBD_TRY(element_shape_of(scene, 4, 0, &shape));
     vec3 edge[3];
     for (int k = 0; k < 3; k++) {
-        const double *a = x + 3 * scene->tet[k], *b = x + 3 * scene->tet[3];
+        const double *a = x + 3 * scene->tets.corner[k], *b = x + 3 * scene->tets.corner[3];
         edge[k] = vec3_make((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]));
     }
     const mat3 d = mat3_make(edge[0], edge[1], edge[2]);
@@ -59,7 +59,7 @@ static pbd_status start_gradient(const pbd_scene *scene, mat3 *F) {
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     (void)exec;
-    const pbd_material *m = &scene->material;
+    const pbd_material *m = scene->material;
     const pbd_join join = (pbd_join)pbd_choice(values, "join");
     const double asked = pbd_real(values, "threshold");
     int law;
@@ -69,11 +69,11 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->law = hyperelastic_make(law, join, m->E, m->nu, asked > 0 ? asked : hyperelastic_threshold(law, join));
     s->free_sides = pbd_choice(values, "sides") == 1;
     s->recorder = recorder;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     s->rest = malloc((3 * s->particles + 1) * sizeof *s->rest);
     pbd_status status =
         s->rest ? start_gradient(scene, &s->F) : pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
-    if (s->rest) memcpy(s->rest, scene->positions, 3 * s->particles * sizeof *s->rest);
+    if (s->rest) memcpy(s->rest, scene->particles.positions, 3 * s->particles * sizeof *s->rest);
     if (status.code != PBD_OK)
         destroy(s);
     else

@@ -76,25 +76,27 @@ static void destroy(void *state) {
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    if (scene->volumes) return scene->volumes[i];
-    const double density = scene->material.density;
-    return density > 0 ? scene->masses[i] / density : scene->spacing * scene->spacing * scene->spacing;
+    if (scene->particles.volumes) return scene->particles.volumes[i];
+    const double density = scene->material->density;
+    return density > 0 ? scene->particles.masses[i] / density
+                       : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
 }
 
 static pbd_status check(const pbd_scene *scene) {
-    const pbd_material *m = &scene->material;
-    if (scene->particles == 0 || !(scene->spacing > 0))
+    const pbd_material *m = scene->material;
+    if (scene->particles.count == 0 || !(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     if (!pbd_named(m->law, "hencky"))
         return pbd_error(PBD_NOT_SUPPORTED, "mpm supports the law of Hencky strain only: set material=hencky");
     if (!(m->E > 0 && isfinite(m->E))) return pbd_error(PBD_BAD_INPUT, "E=%g Pa must be above 0", m->E);
     if (!(m->nu > -1 && m->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be above -1 and below 0.5", m->nu);
-    for (size_t i = 0; i < scene->particles; i++) {
-        const double *x = (scene->start ? scene->start : scene->positions) + 3 * i;
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const double *x = (scene->particles.start ? scene->particles.start : scene->particles.positions) + 3 * i;
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
             return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: must be finite", i, x[0], x[1], x[2]);
-        if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i, scene->masses[i]);
+        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
+            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i,
+                             scene->particles.masses[i]);
         if (!(volume_of(scene, i) > 0 && isfinite(volume_of(scene, i))))
             return pbd_error(PBD_BAD_INPUT, "particle %zu stands for a volume of %g m^3: it must be above 0", i,
                              volume_of(scene, i));
@@ -116,12 +118,13 @@ static void align_with(const pbd_collider *c, double align[3], bool known[3]) {
 }
 
 static void choose_material(mpm *s, const pbd_scene *scene) {
-    const pbd_material *m = &scene->material;
+    const pbd_material *m = scene->material;
     double lightest = INFINITY; /* kg/m^3 */
     s->material = *m;
     s->mu = m->E / (2 * (1 + m->nu));
     s->lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
-    for (size_t i = 0; i < scene->particles; i++) lightest = fmin(lightest, scene->masses[i] / volume_of(scene, i));
+    for (size_t i = 0; i < scene->particles.count; i++)
+        lightest = fmin(lightest, scene->particles.masses[i] / volume_of(scene, i));
     s->sound = sqrt((s->lambda + 2 * s->mu) / lightest);
 }
 
@@ -130,13 +133,15 @@ static pbd_status take(pbd_exec *exec, size_t count, size_t bytes, void *out) {
 }
 
 static void fill_row(const pbd_scene *scene, const start_fields *fields, size_t p, bool held, double size, real *row) {
-    const double *start = (scene->start ? scene->start : scene->positions) + 3 * p, mass = scene->masses[p];
+    const double *start = (scene->particles.start ? scene->particles.start : scene->particles.positions) + 3 * p,
+                 mass = scene->particles.masses[p];
     for (size_t d = 0; d < 3; d++) {
         row[4 * MPM_PLACE + d] = (real)start[d];
-        row[4 * MPM_MOTION + d] = (real)(held || !scene->velocities ? 0 : scene->velocities[3 * p + d]);
+        row[4 * MPM_MOTION + d] =
+            (real)(held || !scene->particles.velocities ? 0 : scene->particles.velocities[3 * p + d]);
     }
     row[4 * MPM_PLACE + 3] = (real)mass;
-    row[4 * MPM_MOTION + 3] = (real)flow_first_state(&scene->material);
+    row[4 * MPM_MOTION + 3] = (real)flow_first_state(scene->material);
     row[4 * MPM_AFFINE + MPM_VOLUME] = (real)volume_of(scene, p);
     row[4 * MPM_AFFINE + MPM_INVERSE] = (real)(held ? 0 : 1 / mass);
     for (size_t e = 0; e < 9; e++) {
@@ -151,13 +156,14 @@ static pbd_status fill_particles(mpm *s, const pbd_scene *scene, const start_fie
     unsigned char *held = calloc(n + 1, 1);
     pbd_status status = rows && load && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     bool loaded = false;
-    for (size_t i = 0; i < scene->fixed && status.code == PBD_OK; i++) held[scene->fixed_particle[i]] = 1;
+    for (size_t i = 0; i < scene->particles.fixed && status.code == PBD_OK; i++)
+        held[scene->particles.fixed_particle[i]] = 1;
     for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
         const size_t p = s->particle[i];
         fill_row(scene, fields, p, held[p], s->size, rows + 4 * MPM_ROWS * i);
-        for (size_t d = 0; d < 3 && scene->forces; d++) {
-            load[4 * i + d] = (real)(scene->forces[3 * p + d] / scene->masses[p]);
-            loaded = loaded || scene->forces[3 * p + d] != 0;
+        for (size_t d = 0; d < 3 && scene->loads.forces; d++) {
+            load[4 * i + d] = (real)(scene->loads.forces[3 * p + d] / scene->particles.masses[p]);
+            loaded = loaded || scene->loads.forces[3 * p + d] != 0;
         }
     }
     if (status.code == PBD_OK) status = pbd_upload(s->exec, s->rows, rows, 4 * MPM_ROWS * n * sizeof *rows);
@@ -175,22 +181,23 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     const size_t n = s->particles;
     PBD_TRY(check(scene));
     choose_material(s, scene);
-    s->size = pbd_real(values, "cell") * scene->spacing;
+    s->size = pbd_real(values, "cell") * scene->particles.spacing;
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     s->walls = pbd_choice(values, "walls");
-    s->forces_end = scene->forces_end;
-    s->holds = scene->fixed > 0;
-    memcpy(s->gravity, scene->gravity, sizeof s->gravity);
+    s->forces_end = scene->loads.forces_end;
+    s->holds = scene->particles.fixed > 0;
+    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     if (s->colliders.sheets)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "mpm's grid moves both sides of a sheet together: only closed meshes are supported");
     bool known[3] = {false, false, false};
-    for (size_t c = 0; c < scene->colliders; c++) align_with(&scene->collider[c], s->align, known);
+    for (size_t c = 0; c < scene->colliders.count; c++) align_with(&scene->colliders.item[c], s->align, known);
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    PBD_TRY(rest_space_order(n, scene->start ? scene->start : scene->positions, s->size, s->particle));
+    PBD_TRY(rest_space_order(n, scene->particles.start ? scene->particles.start : scene->particles.positions, s->size,
+                             s->particle));
     s->stride = n + PBD_BATCH;
     PBD_TRY(take(s->exec, 4 * MPM_ROWS * n, sizeof(real), &s->rows));
     PBD_TRY(take(s->exec, MPM_COLUMNS * s->stride, sizeof(real), &s->column));
@@ -198,7 +205,7 @@ static pbd_status fill(mpm *s, const pbd_scene *scene, const pbd_values *values)
     PBD_TRY(take(s->exec, n, sizeof *s->key, &s->key));
     PBD_TRY(take(s->exec, n, sizeof *s->slot, &s->slot));
     start_fields fields;
-    PBD_TRY(start_fields_make(scene, 2.1 * scene->spacing, &fields));
+    PBD_TRY(start_fields_make(scene, 2.1 * scene->particles.spacing, &fields));
     const pbd_status status = fill_particles(s, scene, &fields);
     start_fields_free(&fields);
     PBD_TRY(status);
@@ -219,7 +226,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for mpm");
     s->exec = exec;
     s->recorder = recorder;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     const pbd_status status = fill(s, scene, values);
     if (status.code != PBD_OK)
         destroy(s);

@@ -47,17 +47,20 @@ static void put(mat3 m, double *out) {
 }
 
 static pbd_status fill(const pbd_scene *scene, const rest_neighbours *near, start_fields *out) {
-    const size_t n = scene->particles;
+    const size_t n = scene->particles.count;
     double *moved = calloc(3 * n + 1, sizeof *moved);
-    if (scene->start) out->stretch = malloc((9 * n + 1) * sizeof *out->stretch);
-    if (scene->velocities) out->velocity = malloc((9 * n + 1) * sizeof *out->velocity);
-    const bool fine = moved && (!scene->start || out->stretch) && (!scene->velocities || out->velocity);
-    for (size_t i = 0; i < 3 * n && fine && scene->start; i++) moved[i] = scene->start[i] - scene->positions[i];
+    if (scene->particles.start) out->stretch = malloc((9 * n + 1) * sizeof *out->stretch);
+    if (scene->particles.velocities) out->velocity = malloc((9 * n + 1) * sizeof *out->velocity);
+    const bool fine =
+        moved && (!scene->particles.start || out->stretch) && (!scene->particles.velocities || out->velocity);
+    for (size_t i = 0; i < 3 * n && fine && scene->particles.start; i++)
+        moved[i] = scene->particles.start[i] - scene->particles.positions[i];
     for (size_t i = 0; i < n && fine; i++) {
-        const double *start = scene->start ? scene->start : scene->positions;
+        const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
         if (out->stretch)
-            put(mat3_add(mat3_identity(), gradient_at(near, i, scene->positions, moved)), out->stretch + 9 * i);
-        if (out->velocity) put(gradient_at(near, i, start, scene->velocities), out->velocity + 9 * i);
+            put(mat3_add(mat3_identity(), gradient_at(near, i, scene->particles.positions, moved)),
+                out->stretch + 9 * i);
+        if (out->velocity) put(gradient_at(near, i, start, scene->particles.velocities), out->velocity + 9 * i);
     }
     free(moved);
     return fine ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the start of %zu particles", n);
@@ -65,9 +68,10 @@ static pbd_status fill(const pbd_scene *scene, const rest_neighbours *near, star
 
 pbd_status start_fields_make(const pbd_scene *scene, double radius, start_fields *out) {
     *out = (start_fields){0};
-    if (!scene->start && !scene->velocities) return pbd_ok();
+    if (!scene->particles.start && !scene->particles.velocities) return pbd_ok();
     rest_neighbours near = {0};
-    pbd_status status = rest_neighbours_find(scene->particles, scene->positions, scene->body, radius, &near);
+    pbd_status status =
+        rest_neighbours_find(scene->particles.count, scene->particles.positions, scene->particles.body, radius, &near);
     if (status.code == PBD_OK) status = fill(scene, &near, out);
     rest_neighbours_free(&near);
     if (status.code != PBD_OK) start_fields_free(out);

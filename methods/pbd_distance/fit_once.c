@@ -27,16 +27,16 @@ static pbd_scene element_scene(const fit_problem *problem, double positions[24],
     static uint32_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, base[4] = {0, 1, 2, 3};
     memcpy(positions, problem->corner, 24 * sizeof *positions);
     for (int a = 0; a < 8; a++) masses[a] = problem->mass;
-    return (pbd_scene){.particles = 8,
-                       .positions = positions,
-                       .masses = masses,
-                       .forces = forces,
-                       .hexes = 1,
-                       .hex = hex,
-                       .fixed = 4,
-                       .fixed_particle = base,
-                       .fixing = problem->fixing,
-                       .material = problem->material,
+    return (pbd_scene){.particles.count = 8,
+                       .particles.positions = positions,
+                       .particles.masses = masses,
+                       .loads.forces = forces,
+                       .hexes.count = 1,
+                       .hexes.corner = hex,
+                       .particles.fixed = 4,
+                       .particles.fixed_particle = base,
+                       .hints.fixing = problem->fixing,
+                       .material[0] = problem->material,
                        .extent = 1};
 }
 

@@ -54,15 +54,16 @@ static double distance(const double *a, const double *b) {
 }
 
 static pbd_status list_pairs(const pbd_scene *scene, int kind, hex_constraints *h) {
-    size_t all = scene->hexes * pairs_per_cell[kind], count = 0;
+    size_t all = scene->hexes.count * pairs_per_cell[kind], count = 0;
     uint32_t *pair = malloc((2 * all + 1) * sizeof *pair);
     double *rest = malloc((all + 1) * sizeof *rest);
     h->pair[kind] = pair;
     h->rest[kind] = rest;
     if (!pair || !rest) return pbd_error(PBD_FAILED, "out of memory for %zu constraints", all);
-    for (size_t e = 0; e < scene->hexes; e++)
+    for (size_t e = 0; e < scene->hexes.count; e++)
         for (size_t k = 0; k < pairs_per_cell[kind]; k++) {
-            uint32_t a = scene->hex[8 * e + kind_pairs[kind][k][0]], b = scene->hex[8 * e + kind_pairs[kind][k][1]];
+            uint32_t a = scene->hexes.corner[8 * e + kind_pairs[kind][k][0]],
+                     b = scene->hexes.corner[8 * e + kind_pairs[kind][k][1]];
             pair[2 * count] = a < b ? a : b;
             pair[2 * count++ + 1] = a < b ? b : a;
         }
@@ -71,9 +72,10 @@ static pbd_status list_pairs(const pbd_scene *scene, int kind, hex_constraints *
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         bool again = kept > 0 && compare_pairs(pair + 2 * i, pair + 2 * (kept - 1)) == 0;
-        if (again && scene->shared == PBD_SHARED_ONCE) continue;
+        if (again && scene->hints.shared == PBD_SHARED_ONCE) continue;
         memmove(pair + 2 * kept, pair + 2 * i, 2 * sizeof *pair);
-        rest[kept] = distance(scene->positions + 3 * pair[2 * kept], scene->positions + 3 * pair[2 * kept + 1]);
+        rest[kept] = distance(scene->particles.positions + 3 * pair[2 * kept],
+                              scene->particles.positions + 3 * pair[2 * kept + 1]);
         if (!(rest[kept] > 0))
             return pbd_error(PBD_BAD_INPUT, "particles %u and %u coincide: an edge of no length has no direction",
                              pair[2 * kept], pair[2 * kept + 1]);
@@ -88,21 +90,21 @@ static void cell_corners(const uint32_t *cell, const double *positions, double p
 }
 
 pbd_status hex_constraints_create(const pbd_scene *scene, hex_constraints *out) {
-    *out = (hex_constraints){.particles = scene->particles, .cells = scene->hexes};
+    *out = (hex_constraints){.particles = scene->particles.count, .cells = scene->hexes.count};
     pbd_status status = pbd_ok();
     for (int kind = 0; kind < HEX_DISTANCES && status.code == PBD_OK; kind++) status = list_pairs(scene, kind, out);
-    out->cell = malloc((8 * scene->hexes + 1) * sizeof *out->cell);
-    for (int s = 0; s < 2; s++) out->rest_volume[s] = malloc((scene->hexes + 1) * sizeof(double));
+    out->cell = malloc((8 * scene->hexes.count + 1) * sizeof *out->cell);
+    for (int s = 0; s < 2; s++) out->rest_volume[s] = malloc((scene->hexes.count + 1) * sizeof(double));
     if (status.code == PBD_OK && (!out->cell || !out->rest_volume[0] || !out->rest_volume[1]))
-        status = pbd_error(PBD_FAILED, "out of memory for %zu cells", scene->hexes);
+        status = pbd_error(PBD_FAILED, "out of memory for %zu cells", scene->hexes.count);
     if (status.code != PBD_OK) {
         hex_constraints_free(out);
         return status;
     }
-    memcpy(out->cell, scene->hex, 8 * scene->hexes * sizeof *out->cell);
-    for (size_t e = 0; e < scene->hexes; e++) {
+    memcpy(out->cell, scene->hexes.corner, 8 * scene->hexes.count * sizeof *out->cell);
+    for (size_t e = 0; e < scene->hexes.count; e++) {
         double p[8][3], g[8][3];
-        cell_corners(out->cell + 8 * e, scene->positions, p);
+        cell_corners(out->cell + 8 * e, scene->particles.positions, p);
         for (int s = 0; s < 2; s++) out->rest_volume[s][e] = hex_six_volumes(p, s ? HEX_SPLIT_B : HEX_SPLIT_A, g);
     }
     return pbd_ok();

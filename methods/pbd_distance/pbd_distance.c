@@ -205,7 +205,7 @@ static pbd_status upload_gather(pbd_distance *s) {
 }
 
 static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
-    size_t n = scene->particles, bytes = 4 * n * sizeof(real);
+    size_t n = scene->particles.count, bytes = 4 * n * sizeof(real);
     real *rows[3];
     for (int i = 0; i < 3; i++) rows[i] = calloc(4 * n + 1, sizeof(real));
     pbd_status status = pbd_ok();
@@ -213,25 +213,27 @@ static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
         status = pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     else
         for (size_t i = 0; i < n; i++) {
-            bool weightless = s->is_held[i] && scene->fixing == PBD_FIXED_WEIGHT;
+            bool weightless = s->is_held[i] && scene->hints.fixing == PBD_FIXED_WEIGHT;
             for (size_t d = 0; d < 3; d++) {
-                rows[0][4 * i + d] = (real)scene->positions[3 * i + d];
+                rows[0][4 * i + d] = (real)scene->particles.positions[3 * i + d];
                 if (s->is_held[i]) continue;
-                if (scene->velocities) rows[1][4 * i + d] = (real)scene->velocities[3 * i + d];
+                if (scene->particles.velocities) rows[1][4 * i + d] = (real)scene->particles.velocities[3 * i + d];
                 rows[2][4 * i + d] = (real)(s->forces[3 * i + d] / s->masses[i]);
             }
-            rows[0][4 * i + 3] = weightless ? 0 : (real)(1 / scene->masses[i]);
+            rows[0][4 * i + 3] = weightless ? 0 : (real)(1 / scene->particles.masses[i]);
         }
     real **device[] = {&s->x, &s->v, &s->a};
     for (int i = 0; i < 3 && status.code == PBD_OK; i++) status = upload_new(s, rows[i], bytes, device[i]);
     if (status.code == PBD_OK) status = upload_new(s, rows[0], bytes, &s->p);
     if (status.code == PBD_OK) {
-        for (size_t i = 0; i < scene->fixed; i++)
+        for (size_t i = 0; i < scene->particles.fixed; i++)
             for (size_t d = 0; d < 3; d++)
-                rows[1][4 * i + d] = (real)scene->positions[3 * scene->fixed_particle[i] + d];
-        status = upload_new(s, scene->fixed_particle, scene->fixed * sizeof *scene->fixed_particle, &s->held);
+                rows[1][4 * i + d] = (real)scene->particles.positions[3 * scene->particles.fixed_particle[i] + d];
+        status = upload_new(s, scene->particles.fixed_particle,
+                            scene->particles.fixed * sizeof *scene->particles.fixed_particle, &s->held);
     }
-    if (status.code == PBD_OK) status = upload_new(s, rows[1], 4 * scene->fixed * sizeof(real), &s->held_rest);
+    if (status.code == PBD_OK)
+        status = upload_new(s, rows[1], 4 * scene->particles.fixed * sizeof(real), &s->held_rest);
     void *fastest = NULL;
     if (status.code == PBD_OK) status = pbd_alloc(s->exec, (n / SPEED_BLOCK + 1) * sizeof(real), &fastest);
     s->fastest = fastest;
@@ -240,20 +242,21 @@ static pbd_status upload_particles(pbd_distance *s, const pbd_scene *scene) {
 }
 
 static pbd_status copy_scene(pbd_distance *s, const pbd_scene *scene) {
-    size_t n = scene->particles;
+    size_t n = scene->particles.count;
     s->rest = malloc((3 * n + 1) * sizeof *s->rest);
     s->forces = malloc((3 * n + 1) * sizeof *s->forces);
     s->masses = malloc((n + 1) * sizeof *s->masses);
     s->is_held = calloc(n + 1, sizeof *s->is_held);
     if (!s->rest || !s->forces || !s->masses || !s->is_held)
         return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    memcpy(s->rest, scene->positions, 3 * n * sizeof *s->rest);
-    for (size_t i = 0; i < 3 * n; i++) s->forces[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
-    memcpy(s->masses, scene->masses, n * sizeof *s->masses);
-    for (size_t i = 0; i < scene->fixed; i++) s->is_held[scene->fixed_particle[i]] = true;
+    memcpy(s->rest, scene->particles.positions, 3 * n * sizeof *s->rest);
+    for (size_t i = 0; i < 3 * n; i++)
+        s->forces[i] = scene->loads.forces[i] + scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
+    memcpy(s->masses, scene->particles.masses, n * sizeof *s->masses);
+    for (size_t i = 0; i < scene->particles.fixed; i++) s->is_held[scene->particles.fixed_particle[i]] = true;
     s->particles = n;
-    s->held_count = scene->fixed;
-    s->fixing = scene->fixing;
+    s->held_count = scene->particles.fixed;
+    s->fixing = scene->hints.fixing;
     s->extent = scene->extent;
     return hex_constraints_create(scene, &s->constraints);
 }
@@ -271,15 +274,15 @@ static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double
 
 /* Chooses k, and dt by Eq. 10, from the first element (all elements of the cube cases are alike). */
 static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, const pbd_values *values) {
-    fit_problem problem = {.material = scene->material,
+    fit_problem problem = {.material = scene->material[0],
                            .mass_norm = (fit_norm)pbd_choice(values, "mass_norm"),
                            .split = (hex_split)s->split,
                            .volume = pbd_choice(values, "constraints") == 0,
                            .iterations = (int)pbd_integer(values, "fit_iterations"),
-                           .fixing = scene->fixing};
+                           .fixing = scene->hints.fixing};
     for (int a = 0; a < 8; a++)
-        memcpy(problem.corner[a], scene->positions + 3 * scene->hex[a], sizeof problem.corner[a]);
-    problem.mass = scene->masses[scene->hex[0]];
+        memcpy(problem.corner[a], scene->particles.positions + 3 * scene->hexes.corner[a], sizeof problem.corner[a]);
+    problem.mass = scene->particles.masses[scene->hexes.corner[0]];
     if (problem.iterations == 0) problem.iterations = s->iterations;
     fit_matrices m;
     fit_answer answer = {0};
@@ -290,7 +293,7 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene, cons
         static const char *const names[HEX_KINDS] = {"k_edge", "k_face", "k_diagonal", "k_volume"};
         for (int kind = 0; kind < HEX_KINDS; kind++) answer.k[kind] = pbd_real(values, names[kind]);
     } else if (stiffness == STIFFNESS_POLYNOMIAL)
-        fit_polynomials(scene->material.nu, answer.k);
+        fit_polynomials(scene->material->nu, answer.k);
     else if (fit == FIT_BOUNDED_LSQ)
         status = fit_bounded_least_squares(&m, &answer);
     else if (fit == FIT_NELDER_MEAD)

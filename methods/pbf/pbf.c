@@ -77,10 +77,10 @@ static void destroy(void *state) {
 }
 
 static pbd_status check(const pbd_scene *scene) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "pbf: the scene has no particles");
-    for (size_t i = 0; i < scene->particles; i++) {
-        if (scene->matter && scene->matter[i] != PBD_FLUID)
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "pbf: the scene has no particles");
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (scene->particles.material && pbd_matter_of(scene, i) != PBD_FLUID)
             return pbd_error(PBD_NOT_SUPPORTED,
                              "pbf supports liquid only, and particle %zu is of other matter: xpbi supports both", i);
         for (size_t d = 0; d < 3; d++)
@@ -105,48 +105,41 @@ static fluid_settings settings_of(const pbd_scene *scene, const pbd_values *valu
                             .crowding = pbd_real(values, "crowding"),
                             .crowding_at = pbd_real(values, "crowding_at"),
                             .crowding_power = (int)pbd_integer(values, "crowding_power"),
-                            .xsph = xsph < 0 ? scene->fluid.viscosity : xsph,
+                            .xsph = xsph < 0 ? pbd_material_of(scene, 0)->viscosity : xsph,
                             .vorticity = pbd_real(values, "vorticity"),
                             .settling = pbd_real(values, "settling"),
                             .walls = pbd_choice(values, "walls") == 0};
 }
 
-/* A scene without kinds of matter is all liquid, of its material's density. */
+/* A scene of one material is all liquid, of that material's density. */
 static pbd_status create_fluid(pbf *s, const pbd_scene *scene, const pbd_values *values) {
     pbd_scene liquid = *scene;
     const fluid_settings settings = settings_of(scene, values);
-    if (scene->matter) return fluid_create(&s->fluid, scene, &settings, s->exec, s->recorder);
-    uint8_t *matter = malloc(scene->particles + 1);
-    if (!matter) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
-    memset(matter, PBD_FLUID, scene->particles);
-    liquid.matter = matter;
-    liquid.fluid.density = scene->material.density;
-    const pbd_status status = fluid_create(&s->fluid, &liquid, &settings, s->exec, s->recorder);
-    free(matter);
-    return status;
+    if (!scene->particles.material) liquid.material->matter = PBD_FLUID;
+    return fluid_create(&s->fluid, &liquid, &settings, s->exec, s->recorder);
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    const double density = scene->matter ? scene->fluid.density : scene->material.density;
-    return scene->volumes ? scene->volumes[i] : scene->masses[i] / density;
+    return scene->particles.volumes ? scene->particles.volumes[i]
+                                    : scene->particles.masses[i] / pbd_material_of(scene, i)->density;
 }
 
 static void fill_rows(pbf *s, const pbd_scene *scene, real *x, real *v, real *load) {
-    const double *start = scene->start ? scene->start : scene->positions;
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
     for (size_t i = 0; i < s->particles; i++) {
         for (size_t d = 0; d < 3; d++) {
-            const double force = scene->forces ? scene->forces[3 * i + d] : 0;
+            const double force = scene->loads.forces ? scene->loads.forces[3 * i + d] : 0;
             x[4 * i + d] = (real)start[3 * i + d];
-            v[4 * i + d] = (real)(scene->velocities ? scene->velocities[3 * i + d] : 0);
-            load[4 * i + d] = (real)(force / scene->masses[i]);
+            v[4 * i + d] = (real)(scene->particles.velocities ? scene->particles.velocities[3 * i + d] : 0);
+            load[4 * i + d] = (real)(force / scene->particles.masses[i]);
             s->forced = s->forced || force != 0;
         }
         x[4 * i + 3] = (real)volume_of(scene, i);
-        v[4 * i + 3] = (real)(1 / scene->masses[i]);
+        v[4 * i + 3] = (real)(1 / scene->particles.masses[i]);
         load[4 * i + 3] = (real)(scene->contact.radius ? scene->contact.radius[i] : 0);
     }
-    for (size_t k = 0; k < scene->fixed; k++)
-        for (size_t d = 0; d < 4; d++) v[4 * (size_t)scene->fixed_particle[k] + d] = 0;
+    for (size_t k = 0; k < scene->particles.fixed; k++)
+        for (size_t d = 0; d < 4; d++) v[4 * (size_t)scene->particles.fixed_particle[k] + d] = 0;
 }
 
 static pbd_status place_particles(pbf *s, const pbd_scene *scene) {
@@ -167,10 +160,10 @@ static pbd_status place_particles(pbf *s, const pbd_scene *scene) {
 
 static pbd_status fill(pbf *s, const pbd_scene *scene, const pbd_values *values) {
     PBD_TRY(check(scene));
-    memcpy(s->gravity, scene->gravity, sizeof s->gravity);
-    s->spacing = scene->spacing;
+    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
+    s->spacing = scene->particles.spacing;
     s->duration = scene->duration;
-    s->forces_end = scene->forces_end;
+    s->forces_end = scene->loads.forces_end;
     s->tolerance = pbd_real(values, "tolerance");
     s->iterations = pbd_integer(values, "iterations");
     s->residual = pbd_choice(values, "residual");
@@ -187,7 +180,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for pbf");
     s->exec = exec;
     s->recorder = recorder;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     const pbd_status status = fill(s, scene, values);
     if (status.code != PBD_OK)
         destroy(s);

@@ -49,9 +49,9 @@ static void take_moduli(strain_based *s, const pbd_scene *scene, const pbd_value
     static const char *const names[STRAINS] = {"k_x", "k_y", "k_z", "k_xy", "k_yz", "k_zx"};
     for (int k = 0; k < STRAINS; k++) {
         s->stiffness[k] = pbd_real(values, names[k]);
-        s->modulus[k] = s->stiffness[k] * scene->material.E * (k < 3 ? 1 : 0.5);
+        s->modulus[k] = s->stiffness[k] * scene->material->E * (k < 3 ? 1 : 0.5);
     }
-    s->thickness = s->solver.corners == 3 && scene->material.thickness > 0 ? scene->material.thickness : 1;
+    s->thickness = s->solver.corners == 3 && scene->material->thickness > 0 ? scene->material->thickness : 1;
 }
 
 static pbd_status allocate(strain_based *s, bool xpbd) {

@@ -68,7 +68,7 @@ static pbd_status lay_fibres(strain_energy *s, const pbd_scene *scene) {
         status = element_shape_of(scene, 3, s->solver.order[i], &shape);
         size_t row = 0;
         for (int k = 0, seen = 0; k < PBD_MOST_FIBRES; k++) {
-            if (!(scene->material.fibre_stiffness[k] > 0) || seen++ == 0) continue;
+            if (!(scene->material->fibre_stiffness[k] > 0) || seen++ == 0) continue;
             for (int d = 0; d < 2; d++) lying[row++ * n + i] = (real)shape.fibre[k][d];
         }
     }
@@ -87,7 +87,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
                                               pbd_real(values, "relaxation"), values, exec, recorder);
     if (status.code == PBD_OK) {
-        status = take_material(s, &scene->material, values);
+        status = take_material(s, scene->material, values);
         if (status.code == PBD_OK) status = allocate(s);
     }
     if (status.code == PBD_OK && s->solver.corners == 3 && s->material.fibre.count > 1) status = lay_fibres(s, scene);

@@ -37,10 +37,10 @@ static void destroy(void *state) {
 
 /* Of a scene with several kinds of matter it can do cloth alone. */
 static pbd_status check(const pbd_scene *scene) {
-    for (size_t i = 0; scene->matter && i < scene->particles; i++)
-        if (scene->matter[i] != PBD_CLOTH)
+    for (size_t i = 0; scene->particles.material && i < scene->particles.count; i++)
+        if (pbd_matter_of(scene, i) != PBD_CLOTH)
             return pbd_error(PBD_NOT_SUPPORTED, "xpbd_cloth supports cloth only: particle %zu of the scene is %s", i,
-                             scene->matter[i] == PBD_FLUID ? "liquid" : "of a continuum");
+                             pbd_matter_of(scene, i) == PBD_FLUID ? "liquid" : "of a continuum");
     return pbd_ok();
 }
 
@@ -55,7 +55,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     pbd_scene own = *scene;
-    if (scene->matter) own.material = scene->cloth;
+    if (scene->particles.material && scene->particles.count > 0) own.material[0] = *pbd_material_of(scene, 0);
     const pbd_status status =
         cloth_create(&own, pbd_choice(values, "gradients") == 0, values, exec, recorder, &s->cloth);
     if (status.code != PBD_OK)

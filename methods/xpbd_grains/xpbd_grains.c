@@ -70,19 +70,20 @@ static void destroy(void *state) {
 }
 
 static pbd_status check(const pbd_scene *scene) {
-    const pbd_material *m = &scene->material;
-    if (scene->particles == 0 || !(scene->spacing > 0))
+    const pbd_material *m = scene->material;
+    if (scene->particles.count == 0 || !(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "the scene's particles cannot be grains: no spacing is given");
     if (m->flow && !pbd_named(m->flow, "drucker_prager"))
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbd_grains is dry sand: it supports flow=drucker_prager, from which it takes the "
                          "friction_angle, and flow=none");
-    for (size_t i = 0; i < scene->particles; i++) {
-        const double *x = (scene->start ? scene->start : scene->positions) + 3 * i;
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const double *x = (scene->particles.start ? scene->particles.start : scene->particles.positions) + 3 * i;
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
             return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: must be finite", i, x[0], x[1], x[2]);
-        if (!(scene->masses[i] > 0 && isfinite(scene->masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i, scene->masses[i]);
+        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
+            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i,
+                             scene->particles.masses[i]);
     }
     return pbd_ok();
 }
@@ -96,8 +97,8 @@ static double sand_value(const pbd_material *m, const char *parameter) {
 static double friction_between(const pbd_scene *scene, const pbd_values *values) {
     const double given = pbd_real(values, "grain_friction"), degree = M_PI / 180;
     if (given >= 0) return given;
-    if (!scene->material.flow) return scene->contact.friction;
-    return tan(sand_value(&scene->material, "friction_angle") * degree);
+    if (!scene->material->flow) return scene->contact.friction;
+    return tan(sand_value(scene->material, "friction_angle") * degree);
 }
 
 static pbd_status take(pbd_exec *exec, size_t count, void *out) {
@@ -106,18 +107,19 @@ static pbd_status take(pbd_exec *exec, size_t count, void *out) {
 
 /* Rows by place: x with the inverse mass, v, accelerations with the forces, and without. */
 static void fill_rows(const grains *s, const pbd_scene *scene, const unsigned char *held, real *rows) {
-    const double *start = scene->start ? scene->start : scene->positions;
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
     real *x = rows, *v = rows + 4 * s->particles, *a = v + 4 * s->particles, *later = a + 4 * s->particles;
     for (size_t i = 0; i < s->particles; i++) {
         const size_t p = s->particle[i];
-        const double inverse = held[p] ? 0 : 1 / scene->masses[p];
+        const double inverse = held[p] ? 0 : 1 / scene->particles.masses[p];
         x[4 * i + 3] = (real)inverse;
         for (size_t d = 0; d < 3; d++) {
             x[4 * i + d] = (real)start[3 * p + d];
             if (held[p]) continue;
-            if (scene->velocities) v[4 * i + d] = (real)scene->velocities[3 * p + d];
-            later[4 * i + d] = (real)scene->gravity[d];
-            a[4 * i + d] = (real)(scene->gravity[d] + (scene->forces ? scene->forces[3 * p + d] * inverse : 0));
+            if (scene->particles.velocities) v[4 * i + d] = (real)scene->particles.velocities[3 * p + d];
+            later[4 * i + d] = (real)scene->loads.gravity[d];
+            a[4 * i + d] =
+                (real)(scene->loads.gravity[d] + (scene->loads.forces ? scene->loads.forces[3 * p + d] * inverse : 0));
         }
     }
 }
@@ -128,7 +130,7 @@ static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
     unsigned char *held = calloc(n + 1, 1);
     pbd_status status = rows && radius && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     if (status.code == PBD_OK) {
-        for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = 1;
+        for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = 1;
         for (size_t i = 0; i < n; i++) radius[i] = (real)(0.5 * s->diameter);
         fill_rows(s, scene, held, rows);
         status = pbd_upload(s->exec, s->x, rows, bytes);
@@ -150,19 +152,20 @@ static void read_values(grains *s, const pbd_scene *scene, const pbd_values *val
     s->stabilisation = pbd_integer(values, "stabilisation");
     s->start_sweeps = pbd_integer(values, "start_sweeps");
     s->substeps = pbd_integer(values, "substeps");
-    s->diameter = 2 * pbd_real(values, "grain_radius") * scene->spacing;
+    s->diameter = 2 * pbd_real(values, "grain_radius") * scene->particles.spacing;
     s->margin = pbd_real(values, "margin") * s->diameter;
     s->friction = friction_between(scene, values);
     s->relaxation = pbd_real(values, "relaxation");
     s->compliance = pbd_real(values, "compliance");
     s->damping = pbd_real(values, "damping");
     s->sleep = pbd_real(values, "sleep");
-    s->forces_end = scene->forces_end;
+    s->forces_end = scene->loads.forces_end;
 }
 
 /* Grains that begin in each other fly apart. */
 static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
-    const double *x = scene->start ? scene->start : scene->positions, far = s->diameter * (1 - 1e-6);
+    const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions,
+                 far = s->diameter * (1 - 1e-6);
     rest_neighbours near = {0};
     size_t overlapping = 0;
     double least = INFINITY; /* of squares */
@@ -180,7 +183,7 @@ static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
         pbd_warning(s->recorder, "grains_overlap_at_start",
                     "%zu of %zu grains overlap others at the start and will fly apart: grain_radius=%.3g avoids it, "
                     "stabilisation=5 removes most of the speed",
-                    overlapping, s->particles, 0.4999 * sqrt(least) / scene->spacing);
+                    overlapping, s->particles, 0.4999 * sqrt(least) / scene->particles.spacing);
     return pbd_ok();
 }
 
@@ -196,7 +199,8 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
     PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    PBD_TRY(rest_space_order(n, scene->start ? scene->start : scene->positions, 2 * s->diameter, s->particle));
+    PBD_TRY(rest_space_order(n, scene->particles.start ? scene->particles.start : scene->particles.positions,
+                             2 * s->diameter, s->particle));
     real **rows[] = {&s->x, &s->v, &s->p, &s->next, &s->a};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) PBD_TRY(take(s->exec, 4 * n, rows[i]));
     if ((s->stabilisation > 0 || s->start_sweeps > 0) && !s->coloured) PBD_TRY(take(s->exec, 4 * n, &s->spare));
@@ -211,9 +215,9 @@ static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *valu
     pbd_count(s->recorder, "particles", n);
     pbd_metric(s->recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
     pbd_metric(s->recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
-    if (sand_value(&scene->material, "cohesion") > 0)
+    if (sand_value(scene->material, "cohesion") > 0)
         pbd_warning(s->recorder, "no_cohesion", "grains bear no tension: cohesion=%g is not looked at",
-                    sand_value(&scene->material, "cohesion"));
+                    sand_value(scene->material, "cohesion"));
     return pbd_ok();
 }
 
@@ -225,7 +229,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_grains");
     s->exec = exec;
     s->recorder = recorder;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     s->near.grid.exec = s->colours.exec = s->colliders.exec = exec;
     pbd_status status = fill(s, scene, values);
     if (status.code == PBD_OK && s->start_sweeps > 0) status = part_at_start(s);

@@ -74,46 +74,44 @@ static const pbd_param params[] = {
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
-static bool is_continuum(const pbd_scene *scene, size_t i) {
-    return !scene->matter || scene->matter[i] == PBD_CONTINUUM;
-}
+static bool is_continuum(const pbd_scene *scene, size_t i) { return pbd_matter_of(scene, i) == PBD_CONTINUUM; }
 
 static size_t continuum_of(const pbd_scene *scene) {
     size_t count = 0;
-    for (size_t i = 0; i < scene->particles; i++) count += is_continuum(scene, i);
+    for (size_t i = 0; i < scene->particles.count; i++) count += is_continuum(scene, i);
     return count;
 }
 
 static pbd_status check(const pbd_scene *scene, const pbd_values *values) {
-    if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
-    if (!(scene->spacing > 0))
+    if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
+    if (!(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "xpbi: the scene's particles have a spacing of %g m: must be above 0",
-                         scene->spacing);
-    if (!pbd_named(scene->material.law, "hencky"))
+                         scene->particles.spacing);
+    if (!pbd_named(scene->material->law, "hencky"))
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbi is for material=hencky alone (yu2024 Eq. 3): its flow rules map Hencky strains");
     if (continuum_of(scene) == 0)
         return pbd_error(PBD_NOT_SUPPORTED, "xpbi: the scene holds no continuum: pbf is for liquid alone");
-    if (!(scene->material.nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", scene->material.nu);
-    if (pbd_real(values, "hourglass_control") > 0 && scene->material.flow)
+    if (!(scene->material->nu < 0.5)) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", scene->material->nu);
+    if (pbd_real(values, "hourglass_control") > 0 && scene->material->flow)
         return pbd_error(PBD_NOT_SUPPORTED,
                          "hourglass_control=%g is for elastic matter alone: its springs would hold what flows",
                          pbd_real(values, "hourglass_control"));
-    if (pbd_choice(values, "constraint") == 1 && scene->material.nu < 0)
+    if (pbd_choice(values, "constraint") == 1 && scene->material->nu < 0)
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
-                         scene->material.nu);
+                         scene->material->nu);
     if (pbd_choice(values, "position_correction") == CORRECTION_SHIFT && pbd_choice(values, "deformation") == 1)
         return pbd_error(PBD_BAD_INPUT, "position_correction=shift moves x differently already: use deformation=same");
     return pbd_ok();
 }
 
 static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
-    const double E = scene->material.E, nu = scene->material.nu;
+    const double E = scene->material->E, nu = scene->material->nu;
     s->unit = ldexp(1, ilogb(E));
     s->mu = E / (2 * (1 + nu)) / s->unit;
     s->lambda = E * nu / ((1 + nu) * (1 - 2 * nu)) / s->unit;
-    s->spacing = scene->spacing;
-    s->radius = pbd_real(values, "radius") * scene->spacing;
+    s->spacing = scene->particles.spacing;
+    s->radius = pbd_real(values, "radius") * scene->particles.spacing;
     s->gap = (1 - pbd_real(values, "correction_gap")) * s->radius;
     s->cutoff = pbd_real(values, "cutoff");
     s->xsph = pbd_real(values, "xsph");
@@ -124,7 +122,7 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->iterations = pbd_integer(values, "iterations");
     s->plasticity = pbd_choice(values, "plasticity");
     s->residual = pbd_choice(values, "residual");
-    s->free = scene->fixed == 0;
+    s->free = scene->particles.fixed == 0;
     s->jacobi = pbd_choice(values, "solver") == 1;
     s->averaged = s->jacobi && pbd_choice(values, "averaging") == 1;
     if (s->averaged) s->relaxation = 1;
@@ -139,8 +137,8 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->correction = pbd_choice(values, "position_correction");
     s->correction_time = pbd_real(values, "correction_time");
     s->duration = scene->duration;
-    s->forces_end = scene->forces ? scene->forces_end : 0;
-    memcpy(s->gravity, scene->gravity, sizeof s->gravity);
+    s->forces_end = scene->loads.forces ? scene->loads.forces_end : 0;
+    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
 }
 
 static pbd_status allocate_particles(xpbi *s, bool load, xpbi_particles *p) {
@@ -154,10 +152,10 @@ static pbd_status allocate_particles(xpbi *s, bool load, xpbi_particles *p) {
 }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    const double density = is_continuum(scene, i) ? scene->material.density : scene->fluid.density;
-    return scene->volumes ? scene->volumes[i]
-           : density > 0  ? scene->masses[i] / density
-                          : scene->spacing * scene->spacing * scene->spacing;
+    const double density = pbd_material_of(scene, i)->density;
+    return scene->particles.volumes ? scene->particles.volumes[i]
+           : density > 0            ? scene->particles.masses[i] / density
+                                    : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
 }
 
 /* Which of the scene each row is: the continuum first, each kind in the scene's order. */
@@ -174,16 +172,18 @@ static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id,
         const size_t i = id[k];
         const bool real_one = k < s->particles;
         for (size_t d = 0; d < 3; d++) {
-            x[4 * k + d] = (real)(real_one ? scene->positions[3 * i + d] : 0);
-            v[4 * k + d] = (real)(real_one && scene->start ? scene->start[3 * i + d] - scene->positions[3 * i + d] : 0);
+            x[4 * k + d] = (real)(real_one ? scene->particles.positions[3 * i + d] : 0);
+            v[4 * k + d] = (real)(real_one && scene->particles.start
+                                      ? scene->particles.start[3 * i + d] - scene->particles.positions[3 * i + d]
+                                      : 0);
             body[12 * k + 5 * d] = 1;
-            if (load && real_one && scene->forces)
-                load[4 * k + d] = (real)(scene->forces[3 * i + d] / scene->masses[i]);
+            if (load && real_one && scene->loads.forces)
+                load[4 * k + d] = (real)(scene->loads.forces[3 * i + d] / scene->particles.masses[i]);
         }
         x[4 * k + 3] = body[12 * k + 3] = (real)(real_one ? volume_of(scene, i) : 0);
-        v[4 * k + 3] = (real)(real_one && !held[i] ? 1 / scene->masses[i] : 0);
+        v[4 * k + 3] = (real)(real_one && !held[i] ? 1 / scene->particles.masses[i] : 0);
         body[12 * k + 7] = 1;
-        body[12 * k + 11] = (real)flow_first_state(&scene->material);
+        body[12 * k + 11] = (real)flow_first_state(scene->material);
         if (load && real_one && scene->contact.radius) load[4 * k + 3] = (real)scene->contact.radius[i];
     }
 }
@@ -199,14 +199,15 @@ static pbd_status upload_particles(xpbi *s, const real *rows, const uint32_t *id
 
 static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
     const size_t n = s->particles + XPBI_LANES;
-    const bool load = scene->forces || scene->contact.radius;
+    const bool load = scene->loads.forces || scene->contact.radius;
     PBD_TRY(allocate_particles(s, load, &s->now));
     PBD_TRY(allocate_particles(s, load, &s->other));
     real *rows = calloc(24 * n, sizeof *rows);
     uint32_t *id = malloc(n * sizeof *id);
     bool *held = calloc(n, sizeof *held);
     pbd_status status = rows && id && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    for (size_t k = 0; k < scene->fixed && status.code == PBD_OK; k++) held[scene->fixed_particle[k]] = true;
+    for (size_t k = 0; k < scene->particles.fixed && status.code == PBD_OK; k++)
+        held[scene->particles.fixed_particle[k]] = true;
     if (status.code == PBD_OK) order_rows(s, scene, id);
     if (status.code == PBD_OK)
         fill_rows(s, scene, id, held, rows, rows + 4 * n, rows + 8 * n, load ? rows + 20 * n : NULL);
@@ -219,13 +220,14 @@ static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
 }
 
 static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
+    const pbd_material *liquid = pbd_first_material(scene, PBD_FLUID);
     const fluid_settings settings = {.kernel = 0,
                                      .support = pbd_real(values, "fluid_support"),
                                      .softening = 0.01,
                                      .keep = pbd_real(values, "fluid_keep"),
                                      .crowding_at = 0.2,
                                      .crowding_power = 4,
-                                     .xsph = scene->fluid.viscosity,
+                                     .xsph = liquid ? liquid->viscosity : 0,
                                      .settling = pbd_real(values, "fluid_settling"),
                                      .walls = true};
     s->fluid_passes = pbd_integer(values, "fluid_passes");
@@ -257,9 +259,9 @@ static pbd_status build(xpbi *s, const pbd_scene *scene, const pbd_values *value
 static pbd_status create_particles(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     PBD_TRY(check(scene, values));
     s->fastest = INFINITY;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     s->continuum = continuum_of(scene);
-    s->material = scene->material;
+    s->material = scene->material[0];
     return build(s, scene, values);
 }
 
@@ -270,7 +272,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbi");
     s->exec = exec;
     s->recorder = recorder;
-    const bool mixed = xpbi_scene_has_cloth(scene);
+    const bool mixed = pbd_holds(scene, PBD_CLOTH);
     pbd_status status = pbd_ok();
     if (mixed)
         status = xpbi_cloth_create(&s->cloth, scene, pbd_real(values, "damping"), pbd_real(values, "correction_time"),

@@ -13,15 +13,10 @@ void xpbi_cloth_free(xpbi_cloth *c) {
     *c = (xpbi_cloth){0};
 }
 
-bool xpbi_scene_has_cloth(const pbd_scene *scene) {
-    for (size_t i = 0; scene->matter && i < scene->particles; i++)
-        if (scene->matter[i] == PBD_CLOTH) return true;
-    return false;
-}
-
 static double xpbi_largest_radius(const pbd_scene *scene) {
     double most = 0;
-    for (size_t i = 0; scene->contact.radius && i < scene->particles; i++) most = fmax(most, scene->contact.radius[i]);
+    for (size_t i = 0; scene->contact.radius && i < scene->particles.count; i++)
+        most = fmax(most, scene->contact.radius[i]);
     return most;
 }
 
@@ -37,15 +32,14 @@ static pbd_status xpbi_cloth_solver(xpbi_cloth *c, pbd_exec *exec) {
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder) {
     const unsigned others = 1u << PBD_CONTINUUM | 1u << PBD_FLUID;
-    *c = (xpbi_cloth){.recorder = recorder, .damping = damping, .walled = scene->colliders > 0};
+    *c = (xpbi_cloth){.recorder = recorder, .damping = damping, .walled = scene->colliders.count > 0};
     PBD_TRY(scene_part_of(scene, others, &c->rest));
     PBD_TRY(scene_part_of(scene, 1u << PBD_CLOTH, &c->part));
-    if (c->rest.scene.particles == 0)
+    if (c->rest.scene.particles.count == 0)
         return pbd_error(PBD_NOT_SUPPORTED, "xpbi: the scene is of cloth alone: xpbd_cloth is for that");
-    c->rest.scene.cloth_bending = 0;
     const double sum = xpbi_largest_radius(&c->part.scene) + xpbi_largest_radius(&c->rest.scene);
-    const cloth_contact_settings settings = {.particles = c->rest.scene.particles,
-                                             .distance = sum > 0 ? sum : 0.5 * scene->spacing,
+    const cloth_contact_settings settings = {.particles = c->rest.scene.particles.count,
+                                             .distance = sum > 0 ? sum : 0.5 * scene->particles.spacing,
                                              .friction = scene->contact.friction,
                                              .time = time};
     PBD_TRY(xpbi_cloth_solver(c, exec));
@@ -99,13 +93,13 @@ pbd_status xpbi_cloth_load(xpbi_cloth *c, const void *blob) { return c->cloth ? 
 
 /* Rows of `width` numbers, from one part's order to the scene's. */
 static void xpbi_cloth_place(const scene_part *part, size_t width, const double *rows, double *out) {
-    for (size_t i = 0; i < width * part->scene.particles; i++)
+    for (size_t i = 0; i < width * part->scene.particles.count; i++)
         out[width * part->number[i / width] + i % width] = rows[i];
 }
 
 pbd_status xpbi_cloth_read(const xpbi_cloth *c, pbd_field field, const double *rest, double *out) {
     const size_t width = field == PBD_DEFORMATION_GRADIENTS ? 9 : field == PBD_PRESSURES ? 1 : 3;
-    const size_t n = c->part.scene.particles;
+    const size_t n = c->part.scene.particles.count;
     double *rows = calloc(width * n + 1, sizeof *rows);
     if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles of cloth", n);
     pbd_status status = pbd_ok();

@@ -8,8 +8,8 @@
 #include "methods/physics/parts/cloth_contact.h"
 #include "methods/xpbi/scene_matter.h"
 
-PBD_PRECISE(xpbi_cloth_create, xpbi_cloth_free, xpbi_scene_has_cloth, xpbi_cloth_begin, xpbi_cloth_meet,
-            xpbi_cloth_iterate, xpbi_cloth_end, xpbi_cloth_bytes, xpbi_cloth_save, xpbi_cloth_load, xpbi_cloth_read)
+PBD_PRECISE(xpbi_cloth_create, xpbi_cloth_free, xpbi_cloth_begin, xpbi_cloth_meet, xpbi_cloth_iterate, xpbi_cloth_end,
+            xpbi_cloth_bytes, xpbi_cloth_save, xpbi_cloth_load, xpbi_cloth_read)
 
 typedef struct xpbi_cloth {
     pbd_recorder *recorder;
@@ -21,7 +21,6 @@ typedef struct xpbi_cloth {
 } xpbi_cloth;
 
 void xpbi_cloth_free(xpbi_cloth *c);
-bool xpbi_scene_has_cloth(const pbd_scene *scene);
 
 /* Takes the scene apart; c->rest.scene is what is left for xpbi. Distances are the sums of the largest radii, or half
  * a spacing. *c may be freed whatever comes back. */

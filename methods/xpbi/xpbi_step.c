@@ -506,8 +506,8 @@ pbd_status xpbi_begin(xpbi *s, const pbd_scene *scene) {
     for (size_t k = 0; k < 3 * n && status.code == PBD_OK; k++) {
         const size_t at = k / 3 * 4 + k % 3, from = 3 * (size_t)id[k / 3] + k % 3;
         const bool held = !(v[k / 3 * 4 + 3] > 0);
-        x[at] = (real)(scene->start ? scene->start[from] : scene->positions[from]);
-        v[at] = (real)(scene->velocities && !held ? scene->velocities[from] : 0);
+        x[at] = (real)(scene->particles.start ? scene->particles.start[from] : scene->particles.positions[from]);
+        v[at] = (real)(scene->particles.velocities && !held ? scene->particles.velocities[from] : 0);
     }
     if (status.code == PBD_OK) status = pbd_upload(s->exec, s->now.x, x, bytes);
     if (status.code == PBD_OK) status = pbd_upload(s->exec, s->now.v, v, bytes);

@@ -42,18 +42,19 @@ static pbd_status rows_to_device(falling *s, const double *rows, real **device) 
 }
 
 static pbd_status build(const pbd_scene *scene, falling *s) {
-    const size_t n = 3 * scene->particles;
+    const size_t n = 3 * scene->particles.count;
     void *memory;
     double *a = calloc(n + 1, sizeof *a);
     if (!a) return pbd_error(PBD_FAILED, "out of memory");
-    for (size_t i = 0; i < n && scene->velocities; i++) a[i] = scene->velocities[i];
-    for (size_t i = 0; i < 3 * scene->fixed; i++) a[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
+    for (size_t i = 0; i < n && scene->particles.velocities; i++) a[i] = scene->particles.velocities[i];
+    for (size_t i = 0; i < 3 * scene->particles.fixed; i++) a[3 * scene->particles.fixed_particle[i / 3] + i % 3] = 0;
     pbd_status status = rows_to_device(s, a, &s->v);
-    for (size_t i = 0; i < n; i++) a[i] = scene->forces[i] / scene->masses[i / 3] + scene->gravity[i % 3];
-    for (size_t i = 0; i < 3 * scene->fixed; i++) a[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
-    if (status.code == PBD_OK) status = rows_to_device(s, scene->positions, &s->x);
+    for (size_t i = 0; i < n; i++)
+        a[i] = scene->loads.forces[i] / scene->particles.masses[i / 3] + scene->loads.gravity[i % 3];
+    for (size_t i = 0; i < 3 * scene->particles.fixed; i++) a[3 * scene->particles.fixed_particle[i / 3] + i % 3] = 0;
+    if (status.code == PBD_OK) status = rows_to_device(s, scene->particles.positions, &s->x);
     if (status.code == PBD_OK) status = rows_to_device(s, a, &s->a);
-    if (status.code == PBD_OK) status = pbd_alloc(s->exec, scene->particles * sizeof(real), &memory);
+    if (status.code == PBD_OK) status = pbd_alloc(s->exec, scene->particles.count * sizeof(real), &memory);
     if (status.code == PBD_OK) s->sum = memory;
     free(a);
     return status;
@@ -65,7 +66,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_error(PBD_FAILED, "out of memory");
     s->exec = exec;
     s->recorder = recorder;
-    s->particles = scene->particles;
+    s->particles = scene->particles.count;
     s->steps = pbd_integer(values, "steps");
     s->dt = pbd_real(values, "dt");
     const pbd_status status = build(scene, s);

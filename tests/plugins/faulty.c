@@ -74,22 +74,25 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     const fault wrong = (fault)pbd_choice(values, "fault");
     if (wrong == CRASH_IN_CREATE) crash();
     if (wrong == UNDECLARED) (void)pbd_real(values, "no_such_parameter");
-    if (wrong == SCENE) scene->positions[0] += 1e-9;
+    if (wrong == SCENE) scene->particles.positions[0] += 1e-9;
     if (wrong == PRINTS) puts("a plug-in prints this");
-    const size_t n = 3 * scene->particles;
+    const size_t n = 3 * scene->particles.count;
     faulty *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory");
-    *s = (faulty){.particles = scene->particles, .fault = wrong, .recorder = recorder};
+    *s = (faulty){.particles = scene->particles.count, .fault = wrong, .recorder = recorder};
     s->x = calloc(n + 1, sizeof *s->x);
     s->load = calloc(n + 1, sizeof *s->load);
     if (!s->x || !s->load) {
         destroy(s);
         return pbd_error(PBD_FAILED, "out of memory");
     }
-    memcpy(s->x, scene->positions, n * sizeof *s->x);
-    for (size_t i = 0; i < n; i++) s->load[i] = scene->forces[i] + scene->masses[i / 3] * scene->gravity[i % 3];
-    for (size_t i = 0; i < n && scene->velocities; i++) s->load[i] += scene->velocities[i]; /* it only has to move */
-    for (size_t i = 0; i < 3 * scene->fixed; i++) s->load[3 * scene->fixed_particle[i / 3] + i % 3] = 0;
+    memcpy(s->x, scene->particles.positions, n * sizeof *s->x);
+    for (size_t i = 0; i < n; i++)
+        s->load[i] = scene->loads.forces[i] + scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
+    for (size_t i = 0; i < n && scene->particles.velocities; i++)
+        s->load[i] += scene->particles.velocities[i]; /* it only has to move */
+    for (size_t i = 0; i < 3 * scene->particles.fixed; i++)
+        s->load[3 * scene->particles.fixed_particle[i / 3] + i % 3] = 0;
     *state = s;
     return pbd_ok();
 }

@@ -64,11 +64,11 @@ static pbd_status upload_hinges(cloth *c, const hinges *h, double bending, const
 
 /* The angles at rest, where the cloth may not be now. */
 static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
-    const size_t n = scene->particles, bytes = c->hinges * sizeof(real);
+    const size_t n = scene->particles.count, bytes = c->hinges * sizeof(real);
     void *rest = NULL, *moment = NULL;
     real *rows = calloc(4 * n + 1, sizeof *rows), *there = NULL;
     pbd_status status = rows ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    for (size_t i = 0; i < 3 * n && rows; i++) rows[4 * (i / 3) + i % 3] = (real)scene->positions[i];
+    for (size_t i = 0; i < 3 * n && rows; i++) rows[4 * (i / 3) + i % 3] = (real)scene->particles.positions[i];
     if (status.code == PBD_OK) status = element_solver_upload(&c->solver, rows, 4 * n * sizeof *rows, &there);
     if (status.code == PBD_OK) status = pbd_alloc(c->solver.exec, bytes, &rest);
     if (status.code == PBD_OK) status = pbd_alloc(c->solver.exec, per_hinge(c) * bytes, &moment);
@@ -85,15 +85,16 @@ static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
 static pbd_status colour_hinges(cloth *c, const pbd_scene *scene, const hinges *h) {
     uint32_t *order = malloc((h->count + 1) * sizeof *order);
     if (!order) return pbd_error(PBD_FAILED, "out of memory for %zu edges of a cloth", h->count);
-    pbd_status status = pbd_colour(h->count, 4, h->corner, scene->particles, order, c->hinge_first, &c->hinge_colours);
-    if (status.code == PBD_OK) status = upload_hinges(c, h, scene->cloth_bending, order);
+    pbd_status status =
+        pbd_colour(h->count, 4, h->corner, scene->particles.count, order, c->hinge_first, &c->hinge_colours);
+    if (status.code == PBD_OK) status = upload_hinges(c, h, scene->material->bending, order);
     free(order);
     return status;
 }
 
 static pbd_status make_hinges(cloth *c, const pbd_scene *scene) {
     hinges h;
-    if (!(scene->cloth_bending > 0)) return pbd_ok();
+    if (!(scene->material->bending > 0)) return pbd_ok();
     PBD_TRY(hinges_make(scene, &h));
     c->hinges = h.count;
     pbd_status status = pbd_ok();
@@ -105,7 +106,7 @@ static pbd_status make_hinges(cloth *c, const pbd_scene *scene) {
 
 static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
                         pbd_recorder *recorder) {
-    const pbd_material *m = &scene->material;
+    const pbd_material *m = scene->material;
     void *stress;
     PBD_TRY(check_material(m));
     PBD_TRY(element_solver_create(&c->solver, scene, false, 1, values, exec, recorder));
@@ -122,7 +123,7 @@ static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, const pbd
 pbd_status cloth_create(const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
                         pbd_recorder *recorder, cloth **out) {
     *out = NULL;
-    if (scene->triangles == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");
+    if (scene->triangles.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");
     cloth *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for a cloth");
     c->solver.exec = exec;

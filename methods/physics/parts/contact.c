@@ -23,7 +23,7 @@ void contact_free(contact *c) {
 static pbd_status check_contact(const pbd_scene *scene, double *largest) {
     const pbd_contact *k = &scene->contact;
     *largest = 0;
-    for (size_t i = 0; k->radius && i < scene->particles; i++) {
+    for (size_t i = 0; k->radius && i < scene->particles.count; i++) {
         if (!(k->radius[i] >= 0 && isfinite(k->radius[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %zu has the contact radius %g m: must be at least 0", i,
                              k->radius[i]);
@@ -66,8 +66,8 @@ static pbd_status place_rest(contact *c, const pbd_scene *scene, const uint32_t 
     if (!rest) return pbd_error(PBD_FAILED, "out of memory for %zu particles at rest", c->particles);
     for (size_t i = 0; i < c->particles; i++) {
         const size_t n = scene_number(particle, i);
-        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = (real)scene->positions[3 * n + d];
-        rest[4 * i + 3] = (real)(scene->body ? scene->body[n] : 0);
+        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = (real)scene->particles.positions[3 * n + d];
+        rest[4 * i + 3] = (real)(scene->particles.body ? scene->particles.body[n] : 0);
     }
     const pbd_status status = place(c, rest, 4 * c->particles, sizeof *rest, &c->rest);
     free(rest);
@@ -121,11 +121,11 @@ static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_
 pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
                           pbd_recorder *recorder, const pbd_values *values) {
     double largest;
-    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles, .filled = 1};
+    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles.count, .filled = 1};
     PBD_TRY(collider_poses_create(&c->walls, scene, exec, recorder));
     PBD_TRY(check_contact(scene, &largest));
-    c->walled = scene->colliders > 0;
-    c->between = scene->contact.between_bodies && (scene->body || scene->blades > 0);
+    c->walled = scene->colliders.count > 0;
+    c->between = scene->contact.between_bodies && (scene->particles.body || scene->blades.count > 0);
     c->self_distance = scene->contact.self_distance;
     c->pairs = largest > 0 && (c->between || c->self_distance > 0);
     if (!c->pairs && !c->walled) return pbd_ok();

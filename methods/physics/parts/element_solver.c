@@ -36,32 +36,32 @@ element_view element_solver_view(const element_solver *s, size_t first) {
 
 /* Accelerations of gravity, and of forces if asked for. */
 static void element_solver_accelerations(const pbd_scene *scene, const bool *held, bool forces, real *out) {
-    for (size_t i = 0; i < 3 * scene->particles; i++) {
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
         const size_t p = i / 3, d = i % 3;
-        double a = scene->gravity[d];
-        if (forces && scene->forces) a += scene->forces[i] / scene->masses[p];
+        double a = scene->loads.gravity[d];
+        if (forces && scene->loads.forces) a += scene->loads.forces[i] / scene->particles.masses[p];
         out[4 * p + d] = held[p] ? 0 : (real)a;
     }
 }
 
 static void element_solver_rows(const pbd_scene *scene, const bool *held, real *x, real *v) {
-    const double *start = scene->start ? scene->start : scene->positions;
-    for (size_t p = 0; p < scene->particles; p++) {
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    for (size_t p = 0; p < scene->particles.count; p++) {
         for (size_t d = 0; d < 3; d++) {
             x[4 * p + d] = (real)start[3 * p + d];
-            if (!held[p] && scene->velocities) v[4 * p + d] = (real)scene->velocities[3 * p + d];
+            if (!held[p] && scene->particles.velocities) v[4 * p + d] = (real)scene->particles.velocities[3 * p + d];
         }
-        x[4 * p + 3] = held[p] ? 0 : (real)(1 / scene->masses[p]);
+        x[4 * p + 3] = held[p] ? 0 : (real)(1 / scene->particles.masses[p]);
     }
 }
 
 static pbd_status element_solver_particles(element_solver *s, const pbd_scene *scene) {
-    const size_t n = scene->particles, bytes = 4 * n * sizeof(real);
+    const size_t n = scene->particles.count, bytes = 4 * n * sizeof(real);
     real *rows = calloc(12 * n + 1, sizeof *rows), *x = rows, *v = rows + 4 * n, *a = rows + 8 * n;
     bool *held = calloc(n + 1, sizeof *held);
     pbd_status status = rows && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     if (status.code == PBD_OK) {
-        for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = true;
+        for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
         element_solver_rows(scene, held, x, v);
         element_solver_accelerations(scene, held, true, a);
         status = element_solver_upload(s, x, bytes, &s->x);
@@ -69,7 +69,7 @@ static pbd_status element_solver_particles(element_solver *s, const pbd_scene *s
     if (status.code == PBD_OK) status = element_solver_upload(s, v, bytes, &s->v);
     if (status.code == PBD_OK) status = element_solver_upload(s, a, bytes, &s->a);
     if (status.code == PBD_OK) status = element_solver_upload(s, x, bytes, &s->p);
-    if (status.code == PBD_OK && scene->forces_end > 0) {
+    if (status.code == PBD_OK && scene->loads.forces_end > 0) {
         element_solver_accelerations(scene, held, false, a);
         status = element_solver_upload(s, a, bytes, &s->later);
     }
@@ -148,12 +148,12 @@ pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool
                                  const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (element_solver){.exec = exec,
                           .recorder = recorder,
-                          .particles = scene->particles,
-                          .forces_end = scene->forces_end,
-                          .elements = scene->tets ? scene->tets : scene->triangles,
-                          .corners = scene->tets ? 4 : 3,
+                          .particles = scene->particles.count,
+                          .forces_end = scene->loads.forces_end,
+                          .elements = scene->tets.count ? scene->tets.count : scene->triangles.count,
+                          .corners = scene->tets.count ? 4 : 3,
                           .jacobi = jacobi};
-    const uint32_t *corner = scene->tets ? scene->tet : scene->triangle;
+    const uint32_t *corner = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
     PBD_TRY(element_solver_order(s, corner));
     PBD_TRY(element_solver_shapes(s, scene, corner));

@@ -1,4 +1,5 @@
 #include "methods/physics/parts/fluid.h"
+#include "harness/exec/arena.h"
 #include "methods/physics/device/device_state.h"
 
 #include <math.h>
@@ -105,26 +106,27 @@ void fluid_free(fluid *f) {
     *f = (fluid){0};
 }
 
-static bool is_liquid(const pbd_scene *scene, size_t i) { return scene->matter && scene->matter[i] == PBD_FLUID; }
+static bool is_liquid(const pbd_scene *scene, size_t i) { return pbd_matter_of(scene, i) == PBD_FLUID; }
 
 static double volume_of(const pbd_scene *scene, size_t i) {
-    return scene->volumes ? scene->volumes[i] : scene->masses[i] / scene->fluid.density;
+    return scene->particles.volumes ? scene->particles.volumes[i]
+                                    : scene->particles.masses[i] / pbd_material_of(scene, i)->density;
 }
 
 /* Mean volume and inverse mass of liquid. */
 static pbd_status measure_liquid(fluid *f, const pbd_scene *scene, double *volume, double *weight) {
     *volume = *weight = 0;
-    for (size_t i = 0; i < scene->particles; i++) {
-        f->mixed = f->mixed || (scene->matter && scene->matter[i] == PBD_CONTINUUM);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        f->mixed = f->mixed || pbd_matter_of(scene, i) == PBD_CONTINUUM;
         if (!is_liquid(scene, i)) continue;
         const double v = volume_of(scene, i);
-        if (!(v > 0 && isfinite(v) && scene->masses[i] > 0 && isfinite(scene->masses[i])))
+        if (!(v > 0 && isfinite(v) && scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
             return pbd_error(PBD_BAD_INPUT,
                              "particle %zu of liquid has a mass of %g kg and a volume of %g m^3: must be above 0", i,
-                             scene->masses[i], v);
+                             scene->particles.masses[i], v);
         f->liquid++;
         *volume += v;
-        *weight += 1 / scene->masses[i];
+        *weight += 1 / scene->particles.masses[i];
     }
     if (f->liquid == 0) return pbd_ok();
     *volume /= (double)f->liquid;
@@ -169,22 +171,30 @@ static pbd_status allocate_rows(fluid *f) {
     return allocate(f, slices + 1, sizeof(uint32_t), &f->slice);
 }
 
+static pbd_status upload_matter(fluid *f, const pbd_scene *scene) {
+    pbd_arena a PBD_ARENA;
+    uint8_t *matter = pbd_new(&a, uint8_t, f->rows);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < f->rows; i++) matter[i] = (uint8_t)pbd_matter_of(scene, i);
+    PBD_TRY(allocate(f, f->rows, sizeof *f->matter, &f->matter));
+    return pbd_upload(f->exec, f->matter, matter, f->rows * sizeof *f->matter);
+}
+
 pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *settings, pbd_exec *exec,
                         pbd_recorder *recorder) {
     double volume, weight;
     *f = (fluid){.exec = exec,
                  .recorder = recorder,
                  .settings = *settings,
-                 .rows = scene->particles,
+                 .rows = scene->particles.count,
                  .filled = 1,
                  .largest = -1};
     PBD_TRY(measure_liquid(f, scene, &volume, &weight));
     if (f->liquid == 0) return pbd_ok();
     measure_lattice(f, volume, weight);
-    if (settings->walls) f->walls = scene->colliders < FLUID_WALLS ? (int)scene->colliders : FLUID_WALLS;
+    if (settings->walls) f->walls = scene->colliders.count < FLUID_WALLS ? (int)scene->colliders.count : FLUID_WALLS;
     PBD_TRY(allocate_rows(f));
-    PBD_TRY(allocate(f, f->rows, sizeof *f->matter, &f->matter));
-    PBD_TRY(pbd_upload(exec, f->matter, scene->matter, f->rows * sizeof *f->matter));
+    PBD_TRY(upload_matter(f, scene));
     pbd_metric(recorder, "jacobi_eigenvalue", "1", PBD_STATE, f->eigenvalue);
     pbd_count(recorder, "liquid_particles", f->liquid);
     return grid_create(&f->grid, exec, f->rows, NULL, FARTHER * f->support, false);

@@ -97,17 +97,18 @@ double hex8_volume(const double x[HEX8_NODES][3]) {
 }
 
 static void corners_of(const pbd_scene *scene, size_t element, double x[HEX8_NODES][3]) {
-    for (int a = 0; a < HEX8_NODES; a++) memcpy(x[a], scene->positions + 3 * scene->hex[8 * element + a], sizeof x[a]);
+    for (int a = 0; a < HEX8_NODES; a++)
+        memcpy(x[a], scene->particles.positions + 3 * scene->hexes.corner[8 * element + a], sizeof x[a]);
 }
 
 pbd_status hex8_forces(const pbd_scene *scene, const double *u, double *r) {
     double D[36], K[576], x[HEX8_NODES][3];
-    hex8_elasticity(scene->material.E, scene->material.nu, scene->material.convention, D);
-    memset(r, 0, 3 * scene->particles * sizeof *r);
-    for (size_t e = 0; e < scene->hexes; e++) {
+    hex8_elasticity(scene->material->E, scene->material->nu, scene->material->convention, D);
+    memset(r, 0, 3 * scene->particles.count * sizeof *r);
+    for (size_t e = 0; e < scene->hexes.count; e++) {
         corners_of(scene, e, x);
         PBD_TRY(hex8_stiffness(x, D, e, K));
-        const uint32_t *node = scene->hex + 8 * e;
+        const uint32_t *node = scene->hexes.corner + 8 * e;
         for (int i = 0; i < HEX8_DOFS; i++)
             for (int j = 0; j < HEX8_DOFS; j++)
                 r[3 * node[i / 3] + i % 3] += K[HEX8_DOFS * i + j] * u[3 * node[j / 3] + j % 3];
@@ -119,13 +120,13 @@ pbd_status hex8_forces(const pbd_scene *scene, const double *u, double *r) {
 
 static pbd_status assemble(const pbd_scene *scene, const double *prescribed, const pbd_sparse *s, double *right) {
     double D[36], K[576], x[HEX8_NODES][3];
-    hex8_elasticity(scene->material.E, scene->material.nu, scene->material.convention, D);
-    for (size_t i = 0; i < 3 * scene->particles; i++)
-        if (s->unknown[i] >= 0) right[s->unknown[i]] = scene->forces[i];
-    for (size_t e = 0; e < scene->hexes; e++) {
+    hex8_elasticity(scene->material->E, scene->material->nu, scene->material->convention, D);
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
+        if (s->unknown[i] >= 0) right[s->unknown[i]] = scene->loads.forces[i];
+    for (size_t e = 0; e < scene->hexes.count; e++) {
         corners_of(scene, e, x);
         PBD_TRY(hex8_stiffness(x, D, e, K));
-        const uint32_t *node = scene->hex + 8 * e;
+        const uint32_t *node = scene->hexes.corner + 8 * e;
         for (int i = 0; i < HEX8_DOFS; i++) {
             int row = s->unknown[3 * node[i / 3] + i % 3];
             if (row < 0) continue;
@@ -142,10 +143,12 @@ static pbd_status assemble(const pbd_scene *scene, const double *prescribed, con
 }
 
 static pbd_status create_matrix(const pbd_scene *scene, pbd_sparse *out) {
-    bool *held = calloc(3 * scene->particles + 1, sizeof *held);
-    if (!held) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", 3 * scene->particles);
-    for (size_t i = 0; i < scene->fixed; i++) memset(held + 3 * scene->fixed_particle[i], 1, 3 * sizeof *held);
-    pbd_status status = pbd_sparse_create(scene->particles, scene->hex, scene->hexes, HEX8_NODES, held, out);
+    bool *held = calloc(3 * scene->particles.count + 1, sizeof *held);
+    if (!held) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", 3 * scene->particles.count);
+    for (size_t i = 0; i < scene->particles.fixed; i++)
+        memset(held + 3 * scene->particles.fixed_particle[i], 1, 3 * sizeof *held);
+    pbd_status status =
+        pbd_sparse_create(scene->particles.count, scene->hexes.corner, scene->hexes.count, HEX8_NODES, held, out);
     free(held);
     return status;
 }
@@ -157,7 +160,7 @@ pbd_status hex8_solve(const pbd_scene *scene, const double *prescribed, double *
     pbd_status status =
         right ? assemble(scene, prescribed, &s, right) : pbd_error(PBD_FAILED, "out of memory for %d unknowns", s.n);
     if (status.code == PBD_OK) status = pbd_sparse_solve(&s, right, true);
-    for (size_t i = 0; i < 3 * scene->particles && status.code == PBD_OK; i++)
+    for (size_t i = 0; i < 3 * scene->particles.count && status.code == PBD_OK; i++)
         u[i] = s.unknown[i] >= 0 ? right[s.unknown[i]] : prescribed ? prescribed[i] : 0;
     free(right);
     pbd_sparse_free(&s);

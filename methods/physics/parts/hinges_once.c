@@ -23,20 +23,21 @@ static int by_ends(const void *one, const void *other) {
 }
 
 static void list_sides(const pbd_scene *scene, side *out) {
-    for (size_t t = 0; t < scene->triangles; t++)
+    for (size_t t = 0; t < scene->triangles.count; t++)
         for (size_t k = 0; k < 3; k++) {
-            const uint32_t *corner = scene->triangle + 3 * t, a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
+            const uint32_t *corner = scene->triangles.corner + 3 * t, a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
             out[3 * t + k] = (side){a < b ? a : b, a < b ? b : a, corner[k], (uint32_t)t};
         }
-    qsort(out, 3 * scene->triangles, sizeof *out, by_ends);
+    qsort(out, 3 * scene->triangles.count, sizeof *out, by_ends);
 }
 
 static void edge(const pbd_scene *scene, uint32_t from, uint32_t to, double out[3]) {
-    for (size_t d = 0; d < 3; d++) out[d] = scene->positions[3 * to + d] - scene->positions[3 * from + d];
+    for (size_t d = 0; d < 3; d++)
+        out[d] = scene->particles.positions[3 * to + d] - scene->particles.positions[3 * from + d];
 }
 
 static double area_of(const pbd_scene *scene, uint32_t triangle) {
-    const uint32_t *corner = scene->triangle + 3 * (size_t)triangle;
+    const uint32_t *corner = scene->triangles.corner + 3 * (size_t)triangle;
     double a[3], b[3];
     edge(scene, corner[0], corner[1], a);
     edge(scene, corner[0], corner[2], b);
@@ -45,7 +46,7 @@ static double area_of(const pbd_scene *scene, uint32_t triangle) {
 }
 
 static bool is_held(const pbd_scene *scene, const bool *held, uint32_t triangle) {
-    const uint32_t *corner = scene->triangle + 3 * (size_t)triangle;
+    const uint32_t *corner = scene->triangles.corner + 3 * (size_t)triangle;
     return held[corner[0]] && held[corner[1]] && held[corner[2]];
 }
 
@@ -62,7 +63,7 @@ static void add_hinge(const pbd_scene *scene, const bool *held, const side *a, c
 }
 
 static pbd_status pair_sides(const pbd_scene *scene, const bool *held, const side *of, hinges *out) {
-    const size_t sides = 3 * scene->triangles;
+    const size_t sides = 3 * scene->triangles.count;
     for (size_t i = 0; i + 1 < sides; i++) {
         if (of[i].low != of[i + 1].low || of[i].high != of[i + 1].high) continue;
         if (i + 2 < sides && of[i].low == of[i + 2].low && of[i].high == of[i + 2].high)
@@ -76,15 +77,15 @@ static pbd_status pair_sides(const pbd_scene *scene, const bool *held, const sid
 }
 
 pbd_status hinges_make(const pbd_scene *scene, hinges *out) {
-    const size_t sides = 3 * scene->triangles;
+    const size_t sides = 3 * scene->triangles.count;
     *out = (hinges){0};
     side *of = malloc((sides + 1) * sizeof *of);
-    bool *held = calloc(scene->particles + 1, sizeof *held);
+    bool *held = calloc(scene->particles.count + 1, sizeof *held);
     out->corner = malloc((2 * sides + 4) * sizeof *out->corner);
     out->stiffness = malloc((sides / 2 + 1) * sizeof *out->stiffness);
-    pbd_status status = pbd_error(PBD_FAILED, "out of memory for the edges of %zu triangles", scene->triangles);
+    pbd_status status = pbd_error(PBD_FAILED, "out of memory for the edges of %zu triangles", scene->triangles.count);
     if (of && held && out->corner && out->stiffness) {
-        for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = true;
+        for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
         list_sides(scene, of);
         status = pair_sides(scene, held, of, out);
     }

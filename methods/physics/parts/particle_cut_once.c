@@ -30,11 +30,11 @@ static pbd_status check_blade(const pbd_blade *b, size_t which) {
 }
 
 pbd_status particle_cuts_make(const pbd_scene *scene, particle_cuts *out) {
-    *out = (particle_cuts){.blades = scene->blades};
-    for (size_t i = 0; i < scene->blades; i++) PBD_TRY(check_blade(&scene->blade[i], i));
-    out->blade = malloc((scene->blades + 1) * sizeof *out->blade);
-    if (!out->blade) return pbd_error(PBD_FAILED, "out of memory for %zu blades", scene->blades);
-    if (scene->blades > 0) memcpy(out->blade, scene->blade, scene->blades * sizeof *out->blade);
+    *out = (particle_cuts){.blades = scene->blades.count};
+    for (size_t i = 0; i < scene->blades.count; i++) PBD_TRY(check_blade(&scene->blades.item[i], i));
+    out->blade = malloc((scene->blades.count + 1) * sizeof *out->blade);
+    if (!out->blade) return pbd_error(PBD_FAILED, "out of memory for %zu blades", scene->blades.count);
+    if (scene->blades.count > 0) memcpy(out->blade, scene->blades.item, scene->blades.count * sizeof *out->blade);
     return pbd_ok();
 }
 

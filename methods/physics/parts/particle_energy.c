@@ -89,19 +89,20 @@ static pbd_status particle_upload_reals(pbd_exec *exec, const double *host, size
 static void particle_accelerations(const pbd_scene *scene, const particle_layout *l, bool forces, double *out) {
     for (size_t i = 0; i < 4 * l->particles; i++) {
         const size_t place = i / 4, d = i % 4, particle = l->particle[place];
-        double a = d < 3 && l->inverse[place] > 0 ? scene->gravity[d] : 0;
-        if (d < 3 && forces && scene->forces) a += scene->forces[3 * particle + d] * l->inverse[place];
+        double a = d < 3 && l->inverse[place] > 0 ? scene->loads.gravity[d] : 0;
+        if (d < 3 && forces && scene->loads.forces) a += scene->loads.forces[3 * particle + d] * l->inverse[place];
         out[i] = a;
     }
 }
 
 static void particle_rows(const pbd_scene *scene, const particle_layout *l, double *x, double *v) {
-    const double *start = scene->start ? scene->start : scene->positions;
+    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
     for (size_t place = 0; place < l->particles; place++) {
         const size_t particle = l->particle[place];
         for (size_t d = 0; d < 3; d++) {
             x[4 * place + d] = start[3 * particle + d];
-            if (l->inverse[place] > 0 && scene->velocities) v[4 * place + d] = scene->velocities[3 * particle + d];
+            if (l->inverse[place] > 0 && scene->particles.velocities)
+                v[4 * place + d] = scene->particles.velocities[3 * particle + d];
         }
         x[4 * place + 3] = l->inverse[place];
     }
@@ -117,7 +118,7 @@ static pbd_status particle_energy_particles(particle_energy *s, const pbd_scene 
     if (status.code == PBD_OK) status = particle_upload_reals(s->exec, v, 4 * n, &s->v);
     if (status.code == PBD_OK) status = particle_upload_reals(s->exec, a, 4 * n, &s->a);
     if (status.code == PBD_OK) status = particle_upload_reals(s->exec, x, 4 * n, &s->p);
-    if (status.code == PBD_OK && scene->forces_end > 0) {
+    if (status.code == PBD_OK && scene->loads.forces_end > 0) {
         particle_accelerations(scene, &s->layout, false, a);
         status = particle_upload_reals(s->exec, a, 4 * n, &s->later);
     }
@@ -182,22 +183,22 @@ static pbd_status particle_energy_sharpen(particle_energy *s, const pbd_scene *s
 static pbd_status particle_energy_fill(particle_energy *s, const char *method, shape_choice shape,
                                        const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                                        pbd_recorder *recorder) {
-    *s = (particle_energy){.exec = exec, .recorder = recorder, .method = method, .forces_end = scene->forces_end};
+    *s = (particle_energy){.exec = exec, .recorder = recorder, .method = method, .forces_end = scene->loads.forces_end};
     s->jacobi = pbd_choice(values, "solver") == 0;
     s->iterations = pbd_integer(values, "iterations");
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
     s->shape = shape;
     s->shape.kernel = pbd_choice(values, "kernel");
-    s->shape.radius = pbd_real(values, "radius") * scene->spacing;
+    s->shape.radius = pbd_real(values, "radius") * scene->particles.spacing;
     s->shape.displacement = pbd_choice(values, "form") == 1;
-    PBD_TRY(energy_material_make(&scene->material, values, pbd_choice(values, "constraint"), false, &s->material));
+    PBD_TRY(energy_material_make(scene->material, values, pbd_choice(values, "constraint"), false, &s->material));
     PBD_TRY(particle_layout_make(scene, &s->shape, s->jacobi, &s->layout));
     s->share = s->jacobi ? pbd_real(values, "relaxation") / s->layout.largest : 1;
     PBD_TRY(particle_energy_particles(s, scene));
     PBD_TRY(particle_energy_slots(s));
     PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, values));
-    if (scene->blades > 0) PBD_TRY(particle_energy_sharpen(s, scene));
+    if (scene->blades.count > 0) PBD_TRY(particle_energy_sharpen(s, scene));
     particle_energy_report(s);
     const size_t runs = (size_t)pbd_integer(values, "kernel_runs");
     return runs > 0 ? shape_time_making(exec, &s->layout, &s->shape, runs, recorder) : pbd_ok();

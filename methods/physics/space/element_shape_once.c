@@ -78,7 +78,7 @@ static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double 
         return pbd_error(PBD_BAD_INPUT, "triangle %zu has no area: 2 A = %.3g m^2 with an edge of %.3g m", e, twice,
                          sqrt(scale));
     for (int d = 0; d < 3; d++) normal[d] /= twice;
-    PBD_TRY(lay_fibres(&scene->material, e, normal, edge[0], fibre, axis));
+    PBD_TRY(lay_fibres(scene->material, e, normal, edge[0], fibre, axis));
     cross(normal, axis, other);
     for (int k = 0; k < PBD_MOST_FIBRES; k++) {
         out->fibre[k][0] = dot(fibre[k], axis);
@@ -95,11 +95,12 @@ static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double 
 }
 
 pbd_status element_shape_of(const pbd_scene *scene, int corners, size_t e, element_shape *out) {
-    const uint32_t *corner = (corners == 4 ? scene->tet : scene->triangle) + e * (size_t)corners;
-    const double *last = scene->positions + 3 * (size_t)corner[corners - 1];
+    const uint32_t *corner = (corners == 4 ? scene->tets.corner : scene->triangles.corner) + e * (size_t)corners;
+    const double *last = scene->particles.positions + 3 * (size_t)corner[corners - 1];
     double edge[3][3];
     for (int k = 0; k < corners - 1; k++)
-        for (int d = 0; d < 3; d++) edge[k][d] = scene->positions[3 * (size_t)corner[k] + (size_t)d] - last[d];
+        for (int d = 0; d < 3; d++)
+            edge[k][d] = scene->particles.positions[3 * (size_t)corner[k] + (size_t)d] - last[d];
     return corners == 4 ? tet_shape(e, (const double(*)[3])edge, out)
                         : triangle_shape(scene, e, (const double(*)[3])edge, out);
 }
@@ -111,11 +112,11 @@ static void mark(bool *named, const uint32_t *corner, size_t count) {
 }
 
 static pbd_status check_particles(const pbd_scene *scene, bool *named) {
-    mark(named, scene->tet, 4 * scene->tets);
-    mark(named, scene->triangle, 3 * scene->triangles);
-    mark(named, scene->hex, 8 * scene->hexes);
-    for (size_t i = 0; i < scene->particles; i++) {
-        const double *x = scene->positions + 3 * i;
+    mark(named, scene->tets.corner, 4 * scene->tets.count);
+    mark(named, scene->triangles.corner, 3 * scene->triangles.count);
+    mark(named, scene->hexes.corner, 8 * scene->hexes.count);
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        const double *x = scene->particles.positions + 3 * i;
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
             return pbd_error(PBD_BAD_INPUT, "particle %zu lies at (%g, %g, %g): it must be finite", i, x[0], x[1],
                              x[2]);
@@ -126,13 +127,14 @@ static pbd_status check_particles(const pbd_scene *scene, bool *named) {
 
 pbd_status element_check_scene(const pbd_scene *scene) {
     element_shape shape;
-    if (scene->particles == 0) return pbd_error(PBD_BAD_INPUT, "the mesh is empty");
-    bool *named = calloc(scene->particles, sizeof *named);
-    if (!named) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles);
+    if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "the mesh is empty");
+    bool *named = calloc(scene->particles.count, sizeof *named);
+    if (!named) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
     pbd_status status = check_particles(scene, named);
     free(named);
-    for (size_t e = 0; e < scene->tets && status.code == PBD_OK; e++) status = element_shape_of(scene, 4, e, &shape);
-    for (size_t e = 0; e < scene->triangles && status.code == PBD_OK; e++)
+    for (size_t e = 0; e < scene->tets.count && status.code == PBD_OK; e++)
+        status = element_shape_of(scene, 4, e, &shape);
+    for (size_t e = 0; e < scene->triangles.count && status.code == PBD_OK; e++)
         status = element_shape_of(scene, 3, e, &shape);
     return status;
 }

@@ -18,17 +18,17 @@ static pbd_status allocate(size_t count, size_t bytes, void *out) {
 
 static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     const size_t n = out->particles;
-    const double density = scene->material.density;
+    const double density = scene->material->density;
     PBD_TRY(allocate(n, sizeof *out->particle, &out->particle));
     PBD_TRY(allocate(3 * n, sizeof *out->rest, &out->rest));
     PBD_TRY(allocate(n, sizeof *out->volume, &out->volume));
     PBD_TRY(allocate(n, sizeof *out->inverse, &out->inverse));
-    PBD_TRY(rest_space_order(n, scene->positions, 2 * scene->spacing, out->particle));
+    PBD_TRY(rest_space_order(n, scene->particles.positions, 2 * scene->particles.spacing, out->particle));
     for (size_t i = 0; i < n; i++) {
         const uint32_t p = out->particle[i];
-        memcpy(out->rest + 3 * i, scene->positions + 3 * (size_t)p, 3 * sizeof(double));
-        out->volume[i] = scene->volumes ? scene->volumes[p] : scene->masses[p] / density;
-        out->inverse[i] = 1 / scene->masses[p];
+        memcpy(out->rest + 3 * i, scene->particles.positions + 3 * (size_t)p, 3 * sizeof(double));
+        out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p] : scene->particles.masses[p] / density;
+        out->inverse[i] = 1 / scene->particles.masses[p];
         if (!(out->volume[i] > 0 && isfinite(out->volume[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %u stands for a volume of %g m^3: it must be above 0", p,
                              out->volume[i]);
@@ -39,7 +39,7 @@ static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
 static pbd_status hold(const pbd_scene *scene, particle_layout *out) {
     unsigned char *held;
     PBD_TRY(allocate(out->particles, 1, &held));
-    for (size_t i = 0; i < scene->fixed; i++) held[scene->fixed_particle[i]] = 1;
+    for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = 1;
     for (size_t i = 0; i < out->particles; i++)
         if (held[out->particle[i]]) out->inverse[i] = 0;
     free(held);
@@ -48,9 +48,9 @@ static pbd_status hold(const pbd_scene *scene, particle_layout *out) {
 
 static pbd_status find_neighbours(const pbd_scene *scene, double radius, particle_layout *out) {
     uint32_t *body = NULL;
-    if (scene->body) {
+    if (scene->particles.body) {
         PBD_TRY(allocate(out->particles, sizeof *body, &body));
-        for (size_t i = 0; i < out->particles; i++) body[i] = scene->body[out->particle[i]];
+        for (size_t i = 0; i < out->particles; i++) body[i] = scene->particles.body[out->particle[i]];
     }
     const pbd_status status = rest_neighbours_find(out->particles, out->rest, body, radius, &out->near);
     free(body);
@@ -342,8 +342,8 @@ pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *c
 }
 
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out) {
-    *out = (particle_layout){.particles = scene->particles, .jacobi = jacobi, .keeps = scene->blades > 0};
-    if (!(scene->spacing > 0) || scene->particles == 0)
+    *out = (particle_layout){.particles = scene->particles.count, .jacobi = jacobi, .keeps = scene->blades.count > 0};
+    if (!(scene->particles.spacing > 0) || scene->particles.count == 0)
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     PBD_TRY(take_particles(scene, out));
     PBD_TRY(hold(scene, out));

@@ -102,11 +102,11 @@ static const collider_shape *const shapes[PBD_COLLIDER_SHAPES] = {
 };
 
 static bool is_known(const pbd_scene *scene, const pbd_collider *c) {
-    return (unsigned)c->shape < PBD_COLLIDER_SHAPES && (c->shape != PBD_MESH || c->mesh < scene->collider_meshes);
+    return (unsigned)c->shape < PBD_COLLIDER_SHAPES && (c->shape != PBD_MESH || c->mesh < scene->colliders.meshes);
 }
 
 static collider_solid solid_of(const pbd_scene *scene, const pbd_collider *c) {
-    return (collider_solid){c->half, c->shape == PBD_MESH ? &scene->collider_mesh[c->mesh] : NULL};
+    return (collider_solid){c->half, c->shape == PBD_MESH ? &scene->colliders.mesh[c->mesh] : NULL};
 }
 
 pbd_status collider_outline(const pbd_scene *scene, const pbd_collider *c, const collider_pen *pen) {
@@ -178,12 +178,12 @@ static pbd_status check_collider(const pbd_collider *c, size_t number) {
 }
 
 pbd_status colliders_check(const pbd_scene *scene) {
-    for (size_t i = 0; i < scene->colliders; i++) {
-        const pbd_collider *c = &scene->collider[i];
+    for (size_t i = 0; i < scene->colliders.count; i++) {
+        const pbd_collider *c = &scene->colliders.item[i];
         PBD_TRY(check_collider(c, i));
-        if (c->shape == PBD_MESH && c->mesh >= scene->collider_meshes)
+        if (c->shape == PBD_MESH && c->mesh >= scene->colliders.meshes)
             return pbd_error(PBD_BAD_INPUT, "collider %zu is mesh %zu of a scene that has %zu", i, c->mesh,
-                             scene->collider_meshes);
+                             scene->colliders.meshes);
     }
     return pbd_ok();
 }
@@ -255,7 +255,7 @@ static pbd_status place_mesh(placed_mesh *m, const mesh_surface *s, double thick
 }
 
 static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene, pbd_recorder *recorder) {
-    const pbd_collider_mesh *mesh = &scene->collider_mesh[c->collider[i].mesh];
+    const pbd_collider_mesh *mesh = &scene->colliders.mesh[c->collider[i].mesh];
     mesh_surface s;
     PBD_TRY(mesh_surface_make(mesh, i, c->collider[i].container, &s));
     if (s.collapsed + s.slivers > 0)
@@ -265,13 +265,13 @@ static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene,
             i, mesh->triangles, s.collapsed, s.slivers);
     pbd_count(recorder, "collider_triangles", s.triangles);
     c->sheets |= !s.normal;
-    const pbd_status status = place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles, c->exec);
+    const pbd_status status = place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles.count, c->exec);
     mesh_surface_free(&s);
     return status;
 }
 
 pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
-    const size_t n = scene->colliders;
+    const size_t n = scene->colliders.count;
     *c = (collider_poses){.exec = exec, .count = n};
     PBD_TRY(colliders_check(scene));
     if (n == 0) return pbd_ok();
@@ -281,7 +281,7 @@ pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_
     c->sent = calloc(n, sizeof *c->sent);
     if (!c->collider || !c->placed || !c->pose || !c->sent)
         return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
-    memcpy(c->collider, scene->collider, n * sizeof *c->collider);
+    memcpy(c->collider, scene->colliders.item, n * sizeof *c->collider);
     for (size_t i = 0; i < n; i++) {
         if (c->collider[i].shape != PBD_MESH) continue;
         c->meshes = true;
