@@ -22,10 +22,11 @@ set(package_program [[${CMAKE_CURRENT_LIST_DIR}/../../../bin/pbdbench]])
 configure_file(cmake/pbdbenchConfig.cmake.in ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake @ONLY)
 
 install(TARGETS pbdbench RUNTIME DESTINATION bin)
-install(FILES methods/method.h methods/plugin.h methods/plugin_calls.c DESTINATION include/pbdbench/methods)
+install(FILES methods/method.h methods/takes.def methods/each.h methods/params.h methods/plugin.h methods/plugin_calls.c
+    DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"
     PATTERN "*.def" PATTERN "*_table_once.c" PATTERN sparse.h EXCLUDE)
-foreach(header IN ITEMS real vec exec kernel lanes tile batch emu)
+foreach(header IN ITEMS arena real vec exec kernel lanes tile batch emu)
     install(FILES harness/exec/${header}.h DESTINATION include/pbdbench/harness/exec)
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake ${CMAKE_BINARY_DIR}/pbdbenchConfigVersion.cmake

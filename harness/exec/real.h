@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "methods/each.h"
+
 #ifndef REAL
 #error "compile with -DREAL=float or -DREAL=double"
 #endif
@@ -29,15 +31,9 @@ PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqr
 
 /* The functions that a header offers from a source compiled per precision: PBD_PRECISE(these, names), above their
  * prototypes, makes PBD_NAME of each its symbol, so that a caller gets those of its own `real`. */
-#define PBD_PRECISE(...) PBD_RESCAN(PBD_RENAME_ALL(__VA_ARGS__))
-#define PBD_RENAME_ALL(name, ...) PBD_RENAME(name, PBD_NAME(name)) __VA_OPT__(PBD_RENAME_REST PBD_LATER(__VA_ARGS__))
-#define PBD_RENAME_REST() PBD_RENAME_ALL
-#define PBD_LATER () /* stops the expansion until the next scan: each scan renames one more, 64 suffice */
+#define PBD_PRECISE(...) PBD_EACH(PBD_PRECISE_ONE, __VA_ARGS__)
+#define PBD_PRECISE_ONE(name) PBD_RENAME(name, PBD_NAME(name))
 #define PBD_RENAME(from, to) PBD_PRAGMA(redefine_extname from to)
 #define PBD_PRAGMA(text) _Pragma(#text)
-#define PBD_RESCAN(...) PBD_RESCAN_4(PBD_RESCAN_4(PBD_RESCAN_4(PBD_RESCAN_4(__VA_ARGS__))))
-#define PBD_RESCAN_4(...) PBD_RESCAN_16(PBD_RESCAN_16(PBD_RESCAN_16(PBD_RESCAN_16(__VA_ARGS__))))
-#define PBD_RESCAN_16(...) PBD_RESCAN_64(PBD_RESCAN_64(PBD_RESCAN_64(PBD_RESCAN_64(__VA_ARGS__))))
-#define PBD_RESCAN_64(...) __VA_ARGS__
 
 #endif

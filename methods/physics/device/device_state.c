@@ -1,7 +1,8 @@
 #include "methods/physics/device/device_state.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "harness/exec/arena.h"
 
 size_t device_parts_bytes(const device_part *part, size_t count) {
     size_t bytes = 0;
@@ -21,17 +22,83 @@ pbd_status device_parts_load(pbd_exec *exec, const device_part *part, size_t cou
     return pbd_ok();
 }
 
+pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (row[k].count > 0 && !(row[k].flags & DEVICE_ON_HOST))
+            PBD_TRY(pbd_alloc(exec, row[k].count * row[k].size, row[k].at));
+    return pbd_ok();
+}
+
+void device_arrays_free(pbd_exec *exec, const device_array *row, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        if (row[k].flags & DEVICE_ON_HOST) continue;
+        pbd_free(exec, *row[k].at);
+        *row[k].at = NULL;
+    }
+}
+
+static size_t saved_bytes(const device_array *row, size_t count) {
+    size_t bytes = 0;
+    for (size_t k = 0; k < count; k++) bytes += row[k].flags & DEVICE_IS_SAVED ? row[k].count * row[k].size : 0;
+    return bytes;
+}
+
+pbd_status device_arrays_save(pbd_exec *exec, const device_array *row, size_t count, void *blob, size_t *bytes) {
+    char *at = blob;
+    *bytes = saved_bytes(row, count);
+    for (size_t k = 0; k < count && blob; k++) {
+        const size_t own = row[k].count * row[k].size;
+        if (!(row[k].flags & DEVICE_IS_SAVED) || own == 0) continue;
+        if (row[k].flags & DEVICE_ON_HOST)
+            memcpy(at, row[k].at, own);
+        else
+            PBD_TRY(pbd_download(exec, at, *row[k].at, own));
+        at += own;
+    }
+    return pbd_ok();
+}
+
+pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t count, const char *method,
+                              const void *blob, size_t bytes) {
+    const char *at = blob;
+    const size_t wanted = saved_bytes(row, count);
+    if (bytes != wanted)
+        return pbd_error(PBD_BAD_INPUT, "%s: the saved state has %zu bytes, not %zu", method, bytes, wanted);
+    for (size_t k = 0; k < count; k++) {
+        const size_t own = row[k].count * row[k].size;
+        if (!(row[k].flags & DEVICE_IS_SAVED) || own == 0) continue;
+        if (row[k].flags & DEVICE_ON_HOST)
+            memcpy(row[k].at, at, own);
+        else
+            PBD_TRY(pbd_upload(exec, *row[k].at, at, own));
+        at += own;
+    }
+    return pbd_ok();
+}
+
+pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
+                            const size_t *column, const uint32_t *number, double *out) {
+    pbd_arena a PBD_ARENA;
+    real *rows = pbd_new(&a, real, stride * n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(exec, rows, device, stride * n * sizeof *rows));
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < width; d++)
+            out[width * (number ? number[i] : i) + d] = (double)rows[stride * i + (column ? column[d] : d)];
+    return pbd_ok();
+}
+
 pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
                               double *out) {
     const size_t count = width * blocks;
-    real *block = malloc((count + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for the sums of %zu blocks", blocks);
-    const pbd_status status = pbd_download(exec, block, device, count * sizeof *block);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
+    pbd_arena a PBD_ARENA;
+    real *block = pbd_new(&a, real, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(exec, block, device, count * sizeof *block));
+    for (size_t i = 0; i < count; i++) {
         const double x = (double)block[i];
         double *to = &out[i % width];
         *to = i % width >= largest ? *to + x : x > *to || isnan(x) ? x : *to;
     }
-    free(block);
-    return status;
+    return pbd_ok();
 }

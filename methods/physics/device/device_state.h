@@ -1,12 +1,24 @@
-/* What a method has on the device, for the host: parts that are saved and loaded one after another, and what is summed
- * up block by block. Buffers are the caller's. */
+/* The arrays of a method's state, each declared once, and what is done with all of them: allocate, free, save, load.
+ *
+ *     static size_t arrays_of(const grains *s, device_array *row) {
+ *         const size_t n = s->particles;
+ *         const device_array rows[] = {
+ *             DEVICE_SAVED(s->x, 4 * n), DEVICE_SAVED(s->v, 4 * n), DEVICE_ARRAY(s->radius, n),
+ *             DEVICE_ARRAY(s->later, s->forces_end > 0 ? 4 * n : 0), HOST_SAVED(s->time)};
+ *         return DEVICE_ROWS(row, rows);
+ *     }
+ *
+ * Also: rows of particles for reading, and what is summed up block by block. Buffers are the caller's. */
 #ifndef PBD_DEVICE_STATE_H
 #define PBD_DEVICE_STATE_H
+
+#include <string.h>
 
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
 
-PBD_PRECISE(device_parts_bytes, device_parts_save, device_parts_load, device_blocks_take)
+PBD_PRECISE(device_parts_bytes, device_parts_save, device_parts_load, device_blocks_take, device_arrays_allocate,
+            device_arrays_free, device_arrays_save, device_arrays_load, device_rows_read)
 
 typedef struct device_part {
     void *device;
@@ -18,6 +30,41 @@ size_t device_parts_bytes(const device_part *part, size_t count);
 /* To `blob`, and from it: device_parts_bytes of it, in the order of the parts. */
 pbd_status device_parts_save(pbd_exec *exec, const device_part *part, size_t count, void *blob);
 pbd_status device_parts_load(pbd_exec *exec, const device_part *part, size_t count, const void *blob);
+
+enum { DEVICE_MOST_ARRAYS = 64 };
+enum { DEVICE_IS_SAVED = 1, DEVICE_ON_HOST = 2 };
+
+typedef struct device_array {
+    void **at;          /* the state's member: a pointer to device memory, or a value of the host's */
+    size_t count, size; /* elements, and bytes of one. count 0: it is not there, and stays NULL */
+    unsigned flags;
+} device_array;
+
+#define DEVICE_ROW(member, count, size, flags) \
+    { (void **)(uintptr_t) & (member), count, size, flags }
+/* member: a pointer. SAVED: part of what a step starts from. */
+#define DEVICE_ARRAY(member, count) DEVICE_ROW(member, count, sizeof *(member), 0)
+#define DEVICE_SAVED(member, count) DEVICE_ROW(member, count, sizeof *(member), DEVICE_IS_SAVED)
+/* member: a value, not a pointer. */
+#define HOST_SAVED(member) DEVICE_ROW(member, 1, sizeof(member), DEVICE_IS_SAVED | DEVICE_ON_HOST)
+/* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; its length. */
+#define DEVICE_ROWS(out, rows) (memcpy(out, rows, sizeof(rows)), sizeof(rows) / sizeof *(rows))
+
+/* Zeroed. After a failure the caller frees all. */
+pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count);
+/* And sets them to NULL. */
+void device_arrays_free(pbd_exec *exec, const device_array *row, size_t count);
+
+/* A method's `save` and `load`: what is marked as saved, in the order of the table. blob NULL: only *bytes.
+ * PBD_BAD_INPUT for a blob of another size. */
+pbd_status device_arrays_save(pbd_exec *exec, const device_array *row, size_t count, void *blob, size_t *bytes);
+pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t count, const char *method,
+                              const void *blob, size_t bytes);
+
+/* Of each of n rows of `stride` numbers at `device`, `width` numbers from the columns `column` (NULL: the first), as
+ * doubles to row number[i] of out (NULL: i). Waits. */
+pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
+                            const size_t *column, const uint32_t *number, double *out);
 
 /* Takes `width` numbers of each block, which a kernel has left at `device`, into out: the first `largest` of them are
  * the largest of all and of what is there already (a NaN wins), the others are added to it, in the order of blocks.
