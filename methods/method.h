@@ -400,7 +400,8 @@ typedef struct pbd_method {
     unsigned needs;
     unsigned takes;          /* PBD_TAKES_* */
     const pbd_param *params; /* ends with a NULL name */
-    /* Builds the solver's state from a scene (which it does not keep). May record (fitted stiffnesses...). */
+    /* Builds the solver's state from a scene (which it does not keep). May record (fitted stiffnesses...). Sets *state
+     * as soon as `destroy` can free it: it is destroyed also after an error. Called by pbd_method_create. */
     pbd_status (*create)(const pbd_scene *, const pbd_values *, pbd_exec *, pbd_recorder *, void **state);
     unsigned backends, precisions;              /* masks: what it can run on */
     pbd_status (*step)(void *state, double dt); /* advances exactly dt seconds; NULL for static methods */
@@ -412,6 +413,18 @@ typedef struct pbd_method {
     pbd_status (*load)(void *state, const void *blob, size_t bytes);
     void (*destroy)(void *state); /* NULL-safe */
 } pbd_method;
+
+/* method->create. After an error *state is NULL, and what was built is destroyed. */
+static inline pbd_status pbd_method_create(const pbd_method *method, const pbd_scene *scene, const pbd_values *values,
+                                           pbd_exec *exec, pbd_recorder *recorder, void **state) {
+    *state = NULL;
+    const pbd_status status = method->create(scene, values, exec, recorder, state);
+    if (status.code != PBD_OK && *state) {
+        method->destroy(*state);
+        *state = NULL;
+    }
+    return status;
+}
 
 #ifdef __cplusplus
 }

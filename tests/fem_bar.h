@@ -36,7 +36,7 @@ UNUSED static void bar_make(bar *b, const char *words) {
 UNUSED static void bar_open(bar *b) {
     check_ok(pbd_exec_create(PBD_CPU, 1, &b->s.exec));
     b->s.recorder = pbd_recorder_create(&b->s.result, NULL);
-    check_ok(b->s.method->create(&b->scene, &b->s.values, b->s.exec, b->s.recorder, &b->s.state));
+    check_ok(pbd_method_create(b->s.method, &b->scene, &b->s.values, b->s.exec, b->s.recorder, &b->s.state));
 }
 
 UNUSED static void bar_close(bar *b) {

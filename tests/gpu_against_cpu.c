@@ -95,7 +95,7 @@ static double step_of(const pbd_values *values) {
 static pbd_status go(int steps, const pbd_method *method, const pbd_scene *scene, const pbd_values *values,
                      pbd_exec *exec, pbd_recorder *recorder, void **state, answer *out) {
     PBD_TRY(pbd_check_scene(scene, method));
-    PBD_TRY(method->create(scene, values, exec, recorder, state));
+    PBD_TRY(pbd_method_create(method, scene, values, exec, recorder, state));
     for (int i = 0; i < steps; i++) PBD_TRY(method->step(*state, step_of(values)));
     static const pbd_field fields[FIELDS] = {PBD_POSITIONS, PBD_VELOCITIES};
     const size_t n = 3 * scene->particles.count;

@@ -73,7 +73,7 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     unsetenv("PBDBENCH_SMALL_LAUNCH");
     PBD_TRY(opened);
     s->recorder = pbd_recorder_create(&s->result, NULL);
-    return s->method->create(scene, &s->values, s->exec, s->recorder, &s->state);
+    return pbd_method_create(s->method, scene, &s->values, s->exec, s->recorder, &s->state);
 }
 
 UNUSED static pbd_status try_open(solver *s, const char *method, pbd_precision precision, int threads,

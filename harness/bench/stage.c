@@ -42,7 +42,7 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
     PBD_TRY(pbd_case_build(cell->c, &cell->case_values, &out->scene));
     PBD_TRY(pbd_check_scene(&out->scene, m));
-    PBD_TRY(m->create(&out->scene, &cell->method_values, out->exec, out->recorder, &out->state));
+    PBD_TRY(pbd_method_create(m, &out->scene, &cell->method_values, out->exec, out->recorder, &out->state));
     return find_dt(out);
 }
 

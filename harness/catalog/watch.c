@@ -32,7 +32,7 @@ static pbd_status create(pbd_precision precision, const pbd_scene *scene, const 
     if (!s) return pbd_error(PBD_FAILED, "out of memory for a solver");
     s->method = watched.method[precision];
     enter(CREATE);
-    pbd_status status = leave(s->method->create(scene, values, exec, recorder, &s->state));
+    pbd_status status = leave(pbd_method_create(s->method, scene, values, exec, recorder, &s->state));
     if (status.code == PBD_OK)
         *state = s;
     else

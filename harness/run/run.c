@@ -250,7 +250,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
     pbd_recorder_enter(recorder, "create");
-    status = m->create(scene, &cell->method_values, exec, recorder, state);
+    status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
     drive_context context = {.scene = scene,
                              .method = m,

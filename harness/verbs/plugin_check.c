@@ -77,7 +77,7 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
 
 static pbd_status create(solver *s, int backend, int threads) {
     PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
-    pbd_status status = s->method->create(&s->scene, &s->values, s->exec, s->recorder, &s->state);
+    pbd_status status = pbd_method_create(s->method, &s->scene, &s->values, s->exec, s->recorder, &s->state);
     if (status.code == PBD_BAD_INPUT) return pbd_error(PBD_FAILED, "refuses its own defaults: %.300s", status.text);
     if (status.code == PBD_OK && !s->state) return pbd_error(PBD_FAILED, "create returns OK without a state");
     return status;
