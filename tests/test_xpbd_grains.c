@@ -469,7 +469,7 @@ static void test_bad_scenes(void **unused) {
     refuse(&scene, PBD_BAD_INPUT, "particle 2 is at");
     scene.particles.positions[7] = 0;
     scene.particles.masses[3] = 0;
-    refuse(&scene, PBD_BAD_INPUT, "particle 3 weighs 0");
+    refuse(&scene, PBD_BAD_INPUT, "particle 3 has the mass 0");
     scene.particles.masses[3] = 1;
     scene.colliders.item[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     scene.colliders.count = 1;

@@ -2,47 +2,52 @@
  * XPBD in Figure 13. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "harness/exec/arena.h"
+#include "methods/params.h"
+#include "methods/physics/device/device_state.h"
+#include "methods/physics/device/phase.h"
+#include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/space/rest_neighbours.h"
 #include "methods/physics/surface/colliders.h"
 #include "methods/xpbd_grains/xpbd_grains_kernels.h"
 
-static const char *const solvers[] = {"jacobi", "coloured_gs", NULL};
-static const char *const averages[] = {"particle", "pair", NULL};
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                                 \
+    REAL(grain_radius, "", "0.5", 0.05, 5, 0, "of every grain, in spacings")                                          \
+    REAL(grain_friction, "", "-1", -1, 100, 0,                                                                        \
+         "Coulomb's coefficient between grains; -1: tan(friction_angle) of the scene's sand, or its contact's "       \
+         "friction")                                                                                                  \
+    CHOICE(solver, "jacobi", (jacobi, coloured_gs), "order of projection")                                            \
+    CHOICE(                                                                                                           \
+        averaging, "particle", (particle, pair),                                                                      \
+        "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which conserves " \
+        "momentum")                                                                                                   \
+    REAL(relaxation, "", "1", 0, 2, PBD_OPEN_MIN, "solver=jacobi: times the average")                                 \
+    INTEGER(iterations, "10", 1, 100000, "projections of every pair in a substep")                                    \
+    INTEGER(stabilisation, "0", 0, 1000,                                                                              \
+            "earlier projections of overlaps from before the substep: these separate without gaining speed")          \
+    INTEGER(start_sweeps, "0", 0, 100000,                                                                             \
+            "projections of overlaps before the first step: grains separate and are at rest")                         \
+    INTEGER(substeps, "1", 1, 100000, "of a step")                                                                    \
+    REAL(dt, "s", "0.001", 0, 1e3, PBD_OPEN_MIN, "time step")                                                         \
+    REAL(compliance, "m/N", "0", 0, 1e9, 0, "of a contact along its normal")                                          \
+    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")                                 \
+    REAL(sleep, "m/s", "0", 0, 1e6, 0, "slower grains do not move; 0: all move")                                      \
+    REAL(margin, "", "0.2", 0.01, 2, 0, "reach of neighbour lists beyond contact, in diameters")
+PBD_SETTINGS(grains_settings, PARAMS)
 
-static const pbd_param params[] = {
-    {"grain_radius", "", PBD_REAL, "0.5", 0.05, 5, 0, NULL, "of every grain, in spacings"},
-    {"grain_friction", "", PBD_REAL, "-1", -1, 100, 0, NULL,
-     "Coulomb's coefficient between grains; -1: tan(friction_angle) of the scene's sand, or its contact's friction"},
-    {"solver", "", PBD_CHOICE, "jacobi", 0, 0, 0, solvers, "order of projection"},
-    {"averaging", "", PBD_CHOICE, "particle", 0, 0, 0, averages,
-     "solver=jacobi: over the contacts of each particle (as published), or one share for a pair, which conserves "
-     "momentum"},
-    {"relaxation", "", PBD_REAL, "1", 0, 2, PBD_OPEN_MIN, NULL, "solver=jacobi: times the average"},
-    {"iterations", "", PBD_INTEGER, "10", 1, 100000, 0, NULL, "projections of every pair in a substep"},
-    {"stabilisation", "", PBD_INTEGER, "0", 0, 1000, 0, NULL,
-     "earlier projections of overlaps from before the substep: these separate without gaining speed"},
-    {"start_sweeps", "", PBD_INTEGER, "0", 0, 100000, 0, NULL,
-     "projections of overlaps before the first step: grains separate and are at rest"},
-    {"substeps", "", PBD_INTEGER, "1", 1, 100000, 0, NULL, "of a step"},
-    {"dt", "s", PBD_REAL, "0.001", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"compliance", "m/N", PBD_REAL, "0", 0, 1e9, 0, NULL, "of a contact along its normal"},
-    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
-    {"sleep", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "slower grains do not move; 0: all move"},
-    {"margin", "", PBD_REAL, "0.2", 0.01, 2, 0, NULL, "reach of neighbour lists beyond contact, in diameters"},
-    {0}};
+static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct grains {
     pbd_exec *exec;
     pbd_recorder *recorder;
+    grains_settings set;
     size_t particles;
-    uint32_t *particle; /* host, by place: index in the scene */
-    bool coloured, pairwise;
-    long iterations, stabilisation, start_sweeps, substeps;
-    double diameter, margin, friction, relaxation, compliance, damping, sleep, time, forces_end;
+    uint32_t *particle;                /* host, by place: index in the scene */
+    double diameter, margin, friction; /* m, m, 1 */
+    double time, forces_end;
     uint64_t steps;
     collider_poses colliders;
     neighbours near;
@@ -57,11 +62,30 @@ typedef struct grains {
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
+static size_t arrays_of(const grains *s, device_array *row) {
+    const size_t n = s->particles;
+    const bool coloured = s->set.solver == solver_coloured_gs;
+    const bool stabilised = s->set.stabilisation > 0 || s->set.start_sweeps > 0;
+    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),
+                                 DEVICE_SAVED(s->v, 4 * n),
+                                 HOST_SAVED(s->time),
+                                 DEVICE_ARRAY(s->p, 4 * n),
+                                 DEVICE_ARRAY(s->next, 4 * n),
+                                 DEVICE_ARRAY(s->a, 4 * n),
+                                 DEVICE_ARRAY(s->spare, stabilised && !coloured ? 4 * n : 0),
+                                 DEVICE_ARRAY(s->later, s->forces_end > 0 ? 4 * n : 0),
+                                 DEVICE_ARRAY(s->radius, n),
+                                 DEVICE_ARRAY(s->seen, 2 * n),
+                                 DEVICE_ARRAY(s->count, s->set.averaging == averaging_pair && !coloured ? n : 0),
+                                 DEVICE_ARRAY(s->pressure, s->pressures)};
+    return DEVICE_ROWS(row, rows);
+}
+
 static void destroy(void *state) {
     grains *s = state;
+    device_array row[DEVICE_MOST_ARRAYS];
     if (!s) return;
-    real *device[] = {s->x, s->v, s->p, s->next, s->a, s->spare, s->later, s->radius, s->count, s->seen, s->pressure};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
+    device_arrays_free(s->exec, row, arrays_of(s, row));
     neighbours_free(&s->near);
     grid_free(&s->colours);
     collider_poses_free(&s->colliders);
@@ -77,15 +101,7 @@ static pbd_status check(const pbd_scene *scene) {
         return pbd_error(PBD_NOT_SUPPORTED,
                          "xpbd_grains is dry sand: it supports flow=drucker_prager, from which it takes the "
                          "friction_angle, and flow=none");
-    for (size_t i = 0; i < scene->particles.count; i++) {
-        const double *x = (scene->particles.start ? scene->particles.start : scene->particles.positions) + 3 * i;
-        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu is at %g %g %g m: must be finite", i, x[0], x[1], x[2]);
-        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "particle %zu weighs %g kg: it must be above 0", i,
-                             scene->particles.masses[i]);
-    }
-    return pbd_ok();
+    return scene_check_particles(scene);
 }
 
 /* A parameter of drucker_prager; 0 without the rule. */
@@ -94,78 +110,43 @@ static double sand_value(const pbd_material *m, const char *parameter) {
     return place < 0 ? 0 : m->flow_value[place];
 }
 
-static double friction_between(const pbd_scene *scene, const pbd_values *values) {
-    const double given = pbd_real(values, "grain_friction"), degree = M_PI / 180;
+static double friction_between(const pbd_scene *scene, double given) {
+    const double degree = M_PI / 180;
     if (given >= 0) return given;
     if (!scene->material->flow) return scene->contact.friction;
     return tan(sand_value(scene->material, "friction_angle") * degree);
 }
 
-static pbd_status take(pbd_exec *exec, size_t count, void *out) {
-    return pbd_alloc(exec, count * sizeof(real), (void **)out);
-}
-
-/* Rows by place: x with the inverse mass, v, accelerations with the forces, and without. */
-static void fill_rows(const grains *s, const pbd_scene *scene, const unsigned char *held, real *rows) {
-    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
-    real *x = rows, *v = rows + 4 * s->particles, *a = v + 4 * s->particles, *later = a + 4 * s->particles;
-    for (size_t i = 0; i < s->particles; i++) {
-        const size_t p = s->particle[i];
-        const double inverse = held[p] ? 0 : 1 / scene->particles.masses[p];
-        x[4 * i + 3] = (real)inverse;
-        for (size_t d = 0; d < 3; d++) {
-            x[4 * i + d] = (real)start[3 * p + d];
-            if (held[p]) continue;
-            if (scene->particles.velocities) v[4 * i + d] = (real)scene->particles.velocities[3 * p + d];
-            later[4 * i + d] = (real)scene->loads.gravity[d];
-            a[4 * i + d] =
-                (real)(scene->loads.gravity[d] + (scene->loads.forces ? scene->loads.forces[3 * p + d] * inverse : 0));
-        }
-    }
-}
-
+/* x with the inverse mass, v, accelerations with the forces and without, radii: by place. */
 static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
-    real *rows = calloc(16 * n + 1, sizeof *rows), *radius = malloc((n + 1) * sizeof *radius);
-    unsigned char *held = calloc(n + 1, 1);
-    pbd_status status = rows && radius && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = 1;
-        for (size_t i = 0; i < n; i++) radius[i] = (real)(0.5 * s->diameter);
-        fill_rows(s, scene, held, rows);
-        status = pbd_upload(s->exec, s->x, rows, bytes);
+    pbd_arena memory PBD_ARENA;
+    real *x = pbd_new(&memory, real, 4 * n), *v = pbd_new(&memory, real, 4 * n), *a = pbd_new(&memory, real, 4 * n),
+         *later = pbd_new(&memory, real, 4 * n), *radius = pbd_new(&memory, real, n);
+    PBD_TRY(pbd_arena_check(&memory));
+    PBD_TRY(scene_rows(scene, s->particle, x, v, NULL));
+    for (size_t i = 0; i < n; i++) {
+        const size_t p = s->particle[i];
+        const double inverse = v[4 * i + 3] > 0 ? 1 / scene->particles.masses[p] : 0;
+        x[4 * i + 3] = (real)inverse;
+        v[4 * i + 3] = 0;
+        radius[i] = (real)(0.5 * s->diameter);
+        for (size_t d = 0; d < 3 && inverse > 0; d++) {
+            const double g = scene->loads.gravity[d];
+            later[4 * i + d] = (real)g;
+            a[4 * i + d] = (real)(g + (scene->loads.forces ? scene->loads.forces[3 * p + d] * inverse : 0));
+        }
     }
-    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->v, rows + 4 * n, bytes);
-    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->a, rows + 8 * n, bytes);
-    if (status.code == PBD_OK && s->later) status = pbd_upload(s->exec, s->later, rows + 12 * n, bytes);
-    if (status.code == PBD_OK) status = pbd_upload(s->exec, s->radius, radius, n * sizeof *radius);
-    free(rows);
-    free(radius);
-    free(held);
-    return status;
-}
-
-static void read_values(grains *s, const pbd_scene *scene, const pbd_values *values) {
-    s->coloured = pbd_choice(values, "solver") == 1;
-    s->pairwise = pbd_choice(values, "averaging") == 1;
-    s->iterations = pbd_integer(values, "iterations");
-    s->stabilisation = pbd_integer(values, "stabilisation");
-    s->start_sweeps = pbd_integer(values, "start_sweeps");
-    s->substeps = pbd_integer(values, "substeps");
-    s->diameter = 2 * pbd_real(values, "grain_radius") * scene->particles.spacing;
-    s->margin = pbd_real(values, "margin") * s->diameter;
-    s->friction = friction_between(scene, values);
-    s->relaxation = pbd_real(values, "relaxation");
-    s->compliance = pbd_real(values, "compliance");
-    s->damping = pbd_real(values, "damping");
-    s->sleep = pbd_real(values, "sleep");
-    s->forces_end = scene->loads.forces_end;
+    PBD_TRY(pbd_upload(s->exec, s->x, x, bytes));
+    PBD_TRY(pbd_upload(s->exec, s->v, v, bytes));
+    PBD_TRY(pbd_upload(s->exec, s->a, a, bytes));
+    if (s->later) PBD_TRY(pbd_upload(s->exec, s->later, later, bytes));
+    return pbd_upload(s->exec, s->radius, radius, n * sizeof *radius);
 }
 
 /* Grains that begin in each other fly apart. */
 static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
-    const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions,
-                 far = s->diameter * (1 - 1e-6);
+    const double *x = scene_start(scene), far = s->diameter * (1 - 1e-6);
     rest_neighbours near = {0};
     size_t overlapping = 0;
     double least = INFINITY; /* of squares */
@@ -187,57 +168,42 @@ static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status fill(grains *s, const pbd_scene *scene, const pbd_values *values) {
-    const size_t n = s->particles;
-    PBD_TRY(check(scene));
-    read_values(s, scene, values);
-    if (s->compliance > 0 && s->stabilisation > 0)
-        return pbd_error(PBD_BAD_INPUT,
-                         "stabilisation=%ld removes the overlap that compliance=%g m/N implies: one of them must be 0",
-                         s->stabilisation, s->compliance);
-    if (s->start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
-    s->particle = malloc((n + 1) * sizeof *s->particle);
-    if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    PBD_TRY(rest_space_order(n, scene->particles.start ? scene->particles.start : scene->particles.positions,
-                             2 * s->diameter, s->particle));
-    real **rows[] = {&s->x, &s->v, &s->p, &s->next, &s->a};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) PBD_TRY(take(s->exec, 4 * n, rows[i]));
-    if ((s->stabilisation > 0 || s->start_sweeps > 0) && !s->coloured) PBD_TRY(take(s->exec, 4 * n, &s->spare));
-    if (s->forces_end > 0) PBD_TRY(take(s->exec, 4 * n, &s->later));
-    PBD_TRY(take(s->exec, n, &s->radius));
-    PBD_TRY(take(s->exec, 2 * n, &s->seen));
-    if (s->pairwise && !s->coloured) PBD_TRY(take(s->exec, n, &s->count));
-    PBD_TRY(fill_particles(s, scene));
-    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
-    PBD_TRY(neighbours_create(&s->near, s->exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
-    if (s->coloured) PBD_TRY(grid_create(&s->colours, s->exec, n, NULL, 2 * (s->diameter + s->margin), false));
-    pbd_count(s->recorder, "particles", n);
-    pbd_metric(s->recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
-    pbd_metric(s->recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
-    if (sand_value(scene->material, "cohesion") > 0)
-        pbd_warning(s->recorder, "no_cohesion", "grains bear no tension: cohesion=%g is not looked at",
-                    sand_value(scene->material, "cohesion"));
-    return pbd_ok();
-}
-
-static pbd_status part_at_start(grains *s);
+static pbd_status separate_at_start(grains *s);
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    grains *s = calloc(1, sizeof *s);
+    const size_t n = scene->particles.count;
+    device_array row[DEVICE_MOST_ARRAYS];
+    grains *s = *state = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_grains");
-    s->exec = exec;
-    s->recorder = recorder;
-    s->particles = scene->particles.count;
-    s->near.grid.exec = s->colours.exec = s->colliders.exec = exec;
-    pbd_status status = fill(s, scene, values);
-    if (status.code == PBD_OK && s->start_sweeps > 0) status = part_at_start(s);
-    if (status.code != PBD_OK)
-        destroy(s);
-    else
-        *state = s;
-    return status;
+    *s = (grains){.exec = exec, .recorder = recorder, .set = grains_settings_read(values), .particles = n};
+    PBD_TRY(check(scene));
+    if (s->set.compliance > 0 && s->set.stabilisation > 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "stabilisation=%ld removes the overlap that compliance=%g m/N implies: one of them must be 0",
+                         s->set.stabilisation, s->set.compliance);
+    s->diameter = 2 * s->set.grain_radius * scene->particles.spacing;
+    s->margin = s->set.margin * s->diameter;
+    s->friction = friction_between(scene, s->set.grain_friction);
+    s->forces_end = scene->loads.forces_end;
+    if (s->set.start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
+    s->particle = malloc((n + 1) * sizeof *s->particle);
+    if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    PBD_TRY(rest_space_order(n, scene_start(scene), 2 * s->diameter, s->particle));
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
+    PBD_TRY(fill_particles(s, scene));
+    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
+    PBD_TRY(neighbours_create(&s->near, exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
+    if (s->set.solver == solver_coloured_gs)
+        PBD_TRY(grid_create(&s->colours, exec, n, NULL, 2 * (s->diameter + s->margin), false));
+    pbd_count(recorder, "particles", n);
+    pbd_metric(recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
+    pbd_metric(recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
+    if (sand_value(scene->material, "cohesion") > 0)
+        pbd_warning(recorder, "no_cohesion", "grains bear no tension: cohesion=%g is ignored",
+                    sand_value(scene->material, "cohesion"));
+    return s->set.start_sweeps > 0 ? separate_at_start(s) : pbd_ok();
 }
 
 /* ---- A substep --------------------------------------------------------------------------------------------------- */
@@ -252,8 +218,8 @@ static grain_args args_of(const grains *s, double dt) {
                         .pressure = s->pressure,
                         .diameter = (real)s->diameter,
                         .friction = (real)s->friction,
-                        .relaxation = (real)s->relaxation,
-                        .compliance = (real)(s->compliance / (dt * dt))};
+                        .relaxation = (real)s->set.relaxation,
+                        .compliance = (real)(s->set.compliance / (dt * dt))};
 }
 
 static pbd_work work_of(const grains *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
@@ -267,13 +233,13 @@ static pbd_status search(grains *s) {
         PBD_TRY(PBD_RUN(s->exec, sort_list, s->particles, work_of(s), &lists));
         pbd_count(s->recorder, "neighbour_searches", 1);
     }
-    if (s->coloured) PBD_TRY(grid_build(&s->colours, s->p, NULL));
-    if (!(s->compliance > 0)) return pbd_ok();
+    if (s->set.solver == solver_coloured_gs) PBD_TRY(grid_build(&s->colours, s->p, NULL));
+    if (!(s->set.compliance > 0)) return pbd_ok();
     if (s->pressures < s->near.capacity) {
         PBD_TRY(pbd_exec_wait(s->exec));
         pbd_free(s->exec, s->pressure);
         s->pressure = NULL;
-        PBD_TRY(take(s->exec, s->near.capacity, &s->pressure));
+        PBD_TRY(pbd_alloc(s->exec, s->near.capacity * sizeof(real), (void **)&s->pressure));
         s->pressures = s->near.capacity;
     }
     const clear_args clear = {s->pressure};
@@ -303,10 +269,8 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
 static pbd_status push_out(grains *s, const real *x, real *p) {
     if (s->colliders.count == 0) return pbd_ok();
     const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
-    pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
-    const pbd_status status = PBD_RUN(s->exec, collide_batch, s->particles, &walls);
-    pbd_phase_end(s->recorder);
-    return status;
+    return PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"),
+                     PBD_RUN(s->exec, collide_batch, s->particles, &walls));
 }
 
 static void swap(real **a, real **b) {
@@ -316,20 +280,19 @@ static void swap(real **a, real **b) {
 }
 
 static pbd_status sweep(grains *s, double dt) {
+    const bool coloured = s->set.solver == solver_coloured_gs;
     const grain_args args = args_of(s, dt);
-    pbd_phase_begin(s->recorder, "contact");
-    const pbd_status status = s->near.entries == 0 ? pbd_ok()
-                              : s->coloured        ? gauss_seidel(s, &args, s->p)
-                                                   : jacobi(s, &args);
-    pbd_phase_end(s->recorder);
-    PBD_TRY(status);
-    if (s->near.entries > 0 && !s->coloured) swap(&s->p, &s->next);
+    if (s->near.entries > 0) {
+        PBD_TRY(PBD_PHASE(s->recorder, "contact", coloured ? gauss_seidel(s, &args, s->p) : jacobi(s, &args)));
+        if (!coloured) swap(&s->p, &s->next);
+    }
     return push_out(s, s->x, s->p);
 }
 
-/* The same of the places before the step, without friction or compliance: in `next` for coloured_gs, between `next` and
- * `spare` for jacobi. Then x and p move by what came of it. */
+/* The same for the positions before the step, without friction or compliance: in `next` for coloured_gs, between `next`
+ * and `spare` for jacobi. Then x and p move by the result. */
 static pbd_status stabilise(grains *s, long sweeps, double dt) {
+    const bool coloured = s->set.solver == solver_coloured_gs;
     if (s->near.entries == 0) return pbd_ok();
     const grain_copy_args copy = {s->x, s->next};
     PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
@@ -339,11 +302,8 @@ static pbd_status stabilise(grains *s, long sweeps, double dt) {
         args.next = s->spare;
         args.pressure = NULL;
         args.friction = 0;
-        pbd_phase_begin(s->recorder, "stabilisation");
-        const pbd_status status = s->coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args);
-        pbd_phase_end(s->recorder);
-        PBD_TRY(status);
-        if (!s->coloured) swap(&s->next, &s->spare);
+        PBD_TRY(PBD_PHASE(s->recorder, "stabilisation", coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args)));
+        if (!coloured) swap(&s->next, &s->spare);
         PBD_TRY(push_out(s, s->next, s->next));
     }
     const grain_shift_args shift = {s->next, s->x, s->p};
@@ -356,80 +316,76 @@ static pbd_status substep(grains *s, double dt) {
     const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
     PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &predict));
-    pbd_phase_begin(s->recorder, "neighbour_search");
-    const pbd_status status = search(s);
-    pbd_phase_end(s->recorder);
-    PBD_TRY(status);
-    if (s->stabilisation > 0) PBD_TRY(stabilise(s, s->stabilisation, dt));
-    for (long i = 0; i < s->iterations; i++) PBD_TRY(sweep(s, dt));
+    PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", search(s)));
+    if (s->set.stabilisation > 0) PBD_TRY(stabilise(s, s->set.stabilisation, dt));
+    for (long i = 0; i < s->set.iterations; i++) PBD_TRY(sweep(s, dt));
     const grain_settle_args settle = {.p = s->p,
                                       .x = s->x,
                                       .v = s->v,
                                       .inverse_dt = (real)(1 / dt),
-                                      .keep = (real)exp(-s->damping * dt),
-                                      .asleep = (real)(s->sleep * dt)};
+                                      .keep = (real)exp(-s->set.damping * dt),
+                                      .asleep = (real)(s->set.sleep * dt)};
     s->time += dt;
     pbd_count(s->recorder, "particle_updates", s->particles);
-    pbd_count(s->recorder, "neighbour_updates", s->near.entries * (uint64_t)s->iterations);
+    pbd_count(s->recorder, "neighbour_updates", s->near.entries * (uint64_t)s->set.iterations);
     return PBD_RUN(s->exec, settle_grains, s->particles, &settle);
 }
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
-/* How deep grains are in each other, m, and how many touch each in the mean. */
-static pbd_status look_at_contacts(grains *s, double dt, double *depth, double *contacts) {
+/* The deepest overlap, m, and the mean number of contacts of a grain. */
+static pbd_status measure_contacts(grains *s, double dt, double *depth, double *contacts) {
     const size_t n = s->particles;
     grain_watch_args args = {args_of(s, dt), s->seen};
     args.pairs.p = s->x;
-    real *seen = malloc((2 * n + 1) * sizeof *seen);
-    if (!seen) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    pbd_status status = PBD_RUN(s->exec, watch_grains, n, work_of(s), &args);
-    if (status.code == PBD_OK) status = pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen);
+    pbd_arena a PBD_ARENA;
+    real *seen = pbd_new(&a, real, 2 * n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(PBD_RUN(s->exec, watch_grains, n, work_of(s), &args));
+    PBD_TRY(pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen));
     *depth = *contacts = 0;
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         *depth = fmax(*depth, (double)seen[2 * i]);
         *contacts += (double)seen[2 * i + 1] / (double)n;
     }
-    free(seen);
-    return status;
+    return pbd_ok();
 }
 
-/* Looked at in steps 1, 2, 4, ... and then every 64th. */
+/* Measured in steps 1, 2, 4, ... and then every 64th. */
 static pbd_status watch(grains *s, double dt) {
     double depth, contacts;
-    PBD_TRY(look_at_contacts(s, dt, &depth, &contacts));
+    PBD_TRY(measure_contacts(s, dt, &depth, &contacts));
     pbd_metric(s->recorder, "deepest_penetration", "m", PBD_ERROR, depth);
     pbd_metric(s->recorder, "contacts_per_grain", "1", PBD_STATE, contacts);
     return pbd_ok();
 }
 
-/* Random points (Poisson disks) overlap as grains that fill as much of space as sand does: they are moved apart before
- * time begins. Lists hold for a few sweeps. */
-static pbd_status part_at_start(grains *s) {
+/* Random points (Poisson disks) overlap where grains fill as much of space as sand does: they are separated before the
+ * first step. Lists hold for a few sweeps. */
+static pbd_status separate_at_start(grains *s) {
     enum { SWEEPS_OF_A_LIST = 4 };
     double depth, contacts;
     PBD_TRY(collider_poses_move(&s->colliders, 0, 1));
-    for (long left = s->start_sweeps; left > 0; left -= SWEEPS_OF_A_LIST) {
+    for (long left = s->set.start_sweeps; left > 0; left -= SWEEPS_OF_A_LIST) {
         const grain_copy_args copy = {s->x, s->p};
         PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
         PBD_TRY(search(s));
         PBD_TRY(stabilise(s, left < SWEEPS_OF_A_LIST ? left : SWEEPS_OF_A_LIST, 1));
     }
-    PBD_TRY(look_at_contacts(s, 1, &depth, &contacts));
+    PBD_TRY(measure_contacts(s, 1, &depth, &contacts));
     pbd_metric(s->recorder, "start_overlap", "1", PBD_ERROR, fmax(depth, 0) / s->diameter);
     if (depth > 0.01 * s->diameter)
-        pbd_warning(
-            s->recorder, "grains_overlap_at_start",
-            "after %ld sweeps grains still lie up to %.3g of a diameter in each other, and will fly apart: more "
-            "start_sweeps, or a smaller grain_radius",
-            s->start_sweeps, depth / s->diameter);
+        pbd_warning(s->recorder, "grains_overlap_at_start",
+                    "after %ld sweeps grains still overlap by up to %.3g of a diameter and will fly apart: use more "
+                    "start_sweeps, or a smaller grain_radius",
+                    s->set.start_sweeps, depth / s->diameter);
     return pbd_ok();
 }
 
 static pbd_status step(void *state, double dt) {
     grains *s = state;
-    const double part = dt / (double)s->substeps;
-    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s, part));
+    const double part = dt / (double)s->set.substeps;
+    for (long i = 0; i < s->set.substeps; i++) PBD_TRY(substep(s, part));
     pbd_count(s->recorder, "steps", 1);
     s->steps++;
     const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
@@ -438,44 +394,23 @@ static pbd_status step(void *state, double dt) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-static pbd_status read_rows(const grains *s, const real *device, double *out) {
-    const size_t n = s->particles;
-    real *rows = malloc((4 * n + 1) * sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", n);
-    const pbd_status status = pbd_download(s->exec, rows, device, 4 * n * sizeof *rows);
-    for (size_t i = 0; i < 3 * n && status.code == PBD_OK; i++)
-        out[3 * s->particle[i / 3] + i % 3] = (double)rows[4 * (i / 3) + i % 3];
-    free(rows);
-    return status;
-}
-
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const grains *s = state;
-    if (field == PBD_POSITIONS) return read_rows(s, s->x, out);
-    if (field == PBD_VELOCITIES) return read_rows(s, s->v, out);
-    return pbd_error(PBD_NOT_SUPPORTED, "xpbd_grains has positions and velocities only");
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
+        return pbd_error(PBD_NOT_SUPPORTED, "xpbd_grains has positions and velocities only");
+    return device_rows_read(s->exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->particle, out);
 }
 
-/* x, v and the time: lists are made from these. */
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const grains *s = state;
-    const size_t rows = 4 * s->particles * sizeof(real);
-    *bytes = 2 * rows + sizeof s->time;
-    if (!blob) return pbd_ok();
-    memcpy((char *)blob + 2 * rows, &s->time, sizeof s->time);
-    PBD_TRY(pbd_download(s->exec, blob, s->x, rows));
-    return pbd_download(s->exec, (char *)blob + rows, s->v, rows);
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     grains *s = state;
-    const size_t rows = 4 * s->particles * sizeof(real);
-    if (bytes != 2 * rows + sizeof s->time)
-        return pbd_error(PBD_BAD_INPUT, "xpbd_grains: the saved state has %zu bytes, not %zu", bytes,
-                         2 * rows + sizeof s->time);
-    memcpy(&s->time, (const char *)blob + 2 * rows, sizeof s->time);
-    PBD_TRY(pbd_upload(s->exec, s->x, blob, rows));
-    return pbd_upload(s->exec, s->v, (const char *)blob + rows, rows);
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_load(s->exec, row, arrays_of(s, row), "xpbd_grains", blob, bytes);
 }
 
 const pbd_method PBD_NAME(xpbd_grains) = {
