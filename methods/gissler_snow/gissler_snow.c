@@ -4,44 +4,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "methods/gissler_snow/gissler_snow_step.h"
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_material.h"
 
-/* ---- Parameters -------------------------------------------------------------------------------------------------- */
-
-static const char *const solves[] = {"split", "together", NULL};
-static const char *const preconditioners[] = {"jacobi", "masses", NULL};
-static const char *const divergences[] = {"uncorrected", "corrected", NULL};
-static const char *const volumes[] = {"summed", "tracked", NULL};
-static const char *const kernel_names[] = {"cubic_spline", "wendland_c2", NULL};
-static const sph_kernel kernels[] = {SPH_CUBIC_SPLINE, SPH_WENDLAND_C2};
-static const char *const plasticities[] = {"semi_implicit", "none", NULL};
-
-static const pbd_param params[] = {
-    {"dt", "s", PBD_REAL, "1e-4", 0, 1e3, PBD_OPEN_MIN, NULL, "time step"},
-    {"solve", "", PBD_CHOICE, "split", 0, 0, 0, solves,
-     "pressure first and then shear, as published, or both at once by Krylov's method"},
-    {"iterations", "", PBD_INTEGER, "200", 1, 100000, 0, NULL, "largest number, of each of the two solvers and pass"},
-    {"tolerance", "", PBD_REAL, "1e-4", 0, 1, PBD_OPEN_MAX, NULL, "residual of each solver over that before"},
-    {"relaxation", "", PBD_REAL, "0.5", 0, 2, PBD_OPEN_MIN, NULL, "omega of the pressure's Jacobi"},
-    {"preconditioner", "", PBD_CHOICE, "jacobi", 0, 0, 0, preconditioners,
-     "of shear: inverse 3 x 3 blocks, or masses alone, which conserve momentum at any tolerance"},
-    {"contact_passes", "", PBD_INTEGER, "4", 1, 100, 0, NULL,
-     "largest number of solves in a step, until contacts do not change"},
-    {"plasticity", "", PBD_CHOICE, "semi_implicit", 0, 0, 0, plasticities, "flow at the end of a step, or never"},
-    {"divergence", "", PBD_CHOICE, "uncorrected", 0, 0, 0, divergences,
-     "of velocity by plain kernels, as published, or by corrected ones as shear and rotation"},
-    {"volume", "", PBD_CHOICE, "summed", 0, 0, 0, volumes,
-     "of particles by the density that SPH sums, as published, or by the whole motion"},
-    {"kernel", "", PBD_CHOICE, "cubic_spline", 0, 0, 0, kernel_names, "smoothing kernel"},
-    {"radius", "", PBD_REAL, "1", 0.5, 10, PBD_OPEN_MIN, NULL, "r of the kernel, whose support is 2r, in spacings"},
-    {"cutoff", "", PBD_REAL, "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
-     "singular values of L^-1 below this times the largest count as 0"},
-    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
-    {0}};
+static const pbd_param params[] = {PBD_ROWS(GISSLER_PARAMS){0}};
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
+
+static size_t arrays_of(const gissler_snow *s, device_array *row) {
+    const size_t n = s->particles;
+    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),
+                                 DEVICE_SAVED(s->v, 4 * n),
+                                 DEVICE_SAVED(s->body, GISSLER_BODY * n),
+                                 HOST_SAVED(s->time),
+                                 HOST_SAVED(s->steps),
+                                 DEVICE_ARRAY(s->load, 4 * n),
+                                 DEVICE_ARRAY(s->rest, n),
+                                 DEVICE_ARRAY(s->volume, n),
+                                 DEVICE_ARRAY(s->correction, 9 * n),
+                                 DEVICE_ARRAY(s->pair, 3 * s->pair_capacity),
+                                 DEVICE_ARRAY(s->tensor, 9 * n),
+                                 DEVICE_ARRAY(s->p, n),
+                                 DEVICE_ARRAY(s->diagonal, n),
+                                 DEVICE_ARRAY(s->square, 2 * n),
+                                 DEVICE_ARRAY(s->inverse, 6 * n),
+                                 DEVICE_ARRAY(s->star, 4 * n),
+                                 DEVICE_ARRAY(s->pressed, 4 * n),
+                                 DEVICE_ARRAY(s->w, 4 * n),
+                                 DEVICE_ARRAY(s->wish, 4 * n),
+                                 DEVICE_ARRAY(s->target, 4 * n),
+                                 DEVICE_ARRAY(s->bound, 4 * n),
+                                 DEVICE_ARRAY(s->note, n),
+                                 DEVICE_ARRAY(s->changed, n),
+                                 DEVICE_ARRAY(s->block, GISSLER_WATCHED * gissler_snow_blocks(s))};
+    size_t count = DEVICE_ROWS(row, rows);
+    for (size_t k = 0; k < KRYLOV_ROWS; k++) row[count++] = (device_array)DEVICE_ARRAY(s->row[k], 4 * n);
+    return count;
+}
+
+static void destroy(void *state) {
+    gissler_snow *s = state;
+    device_array row[DEVICE_MOST_ARRAYS];
+    if (!s) return;
+    device_arrays_free(s->exec, row, arrays_of(s, row));
+    neighbours_free(&s->near);
+    collider_poses_free(&s->colliders);
+    free(s);
+}
 
 static pbd_status check(const pbd_scene *scene) {
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "gissler_snow: the scene has no particles");
@@ -53,188 +65,82 @@ static pbd_status check(const pbd_scene *scene) {
                          scene->material->nu);
     if (scene->material->flow && !pbd_named(scene->material->flow, "snow"))
         return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow supports flow=snow and flow=none only");
-    for (size_t i = 0; i < scene->particles.count; i++)
-        if (!(scene->particles.masses[i] > 0 && isfinite(scene->particles.masses[i])))
-            return pbd_error(PBD_BAD_INPUT, "gissler_snow: particle %zu has the mass %g kg: must be above 0", i,
-                             scene->particles.masses[i]);
-    return pbd_ok();
-}
-
-static void read_values(gissler_snow *s, const pbd_scene *scene, const pbd_values *values) {
-    const double E = scene->material->E, nu = scene->material->nu;
-    s->mu = E / (2 * (1 + nu));
-    s->lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
-    s->spacing = scene->particles.spacing;
-    s->support = 2 * pbd_real(values, "radius") * scene->particles.spacing;
-    s->cutoff = pbd_real(values, "cutoff");
-    s->damping = pbd_real(values, "damping");
-    s->relaxation = pbd_real(values, "relaxation");
-    s->tolerance = pbd_real(values, "tolerance");
-    s->iterations = pbd_integer(values, "iterations");
-    s->passes = pbd_integer(values, "contact_passes");
-    s->solve = pbd_choice(values, "solve");
-    s->preconditioner = pbd_choice(values, "preconditioner");
-    s->flows = scene->material->flow && pbd_choice(values, "plasticity") == 0;
-    s->corrected = pbd_choice(values, "divergence") == 1;
-    s->tracked = pbd_choice(values, "volume") == 1;
-    s->kernel = kernels[pbd_choice(values, "kernel")];
-    s->loaded = scene->loads.forces || scene->contact.radius;
-    s->forces_end = scene->loads.forces ? scene->loads.forces_end : 0;
-    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
-}
-
-static pbd_status allocate(gissler_snow *s) {
-    const size_t n = s->particles;
-    const struct {
-        real **to;
-        size_t each;
-    } part[] = {{&s->x, 4},          {&s->v, 4},       {&s->body, GISSLER_BODY},
-                {&s->load, 4},       {&s->rest, 1},    {&s->volume, 1},
-                {&s->correction, 9}, {&s->tensor, 9},  {&s->p, 1},
-                {&s->diagonal, 1},   {&s->square, 2},  {&s->inverse, 6},
-                {&s->star, 4},       {&s->pressed, 4}, {&s->w, 4},
-                {&s->wish, 4},       {&s->target, 4},  {&s->bound, 4}};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        PBD_TRY(pbd_alloc(s->exec, part[i].each * n * sizeof(real), (void **)part[i].to));
-    for (size_t i = 0; i < KRYLOV_ROWS; i++) PBD_TRY(pbd_alloc(s->exec, 4 * n * sizeof(real), (void **)&s->row[i]));
-    PBD_TRY(pbd_alloc(s->exec, n * sizeof(uint32_t), (void **)&s->note));
-    PBD_TRY(pbd_alloc(s->exec, n * sizeof(uint32_t), (void **)&s->changed));
-    return pbd_alloc(s->exec, GISSLER_WATCHED * gissler_snow_blocks(s) * sizeof(real), (void **)&s->block);
-}
-
-static double volume_of(const pbd_scene *scene, size_t i) {
-    return scene->particles.volumes ? scene->particles.volumes[i]
-           : scene->material->density > 0
-               ? scene->particles.masses[i] / scene->material->density
-               : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
-}
-
-/* Of n particles: x, v, load (rows of four), body, rest, one after the other. */
-static void fill_rows(const pbd_scene *scene, size_t n, real *rows) {
-    real *x = rows, *v = x + 4 * n, *load = v + 4 * n, *body = load + 4 * n, *rest = body + GISSLER_BODY * n;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t d = 0; d < 3; d++) {
-            x[4 * i + d] = (real)scene->particles.positions[3 * i + d];
-            v[4 * i + d] = (real)(scene->particles.velocities ? scene->particles.velocities[3 * i + d] : 0);
-            load[4 * i + d] =
-                (real)(scene->loads.forces ? scene->loads.forces[3 * i + d] / scene->particles.masses[i] : 0);
-            body[GISSLER_BODY * i + d] = 1;
-        }
-        x[4 * i + 3] = (real)scene->particles.masses[i];
-        v[4 * i + 3] = 1;
-        load[4 * i + 3] = (real)(scene->contact.radius ? scene->contact.radius[i] : 0);
-        body[GISSLER_BODY * i + GISSLER_STATE] = (real)flow_first_state(scene->material);
-        body[GISSLER_BODY * i + GISSLER_GROWTH] = 1;
-        rest[i] = (real)volume_of(scene, i);
-    }
-    for (size_t k = 0; k < scene->particles.fixed; k++)
-        for (size_t d = 0; d < 4; d++) v[4 * (size_t)scene->particles.fixed_particle[k] + d] = 0;
+    return scene_check_particles(scene);
 }
 
 static pbd_status place_particles(gissler_snow *s, const pbd_scene *scene) {
-    const size_t n = s->particles, all = 12 + GISSLER_BODY + 1;
-    real *rows = calloc(all * n + 1, sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    fill_rows(scene, n, rows);
-    const struct {
-        real *to;
-        size_t each;
-    } part[] = {{s->x, 4}, {s->v, 4}, {s->load, 4}, {s->body, GISSLER_BODY}, {s->rest, 1}};
-    pbd_status status = pbd_ok();
-    const real *at = rows;
-    for (size_t i = 0; i < sizeof part / sizeof *part && status.code == PBD_OK; at += part[i++].each * n)
-        status = pbd_upload(s->exec, part[i].to, at, part[i].each * n * sizeof *rows);
-    free(rows);
-    return status;
-}
-
-static pbd_status build(gissler_snow *s, const pbd_scene *scene, const pbd_values *values) {
-    read_values(s, scene, values);
-    PBD_TRY(neighbours_create(&s->near, s->exec, s->particles, NULL, s->support, 0));
-    PBD_TRY(allocate(s));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, s->exec, s->recorder));
-    pbd_count(s->recorder, "particles", s->particles);
-    return place_particles(s, scene);
+    const size_t n = s->particles, row = 4 * n * sizeof(real);
+    pbd_arena a PBD_ARENA;
+    real *x = pbd_new(&a, real, 4 * n), *v = pbd_new(&a, real, 4 * n), *load = pbd_new(&a, real, 4 * n),
+         *body = pbd_new(&a, real, GISSLER_BODY * n), *rest = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(scene_rows(scene, NULL, x, v, load));
+    for (size_t i = 0; i < n; i++) {
+        real *own = body + GISSLER_BODY * i;
+        x[4 * i + 3] = (real)scene->particles.masses[i];
+        load[4 * i + 3] = (real)(scene->contact.radius ? scene->contact.radius[i] : 0);
+        own[0] = own[1] = own[2] = own[GISSLER_GROWTH] = 1;
+        own[GISSLER_STATE] = (real)flow_first_state(scene->material);
+        rest[i] = (real)scene_volume(scene, i);
+    }
+    PBD_TRY(pbd_upload(s->exec, s->x, x, row));
+    PBD_TRY(pbd_upload(s->exec, s->v, v, row));
+    PBD_TRY(pbd_upload(s->exec, s->load, load, row));
+    PBD_TRY(pbd_upload(s->exec, s->body, body, GISSLER_BODY * n * sizeof *body));
+    return pbd_upload(s->exec, s->rest, rest, n * sizeof *rest);
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    *state = NULL;
-    PBD_TRY(check(scene));
-    gissler_snow *s = calloc(1, sizeof *s);
+    const double E = scene->material->E, nu = scene->material->nu;
+    const gissler_settings set = gissler_settings_read(values);
+    device_array row[DEVICE_MOST_ARRAYS];
+    gissler_snow *s = *state = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for gissler_snow");
-    s->exec = exec;
-    s->recorder = recorder;
-    s->particles = scene->particles.count;
-    s->material = scene->material[0];
-    const pbd_status status = build(s, scene, values);
-    if (status.code != PBD_OK)
-        gissler_snow_destroy(s);
-    else
-        *state = s;
-    return status;
+    *s = (gissler_snow){.exec = exec,
+                        .recorder = recorder,
+                        .set = set,
+                        .particles = scene->particles.count,
+                        .material = scene->material[0],
+                        .mu = E / (2 * (1 + nu)),
+                        .lambda = E * nu / ((1 + nu) * (1 - 2 * nu)),
+                        .support = 2 * set.radius * scene->particles.spacing,
+                        .flows = scene->material->flow && set.plasticity == plasticity_semi_implicit,
+                        .kernel = set.kernel == kernel_cubic_spline ? SPH_CUBIC_SPLINE : SPH_WENDLAND_C2,
+                        .loaded = scene->loads.forces || scene->contact.radius,
+                        .forces_end = scene->loads.forces ? scene->loads.forces_end : 0};
+    memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
+    PBD_TRY(check(scene));
+    PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, s->support, 0));
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
+    PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
+    pbd_count(recorder, "particles", s->particles);
+    return place_particles(s, scene);
 }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* Entry e of a particle's field is at `entry[e]` of its `stride` numbers. */
-static pbd_status read_rows(const gissler_snow *s, const real *device, size_t stride, const size_t *entry, size_t width,
-                            double *out) {
-    const size_t n = s->particles;
-    real *rows = malloc((stride * n + 1) * sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", n);
-    const pbd_status status = pbd_download(s->exec, rows, device, stride * n * sizeof *rows);
-    for (size_t k = 0; k < width * n && status.code == PBD_OK; k++)
-        out[k] = (double)rows[stride * (k / width) + entry[k % width]];
-    free(rows);
-    return status;
-}
-
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
-    static const size_t three[] = {0, 1, 2}, nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2};
+    static const size_t nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2};
     const gissler_snow *s = state;
-    if (field == PBD_POSITIONS) return read_rows(s, s->x, 4, three, 3, out);
-    if (field == PBD_VELOCITIES) return read_rows(s, s->v, 4, three, 3, out);
-    if (field == PBD_DEFORMATION_GRADIENTS) return read_rows(s, s->body, GISSLER_BODY, nine, 9, out);
+    const size_t n = s->particles;
+    if (field == PBD_POSITIONS) return device_rows_read(s->exec, s->x, n, 4, 3, NULL, NULL, out);
+    if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->v, n, 4, 3, NULL, NULL, out);
+    if (field == PBD_DEFORMATION_GRADIENTS)
+        return device_rows_read(s->exec, s->body, n, GISSLER_BODY, 9, nine, NULL, out);
     return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow has positions, velocities and elastic stretches only");
-}
-
-typedef struct saved_head {
-    double time;
-    uint64_t steps;
-} saved_head;
-
-enum { SAVED_PARTS = 3 };
-
-static size_t saved_bytes(const gissler_snow *s, device_part out[SAVED_PARTS]) {
-    const size_t n = s->particles * sizeof(real);
-    out[0] = (device_part){s->x, 4 * n};
-    out[1] = (device_part){s->v, 4 * n};
-    out[2] = (device_part){s->body, GISSLER_BODY * n};
-    return sizeof(saved_head) + device_parts_bytes(out, SAVED_PARTS);
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     const gissler_snow *s = state;
-    device_part part[SAVED_PARTS];
-    *bytes = saved_bytes(s, part);
-    if (!blob) return pbd_ok();
-    const saved_head head = {s->time, s->steps};
-    memcpy(blob, &head, sizeof head);
-    return device_parts_save(s->exec, part, SAVED_PARTS, (char *)blob + sizeof head);
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     gissler_snow *s = state;
-    device_part part[SAVED_PARTS];
-    const size_t wanted = saved_bytes(s, part);
-    if (bytes != wanted)
-        return pbd_error(PBD_BAD_INPUT, "gissler_snow: the saved state has %zu bytes, not %zu", bytes, wanted);
-    saved_head head;
-    memcpy(&head, blob, sizeof head);
-    s->time = head.time;
-    s->steps = head.steps;
-    return device_parts_load(s->exec, part, SAVED_PARTS, (const char *)blob + sizeof head);
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_load(s->exec, row, arrays_of(s, row), "gissler_snow", blob, bytes);
 }
 
 const pbd_method PBD_NAME(gissler_snow) = {
@@ -252,5 +158,5 @@ const pbd_method PBD_NAME(gissler_snow) = {
     .read = read_field,
     .save = save,
     .load = load,
-    .destroy = gissler_snow_destroy,
+    .destroy = destroy,
 };

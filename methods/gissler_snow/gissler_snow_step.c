@@ -1,26 +1,11 @@
 #include "methods/gissler_snow/gissler_snow_step.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/device/phase.h"
 #include "methods/physics/matter/flow_material.h"
-
-/* ---- State ------------------------------------------------------------------------------------------------------- */
-
-void gissler_snow_destroy(void *state) {
-    gissler_snow *s = state;
-    if (!s) return;
-    void *device[] = {s->x,      s->v,      s->body,     s->load,   s->rest,    s->volume, s->correction, s->pair,
-                      s->tensor, s->p,      s->diagonal, s->square, s->inverse, s->star,   s->pressed,    s->w,
-                      s->wish,   s->target, s->bound,    s->note,   s->changed, s->block};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
-    for (size_t i = 0; i < KRYLOV_ROWS; i++) pbd_free(s->exec, s->row[i]);
-    neighbours_free(&s->near);
-    collider_poses_free(&s->colliders);
-    free(s);
-}
 
 size_t gissler_snow_blocks(const gissler_snow *s) { return (s->particles + GISSLER_BLOCK - 1) / GISSLER_BLOCK; }
 
@@ -37,14 +22,13 @@ static gissler_law law_of(const gissler_snow *s, double dt) {
                        .lambda = (real)s->lambda,
                        .flows = s->flows,
                        .hardens = flow_hardens(&s->material),
-                       .corrected = s->corrected,
+                       .corrected = s->set.divergence == divergence_corrected,
                        .dt = (real)dt,
                        .rule = flow_rule_of(&s->material, dt)};
     return law;
 }
 
-static pbd_status search_phase(gissler_snow *s, double dt) {
-    (void)dt;
+static pbd_status search(gissler_snow *s) {
     PBD_TRY(neighbours_update(&s->near, s->x, NULL));
     if (s->pair && s->near.entries <= s->pair_capacity) return pbd_ok();
     pbd_free(s->exec, s->pair);
@@ -53,8 +37,7 @@ static pbd_status search_phase(gissler_snow *s, double dt) {
     return pbd_alloc(s->exec, 3 * s->pair_capacity * sizeof(real), (void **)&s->pair);
 }
 
-static pbd_status kernel_phase(gissler_snow *s, double dt) {
-    (void)dt;
+static pbd_status find_kernels(gissler_snow *s) {
     const real support = (real)s->support, sigma = sph_kernel_factor(s->kernel, 3, support);
     const gissler_volume_args sizes = {.lists = lists_of(s),
                                        .x = s->x,
@@ -64,9 +47,9 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                        .kernel = s->kernel,
                                        .support = support,
                                        .sigma = sigma,
-                                       .tracked = s->tracked};
-    PBD_TRY(
-        PBD_RUN(s->exec, gissler_volume, s->particles, s->tracked ? (pbd_work){s->particles, 0} : work_of(s), &sizes));
+                                       .tracked = s->set.volume == volume_tracked};
+    PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles,
+                    s->set.volume == volume_tracked ? (pbd_work){s->particles, 0} : work_of(s), &sizes));
     const gissler_pair_args pairs = {.lists = lists_of(s),
                                      .x = s->x,
                                      .volume = s->volume,
@@ -75,23 +58,24 @@ static pbd_status kernel_phase(gissler_snow *s, double dt) {
                                      .kernel = s->kernel,
                                      .support = support,
                                      .sigma = sigma,
-                                     .cutoff = (real)s->cutoff};
+                                     .cutoff = (real)s->set.cutoff};
     return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &pairs);
 }
 
-static pbd_status push_phase(gissler_snow *s, double dt) {
+static pbd_status push(gissler_snow *s, double dt) {
     const bool ended = s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt;
     const gissler_push_args args = {.v = s->v,
                                     .load = s->load,
                                     .out = s->star,
                                     .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
                                     .dt = (real)dt,
-                                    .keep = (real)exp(-s->damping * dt),
+                                    .keep = (real)exp(-s->set.damping * dt),
                                     .loaded = s->loaded && !ended};
     return PBD_RUN(s->exec, gissler_push, s->particles, &args);
 }
 
-/* From what forces alone would give to what colliders and fixed particles leave, in `target`, and how they bind. */
+/* From the velocities `wish` that forces alone would give: those that colliders and fixed particles allow, in `target`,
+ * and how they are bound. */
 static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
     const gissler_bind_args args = {.collider = s->colliders.device,
                                     .colliders = (int)s->colliders.count,
@@ -153,7 +137,7 @@ static pbd_status make_stress(gissler_snow *s, const real *w, bool whole, double
                                       .tensor = s->tensor,
                                       .whole = whole,
                                       .shear = 1,
-                                      .volume = s->solve == SOLVE_TOGETHER};
+                                      .volume = s->set.solve == solve_together};
     return PBD_RUN(s->exec, gissler_stress, s->particles, work_of(s), &args);
 }
 
@@ -177,13 +161,13 @@ static gissler_pressure_args pressure_args(const gissler_snow *s, double dt) {
                                    .tensor = s->tensor,
                                    .square = s->square,
                                    .particles = s->particles,
-                                   .relaxation = (real)s->relaxation};
+                                   .relaxation = (real)s->set.relaxation};
 }
 
-/* Residuals so small against what they are of are rounding. */
+/* A residual below this share of the solution is rounding. */
 static double rounding(void) { return 4 * REAL_EPSILON; }
 
-/* Solves for p; `pressed` is then the velocity that it gives, and w the same with what is bound. */
+/* Solves for p. Afterwards `pressed` is the velocity with that pressure, and w the same with bound parts set. */
 static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     const gissler_pressure_args args = pressure_args(s, dt);
     const gissler_force_args step = force_args(s, s->star, s->w, dt, GISSLER_SET);
@@ -191,7 +175,7 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     double first = 0, sum[2];
     *left = 0;
     PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, work_of(s), &args));
-    for (long k = 0; k <= s->iterations; k++) {
+    for (long k = 0; k <= s->set.iterations; k++) {
         PBD_TRY(run_force(s, &step));
         PBD_TRY(PBD_RUN(s->exec, gissler_pressure_improve, s->particles, work_of(s), &args));
         PBD_TRY(PBD_RUN(s->exec, gissler_sums, gissler_snow_blocks(s), &sums));
@@ -200,7 +184,7 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
         const double error = sqrt(sum[0]), size = sqrt(sum[1]);
         if (k == 0) first = error;
         *left = first > 0 ? error / first : 0;
-        if (!(error > s->tolerance * first) || error <= rounding() * size) break;
+        if (!(error > s->set.tolerance * first) || error <= rounding() * size) break;
     }
     const gissler_force_args all = force_args(s, s->star, s->pressed, dt, GISSLER_ALL);
     PBD_TRY(run_force(s, &all));
@@ -218,7 +202,7 @@ static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {
 
 static pbd_status precondition(gissler_snow *s, const real *in, real *out) {
     const gissler_precondition_args args = {.in = in, .inverse = s->inverse, .bound = s->bound, .out = out};
-    if (s->preconditioner == PRECONDITION_MASSES) return combine(s, out, 1, in, 0, NULL, 0, NULL);
+    if (s->set.preconditioner == preconditioner_masses) return combine(s, out, 1, in, 0, NULL, 0, NULL);
     return PBD_RUN(s->exec, gissler_precondition, s->particles, &args);
 }
 
@@ -231,12 +215,12 @@ static pbd_status make_preconditioner(gissler_snow *s, double dt) {
                                         .volume = s->volume,
                                         .inverse = s->inverse,
                                         .shear = 1,
-                                        .pressure = s->solve == SOLVE_TOGETHER};
-    if (s->preconditioner == PRECONDITION_MASSES) return pbd_ok();
+                                        .pressure = s->set.solve == solve_together};
+    if (s->set.preconditioner == preconditioner_masses) return pbd_ok();
     return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
 }
 
-/* What is left of w = base + dt a(w), in row R; its size, and that of w. */
+/* The residual of w = base + dt a(w) in row R; its norm, and that of w. */
 static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, double *size, double *of) {
     double sum[2];
     PBD_TRY(make_stress(s, s->w, true, dt));
@@ -252,10 +236,10 @@ static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, 
 
 typedef struct krylov {
     double rho, alpha, omega, size; /* size: of the residual */
-    bool stuck;                     /* a product that it divides by is 0 */
+    bool stuck;                     /* breakdown: a divisor is 0 */
 } krylov;
 
-/* One iteration; w takes what it finds. */
+/* One iteration; updates w. */
 static pbd_status krylov_step(gissler_snow *s, krylov *k, double dt) {
     real *r = s->row[ROW_R], *shadow = s->row[ROW_SHADOW], *p = s->row[ROW_P], *ap = s->row[ROW_AP];
     real *sr = s->row[ROW_S], *y = s->row[ROW_Y], *t = s->row[ROW_T];
@@ -286,22 +270,22 @@ static pbd_status krylov_step(gissler_snow *s, krylov *k, double dt) {
     return pbd_ok();
 }
 
-/* Solves w = base + dt a(w) for w where it is free, from what is there. */
+/* Solves w = base + dt a(w) for the free part of w, with w as the first guess. */
 static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, double *left) {
     double first, of;
     *left = 0;
     PBD_TRY(krylov_residual(s, base, dt, &first, &of));
-    if (!isfinite(first)) return pbd_ok(); /* the end of the step says so */
+    if (!isfinite(first)) return pbd_ok(); /* reported at the end of the step */
     if (!(first > rounding() * of)) return pbd_ok();
     PBD_TRY(make_preconditioner(s, dt));
     PBD_TRY(combine(s, s->row[ROW_SHADOW], 1, s->row[ROW_R], 0, NULL, 0, NULL));
     PBD_TRY(combine(s, s->row[ROW_P], 0, s->row[ROW_R], 0, NULL, 0, NULL));
     PBD_TRY(combine(s, s->row[ROW_AP], 0, s->row[ROW_R], 0, NULL, 0, NULL));
     krylov k = {.rho = 1, .alpha = 1, .omega = 1, .size = first};
-    for (long i = 0; i < s->iterations && !k.stuck; i++) {
+    for (long i = 0; i < s->set.iterations && !k.stuck; i++) {
         PBD_TRY(krylov_step(s, &k, dt));
         s->krylov++;
-        if (!(k.size > s->tolerance * first) || k.size <= rounding() * of) break;
+        if (!(k.size > s->set.tolerance * first) || k.size <= rounding() * of) break;
     }
     *left = k.size / first;
     return pbd_ok();
@@ -309,7 +293,7 @@ static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, doub
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
-/* Numbers of all: the largest v^2; how many are deficient, alone, bound anew. */
+/* Over all particles: the largest v^2; how many are deficient, alone, bound differently than before. */
 static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
     const size_t blocks = gissler_snow_blocks(s);
     const gissler_watch_args args = {.v = s->target,
@@ -323,45 +307,37 @@ static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
     return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
 }
 
-/* Solves once, with what is bound bound as it is; then asks colliders again. */
+/* Solves once with the present bounds, then updates these from the colliders. */
 static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_WATCHED]) {
-    const bool split = s->solve == SOLVE_SPLIT;
+    const bool split = s->set.solve == solve_split;
     left[0] = 0;
-    pbd_phase_begin(s->recorder, "pressure");
-    pbd_status status = split ? solve_pressure(s, dt, &left[0]) : combine(s, s->w, 1, s->target, 0, NULL, 0, NULL);
-    pbd_phase_end(s->recorder);
-    PBD_TRY(status);
+    PBD_TRY(PBD_PHASE(s->recorder, "pressure",
+                      split ? solve_pressure(s, dt, &left[0]) : combine(s, s->w, 1, s->target, 0, NULL, 0, NULL)));
     const real *base = split ? s->pressed : s->star;
-    pbd_phase_begin(s->recorder, "shear");
-    status = solve_shear(s, base, dt, &left[1]);
-    pbd_phase_end(s->recorder);
-    PBD_TRY(status);
+    PBD_TRY(PBD_PHASE(s->recorder, "shear", solve_shear(s, base, dt, &left[1])));
     PBD_TRY(make_stress(s, s->w, true, dt));
     gissler_force_args reaction = force_args(s, base, s->wish, dt, GISSLER_REACTION);
     reaction.target = s->w;
     PBD_TRY(run_force(s, &reaction));
-    pbd_phase_begin(s->recorder, collider_poses_phase(&s->colliders, "colliders"));
-    status = bind(s, s->wish, dt);
-    pbd_phase_end(s->recorder);
-    PBD_TRY(status);
+    PBD_TRY(PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"), bind(s, s->wish, dt)));
     return watch(s, seen);
 }
 
 static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WATCHED]) {
     double left[2] = {0, 0};
-    for (long pass = 0; pass < s->passes; pass++) {
+    for (long pass = 0; pass < s->set.contact_passes; pass++) {
         PBD_TRY(solve_pass(s, dt, left, seen));
         pbd_count(s->recorder, "solves", 1);
         if (!isfinite(seen[0]) || seen[3] == 0) break;
     }
     s->worst_pressure = fmax(s->worst_pressure, left[0]);
     s->worst_shear = fmax(s->worst_shear, left[1]);
-    s->unsolved += left[0] > s->tolerance || left[1] > s->tolerance;
+    s->unsolved += left[0] > s->set.tolerance || left[1] > s->set.tolerance;
     s->unsettled += seen[3] > 0;
     return pbd_ok();
 }
 
-static pbd_status advance_phase(gissler_snow *s, double dt) {
+static pbd_status advance(gissler_snow *s, double dt) {
     const gissler_advance_args args = {
         .lists = lists_of(s), .law = law_of(s, dt), .w = s->target, .correction = s->correction, .body = s->body};
     PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, work_of(s), &args));
@@ -375,7 +351,7 @@ static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED])
         pbd_warning(s->recorder, "solver_residual",
                     "a solver reached %.3g (pressure) or %.3g (shear) of its residual after %ld iterations, where %g "
                     "is required: use more iterations or a smaller dt",
-                    s->worst_pressure, s->worst_shear, s->iterations, s->tolerance);
+                    s->worst_pressure, s->worst_shear, s->set.iterations, s->set.tolerance);
 }
 
 static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
@@ -399,23 +375,16 @@ static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_W
     return pbd_ok();
 }
 
-static pbd_status phase(gissler_snow *s, const char *name, pbd_status (*work)(gissler_snow *, double), double dt) {
-    pbd_phase_begin(s->recorder, name);
-    const pbd_status status = work(s, dt);
-    pbd_phase_end(s->recorder);
-    return status;
-}
-
 pbd_status gissler_snow_step(void *state, double dt) {
     gissler_snow *s = state;
     double seen[GISSLER_WATCHED] = {0};
-    PBD_TRY(phase(s, "neighbour_search", search_phase, dt));
-    PBD_TRY(phase(s, "kernels", kernel_phase, dt));
-    PBD_TRY(phase(s, "state_update", push_phase, dt));
+    PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", search(s)));
+    PBD_TRY(PBD_PHASE(s->recorder, "kernels", find_kernels(s)));
+    PBD_TRY(PBD_PHASE(s->recorder, "state_update", push(s, dt)));
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
     PBD_TRY(bind(s, s->star, dt));
     PBD_TRY(solve_step(s, dt, seen));
-    PBD_TRY(phase(s, "state_update", advance_phase, dt));
+    PBD_TRY(PBD_PHASE(s->recorder, "state_update", advance(s, dt)));
     s->time += dt;
     s->steps++;
     return report(s, dt, seen);
