@@ -531,7 +531,7 @@ static void test_bad_scenes(void **unused) {
     refuse(&scene, PBD_BAD_INPUT, "particle 5 stands for a volume of 0");
     scene.particles.volumes[5] = 1e-3;
     scene.particles.masses[1] = -1;
-    refuse(&scene, PBD_BAD_INPUT, "particle 1 weighs -1");
+    refuse(&scene, PBD_BAD_INPUT, "particle 1 has the mass -1");
     scene.particles.masses[1] = 1;
     scene.colliders.item[0] = (pbd_collider){.shape = PBD_SPHERE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     scene.colliders.count = 1;

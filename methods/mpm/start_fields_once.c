@@ -1,20 +1,11 @@
 #include "methods/mpm/start_fields.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "methods/physics/space/rest_neighbours.h"
 
 #define REAL double
 #include "methods/physics/math/svd3.h"
 
-void start_fields_free(start_fields *f) {
-    free(f->stretch);
-    free(f->velocity);
-    *f = (start_fields){0};
-}
-
-/* The inverse on what m spans, zero elsewhere. */
+/* The inverse on the range of m, zero on its complement. */
 static mat3 pseudo_inverse(mat3 m) {
     const svd3 parts = mat3_svd(m);
     const double least = 1e-6 * parts.s.x;
@@ -25,7 +16,7 @@ static mat3 pseudo_inverse(mat3 m) {
 
 static vec3 row_of(const double *rows, size_t i) { return vec3_make(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]); }
 
-/* The matrix that best takes differences of `from` to differences of `to` about particle i. */
+/* The matrix that, by least squares, maps differences of `from` to differences of `to` about particle i. */
 static mat3 gradient_at(const rest_neighbours *near, size_t i, const double *from, const double *to) {
     const vec3 none = vec3_make(0, 0, 0);
     mat3 moment = {none, none, none}, across = moment;
@@ -46,34 +37,21 @@ static void put(mat3 m, double *out) {
     }
 }
 
-static pbd_status fill(const pbd_scene *scene, const rest_neighbours *near, start_fields *out) {
-    const size_t n = scene->particles.count;
-    double *moved = calloc(3 * n + 1, sizeof *moved);
-    if (scene->particles.start) out->stretch = malloc((9 * n + 1) * sizeof *out->stretch);
-    if (scene->particles.velocities) out->velocity = malloc((9 * n + 1) * sizeof *out->velocity);
-    const bool fine =
-        moved && (!scene->particles.start || out->stretch) && (!scene->particles.velocities || out->velocity);
-    for (size_t i = 0; i < 3 * n && fine && scene->particles.start; i++)
-        moved[i] = scene->particles.start[i] - scene->particles.positions[i];
-    for (size_t i = 0; i < n && fine; i++) {
-        const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
-        if (out->stretch)
-            put(mat3_add(mat3_identity(), gradient_at(near, i, scene->particles.positions, moved)),
-                out->stretch + 9 * i);
-        if (out->velocity) put(gradient_at(near, i, start, scene->particles.velocities), out->velocity + 9 * i);
-    }
-    free(moved);
-    return fine ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the start of %zu particles", n);
-}
-
-pbd_status start_fields_make(const pbd_scene *scene, double radius, start_fields *out) {
+pbd_status start_fields_make(const pbd_scene *scene, double radius, pbd_arena *arena, start_fields *out) {
+    const pbd_particles *p = &scene->particles;
+    rest_neighbours near PBD_CLEANUP(rest_neighbours_free) = {0};
     *out = (start_fields){0};
-    if (!scene->particles.start && !scene->particles.velocities) return pbd_ok();
-    rest_neighbours near = {0};
-    pbd_status status =
-        rest_neighbours_find(scene->particles.count, scene->particles.positions, scene->particles.body, radius, &near);
-    if (status.code == PBD_OK) status = fill(scene, &near, out);
-    rest_neighbours_free(&near);
-    if (status.code != PBD_OK) start_fields_free(out);
-    return status;
+    if (!p->start && !p->velocities) return pbd_ok();
+    double *moved = pbd_new(arena, double, 3 * p->count);
+    if (p->start) out->stretch = pbd_new(arena, double, 9 * p->count);
+    if (p->velocities) out->velocity = pbd_new(arena, double, 9 * p->count);
+    PBD_TRY(pbd_arena_check(arena));
+    PBD_TRY(rest_neighbours_find(p->count, p->positions, p->body, radius, &near));
+    for (size_t i = 0; i < 3 * p->count && p->start; i++) moved[i] = p->start[i] - p->positions[i];
+    for (size_t i = 0; i < p->count; i++) {
+        const double *start = p->start ? p->start : p->positions;
+        if (p->start) put(mat3_add(mat3_identity(), gradient_at(&near, i, p->positions, moved)), out->stretch + 9 * i);
+        if (p->velocities) put(gradient_at(&near, i, start, p->velocities), out->velocity + 9 * i);
+    }
+    return pbd_ok();
 }
