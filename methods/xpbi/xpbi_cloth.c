@@ -3,15 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
 #include "methods/physics/parts/contact.h"
-
-void xpbi_cloth_free(xpbi_cloth *c) {
-    cloth_contact_free(c->contact);
-    cloth_free(c->cloth);
-    scene_part_free(&c->part);
-    scene_part_free(&c->rest);
-    *c = (xpbi_cloth){0};
-}
 
 static double xpbi_largest_radius(const pbd_scene *scene) {
     double most = 0;
@@ -32,7 +25,7 @@ static pbd_status xpbi_cloth_solver(xpbi_cloth *c, pbd_exec *exec) {
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder) {
     const unsigned others = 1u << PBD_CONTINUUM | 1u << PBD_FLUID;
-    *c = (xpbi_cloth){.recorder = recorder, .damping = damping, .walled = scene->colliders.count > 0};
+    *c = (xpbi_cloth){.recorder = recorder, .damping = damping};
     PBD_TRY(scene_part_of(scene, others, &c->rest));
     PBD_TRY(scene_part_of(scene, 1u << PBD_CLOTH, &c->part));
     if (c->rest.scene.particles.count == 0)
@@ -48,67 +41,82 @@ pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double dampi
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
-pbd_status xpbi_cloth_begin(xpbi_cloth *c, const real *x, const real *v, double dt) {
-    if (!c->cloth) return pbd_ok();
-    PBD_TRY(cloth_begin(c->cloth, dt));
-    pbd_phase_begin(c->recorder, "cloth_search");
-    const pbd_status status = cloth_contact_begin(c->contact, x, v, dt);
-    pbd_phase_end(c->recorder);
-    return status;
+static pbd_status begin(void *self, stepper *run) {
+    xpbi_cloth *c = self;
+    PBD_TRY(cloth_begin(c->cloth, run->dt));
+    PBD_PHASE(run->recorder, "cloth_search", cloth_contact_begin(c->contact, run->x, run->v, run->dt));
+    return pbd_ok();
 }
 
-pbd_status xpbi_cloth_meet(xpbi_cloth *c, real *v) {
-    if (!c->cloth) return pbd_ok();
-    pbd_phase_begin(c->recorder, "cloth_contact");
-    const pbd_status status = cloth_contact_iterate(c->contact, v);
-    pbd_phase_end(c->recorder);
-    return status;
+static pbd_status meet(void *self, stepper *run) {
+    xpbi_cloth *c = self;
+    PBD_PHASE(run->recorder, "cloth_contact", cloth_contact_iterate(c->contact, run->v));
+    return pbd_ok();
 }
 
-pbd_status xpbi_cloth_iterate(xpbi_cloth *c, real *v) {
-    if (!c->cloth) return pbd_ok();
-    if (!c->walled) pbd_phase_begin(c->recorder, "cloth");
-    const pbd_status status = cloth_iterate(c->cloth);
-    if (!c->walled) pbd_phase_end(c->recorder);
-    PBD_TRY(status);
-    return xpbi_cloth_meet(c, v);
+/* A cloth that meets colliders has their phase. */
+static pbd_status iterate(void *self, stepper *run) {
+    xpbi_cloth *c = self;
+    if (run->colliders.count > 0)
+        PBD_TRY(cloth_iterate(c->cloth));
+    else
+        PBD_PHASE(run->recorder, "cloth", cloth_iterate(c->cloth));
+    return meet(self, run);
 }
 
-pbd_status xpbi_cloth_end(xpbi_cloth *c) {
-    if (!c->cloth) return pbd_ok();
-    PBD_TRY(cloth_end(c->cloth, c->damping));
+static pbd_status move(void *self, stepper *run) {
+    (void)run;
+    xpbi_cloth *c = self;
+    return cloth_end(c->cloth, c->damping);
+}
+
+static pbd_status record(void *self, stepper *run) {
+    (void)run;
+    xpbi_cloth *c = self;
     PBD_TRY(cloth_record(c->cloth));
     return cloth_contact_record(c->contact);
 }
 
-/* ---- Saving ------------------------------------------------------------------------------------------------------ */
+static size_t arrays_of(const void *self, device_array *row) {
+    return cloth_arrays(((const xpbi_cloth *)self)->cloth, row);
+}
 
-size_t xpbi_cloth_bytes(const xpbi_cloth *c) { return c->cloth ? cloth_bytes(c->cloth) : 0; }
+static void free_cloth(void *self) {
+    xpbi_cloth *c = self;
+    cloth_contact_free(c->contact);
+    cloth_free(c->cloth);
+    scene_part_free(&c->part);
+    scene_part_free(&c->rest);
+    *c = (xpbi_cloth){0};
+}
 
-pbd_status xpbi_cloth_save(const xpbi_cloth *c, void *blob) { return c->cloth ? cloth_save(c->cloth, blob) : pbd_ok(); }
-
-pbd_status xpbi_cloth_load(xpbi_cloth *c, const void *blob) { return c->cloth ? cloth_load(c->cloth, blob) : pbd_ok(); }
+const step_part xpbi_cloth_part = {
+    .begin = begin,
+    .iterate = iterate,
+    .end = meet,
+    .move = move,
+    .record = record,
+    .arrays = arrays_of,
+    .free = free_cloth,
+};
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* Rows of `width` numbers, from one part's order to the scene's. */
-static void xpbi_cloth_place(const scene_part *part, size_t width, const double *rows, double *out) {
-    for (size_t i = 0; i < width * part->scene.particles.count; i++)
-        out[width * part->number[i / width] + i % width] = rows[i];
+static void xpbi_cloth_place(const scene_part *own, size_t width, const double *rows, double *out) {
+    for (size_t i = 0; i < width * own->scene.particles.count; i++)
+        out[width * own->number[i / width] + i % width] = rows[i];
 }
 
 pbd_status xpbi_cloth_read(const xpbi_cloth *c, pbd_field field, const double *rest, double *out) {
     const size_t width = field == PBD_DEFORMATION_GRADIENTS ? 9 : field == PBD_PRESSURES ? 1 : 3;
     const size_t n = c->part.scene.particles.count;
-    double *rows = calloc(width * n + 1, sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles of cloth", n);
-    pbd_status status = pbd_ok();
+    pbd_arena a PBD_ARENA;
+    double *rows = pbd_new(&a, double, width *n);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n && width == 9; i++) rows[9 * i] = rows[9 * i + 4] = rows[9 * i + 8] = 1;
-    if (field == PBD_POSITIONS || field == PBD_VELOCITIES) status = cloth_read(c->cloth, "xpbi", field, rows);
-    if (status.code == PBD_OK) {
-        xpbi_cloth_place(&c->rest, width, rest, out);
-        xpbi_cloth_place(&c->part, width, rows, out);
-    }
-    free(rows);
-    return status;
+    if (field == PBD_POSITIONS || field == PBD_VELOCITIES) PBD_TRY(cloth_read(c->cloth, "xpbi", field, rows));
+    xpbi_cloth_place(&c->rest, width, rest, out);
+    xpbi_cloth_place(&c->part, width, rows, out);
+    return pbd_ok();
 }

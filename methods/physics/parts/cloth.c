@@ -192,6 +192,13 @@ pbd_status cloth_read(const cloth *c, const char *method, pbd_field field, doubl
     return element_solver_read(&c->solver, method, field, out);
 }
 
+size_t cloth_arrays(const cloth *c, device_array *row) {
+    const element_solver *s = &c->solver;
+    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * s->particles), DEVICE_SAVED(s->v, 4 * s->particles),
+                                 HOST_SAVED(s->time)};
+    return DEVICE_ROWS(row, rows);
+}
+
 size_t cloth_bytes(const cloth *c) { return element_solver_bytes(&c->solver); }
 pbd_status cloth_save(const cloth *c, void *blob) { return element_solver_save(&c->solver, blob); }
 pbd_status cloth_load(cloth *c, const void *blob) { return element_solver_load(&c->solver, blob); }

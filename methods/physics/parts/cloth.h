@@ -10,9 +10,10 @@
 
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
+#include "methods/physics/device/device_state.h"
 
 PBD_PRECISE(cloth_create, cloth_free, cloth_begin, cloth_iterate, cloth_end, cloth_record, cloth_rows_of, cloth_read,
-            cloth_bytes, cloth_save, cloth_load)
+            cloth_arrays, cloth_bytes, cloth_save, cloth_load)
 
 typedef struct cloth cloth;
 
@@ -42,6 +43,8 @@ pbd_status cloth_record(cloth *c);
 cloth_rows cloth_rows_of(const cloth *c);
 /* Positions and velocities. */
 pbd_status cloth_read(const cloth *c, const char *method, pbd_field field, double *out);
+/* Those that are saved. */
+size_t cloth_arrays(const cloth *c, device_array *row);
 size_t cloth_bytes(const cloth *c);
 pbd_status cloth_save(const cloth *c, void *blob);
 pbd_status cloth_load(cloth *c, const void *blob);

@@ -97,11 +97,37 @@ static double largest_eigenvalue(int kernel, double reach, double square) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
+static size_t arrays_of(const void *self, device_array *row) {
+    const fluid *f = self;
+    const size_t n = f->rows, walls = f->walls > 0 ? (size_t)(f->walls + 1) * (n + 1) : 0;
+    const device_array rows[] = {HOST_SAVED(f->dt),
+                                 HOST_SAVED(f->began),
+                                 DEVICE_SAVED(f->multiplier, n + 1),
+                                 DEVICE_SAVED(f->allowed, n + 1),
+                                 DEVICE_SAVED(f->exchange, f->mixed ? 3 * n : 0),
+                                 DEVICE_ARRAY(f->matter, n),
+                                 DEVICE_ARRAY(f->p, 4 * (n + 1)),
+                                 DEVICE_ARRAY(f->smooth, 4 * (n + 1)),
+                                 DEVICE_ARRAY(f->distance, walls),
+                                 DEVICE_ARRAY(f->normal, 4 * walls),
+                                 DEVICE_ARRAY(f->corner, f->walls > 0 ? FLUID_CORNER * (n + 1) : 0),
+                                 DEVICE_ARRAY(f->curl, f->settings.vorticity > 0 ? 4 * (n + 1) : 0),
+                                 DEVICE_ARRAY(f->role, n + 1),
+                                 DEVICE_ARRAY(f->gain, n + 1),
+                                 DEVICE_ARRAY(f->change, n + 1),
+                                 DEVICE_ARRAY(f->excess, n + 1),
+                                 DEVICE_ARRAY(f->block, FLUID_WATCHED * (n / FLUID_BLOCK + 1)),
+                                 DEVICE_ARRAY(f->length, n),
+                                 DEVICE_ARRAY(f->kept, NEIGHBOURS_KEPT * n),
+                                 DEVICE_ARRAY(f->slice, n / FLUID_LANES + 2),
+                                 DEVICE_ARRAY(f->list, 0)}; /* grows */
+    return f->liquid > 0 ? DEVICE_ROWS(row, rows) : 0;
+}
+
 void fluid_free(fluid *f) {
-    void *device[] = {f->matter, f->multiplier, f->allowed,  f->exchange, f->p,      f->role, f->gain,
-                      f->change, f->excess,     f->distance, f->corner,   f->smooth, f->curl, f->normal,
-                      f->length, f->kept,       f->slice,    f->list,     f->block};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(f->exec, device[i]);
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(f, row);
+    device_arrays_free(f->exec, row, count);
     grid_free(&f->grid);
     *f = (fluid){0};
 }
@@ -147,36 +173,11 @@ static void measure_lattice(fluid *f, double volume, double weight) {
     f->softening = s->softening * f->weight + s->printed_softening * weight;
 }
 
-static pbd_status allocate(fluid *f, size_t count, size_t size, void *out) {
-    return pbd_alloc(f->exec, count * size, (void **)out);
-}
-
-static pbd_status allocate_rows(fluid *f) {
-    const size_t n = f->rows, slices = n / FLUID_LANES + 1;
-    PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->p));
-    PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->smooth));
-    if (f->walls > 0) {
-        const size_t each = (size_t)(f->walls + 1) * (n + 1);
-        PBD_TRY(allocate(f, each, sizeof(real), &f->distance));
-        PBD_TRY(allocate(f, 4 * each, sizeof(real), &f->normal));
-        PBD_TRY(allocate(f, FLUID_CORNER * (n + 1), sizeof(uint32_t), &f->corner));
-    }
-    if (f->settings.vorticity > 0) PBD_TRY(allocate(f, 4 * (n + 1), sizeof(real), &f->curl));
-    real **one[] = {&f->role, &f->gain, &f->change, &f->excess, &f->multiplier, &f->allowed};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++) PBD_TRY(allocate(f, n + 1, sizeof(real), one[i]));
-    if (f->mixed) PBD_TRY(allocate(f, 3 * n, sizeof(real), &f->exchange));
-    PBD_TRY(allocate(f, FLUID_WATCHED * (n / FLUID_BLOCK + 1), sizeof(real), &f->block));
-    PBD_TRY(allocate(f, n, sizeof(uint32_t), &f->length));
-    PBD_TRY(allocate(f, NEIGHBOURS_KEPT * n, sizeof(uint32_t), &f->kept));
-    return allocate(f, slices + 1, sizeof(uint32_t), &f->slice);
-}
-
 static pbd_status upload_matter(fluid *f, const pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
     uint8_t *matter = pbd_new(&a, uint8_t, f->rows);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < f->rows; i++) matter[i] = (uint8_t)pbd_matter_of(scene, i);
-    PBD_TRY(allocate(f, f->rows, sizeof *f->matter, &f->matter));
     return pbd_upload(f->exec, f->matter, matter, f->rows * sizeof *f->matter);
 }
 
@@ -193,7 +194,9 @@ pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *
     if (f->liquid == 0) return pbd_ok();
     measure_lattice(f, volume, weight);
     if (settings->walls) f->walls = scene->colliders.count < FLUID_WALLS ? (int)scene->colliders.count : FLUID_WALLS;
-    PBD_TRY(allocate_rows(f));
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(f, row);
+    PBD_TRY(device_arrays_allocate(exec, row, count));
     PBD_TRY(upload_matter(f, scene));
     pbd_metric(recorder, "jacobi_eigenvalue", "1", PBD_STATE, f->eigenvalue);
     pbd_count(recorder, "liquid_particles", f->liquid);
@@ -430,68 +433,59 @@ pbd_status fluid_record(fluid *f) {
     return pbd_ok();
 }
 
-static pbd_status read_reals(const fluid *f, const real *device, size_t count, double *out) {
-    real *values = malloc((count + 1) * sizeof *values);
-    if (!values) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", f->rows);
-    const pbd_status status = pbd_download(f->exec, values, device, count * sizeof *values);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) out[i] = (double)values[i];
-    free(values);
-    return status;
-}
-
 pbd_status fluid_read_pressures(const fluid *f, const real *x, const uint32_t *id, double *out) {
+    static const size_t volume = 3;
     const size_t n = f->rows;
+    pbd_arena a PBD_ARENA;
+    double *volumes = pbd_new(&a, double, n);
+    uint32_t *number = id ? pbd_new(&a, uint32_t, n) : NULL;
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) out[i] = 0;
     if (f->liquid == 0 || !(f->dt > 0)) return pbd_ok();
-    PBD_TRY(read_reals(f, f->multiplier, n, out));
-    real *rows = malloc((4 * n + 1) * sizeof *rows);
-    uint32_t *number = malloc((n + 1) * sizeof *number);
-    pbd_status status = rows && number ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) status = pbd_download(f->exec, rows, x, 4 * n * sizeof *rows);
-    if (status.code == PBD_OK && id) status = pbd_download(f->exec, number, id, n * sizeof *number);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
-        out[id ? number[i] : i] *= f->stiffness / ((double)rows[4 * i + 3] * f->dt * f->dt);
-    free(rows);
-    free(number);
-    return status;
+    if (id) PBD_TRY(pbd_download(f->exec, number, id, n * sizeof *number));
+    PBD_TRY(device_rows_read(f->exec, f->multiplier, n, 1, 1, NULL, NULL, out));
+    PBD_TRY(device_rows_read(f->exec, x, n, 4, 1, &volume, number, volumes));
+    for (size_t i = 0; i < n; i++) out[i] *= f->stiffness / (volumes[i] * f->dt * f->dt);
+    return pbd_ok();
 }
 
 pbd_status fluid_read_exchange(const fluid *f, double *out) {
     for (size_t i = 0; i < 3 * f->rows; i++) out[i] = 0;
-    return f->exchange ? read_reals(f, f->exchange, 3 * f->rows, out) : pbd_ok();
+    return f->exchange ? device_rows_read(f->exec, f->exchange, 3 * f->rows, 1, 1, NULL, NULL, out) : pbd_ok();
 }
 
-typedef struct saved_head {
-    double dt;
-    uint64_t began;
-} saved_head;
+/* ---- As a part --------------------------------------------------------------------------------------------------- */
 
-size_t fluid_saved_bytes(const fluid *f) {
-    if (f->liquid == 0) return 0;
-    return sizeof(saved_head) + f->rows * sizeof(real) * (f->exchange ? 5 : 2);
+static pbd_status part_begin(void *self, stepper *run) {
+    return fluid_begin(self, run->id, run->x, run->v, &run->colliders, run->dt);
 }
 
-pbd_status fluid_save(const fluid *f, void *out) {
-    if (f->liquid == 0) return pbd_ok();
-    const saved_head head = {f->dt, f->began};
-    const size_t bytes = f->rows * sizeof(real);
-    char *at = (char *)out + sizeof head;
-    memcpy(out, &head, sizeof head);
-    PBD_TRY(pbd_download(f->exec, at, f->multiplier, bytes));
-    PBD_TRY(pbd_download(f->exec, at + bytes, f->allowed, bytes));
-    return f->exchange ? pbd_download(f->exec, at + 2 * bytes, f->exchange, 3 * bytes) : pbd_ok();
+static pbd_status part_iterate(void *self, stepper *run) {
+    fluid *f = self;
+    for (long k = 0; k < f->settings.passes; k++) PBD_TRY(fluid_iterate(f, run->x, run->v, &run->colliders, run->dt));
+    return pbd_ok();
 }
 
-pbd_status fluid_load(fluid *f, const void *from) {
-    if (f->liquid == 0) return pbd_ok();
-    const size_t bytes = f->rows * sizeof(real);
-    const char *at = (const char *)from + sizeof(saved_head);
-    saved_head head;
-    memcpy(&head, from, sizeof head);
-    f->dt = head.dt;
-    f->began = head.began;
-    f->grid.builds = 0; /* what comes depends on what is saved alone */
-    PBD_TRY(pbd_upload(f->exec, f->multiplier, at, bytes));
-    PBD_TRY(pbd_upload(f->exec, f->allowed, at + bytes, bytes));
-    return f->exchange ? pbd_upload(f->exec, f->exchange, at + 2 * bytes, 3 * bytes) : pbd_ok();
+static pbd_status part_end(void *self, stepper *run) {
+    return fluid_end(self, run->x, run->v, &run->colliders, run->dt);
 }
+
+static pbd_status part_record(void *self, stepper *run) {
+    (void)run;
+    return fluid_record(self);
+}
+
+/* What comes depends on what is saved alone. */
+static void part_loaded(void *self) { ((fluid *)self)->grid.builds = 0; }
+
+static void part_free(void *self) { fluid_free(self); }
+
+const step_part fluid_part = {
+    .begin = part_begin,
+    .iterate = part_iterate,
+    .end = part_end,
+    .record = part_record,
+    .arrays = arrays_of,
+    .loaded = part_loaded,
+    .free = part_free,
+};

@@ -10,11 +10,12 @@
 #ifndef PBD_FLUID_H
 #define PBD_FLUID_H
 
+#include "methods/physics/parts/stepper.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
 PBD_PRECISE(fluid_create, fluid_free, fluid_begin, fluid_iterate, fluid_end, fluid_look, fluid_record,
-            fluid_read_pressures, fluid_read_exchange, fluid_saved_bytes, fluid_save, fluid_load)
+            fluid_read_pressures, fluid_read_exchange, fluid_part)
 
 enum { FLUID_KERNELS = 4 };
 /* In the order of fluid_kernels.h. */
@@ -38,6 +39,7 @@ typedef struct fluid_settings {
     double xsph;      /* c */
     double vorticity; /* m/s */
     bool walls;       /* colliders mirror; else they only push back */
+    long passes;      /* in an iteration, as a part */
 } fluid_settings;
 
 /* What is reported of a state. C is V/V_rest - 1, by the sum of the kernel. */
@@ -94,8 +96,7 @@ pbd_status fluid_record(fluid *f);
 pbd_status fluid_read_pressures(const fluid *f, const real *x, const uint32_t *id, double *out);
 pbd_status fluid_read_exchange(const fluid *f, double *out);
 
-size_t fluid_saved_bytes(const fluid *f);
-pbd_status fluid_save(const fluid *f, void *out);
-pbd_status fluid_load(fluid *f, const void *from);
+/* The same as a part of a solver (stepper.h): it takes the fluid. */
+extern const step_part fluid_part;
 
 #endif

@@ -1,0 +1,85 @@
+#include "methods/physics/parts/stepper.h"
+
+#include <assert.h>
+
+pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
+    *s = (stepper){.exec = exec, .recorder = recorder, .substeps = 1, .iterations = 1};
+    return collider_poses_create(&s->colliders, scene, exec, recorder);
+}
+
+void stepper_add(stepper *s, const step_part *part, void *self) {
+    assert(s->parts < STEPPER_MOST_PARTS);
+    s->of[s->parts].part = part;
+    s->of[s->parts++].self = self;
+}
+
+void stepper_free(stepper *s) {
+    for (size_t k = s->parts; k-- > 0;)
+        if (s->of[k].part->free) s->of[k].part->free(s->of[k].self);
+    if (s->exec) pbd_repeat_free(s->exec, s->repeat);
+    collider_poses_free(&s->colliders);
+    *s = (stepper){0};
+}
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
+#define EACH(s, function)                   \
+    for (size_t k = 0; k < (s)->parts; k++) \
+        if ((s)->of[k].part->function) PBD_TRY((s)->of[k].part->function((s)->of[k].self, s))
+
+static pbd_status watch(stepper *s, bool *stop) { return s->watch ? s->watch(s->watcher, s, stop) : pbd_ok(); }
+
+static pbd_status substep(stepper *s) {
+    bool stop = false;
+    PBD_TRY(collider_poses_move(&s->colliders, s->time, s->dt));
+    EACH(s, begin);
+    s->done = 0;
+    PBD_TRY(watch(s, &stop));
+    while (s->done < s->iterations && !stop) {
+        EACH(s, iterate);
+        s->done++;
+        PBD_TRY(watch(s, &stop));
+    }
+    EACH(s, end);
+    for (size_t k = s->parts; k-- > 0;)
+        if (s->of[k].part->move) PBD_TRY(s->of[k].part->move(s->of[k].self, s));
+    s->time += s->dt;
+    return pbd_ok();
+}
+
+pbd_status stepper_step(stepper *s, double dt) {
+    s->dt = dt / (double)s->substeps;
+    if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
+    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s));
+    if (s->repeats) PBD_TRY(pbd_repeat_end(s->exec));
+    s->steps++;
+    pbd_count(s->recorder, "steps", 1);
+    EACH(s, record);
+    return pbd_ok();
+}
+
+/* ---- Saving and loading ------------------------------------------------------------------------------------------ */
+
+static size_t arrays_of(const stepper *s, device_array *row) {
+    const device_array own[] = {HOST_SAVED(s->time), HOST_SAVED(s->steps)};
+    size_t count = DEVICE_ROWS(row, own);
+    for (size_t k = 0; k < s->parts; k++)
+        if (s->of[k].part->arrays) count += s->of[k].part->arrays(s->of[k].self, row + count);
+    assert(count <= DEVICE_MOST_ARRAYS);
+    return count;
+}
+
+pbd_status stepper_save(const stepper *s, void *blob, size_t *bytes) {
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(s, row);
+    return device_arrays_save(s->exec, row, count, blob, bytes);
+}
+
+pbd_status stepper_load(stepper *s, const char *method, const void *blob, size_t bytes) {
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(s, row);
+    PBD_TRY(device_arrays_load(s->exec, row, count, method, blob, bytes));
+    for (size_t k = 0; k < s->parts; k++)
+        if (s->of[k].part->loaded) s->of[k].part->loaded(s->of[k].self);
+    return pbd_ok();
+}

@@ -1,0 +1,132 @@
+/* The state of xpbi and its parts (yu2024, Algorithm 1). A step is stepper.h's, over the parts in the order in which
+ * xpbi.c lists them:
+ *
+ *     inelastic   sort and neighbours, gradients, loads; the constraints; XSPH; F, the rule's state and positions
+ *     hourglass   springs against what gradients cannot see
+ *     fluid       liquid (parts/fluid.h)
+ *     separation  position correction
+ *     walls       colliders
+ *     cloth       cloth and its contact with particles
+ *
+ * Rows of particles are in the order of the sort; all parts but cloth work on `now`. */
+#ifndef PBD_XPBI_H
+#define PBD_XPBI_H
+
+#include "methods/params.h"
+#include "methods/physics/parts/fluid.h"
+#include "methods/physics/parts/stepper.h"
+#include "methods/xpbi/xpbi_cloth.h"
+#include "methods/xpbi/xpbi_layout.h"
+
+PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_blocks_of, xpbi_slots_of,
+            xpbi_find_rest_density, xpbi_collide_rows, xpbi_inelastic_part, xpbi_hourglass_part, xpbi_separation_part,
+            xpbi_walls_part)
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+#define XPBI_PARAMS(REAL, INTEGER, CHOICE)                                                                       \
+    REAL(dt, "s", "1e-4", 0, 1e3, PBD_OPEN_MIN, "time step")                                                     \
+    INTEGER(iterations, "10", 1, 100000, "of a step; with a tolerance: the largest number")                      \
+    REAL(tolerance, "", "0", 0, 1, PBD_OPEN_MAX,                                                                 \
+         "iterate until |C + alpha~ lambda| is below this times that before the first; 0: all iterations")       \
+    CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of the constraints")                             \
+    CHOICE(colours, "27", (27, 8), "27: of cells of 2r, 8: of cells of 4r (Y-3)")                                \
+    CHOICE(averaging, "relaxation", (relaxation, per_particle),                                                  \
+           "solver=jacobi: one factor for all, or the mean of a particle's moves, which loses momentum")         \
+    REAL(relaxation, "", "0.2", 0, 2, PBD_OPEN_MIN, "solver=jacobi, averaging=relaxation: that factor")          \
+    CHOICE(plasticity, "implicit", (implicit, semi_implicit, none),                                              \
+           "flow within the iterations, at the end of a step only, or never")                                    \
+    CHOICE(constraint, "energy", (energy, pair, stress),                                                         \
+           "C = sqrt(2 psi) (Eq. 6); one for shear and one for volume (Eq. 4, 5); or all of the stress at once") \
+    CHOICE(multipliers, "zero", (zero, stress),                                                                  \
+           "at the start of a step: 0 (Algorithm 1), or those of the stress at its start")                       \
+    CHOICE(gradient, "elastic", (elastic, printed), "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)")              \
+    CHOICE(gradient_correction, "on", (on, off), "L_p of Eq. 10, or off: 1 in its place")                        \
+    REAL(radius, "", "1", 0.5, 10, PBD_OPEN_MIN, "r of the kernel, whose support is 2r, in spacings")            \
+    REAL(cutoff, "", "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX,                                                  \
+         "singular values of L^-1 below this times the largest count as 0")                                      \
+    CHOICE(volume, "tracked", (tracked, elastic), "V^n by the whole motion, or V^0 det F as printed")            \
+    REAL(xsph, "", "0.01", 0, 1, 0, "c of Eq. 20: how much velocities are smoothed each step")                   \
+    CHOICE(xsph_form, "symmetric", (symmetric, printed), "keeps momentum, or as printed (Y-5)")                  \
+    CHOICE(deformation, "same", (same, before_xsph),                                                             \
+           "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH")                          \
+    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")                            \
+    CHOICE(residual, "off", (off, first, last, every), "steps of which residuals are recorded")
+PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
+
+#define XPBI_SEPARATION_PARAMS(REAL, INTEGER, CHOICE)                                                           \
+    CHOICE(position_correction, "distance", (distance, density, off, shift),                                    \
+           "pairs are kept apart (Eq. 21), or density below its largest at the start (Figure 15), or pairs by " \
+           "shifts after each step that F knows nothing of")                                                    \
+    REAL(correction_gap, "", "0.25", 0, 1, PBD_OPEN_MAX, "epsilon: pairs nearer than r (1 - gap) part")         \
+    REAL(correction_time, "s", "0.01", 0, 1e6, 0,                                                               \
+         "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed")
+PBD_SETTINGS(xpbi_separation_settings, XPBI_SEPARATION_PARAMS)
+
+#define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE) \
+    REAL(hourglass_control, "", "0", 0, 100, 0,      \
+         "elastic matter: springs against motions that gradients do not see, in units of E; not the paper's")
+PBD_SETTINGS(xpbi_hourglass_settings, XPBI_HOURGLASS_PARAMS)
+
+#define XPBI_FLUID_PARAMS(REAL, INTEGER, CHOICE)                                                 \
+    INTEGER(fluid_passes, "1", 1, 1000, "of the liquid's constraints in an iteration")           \
+    REAL(fluid_support, "", "2.2", 1.1, 6, 0, "where the liquid's kernel ends, in its spacings") \
+    REAL(fluid_settling, "s", "0.02", 0, 1e6, 0,                                                 \
+         "time in which the excess density at the start falls to 1/e; 0: at once")               \
+    REAL(fluid_keep, "", "1", 0, 1, 0, "of the liquid's multipliers, a step begins with")
+PBD_SETTINGS(xpbi_fluid_settings, XPBI_FLUID_PARAMS)
+
+/* ---- State ------------------------------------------------------------------------------------------------------- */
+
+typedef struct xpbi {
+    stepper run;
+    size_t particles, continuum; /* rows of the continuum come first; those of other matter keep their places */
+    xpbi_settings set;
+    xpbi_separation_settings separation;
+    xpbi_hourglass_settings hourglass;
+    fluid fluid;
+    xpbi_cloth cloth; /* its vertices are none of the particles */
+    pbd_material material;
+    double unit, mu, lambda; /* Pa; in units of it */
+    double gravity[3];
+    double radius, spacing, gap; /* m */
+    double rest_density;         /* V^0 sum W: the largest at the start */
+    double duration, forces_end; /* s */
+    int form;                    /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
+    bool loaded;                 /* rows of loads and radii are there */
+    bool free;                   /* no particle is fixed: total momentum is defined */
+    double fastest;              /* m/s, at the end of the last step; at first as if there were no bound */
+    double deficient, idle, alone, looked, momentum_error; /* over all steps */
+    struct { /* of the running step: residuals relative to that before the first iteration */
+        bool asked, recorded;
+        double first, last;
+        double spent, since; /* s: in iterations; when the running one began */
+        double momentum[XPBI_MOMENTA];
+    } residual;
+    /* Device. */
+    xpbi_layout layout;
+    xpbi_particles now, other; /* the other is where a sort puts them; its v also holds moves and smoothed velocities */
+    real *block;
+    uint32_t *note;
+    real *clearance; /* by particle, of colliders, m; NULL: there are none */
+    real *squares;   /* h^2 by slot */
+    size_t squares_room;
+} xpbi;
+
+/* Each takes the xpbi. */
+extern const step_part xpbi_inelastic_part, xpbi_hourglass_part, xpbi_separation_part, xpbi_walls_part;
+
+size_t xpbi_blocks_of(size_t count);
+size_t xpbi_slots_of(const xpbi *s);
+
+pbd_status xpbi_allocate_particles(xpbi *s);
+/* stepper.h: measures |C + alpha~ lambda| where it is asked for. */
+pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
+/* Where particles start, with which velocity; F is that of the way there from rest. */
+pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);
+/* Of colliders, on any velocities of the particles. */
+pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v);
+/* Sets rest_density. */
+pbd_status xpbi_find_rest_density(xpbi *s);
+
+#endif

@@ -1,0 +1,45 @@
+#include "methods/xpbi/xpbi.h"
+#include "methods/xpbi/xpbi_hourglass_kernels.h"
+
+static xpbi_hourglass_args args_of(const xpbi *s, const stepper *run) {
+    return (xpbi_hourglass_args){
+        .s = s->layout.slices,
+        .p = s->now,
+        .note = s->note,
+        .v = s->now.v,
+        .stiffness = (real)(s->hourglass.hourglass_control * s->material.E / (s->radius * s->radius)),
+        .dt = (real)run->dt};
+}
+
+static pbd_status begin(void *self, stepper *run) {
+    const xpbi *s = self;
+    const xpbi_hourglass_args args = args_of(s, run);
+    PBD_PHASE(run->recorder, "hourglass",
+              PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+    return pbd_ok();
+}
+
+static pbd_status sweep(const xpbi *s, const stepper *run) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_hourglass_args args = args_of(s, run);
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(PBD_RUN(run->exec, xpbi_hold_hourglass, lane[c + 1] - lane[c], s->layout.work[c], &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status iterate(void *self, stepper *run) {
+    PBD_PHASE(run->recorder, "hourglass", sweep(self, run));
+    return pbd_ok();
+}
+
+static pbd_status move(void *self, stepper *run) {
+    const xpbi *s = self;
+    const xpbi_hourglass_args args = args_of(s, run);
+    PBD_PHASE(run->recorder, "hourglass",
+              PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+    return pbd_ok();
+}
+
+const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};

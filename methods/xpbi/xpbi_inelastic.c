@@ -1,0 +1,397 @@
+/* The inelastic continuum, the part that xpbi is for: neighbours and gradients, a sweep over the constraints with their
+ * flow rules, XSPH, and the update of F, the rule's state and positions (yu2024, Algorithm 1). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/exec/arena.h"
+#include "harness/exec/clock.h"
+#include "methods/physics/matter/flow_material.h"
+#include "methods/xpbi/xpbi.h"
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+static size_t arrays_of(const void *self, device_array *row) {
+    const xpbi *s = self;
+    const size_t n = s->particles + XPBI_LANES, load = s->loaded ? 4 * n : 0;
+    const size_t stray = s->hourglass.hourglass_control > 0 ? 4 * n : 0;
+    const grid *search = &s->layout.search, *colouring = &s->layout.colouring;
+    /* The order of particles in the steps to come is decided by `builds` and `bits`. */
+    const device_array rows[] = {DEVICE_SAVED(s->now.x, 4 * n),
+                                 DEVICE_SAVED(s->now.v, 4 * n),
+                                 DEVICE_SAVED(s->now.body, 12 * n),
+                                 DEVICE_SAVED(s->now.load, load),
+                                 DEVICE_SAVED(s->now.stray, stray),
+                                 DEVICE_SAVED(s->now.id, n),
+                                 DEVICE_ARRAY(s->other.x, 4 * n),
+                                 DEVICE_ARRAY(s->other.v, 4 * n),
+                                 DEVICE_ARRAY(s->other.body, 12 * n),
+                                 DEVICE_ARRAY(s->other.load, load),
+                                 DEVICE_ARRAY(s->other.stray, stray),
+                                 DEVICE_ARRAY(s->other.id, n),
+                                 DEVICE_ARRAY(s->block, XPBI_WATCHED * xpbi_blocks_of(s->particles)),
+                                 DEVICE_ARRAY(s->note, n),
+                                 DEVICE_ARRAY(s->clearance, s->run.colliders.count > 0 ? s->particles : 0),
+                                 DEVICE_ARRAY(s->squares, 0), /* grows */
+                                 HOST_SAVED(s->fastest),
+                                 HOST_SAVED(search->builds),
+                                 HOST_SAVED(search->bits),
+                                 HOST_SAVED(colouring->builds),
+                                 HOST_SAVED(colouring->bits)};
+    return DEVICE_ROWS(row, rows);
+}
+
+pbd_status xpbi_allocate_particles(xpbi *s) {
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(s, row);
+    return device_arrays_allocate(s->run.exec, row, count);
+}
+
+static void free_arrays(void *self) {
+    xpbi *s = self;
+    device_array row[DEVICE_MOST_ARRAYS];
+    const size_t count = arrays_of(s, row);
+    device_arrays_free(s->run.exec, row, count);
+    xpbi_layout_free(&s->layout);
+}
+
+/* ---- Before the iterations --------------------------------------------------------------------------------------- */
+
+size_t xpbi_slots_of(const xpbi *s) { return XPBI_LANES * s->layout.slice_count; }
+size_t xpbi_blocks_of(size_t count) { return (count + XPBI_BLOCK - 1) / XPBI_BLOCK; }
+
+static flow_rule rule_of(const xpbi *s, double dt) { return flow_rule_of(&s->material, dt); }
+
+/* Sorts particles by their cells and finds who is whose neighbour, and who is nearer than `near`, m. */
+static pbd_status find_neighbours(xpbi *s, double near) {
+    grid *g = &s->layout.search;
+    PBD_TRY(grid_build(g, s->now.x, NULL));
+    const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
+    const xpbi_carry_args carry = {s->now, s->other, s->continuum};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_sort, s->continuum, &args));
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_carry, s->particles - s->continuum, &carry));
+    const xpbi_particles sorted = s->other;
+    s->other = s->now;
+    s->now = sorted;
+    s->run.x = s->now.x;
+    s->run.v = s->now.v;
+    s->run.id = s->now.id;
+    return xpbi_layout_make(&s->layout, s->now.x, near);
+}
+
+static pbd_status make_gradients(xpbi *s, double dt) {
+    const xpbi_shape_args args = {.s = s->layout.slices,
+                                  .p = s->now,
+                                  .note = s->note,
+                                  .support = (real)(2 * s->radius),
+                                  .cutoff = (real)s->set.cutoff,
+                                  .impulse = (real)(s->unit * dt),
+                                  .weight = (real)(s->unit * dt * dt),
+                                  .printed = s->set.xsph_form == xsph_form_printed,
+                                  .stress = s->form == XPBI_STRESS,
+                                  .plain = s->set.gradient_correction == gradient_correction_off};
+    return PBD_RUN(s->run.exec, xpbi_make_gradients, xpbi_slots_of(s), s->layout.all, &args);
+}
+
+static pbd_status push(xpbi *s, double dt) {
+    const xpbi_push_args args = {.v = s->now.v,
+                                 .load = stepper_loaded(&s->run, s->forces_end) ? s->now.load : NULL,
+                                 .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
+                                 .dt = (real)dt,
+                                 .keep = (real)exp(-s->set.damping * dt)};
+    return PBD_RUN(s->run.exec, xpbi_push, s->particles, &args);
+}
+
+/* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
+static pbd_status search(xpbi *s, double dt) {
+    const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
+    const int kind = s->separation.position_correction;
+    const bool pairs = kind == position_correction_distance || kind == position_correction_shift;
+    return find_neighbours(s, pairs ? s->gap + margin : 0);
+}
+
+static pbd_status begin(void *self, stepper *run) {
+    xpbi *s = self;
+    PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt));
+    PBD_PHASE(run->recorder, "kernels", make_gradients(s, run->dt));
+    PBD_PHASE(run->recorder, "state_update", push(s, run->dt));
+    return pbd_ok();
+}
+
+/* ---- An iteration ------------------------------------------------------------------------------------------------ */
+
+static bool is_jacobi(const xpbi *s) { return s->set.solver == solver_jacobi; }
+static bool is_averaged(const xpbi *s) { return is_jacobi(s) && s->set.averaging == averaging_per_particle; }
+
+static xpbi_solve_args solve_args(const xpbi *s, double dt) {
+    return (xpbi_solve_args){.s = s->layout.slices,
+                             .v = s->now.v,
+                             .moved = is_jacobi(s) ? s->other.v : s->now.v,
+                             .rule = rule_of(s, dt),
+                             .mu = (real)s->mu,
+                             .lambda = (real)s->lambda,
+                             .dt = (real)dt,
+                             .relaxation = (real)(is_jacobi(s) && !is_averaged(s) ? s->set.relaxation : 1),
+                             .flows = s->material.flow && s->set.plasticity == plasticity_implicit,
+                             .hardens = flow_hardens(&s->material),
+                             .printed = s->set.gradient == gradient_printed,
+                             .form = s->form};
+}
+
+/* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
+static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
+    const size_t blocks = xpbi_blocks_of(s->continuum);
+    const xpbi_merge_args args = {.v = s->now.v,
+                                  .moved = s->other.v,
+                                  .length = is_averaged(s) ? s->layout.at.length : NULL,
+                                  .particles = s->continuum,
+                                  .momentum = s->block};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_merge, blocks, &args));
+    return device_blocks_take(s->run.exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
+}
+
+/* Both constraints of a pair are solves. */
+static pbd_work solve_work(const xpbi *s, int colour) {
+    const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
+    const pbd_work once = s->layout.work[colour];
+    return (pbd_work){solves * once.items, solves * once.entries};
+}
+
+/* The constraints, colour by colour. */
+static pbd_status solve_colours(const xpbi *s, xpbi_solve_args *args) {
+    const uint32_t *lane = s->layout.colour_lane;
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args->lane = lane[c];
+        PBD_TRY(PBD_RUN(s->run.exec, xpbi_solve_cells, lane[c + 1] - lane[c], solve_work(s, c), args));
+    }
+    return pbd_ok();
+}
+
+/* Moves by the impulses of the stress at t^n. */
+static pbd_status start_with_stress(const xpbi *s) {
+    xpbi_solve_args args = solve_args(s, s->run.dt);
+    args.warm = 1;
+    args.relaxation = 1;
+    args.moved = s->now.v;
+    return solve_colours(s, &args);
+}
+
+static pbd_status sweep(xpbi *s) {
+    xpbi_solve_args args = solve_args(s, s->run.dt);
+    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    if (s->run.done == 0 && s->set.multipliers == multipliers_stress) PBD_TRY(start_with_stress(s));
+    args.note = s->run.done + 1 == s->run.iterations ? s->note : NULL;
+    if (is_jacobi(s)) PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles, &copy));
+    PBD_TRY(solve_colours(s, &args));
+    return is_jacobi(s) ? merge_moves(s, s->residual.momentum) : pbd_ok();
+}
+
+static pbd_status iterate(void *self, stepper *run) {
+    PBD_PHASE(run->recorder, "inelasticity", sweep(self));
+    return pbd_ok();
+}
+
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
+
+/* |C + alpha~ lambda| over sqrt u, over all constraints. */
+static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out) {
+    const size_t slots = xpbi_slots_of(s), blocks = xpbi_blocks_of(slots);
+    xpbi_solve_args args = *solve;
+    PBD_TRY(xpbi_room(s->run.exec, slots + blocks, sizeof(real), &s->squares, &s->squares_room));
+    args.residual = s->squares;
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_measure_residual, slots, s->layout.all, &args));
+    const xpbi_sum_args sum = {s->squares, slots, s->squares + slots};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_sum, blocks, &sum));
+    double square = 0;
+    PBD_TRY(device_blocks_take(s->run.exec, s->squares + slots, blocks, 1, 0, &square));
+    *out = sqrt(square);
+    return pbd_ok();
+}
+
+static void record_residual(xpbi *s, long iteration) {
+    const double number = (double)iteration;
+    pbd_series(s->run.recorder, "residual", "value", "1", &s->residual.last, 1, 1);
+    pbd_series(s->run.recorder, "residual_iteration", "value", "1", &number, 1, 1);
+    pbd_series(s->run.recorder, "residual_time", "value", "s", &s->residual.spent, 1, 1);
+}
+
+static bool is_last_step(const xpbi *s) { return s->duration > 0 && s->run.time + 1.5 * s->run.dt > s->duration; }
+
+static void begin_residual(xpbi *s) {
+    const int when = s->set.residual;
+    memset(&s->residual, 0, sizeof s->residual);
+    s->residual.last = 1;
+    s->residual.recorded = when == residual_every || (when == residual_first && s->run.steps == 0) ||
+                           (when == residual_last && is_last_step(s));
+    s->residual.asked = s->residual.recorded || s->set.tolerance > 0;
+}
+
+pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop) {
+    xpbi *s = self;
+    double now = 0;
+    if (run->done == 0) begin_residual(s);
+    if (!s->residual.asked) return pbd_ok();
+    const xpbi_solve_args args = solve_args(s, run->dt);
+    PBD_TRY(pbd_exec_wait(run->exec));
+    if (run->done > 0) s->residual.spent += pbd_wall_seconds() - s->residual.since;
+    PBD_PHASE(run->recorder, "residual", residual_of(s, &args, &now));
+    if (run->done == 0) s->residual.first = now;
+    s->residual.last = s->residual.first > 0 ? now / s->residual.first : 0;
+    if (s->residual.recorded) record_residual(s, run->done);
+    s->residual.since = pbd_wall_seconds();
+    *stop = s->set.tolerance > 0 && s->residual.last <= s->set.tolerance;
+    return pbd_ok();
+}
+
+/* ---- After the iterations ---------------------------------------------------------------------------------------- */
+
+static xpbi_end_args end_args(const xpbi *s, double dt) {
+    return (xpbi_end_args){.s = s->layout.slices,
+                           .p = s->now,
+                           .v = s->now.v,
+                           .carry = s->now.v,
+                           .smooth = s->other.v,
+                           .rule = rule_of(s, dt),
+                           .xsph = (real)s->set.xsph,
+                           .dt = (real)dt,
+                           .flows = s->material.flow && s->set.plasticity != plasticity_none,
+                           .elastic_volume = s->set.volume == volume_elastic};
+}
+
+static pbd_status smooth(xpbi *s, double dt) {
+    const xpbi_end_args args = end_args(s, dt);
+    const size_t others = 4 * s->continuum;
+    const xpbi_copy_args carry = {s->now.v + others, s->other.v + others};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_smooth, xpbi_slots_of(s), s->layout.all, &args));
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles - s->continuum, &carry));
+    real *smoothed = s->other.v;
+    s->other.v = s->now.v;
+    s->now.v = s->run.v = smoothed;
+    return pbd_ok();
+}
+
+static pbd_status end(void *self, stepper *run) {
+    xpbi *s = self;
+    const double *momentum = s->residual.momentum;
+    if (s->residual.asked) pbd_metric(run->recorder, "residual_left", "1", PBD_ERROR, s->residual.last);
+    if (s->free && momentum[3] > 0) {
+        const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
+        s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
+        pbd_metric(run->recorder, "momentum_error", "1", PBD_ERROR, s->momentum_error);
+    }
+    if (s->set.xsph > 0) PBD_PHASE(run->recorder, "xsph", smooth(s, run->dt));
+    return pbd_ok();
+}
+
+static pbd_status advance(xpbi *s, double dt) {
+    xpbi_end_args args = end_args(s, dt);
+    if (s->set.deformation == deformation_before_xsph && s->set.xsph > 0)
+        args.v = s->other.v; /* what smoothing left there */
+    if (s->separation.position_correction == position_correction_shift) args.carry = s->other.v;
+    const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
+    return PBD_RUN(s->run.exec, xpbi_drift, s->particles - s->continuum, &drift);
+}
+
+static pbd_status move(void *self, stepper *run) {
+    PBD_PHASE(run->recorder, "state_update", advance(self, run->dt));
+    return pbd_ok();
+}
+
+/* ---- What is reported -------------------------------------------------------------------------------------------- */
+
+/* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
+static pbd_status look(const xpbi *s, double out[XPBI_WATCHED]) {
+    const size_t blocks = xpbi_blocks_of(s->particles);
+    const xpbi_watch_args args = {.v = s->now.v,
+                                  .note = s->note,
+                                  .length = s->layout.at.length,
+                                  .particles = s->particles,
+                                  .continuum = s->continuum,
+                                  .out = s->block};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_watch, blocks, &args));
+    memset(out, 0, XPBI_WATCHED * sizeof *out);
+    return device_blocks_take(s->run.exec, s->block, blocks, XPBI_WATCHED, 1, out);
+}
+
+static pbd_status record(void *self, stepper *run) {
+    xpbi *s = self;
+    double seen[XPBI_WATCHED];
+    PBD_TRY(look(s, seen));
+    const uint64_t solves = (uint64_t)run->done * (s->form == XPBI_SHEAR ? 2 : 1);
+    pbd_count(s->run.recorder, "iterations_total", (uint64_t)run->done);
+    pbd_count(s->run.recorder, "constraint_solves", solves * s->continuum);
+    pbd_count(s->run.recorder, "neighbour_updates", solves * (uint64_t)seen[4]);
+    if (!isfinite(seen[0]))
+        return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", run->time,
+                         (unsigned long long)run->steps);
+    s->fastest = sqrt(seen[0]);
+    neighbours_warn(s->run.recorder, s->fastest, s->radius, run->dt, seen[1], s->continuum);
+    s->looked += (double)s->continuum;
+    s->deficient += seen[1];
+    s->alone += seen[2];
+    s->idle += seen[3];
+    pbd_metric(s->run.recorder, "deficient_fraction", "1", PBD_ERROR, s->deficient / s->looked);
+    pbd_metric(s->run.recorder, "lone_fraction", "1", PBD_STATE, s->alone / s->looked);
+    pbd_metric(s->run.recorder, "applied_fraction", "1", PBD_STATE, 1 - s->idle / s->looked);
+    pbd_metric(s->run.recorder, "neighbours_total", "1", PBD_STATE, seen[4]);
+    pbd_metric(s->run.recorder, "filled_slots", "1", PBD_STATE, (double)s->continuum / (double)xpbi_slots_of(s));
+    return pbd_ok();
+}
+
+/* ---- The start --------------------------------------------------------------------------------------------------- */
+
+/* Pairs in one point: those that the layout calls near. */
+static pbd_status warn_of_coincident(const xpbi *s) {
+    pbd_arena a PBD_ARENA;
+    uint32_t *near = pbd_new(&a, uint32_t, s->continuum);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(s->run.exec, near, s->layout.at.near, s->continuum * sizeof *near));
+    size_t pairs = 0;
+    for (size_t i = 0; i < s->continuum; i++) pairs += near[i];
+    if (pairs > 0)
+        pbd_warning(s->run.recorder, "coincident_particles",
+                    "%zu pairs of particles lie within a millionth of the spacing %g m: they do not interact", pairs,
+                    s->spacing);
+    return pbd_ok();
+}
+
+pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
+    const pbd_particles *from = &scene->particles;
+    const size_t n = s->particles, bytes = 4 * n * sizeof(real);
+    pbd_exec *exec = s->run.exec;
+    pbd_arena a PBD_ARENA;
+    real *x = pbd_new(&a, real, 4 * n), *v = pbd_new(&a, real, 4 * n);
+    uint32_t *id = pbd_new(&a, uint32_t, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(find_neighbours(s, 1e-6 * s->spacing));
+    PBD_TRY(make_gradients(s, 1));
+    PBD_TRY(warn_of_coincident(s));
+    if (s->separation.position_correction == position_correction_density) PBD_TRY(xpbi_find_rest_density(s));
+    xpbi_end_args args = end_args(s, 1);
+    args.start = 1;
+    args.flows = 0;
+    PBD_TRY(PBD_RUN(exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
+    PBD_TRY(pbd_download(exec, x, s->now.x, bytes));
+    PBD_TRY(pbd_download(exec, v, s->now.v, bytes));
+    PBD_TRY(pbd_download(exec, id, s->now.id, n * sizeof *id));
+    for (size_t k = 0; k < n; k++)
+        for (size_t d = 0; d < 3; d++) {
+            const size_t i = 3 * (size_t)id[k] + d;
+            const bool held = !(v[4 * k + 3] > 0);
+            x[4 * k + d] = (real)(from->start ? from->start[i] : from->positions[i]);
+            v[4 * k + d] = (real)(from->velocities && !held ? from->velocities[i] : 0);
+        }
+    PBD_TRY(pbd_upload(exec, s->now.x, x, bytes));
+    return pbd_upload(exec, s->now.v, v, bytes);
+}
+
+const step_part xpbi_inelastic_part = {
+    .begin = begin,
+    .iterate = iterate,
+    .end = end,
+    .move = move,
+    .record = record,
+    .arrays = arrays_of,
+    .free = free_arrays,
+};

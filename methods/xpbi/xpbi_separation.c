@@ -1,0 +1,90 @@
+/* Position correction: pairs that are too near part (yu2024 Eq. 21), or density is kept below its largest at the start
+ * (Figure 15), or pairs part by shifts after the step. */
+#include <math.h>
+
+#include "harness/exec/arena.h"
+#include "methods/xpbi/xpbi.h"
+#include "methods/xpbi/xpbi_apart_kernels.h"
+#include "methods/xpbi/xpbi_particle_kernels.h"
+
+static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
+    const double dt = run->dt, time = s->separation.correction_time;
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_part_args args = {.s = s->layout.slices,
+                           .x = s->now.x,
+                           .v = v,
+                           .gap = (real)s->gap,
+                           .share = (real)(time > dt ? dt / time : 1),
+                           .dt = (real)dt};
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(PBD_RUN(run->exec, xpbi_part, lane[c + 1] - lane[c], s->layout.near[c], &args));
+    }
+    return pbd_ok();
+}
+
+/* dt: that for which impulses were made. */
+static xpbi_thin_args thin_args(const xpbi *s, double dt) {
+    return (xpbi_thin_args){.s = s->layout.slices,
+                            .x = s->now.x,
+                            .v = s->now.v,
+                            .support = (real)(2 * s->radius),
+                            .dt = (real)dt,
+                            .per_impulse = (real)(1 / (s->unit * dt)),
+                            .per_rest = (real)(1 / s->rest_density)};
+}
+
+static pbd_status keep_density(const xpbi *s, const stepper *run) {
+    const uint32_t *lane = s->layout.colour_lane;
+    xpbi_thin_args args = thin_args(s, run->dt);
+    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
+        args.lane = lane[c];
+        PBD_TRY(PBD_RUN(run->exec, xpbi_thin, lane[c + 1] - lane[c], s->layout.work[c], &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status iterate(void *self, stepper *run) {
+    const xpbi *s = self;
+    const int kind = s->separation.position_correction;
+    if (kind == position_correction_shift) return pbd_ok();
+    PBD_PHASE(run->recorder, "position_correction",
+              kind == position_correction_density ? keep_density(s, run) : part_pairs(s, run, s->now.v));
+    return pbd_ok();
+}
+
+/* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */
+static pbd_status shift(const xpbi *s, stepper *run) {
+    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    PBD_TRY(PBD_RUN(run->exec, xpbi_copy, s->particles, &copy));
+    for (long k = 0; k < run->iterations; k++) PBD_TRY(part_pairs(s, run, s->other.v));
+    return run->colliders.count > 0 ? xpbi_collide_rows(s, run, s->other.v) : pbd_ok();
+}
+
+static pbd_status move(void *self, stepper *run) {
+    const xpbi *s = self;
+    if (s->separation.position_correction != position_correction_shift) return pbd_ok();
+    PBD_PHASE(run->recorder, "position_correction", shift(s, run));
+    return pbd_ok();
+}
+
+/* The largest density where particles lie at rest: no other is known. */
+pbd_status xpbi_find_rest_density(xpbi *s) {
+    const size_t slots = xpbi_slots_of(s);
+    pbd_arena a PBD_ARENA;
+    real *density = pbd_new(&a, real, slots);
+    PBD_TRY(pbd_arena_check(&a));
+    s->rest_density = 1;
+    PBD_TRY(xpbi_room(s->run.exec, slots, sizeof(real), &s->squares, &s->squares_room));
+    xpbi_thin_args args = thin_args(s, 1);
+    args.dt = 0;
+    args.density = s->squares;
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_measure_density, slots, s->layout.all, &args));
+    PBD_TRY(pbd_download(s->run.exec, density, s->squares, slots * sizeof *density));
+    double most = 0;
+    for (size_t i = 0; i < slots; i++) most = fmax(most, (double)density[i]);
+    s->rest_density = most;
+    return pbd_ok();
+}
+
+const step_part xpbi_separation_part = {.iterate = iterate, .move = move};
