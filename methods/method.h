@@ -354,14 +354,6 @@ void pbd_warning(pbd_recorder *, const char *name, const char *format, ...) __at
 /* Time of a phase of the method (projection, neighbour_search...); phases of one name add up and do not nest. */
 void pbd_phase_begin(pbd_recorder *, const char *name);
 void pbd_phase_end(pbd_recorder *);
-/* CALL, which gives a status, as a phase; returns from the calling function when it fails. */
-#define PBD_PHASE(RECORDER, NAME, CALL)              \
-    do {                                             \
-        pbd_phase_begin(RECORDER, NAME);             \
-        const pbd_status pbd_phase_status_ = (CALL); \
-        pbd_phase_end(RECORDER);                     \
-        PBD_TRY(pbd_phase_status_);                  \
-    } while (0)
 /* True once the user has asked to stop: return PBD_INTERRUPTED soon, from between two steps. */
 bool pbd_stop_requested(const pbd_recorder *);
 

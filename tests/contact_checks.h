@@ -189,7 +189,7 @@ static void test_sums(void **unused) {
     (void)unused;
     for (int printed = 0; printed < 2; printed++) {
         world_begin(&one);
-        one.sum = printed ? "printed" : "shared";
+        one.sum = printed ? contact_sum_printed : contact_sum_shared;
         put(&one, 0, 0, 0, 1, 0.5, 0);
         put(&one, 0, 0.9, 0, 1, 0.5, 1);
         put(&one, 0, 1.8, 0, 1, 0.5, 2);
@@ -266,7 +266,7 @@ static void test_crowd(void **unused) {
         world_close(&one);
     }
     make_lump(&one);
-    one.sum = "printed";
+    one.sum = contact_sum_printed;
     world_open(&one, PBD_CPU, 1);
     memcpy(p, one.x, sizeof p);
     passes_from(&one, p, 1, 1);
@@ -277,7 +277,7 @@ static void test_crowd(void **unused) {
 }
 
 /* A crowd of unlike masses and radii, some held, that move: momentum is what it was, to rounding; held ones stay. */
-static void check_momentum(double friction, const char *sum) {
+static void check_momentum(double friction, int sum) {
     world_begin(&one);
     one.sum = sum;
     one.scene.contact = (pbd_contact){.between_bodies = true, .friction = friction};
@@ -317,9 +317,9 @@ static void check_momentum(double friction, const char *sum) {
 
 static void test_momentum(void **unused) {
     (void)unused;
-    check_momentum(0, "shared");
-    check_momentum(0.5, "shared");
-    check_momentum(0, "printed");
+    check_momentum(0, contact_sum_shared);
+    check_momentum(0.5, contact_sum_shared);
+    check_momentum(0, contact_sum_printed);
 }
 
 /* A particle pressed by its weight on one that is held and slides over it... by hand: of a step along the tangent of

@@ -19,7 +19,7 @@ typedef struct world {
     pbd_collider collider[4];
     real x[4 * MOST], v[4 * MOST]; /* host; x[3]: inverse mass */
     double time;
-    const char *sum; /* contact_sum */
+    int sum; /* contact_sum */
     double relaxation, margin;
     pbd_exec *exec;
     pbd_result result;
@@ -30,7 +30,7 @@ typedef struct world {
 
 static void world_begin(world *w) {
     memset(w, 0, sizeof *w);
-    w->sum = "shared";
+    w->sum = contact_sum_shared;
     w->relaxation = 1;
     w->margin = 0.5;
     w->scene.extent = 1;
@@ -53,11 +53,8 @@ UNUSED static pbd_collider plane_at(double angle, double friction) {
 }
 
 static pbd_status try_world_open(world *w, int backend, int threads) {
-    static const pbd_param params[] = {CONTACT_PARAMS};
-    pbd_value value[] = {{.param = &params[0], .number = strcmp(w->sum, "printed") == 0},
-                         {.param = &params[1], .number = w->relaxation},
-                         {.param = &params[2], .number = w->margin}};
-    const pbd_values values = {value, 3};
+    const contact_settings set = {
+        .contact_sum = w->sum, .contact_relaxation = w->relaxation, .contact_margin = w->margin};
     w->scene.particles.positions = w->positions;
     w->scene.contact.radius = w->radius;
     w->scene.particles.body = w->body;
@@ -66,7 +63,7 @@ static pbd_status try_world_open(world *w, int backend, int threads) {
     w->recorder = pbd_recorder_create(&w->result, NULL);
     check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_x));
     check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_p));
-    return contact_create(&w->contact, &w->scene, NULL, w->exec, w->recorder, &values);
+    return contact_create(&w->contact, &w->scene, NULL, w->exec, w->recorder, set);
 }
 
 static void world_open(world *w, int backend, int threads) { check_ok(try_world_open(w, backend, threads)); }

@@ -5,8 +5,8 @@
 static const char *const switches[] = {"on", "off", NULL};
 
 static const pbd_param params[] = {
-    PARTICLE_ENERGY_PARAMS,
-    {"kernel_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches, "values of the kernel sum to 1 (C-3)"},
+    PARTICLE_ENERGY_PARAMS{"kernel_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches,
+                           "values of the kernel sum to 1 (C-3)"},
     {"gradient_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches, "gradients reproduce linear fields (Eq. 8)"},
     {0}};
 

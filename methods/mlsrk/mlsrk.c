@@ -4,10 +4,9 @@
 
 static const char *const bases[] = {"constant", "constant_corrected", "linear", NULL};
 
-static const pbd_param params[] = {
-    PARTICLE_ENERGY_PARAMS,
-    {"basis", "", PBD_CHOICE, "linear", 0, 0, 0, bases, "reproduced fields; constant_corrected: with L of Eq. 8"},
-    {0}};
+static const pbd_param params[] = {PARTICLE_ENERGY_PARAMS{"basis", "", PBD_CHOICE, "linear", 0, 0, 0, bases,
+                                                          "reproduced fields; constant_corrected: with L of Eq. 8"},
+                                   {0}};
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {

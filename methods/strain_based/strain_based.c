@@ -15,9 +15,8 @@ static const char *const shears[] = {"normalised", "naive", NULL};
 static const pbd_param params[] = {
     {"form", "", PBD_CHOICE, "pbd", 0, 0, 0, forms,
      "pbd: each constraint takes the fraction k_* of its step; xpbd: stretch has the modulus k_* E, shear k_* E/2"},
-    ELEMENT_SOLVER_PARAMS,
-    {"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches,
-     "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
+    ELEMENT_SOLVER_PARAMS{"stretch_form", "", PBD_CHOICE, "length", 0, 0, 0, stretches,
+                          "C = |F e_i| - 1, or its square as in |F e_i|^2 - 1"},
     {"shear_form", "", PBD_CHOICE, "normalised", 0, 0, 0, shears, "the angle only, or F e_i . F e_j"},
     FRACTION("k_x", "stretch along the first material axis; 0: none"),
     FRACTION("k_y", "along the second"),
@@ -70,8 +69,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->iterations = pbd_integer(values, "iterations");
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
-    pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
-                                              pbd_real(values, "relaxation"), values, exec, recorder);
+    pbd_status status =
+        element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1, pbd_real(values, "relaxation"),
+                              contact_settings_read(values), exec, recorder);
     if (status.code == PBD_OK) {
         take_moduli(s, scene, values);
         status = allocate(s, pbd_choice(values, "form") == 1);

@@ -13,7 +13,7 @@
 #include "methods/physics/space/element_shape.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
-static const pbd_param params[] = {ENERGY_FORM_PARAM("form"), ELEMENT_SOLVER_PARAMS, ENERGY_MATERIAL_PARAMS, {0}};
+static const pbd_param params[] = {ENERGY_FORM_PARAM("form"), ELEMENT_SOLVER_PARAMS ENERGY_MATERIAL_PARAMS, {0}};
 
 typedef struct strain_energy {
     element_solver solver;
@@ -84,8 +84,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->iterations = pbd_integer(values, "iterations");
     s->substeps = pbd_integer(values, "substeps");
     s->damping = pbd_real(values, "damping");
-    pbd_status status = element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1,
-                                              pbd_real(values, "relaxation"), values, exec, recorder);
+    pbd_status status =
+        element_solver_create(&s->solver, scene, pbd_choice(values, "solver") == 1, pbd_real(values, "relaxation"),
+                              contact_settings_read(values), exec, recorder);
     if (status.code == PBD_OK) {
         status = take_material(s, scene->material, values);
         if (status.code == PBD_OK) status = allocate(s);

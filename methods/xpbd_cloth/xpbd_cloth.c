@@ -15,8 +15,7 @@ static const pbd_param params[] = {
     {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities: exp(-damping dt) each step"},
     {"gradients", "", PBD_CHOICE, "end", 0, 0, 0, gradients,
      "impulses act along gradients at the end of a step (implicit Euler), or where they were computed (XPBD)"},
-    CONTACT_PARAMS,
-    {0}};
+    PBD_ROWS(CONTACT_PARAMS){0}};
 
 typedef struct xpbd_cloth {
     cloth *cloth;
@@ -56,8 +55,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->damping = pbd_real(values, "damping");
     pbd_scene own = *scene;
     if (scene->particles.material && scene->particles.count > 0) own.material[0] = *pbd_material_of(scene, 0);
-    const pbd_status status =
-        cloth_create(&own, pbd_choice(values, "gradients") == 0, values, exec, recorder, &s->cloth);
+    const pbd_status status = cloth_create(&own, pbd_choice(values, "gradients") == 0, contact_settings_read(values),
+                                           exec, recorder, &s->cloth);
     if (status.code != PBD_OK)
         destroy(s);
     else

@@ -4,22 +4,13 @@
 #include <stdlib.h>
 
 #include "harness/exec/arena.h"
-#include "methods/physics/parts/contact.h"
+#include "methods/physics/device/phase.h"
 
 static double xpbi_largest_radius(const pbd_scene *scene) {
     double most = 0;
     for (size_t i = 0; scene->contact.radius && i < scene->particles.count; i++)
         most = fmax(most, scene->contact.radius[i]);
     return most;
-}
-
-/* The presets of contact's parameters: pairs are not looked for, colliders need none of them. */
-static pbd_status xpbi_cloth_solver(xpbi_cloth *c, pbd_exec *exec) {
-    static const pbd_param params[] = {CONTACT_PARAMS, {0}};
-    const pbd_value presets[] = {
-        {.param = &params[0], .number = 0}, {.param = &params[1], .number = 1.9}, {.param = &params[2], .number = 0.5}};
-    const pbd_values values = {presets, 3};
-    return cloth_create(&c->part.scene, true, &values, exec, c->recorder, &c->cloth);
 }
 
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
@@ -35,7 +26,8 @@ pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double dampi
                                              .distance = sum > 0 ? sum : 0.5 * scene->particles.spacing,
                                              .friction = scene->contact.friction,
                                              .time = time};
-    PBD_TRY(xpbi_cloth_solver(c, exec));
+    const contact_settings colliders = {.contact_margin = 0.5}; /* no pairs within the cloth */
+    PBD_TRY(cloth_create(&c->part.scene, true, colliders, exec, recorder, &c->cloth));
     return cloth_contact_create(c->cloth, &settings, exec, recorder, &c->contact);
 }
 
@@ -44,14 +36,12 @@ pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double dampi
 static pbd_status begin(void *self, stepper *run) {
     xpbi_cloth *c = self;
     PBD_TRY(cloth_begin(c->cloth, run->dt));
-    PBD_PHASE(run->recorder, "cloth_search", cloth_contact_begin(c->contact, run->x, run->v, run->dt));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "cloth_search", cloth_contact_begin(c->contact, run->x, run->v, run->dt));
 }
 
 static pbd_status meet(void *self, stepper *run) {
     xpbi_cloth *c = self;
-    PBD_PHASE(run->recorder, "cloth_contact", cloth_contact_iterate(c->contact, run->v));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "cloth_contact", cloth_contact_iterate(c->contact, run->v));
 }
 
 /* A cloth that meets colliders has their phase. */
@@ -60,7 +50,7 @@ static pbd_status iterate(void *self, stepper *run) {
     if (run->colliders.count > 0)
         PBD_TRY(cloth_iterate(c->cloth));
     else
-        PBD_PHASE(run->recorder, "cloth", cloth_iterate(c->cloth));
+        PBD_TRY(PBD_PHASE(run->recorder, "cloth", cloth_iterate(c->cloth)));
     return meet(self, run);
 }
 

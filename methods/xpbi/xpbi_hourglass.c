@@ -1,3 +1,4 @@
+#include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_hourglass_kernels.h"
 
@@ -14,9 +15,8 @@ static xpbi_hourglass_args args_of(const xpbi *s, const stepper *run) {
 static pbd_status begin(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
-    PBD_PHASE(run->recorder, "hourglass",
+    return PBD_PHASE(run->recorder, "hourglass",
               PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args));
-    return pbd_ok();
 }
 
 static pbd_status sweep(const xpbi *s, const stepper *run) {
@@ -30,16 +30,14 @@ static pbd_status sweep(const xpbi *s, const stepper *run) {
 }
 
 static pbd_status iterate(void *self, stepper *run) {
-    PBD_PHASE(run->recorder, "hourglass", sweep(self, run));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "hourglass", sweep(self, run));
 }
 
 static pbd_status move(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
-    PBD_PHASE(run->recorder, "hourglass",
+    return PBD_PHASE(run->recorder, "hourglass",
               PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
-    return pbd_ok();
 }
 
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};

@@ -7,6 +7,7 @@
 #include "harness/exec/arena.h"
 #include "harness/exec/clock.h"
 #include "methods/physics/matter/flow_material.h"
+#include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -112,10 +113,9 @@ static pbd_status search(xpbi *s, double dt) {
 
 static pbd_status begin(void *self, stepper *run) {
     xpbi *s = self;
-    PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt));
-    PBD_PHASE(run->recorder, "kernels", make_gradients(s, run->dt));
-    PBD_PHASE(run->recorder, "state_update", push(s, run->dt));
-    return pbd_ok();
+    PBD_TRY(PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt)));
+    PBD_TRY(PBD_PHASE(run->recorder, "kernels", make_gradients(s, run->dt)));
+    return PBD_PHASE(run->recorder, "state_update", push(s, run->dt));
 }
 
 /* ---- An iteration ------------------------------------------------------------------------------------------------ */
@@ -187,8 +187,7 @@ static pbd_status sweep(xpbi *s) {
 }
 
 static pbd_status iterate(void *self, stepper *run) {
-    PBD_PHASE(run->recorder, "inelasticity", sweep(self));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "inelasticity", sweep(self));
 }
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
@@ -234,7 +233,7 @@ pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop) {
     const xpbi_solve_args args = solve_args(s, run->dt);
     PBD_TRY(pbd_exec_wait(run->exec));
     if (run->done > 0) s->residual.spent += pbd_wall_seconds() - s->residual.since;
-    PBD_PHASE(run->recorder, "residual", residual_of(s, &args, &now));
+    PBD_TRY(PBD_PHASE(run->recorder, "residual", residual_of(s, &args, &now)));
     if (run->done == 0) s->residual.first = now;
     s->residual.last = s->residual.first > 0 ? now / s->residual.first : 0;
     if (s->residual.recorded) record_residual(s, run->done);
@@ -279,7 +278,7 @@ static pbd_status end(void *self, stepper *run) {
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
         pbd_metric(run->recorder, "momentum_error", "1", PBD_ERROR, s->momentum_error);
     }
-    if (s->set.xsph > 0) PBD_PHASE(run->recorder, "xsph", smooth(s, run->dt));
+    if (s->set.xsph > 0) PBD_TRY(PBD_PHASE(run->recorder, "xsph", smooth(s, run->dt)));
     return pbd_ok();
 }
 
@@ -294,8 +293,7 @@ static pbd_status advance(xpbi *s, double dt) {
 }
 
 static pbd_status move(void *self, stepper *run) {
-    PBD_PHASE(run->recorder, "state_update", advance(self, run->dt));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "state_update", advance(self, run->dt));
 }
 
 /* ---- What is reported -------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_apart_kernels.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
@@ -48,9 +49,8 @@ static pbd_status iterate(void *self, stepper *run) {
     const xpbi *s = self;
     const int kind = s->separation.position_correction;
     if (kind == position_correction_shift) return pbd_ok();
-    PBD_PHASE(run->recorder, "position_correction",
+    return PBD_PHASE(run->recorder, "position_correction",
               kind == position_correction_density ? keep_density(s, run) : part_pairs(s, run, s->now.v));
-    return pbd_ok();
 }
 
 /* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */
@@ -64,8 +64,7 @@ static pbd_status shift(const xpbi *s, stepper *run) {
 static pbd_status move(void *self, stepper *run) {
     const xpbi *s = self;
     if (s->separation.position_correction != position_correction_shift) return pbd_ok();
-    PBD_PHASE(run->recorder, "position_correction", shift(s, run));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "position_correction", shift(s, run));
 }
 
 /* The largest density where particles lie at rest: no other is known. */

@@ -1,5 +1,6 @@
 /* Colliders: velocities that would lead into one in the step are changed. Particles that cannot reach any, which
  * `clearance` tells, are left out. */
+#include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
 
@@ -18,8 +19,7 @@ static xpbi_collide_args args_of(const xpbi *s, const stepper *run, real *v) {
 static pbd_status begin(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_collide_args args = args_of(s, run, s->now.v);
-    PBD_PHASE(run->recorder, "colliders", PBD_RUN(run->exec, xpbi_find_clearance, s->particles, &args));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, "colliders", PBD_RUN(run->exec, xpbi_find_clearance, s->particles, &args));
 }
 
 pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v) {
@@ -29,8 +29,7 @@ pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v) {
 
 static pbd_status iterate(void *self, stepper *run) {
     const xpbi *s = self;
-    PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"), xpbi_collide_rows(s, run, s->now.v));
-    return pbd_ok();
+    return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"), xpbi_collide_rows(s, run, s->now.v));
 }
 
 /* Smoothing may lead into colliders again. */

@@ -104,12 +104,12 @@ static pbd_status make_hinges(cloth *c, const pbd_scene *scene) {
     return status;
 }
 
-static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
+static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, contact_settings set, pbd_exec *exec,
                         pbd_recorder *recorder) {
     const pbd_material *m = scene->material;
     void *stress;
     PBD_TRY(check_material(m));
-    PBD_TRY(element_solver_create(&c->solver, scene, false, 1, values, exec, recorder));
+    PBD_TRY(element_solver_create(&c->solver, scene, false, 1, set, exec, recorder));
     c->stiffness = m->E * (m->thickness > 0 ? m->thickness : 1);
     c->nu = m->nu;
     c->turned = turned;
@@ -120,14 +120,14 @@ static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, const pbd
     return pbd_ok();
 }
 
-pbd_status cloth_create(const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
+pbd_status cloth_create(const pbd_scene *scene, bool turned, contact_settings set, pbd_exec *exec,
                         pbd_recorder *recorder, cloth **out) {
     *out = NULL;
     if (scene->triangles.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");
     cloth *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for a cloth");
     c->solver.exec = exec;
-    const pbd_status status = build(c, scene, turned, values, exec, recorder);
+    const pbd_status status = build(c, scene, turned, set, exec, recorder);
     if (status.code != PBD_OK)
         cloth_free(c);
     else

@@ -11,6 +11,7 @@
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/parts/contact.h"
 
 PBD_PRECISE(cloth_create, cloth_free, cloth_begin, cloth_iterate, cloth_end, cloth_record, cloth_rows_of, cloth_read,
             cloth_arrays, cloth_bytes, cloth_save, cloth_load)
@@ -26,10 +27,9 @@ typedef struct cloth_rows {
 } cloth_rows;
 
 /* Of the scene's triangles, of `material` and the scene's bending stiffness. turned: impulses follow their gradients,
- * so that iterations converge to implicit Euler; else they stay as they were made, as XPBD has it. values: of a table
- * with CONTACT_PARAMS, for the scene's colliders and radii; NULL where it has neither. PBD_NOT_SUPPORTED for a law
- * other than StVK's. */
-pbd_status cloth_create(const pbd_scene *scene, bool turned, const pbd_values *values, pbd_exec *exec,
+ * so that iterations converge to implicit Euler; else they stay as they were made, as XPBD has it. PBD_NOT_SUPPORTED
+ * for a law other than StVK's. */
+pbd_status cloth_create(const pbd_scene *scene, bool turned, contact_settings set, pbd_exec *exec,
                         pbd_recorder *recorder, cloth **out);
 void cloth_free(cloth *c); /* NULL-safe */
 

@@ -1,20 +1,45 @@
 #include "methods/physics/parts/contact.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "harness/exec/arena.h"
+#include "methods/physics/device/device_state.h"
 #include "methods/physics/parts/contact_kernels.h"
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
+static size_t slices_of(const contact *c) { return (c->members + CONTACT_SLICE - 1) / CONTACT_SLICE; }
+
+static size_t arrays_of(const contact *c, device_array *row) {
+    const size_t n = c->particles, m = c->members, near = c->pairs ? n : 0, lines = slices_of(c) * CONTACT_SLICE;
+    const device_array rows[] = {DEVICE_ARRAY(c->radius, c->radii),
+                                 DEVICE_ARRAY(c->block, CONTACT_SUMS * (n / CONTACT_BLOCK + 1)),
+                                 DEVICE_ARRAY(c->beyond, c->walled ? n : 0),
+                                 DEVICE_ARRAY(c->rest, 4 * near),
+                                 DEVICE_ARRAY(c->near, near),
+                                 DEVICE_ARRAY(c->depth, near),
+                                 DEVICE_ARRAY(c->crowd, 4 * near),
+                                 DEVICE_ARRAY(c->body, c->pairs ? m + PBD_BATCH : 0),
+                                 DEVICE_ARRAY(c->kept, CONTACTS_KEPT * m),
+                                 DEVICE_ARRAY(c->count, m),
+                                 DEVICE_ARRAY(c->key, m),
+                                 DEVICE_ARRAY(c->order, m),
+                                 DEVICE_ARRAY(c->overlaps, m),
+                                 DEVICE_ARRAY(c->slice, c->pairs ? slices_of(c) + 1 : 0),
+                                 DEVICE_ARRAY(c->own, lines),
+                                 DEVICE_ARRAY(c->touches, lines),
+                                 DEVICE_ARRAY(c->push, 3 * lines),
+                                 DEVICE_ARRAY(c->list, 0), /* and the next two: lists_room */
+                                 DEVICE_ARRAY(c->reach, 0),
+                                 DEVICE_ARRAY(c->touching, 0)};
+    return DEVICE_ROWS(row, rows);
+}
+
 void contact_free(contact *c) {
-    void *device[] = {c->body,  c->kept,  c->radius,   c->rest,  c->count,  c->key,     c->order,
-                      c->slice, c->own,   c->list,     c->reach, c->crowd,  c->touches, c->touching,
-                      c->push,  c->depth, c->overlaps, c->near,  c->beyond, c->block};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->exec, device[i]);
+    device_array row[DEVICE_MOST_ARRAYS];
+    device_arrays_free(c->exec, row, arrays_of(c, row));
     grid_free(&c->grid);
     collider_poses_free(&c->walls);
     *c = (contact){0};
@@ -35,93 +60,41 @@ static pbd_status check_contact(const pbd_scene *scene, double *largest) {
         return pbd_error(PBD_BAD_INPUT, "contact has self_distance=%g m: must be at least 0", k->self_distance);
     if (k->self_distance > 0 && k->self_distance < 2 * *largest * (1 - 1e-9))
         return pbd_error(PBD_BAD_INPUT,
-                         "contact within a body begins at self_distance=%g m at "
-                         "rest, which is below the sum of two "
+                         "contact within a body begins at self_distance=%g m at rest, which is below the sum of two "
                          "radii, %g m: the body would push itself apart at rest",
                          k->self_distance, 2 * *largest);
     return pbd_ok();
 }
 
-/* A copy on the device, of `count` things of `size` bytes. */
-static pbd_status place(contact *c, const void *host, size_t count, size_t size, void *device) {
-    void **out = device;
-    PBD_TRY(pbd_alloc(c->exec, count * size, out));
-    return host ? pbd_upload(c->exec, *out, host, count * size) : pbd_ok();
-}
-
-static size_t scene_number(const uint32_t *particle, size_t i) { return particle ? particle[i] : i; }
-
-static pbd_status place_radii(contact *c, const pbd_scene *scene, const uint32_t *particle) {
-    if (!scene->contact.radius) return pbd_ok();
-    real *radius = malloc((c->particles + 1) * sizeof *radius);
-    if (!radius) return pbd_error(PBD_FAILED, "out of memory for the radii of %zu particles", c->particles);
-    for (size_t i = 0; i < c->particles; i++) radius[i] = (real)scene->contact.radius[scene_number(particle, i)];
-    const pbd_status status = place(c, radius, c->particles, sizeof *radius, &c->radius);
-    free(radius);
-    return status;
-}
-
-static pbd_status place_rest(contact *c, const pbd_scene *scene, const uint32_t *particle) {
-    real *rest = malloc((4 * c->particles + 1) * sizeof *rest);
-    if (!rest) return pbd_error(PBD_FAILED, "out of memory for %zu particles at rest", c->particles);
-    for (size_t i = 0; i < c->particles; i++) {
-        const size_t n = scene_number(particle, i);
-        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = (real)scene->particles.positions[3 * n + d];
-        rest[4 * i + 3] = (real)(scene->particles.body ? scene->particles.body[n] : 0);
+/* Radii, and where there are pairs the rows at rest with their bodies, and the grid of the members. */
+static pbd_status place_particles(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
+    const size_t n = c->particles;
+    size_t members = 0;
+    pbd_arena a PBD_ARENA;
+    real *radius = pbd_new(&a, real, n), *rest = pbd_new(&a, real, 4 * n), *near = pbd_new(&a, real, n);
+    uint32_t *member = pbd_new(&a, uint32_t, n);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = particle ? particle[i] : i;
+        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = (real)scene->particles.positions[3 * k + d];
+        rest[4 * i + 3] = (real)(scene->particles.body ? scene->particles.body[k] : 0);
+        near[i] = (real)-NEVER;
+        if (c->radii) radius[i] = (real)scene->contact.radius[k];
+        if (c->radii && scene->contact.radius[k] > 0) member[members++] = (uint32_t)i;
     }
-    const pbd_status status = place(c, rest, 4 * c->particles, sizeof *rest, &c->rest);
-    free(rest);
-    return status;
-}
-
-static pbd_status place_grid(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
-    uint32_t *member = malloc((c->particles + 1) * sizeof *member);
-    if (!member) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->particles);
-    for (size_t i = 0; i < c->particles; i++)
-        if (scene->contact.radius[scene_number(particle, i)] > 0) member[c->members++] = (uint32_t)i;
-    const pbd_status status = grid_create(&c->grid, c->exec, c->members, member, 2 * largest + c->margin, true);
-    free(member);
-    return status;
-}
-
-static pbd_status place_watch(contact *c) {
-    real *near = malloc((c->particles + 1) * sizeof *near);
-    if (!near) return pbd_error(PBD_FAILED, "out of memory for %zu particles in contact", c->particles);
-    for (size_t i = 0; i < c->particles; i++) near[i] = (real)-NEVER;
-    const pbd_status status = place(c, near, c->particles, sizeof *near, &c->near);
-    free(near);
-    PBD_TRY(status);
-    PBD_TRY(place(c, NULL, c->members, sizeof *c->overlaps, &c->overlaps));
-    return place(c, NULL, c->particles, sizeof *c->depth, &c->depth);
-}
-
-static size_t slices_of(const contact *c) { return (c->members + CONTACT_SLICE - 1) / CONTACT_SLICE; }
-
-static pbd_status place_lines(contact *c) {
-    const size_t lines = slices_of(c) * CONTACT_SLICE;
-    PBD_TRY(place(c, NULL, c->members, sizeof *c->count, &c->count));
-    PBD_TRY(place(c, NULL, c->members, sizeof *c->key, &c->key));
-    PBD_TRY(place(c, NULL, c->members, sizeof *c->order, &c->order));
-    PBD_TRY(place(c, NULL, slices_of(c) + 1, sizeof *c->slice, &c->slice));
-    PBD_TRY(place(c, NULL, lines, sizeof *c->own, &c->own));
-    PBD_TRY(place(c, NULL, lines, sizeof *c->touches, &c->touches));
-    return place(c, NULL, 3 * lines, sizeof *c->push, &c->push);
-}
-
-static pbd_status create_pairs(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
-    PBD_TRY(place_rest(c, scene, particle));
-    PBD_TRY(place_grid(c, scene, particle, largest));
-    PBD_TRY(place_lines(c));
-    PBD_TRY(place(c, NULL, c->members + PBD_BATCH, sizeof *c->body, &c->body));
-    PBD_TRY(place(c, NULL, CONTACTS_KEPT * c->members, sizeof *c->kept, &c->kept));
-    PBD_TRY(place(c, NULL, 4 * c->particles, sizeof *c->crowd, &c->crowd));
-    return place_watch(c);
+    if (c->radii) PBD_TRY(pbd_upload(c->exec, c->radius, radius, n * sizeof *radius));
+    if (!c->pairs) return pbd_ok();
+    PBD_TRY(pbd_upload(c->exec, c->rest, rest, 4 * n * sizeof *rest));
+    PBD_TRY(pbd_upload(c->exec, c->near, near, n * sizeof *near));
+    return grid_create(&c->grid, c->exec, members, member, 2 * largest + c->margin, true);
 }
 
 pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
-                          pbd_recorder *recorder, const pbd_values *values) {
+                          pbd_recorder *recorder, contact_settings set) {
+    const size_t n = scene->particles.count;
+    const double *radius = scene->contact.radius;
     double largest;
-    *c = (contact){.exec = exec, .recorder = recorder, .particles = scene->particles.count, .filled = 1};
+    *c = (contact){.exec = exec, .recorder = recorder, .set = set, .particles = n, .filled = 1};
     PBD_TRY(collider_poses_create(&c->walls, scene, exec, recorder));
     PBD_TRY(check_contact(scene, &largest));
     c->walled = scene->colliders.count > 0;
@@ -129,35 +102,30 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *pa
     c->self_distance = scene->contact.self_distance;
     c->pairs = largest > 0 && (c->between || c->self_distance > 0);
     if (!c->pairs && !c->walled) return pbd_ok();
-    c->shared = pbd_choice(values, "contact_sum") == 0;
-    c->relaxation = pbd_real(values, "contact_relaxation");
-    c->margin = pbd_real(values, "contact_margin") * 2 * largest;
+    c->radii = radius ? n : 0;
+    for (size_t i = 0; i < n && c->pairs; i++) c->members += radius[i] > 0;
+    c->margin = set.contact_margin * 2 * largest;
     c->friction = scene->contact.friction;
     c->tolerance = 1e-5 * scene->extent;
-    const size_t blocks = c->particles / CONTACT_BLOCK + 1;
-    PBD_TRY(place(c, NULL, CONTACT_SUMS * blocks, sizeof *c->block, &c->block));
-    PBD_TRY(place_radii(c, scene, particle));
-    if (c->pairs) PBD_TRY(create_pairs(c, scene, particle, largest));
-    return c->walled ? place(c, NULL, c->particles, sizeof *c->beyond, &c->beyond) : pbd_ok();
+    device_array row[DEVICE_MOST_ARRAYS];
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(c, row)));
+    return place_particles(c, scene, particle, largest);
 }
 
 /* ---- A substep --------------------------------------------------------------------------------------------------- */
 
-/* Lists and what goes beside them; what was there is lost. */
+/* Lists and the arrays beside them. Their contents are lost. */
 static pbd_status lists_room(contact *c) {
     const size_t entries = (size_t)(c->rows * CONTACT_SLICE), had = c->capacity;
     PBD_TRY(neighbours_room(c->exec, c->members, c->rows * CONTACT_SLICE, &c->list, &c->capacity));
     if (entries <= had && had > 0) return pbd_ok();
-    pbd_free(c->exec, c->reach);
-    pbd_free(c->exec, c->touching);
-    c->reach = NULL;
-    c->touching = NULL;
-    PBD_TRY(place(c, NULL, c->capacity, sizeof *c->reach, &c->reach));
-    return place(c, NULL, c->capacity, sizeof *c->touching, &c->touching);
+    const device_array row[] = {DEVICE_ARRAY(c->reach, c->capacity), DEVICE_ARRAY(c->touching, c->capacity)};
+    device_arrays_free(c->exec, row, 2);
+    return device_arrays_allocate(c->exec, row, 2);
 }
 
-/* How many places of the slices' rows hold a candidate the host learns where it waits anyway (contact_record): the
- * share is the last that was, or all of them before. */
+/* The host reads the share of the slices' places that hold a candidate where it waits anyway (contact_record): this is
+ * the last one read, and 1 before. */
 static pbd_work listed(const contact *c) {
     return (pbd_work){c->members, (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
 }
@@ -208,14 +176,13 @@ static pbd_status search(contact *c, const real *p) {
 pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
     if (!c->pairs) return pbd_ok();
     const size_t bytes = 4 * c->particles * sizeof(real);
-    real *rest = malloc(bytes + 1);
-    if (!rest) return pbd_error(PBD_FAILED, "out of memory for the bodies of %zu particles", c->particles);
-    pbd_status status = pbd_download(c->exec, rest, c->rest, bytes);
+    pbd_arena a PBD_ARENA;
+    real *rest = pbd_new(&a, real, 4 * c->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(c->exec, rest, c->rest, bytes));
     for (size_t i = 0; i < c->particles; i++) rest[4 * i + 3] = (real)body[i];
-    if (status.code == PBD_OK) status = pbd_upload(c->exec, c->rest, rest, bytes);
-    free(rest);
     c->stale = true;
-    return status;
+    return pbd_upload(c->exec, c->rest, rest, bytes);
 }
 
 pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
@@ -227,7 +194,7 @@ pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
     return status;
 }
 
-/* `p` is written to by the kernels that move particles alone. */
+/* Only the kernels that move particles write to `p`. */
 static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
     return (contact_pass_args){.slice = c->slice,
                                .own = c->own,
@@ -239,11 +206,11 @@ static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
                                .touches = c->touches,
                                .radius = c->radius,
                                .crowd = c->crowd,
-                               .shared = c->shared,
+                               .shared = c->set.contact_sum == contact_sum_shared,
                                .push = c->push,
                                .stride = slices_of(c) * CONTACT_SLICE,
                                .friction = (real)c->friction,
-                               .relaxation = (real)c->relaxation};
+                               .relaxation = (real)c->set.contact_relaxation};
 }
 
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
@@ -258,14 +225,13 @@ static pbd_status push_out(contact *c, const real *x, real *p) {
     return PBD_RUN(c->exec, collide_batch, c->particles, &args);
 }
 
-/* Colliders last: what they say holds to rounding, however few the iterations.
- */
+/* Colliders last: they hold to rounding after any number of iterations. */
 pbd_status contact_iterate(contact *c, const real *x, real *p) {
     const bool near = c->pairs && c->rows > 0;
     if (!near && !c->walled) return pbd_ok();
     pbd_phase_begin(c->recorder, "contact");
     pbd_status status = near ? push_pairs(c, x, p) : pbd_ok();
-    if (c->walls.meshes) { /* theirs is a phase of its own */
+    if (c->walls.meshes) { /* meshes: a separate phase */
         pbd_phase_end(c->recorder);
         pbd_phase_begin(c->recorder, "collision_detection");
     }
@@ -303,22 +269,19 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
                                    .tolerance = (real)c->tolerance,
                                    .out = c->block};
     const size_t blocks = c->particles / CONTACT_BLOCK + 1, count = CONTACT_SUMS * blocks;
-    real *block = malloc(count * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", blocks);
-    pbd_status status = PBD_RUN(c->exec, sum_contacts, blocks, &args);
-    if (status.code == PBD_OK) status = pbd_download(c->exec, block, c->block, count * sizeof *block);
-    sum[0] = sum[1] = sum[3] = sum[4] = 0;
-    sum[2] = -NEVER;
-    for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) {
-        const real *one = block + CONTACT_SUMS * b;
+    pbd_arena a PBD_ARENA;
+    real *block = pbd_new(&a, real, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(PBD_RUN(c->exec, sum_contacts, blocks, &args));
+    PBD_TRY(pbd_download(c->exec, block, c->block, count * sizeof *block));
+    for (const real *one = block; one < block + count; one += CONTACT_SUMS) {
         sum[0] += (double)one[0];
         sum[1] = fmax(sum[1], (double)one[1]);
         sum[2] = fmax(sum[2], (double)one[2]);
         sum[3] += (double)one[3];
         sum[4] += (double)one[4];
     }
-    free(block);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status contact_record(contact *c) {

@@ -145,7 +145,7 @@ static pbd_status element_solver_gather(element_solver *s, const uint32_t *corne
 }
 
 pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool jacobi, double relaxation,
-                                 const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder) {
+                                 contact_settings set, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (element_solver){.exec = exec,
                           .recorder = recorder,
                           .particles = scene->particles.count,
@@ -159,7 +159,7 @@ pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool
     PBD_TRY(element_solver_shapes(s, scene, corner));
     PBD_TRY(element_solver_particles(s, scene));
     if (jacobi) PBD_TRY(element_solver_gather(s, corner, relaxation));
-    PBD_TRY(contact_create(&s->contact, scene, NULL, exec, recorder, values));
+    PBD_TRY(contact_create(&s->contact, scene, NULL, exec, recorder, set));
     pbd_count(recorder, "particles", s->particles);
     pbd_count(recorder, "constraints_total", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);

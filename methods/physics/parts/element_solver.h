@@ -26,7 +26,7 @@ static const char *const element_solver_orders[] = {"coloured_gs", "jacobi", NUL
         {"relaxation", "",   PBD_REAL,                                                                             \
          "1",          0,    64,                                                                                   \
          PBD_OPEN_MIN, NULL, "solver=jacobi: factor of the share at which sums cannot overshoot"},                 \
-        CONTACT_PARAMS
+        PBD_ROWS(CONTACT_PARAMS)
 
 typedef struct element_solver {
     pbd_exec *exec;
@@ -61,7 +61,7 @@ element_view element_solver_view(const element_solver *s, size_t first);
 
 /* Tetrahedra where the scene has some, else triangles. *s may be freed whatever comes back. */
 pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool jacobi, double relaxation,
-                                 const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder);
+                                 contact_settings set, pbd_exec *exec, pbd_recorder *recorder);
 pbd_status element_solver_predict(element_solver *s, double dt);
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method);
 

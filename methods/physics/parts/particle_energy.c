@@ -197,7 +197,7 @@ static pbd_status particle_energy_fill(particle_energy *s, const char *method, s
     s->share = s->jacobi ? pbd_real(values, "relaxation") / s->layout.largest : 1;
     PBD_TRY(particle_energy_particles(s, scene));
     PBD_TRY(particle_energy_slots(s));
-    PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, values));
+    PBD_TRY(contact_create(&s->contact, scene, s->layout.particle, exec, recorder, contact_settings_read(values)));
     if (scene->blades.count > 0) PBD_TRY(particle_energy_sharpen(s, scene));
     particle_energy_report(s);
     const size_t runs = (size_t)pbd_integer(values, "kernel_runs");

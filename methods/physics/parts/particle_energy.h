@@ -60,7 +60,7 @@ static const char *const particle_energy_forms[] = {"position", "displacement", 
          "repeats the computation of kernels this many times, to time it"},                                          \
         {"kernel", "", PBD_CHOICE, "poly6", 0, 0, 0, particle_energy_kernels, "smoothing kernel"},                   \
         {"radius", "", PBD_REAL, "1.8", 1, 10, PBD_OPEN_MIN, NULL, "support of the kernel, in spacings at rest"},    \
-        ENERGY_MATERIAL_PARAMS, CONTACT_PARAMS
+        ENERGY_MATERIAL_PARAMS, PBD_ROWS(CONTACT_PARAMS)
 
 /* All slots but name, summary, source, params and create. */
 #define PARTICLE_ENERGY_SLOTS                                                                                         \
