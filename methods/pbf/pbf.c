@@ -45,39 +45,31 @@ PBD_SETTINGS(pbf_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct pbf {
-    pbd_exec *exec;
-    pbd_recorder *recorder;
+    stepper run;
     pbf_settings set;
     size_t particles;
     double gravity[3], spacing, duration, forces_end;
     bool forced;
-    double time;
-    uint64_t steps;
-    collider_poses colliders;
     fluid fluid;
     real *x, *v, *load, *block; /* device; rows of pbf_kernels.h and fluid.h */
 } pbf;
 
 /* One row of zeros after the last, for fluid.h. */
-static size_t arrays_of(const pbf *s, device_array *row) {
+static size_t arrays_of(const void *self, device_array *row) {
+    const pbf *s = self;
     const size_t n = s->particles + 1;
-    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),    DEVICE_SAVED(s->v, 4 * n),
-                                 HOST_SAVED(s->time),          HOST_SAVED(s->steps),
-                                 DEVICE_ARRAY(s->load, 4 * n), DEVICE_ARRAY(s->block, n / PBF_BLOCK + 1)};
+    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n), DEVICE_SAVED(s->v, 4 * n), DEVICE_ARRAY(s->load, 4 * n),
+                                 DEVICE_ARRAY(s->block, n / PBF_BLOCK + 1)};
     return DEVICE_ROWS(row, rows);
 }
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
-
-static void destroy(void *state) {
-    pbf *s = state;
+static void free_arrays(void *self) {
+    pbf *s = self;
     device_array row[DEVICE_MOST_ARRAYS];
-    if (!s) return;
-    device_arrays_free(s->exec, row, arrays_of(s, row));
-    collider_poses_free(&s->colliders);
-    fluid_free(&s->fluid);
-    free(s);
+    device_arrays_free(s->run.exec, row, arrays_of(s, row));
 }
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status check(const pbd_scene *scene) {
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "pbf: the scene has no particles");
@@ -106,10 +98,11 @@ static pbd_status create_fluid(pbf *s, const pbd_scene *scene) {
                                      .xsph = set->xsph < 0 ? pbd_material_of(scene, 0)->viscosity : set->xsph,
                                      .vorticity = set->vorticity,
                                      .settling = set->settling,
-                                     .walls = set->walls == walls_mirror};
+                                     .walls = set->walls == walls_mirror,
+                                     .passes = 1};
     pbd_scene liquid = *scene;
     if (!scene->particles.material) liquid.material->matter = PBD_FLUID;
-    return fluid_create(&s->fluid, &liquid, &settings, s->exec, s->recorder);
+    return fluid_create(&s->fluid, &liquid, &settings, s->run.exec, s->run.recorder);
 }
 
 static pbd_status place_particles(pbf *s, const pbd_scene *scene) {
@@ -123,9 +116,82 @@ static pbd_status place_particles(pbf *s, const pbd_scene *scene) {
         if (v[4 * i + 3] > 0) v[4 * i + 3] = (real)(1 / scene->particles.masses[i]);
         load[4 * i + 3] = (real)(scene->contact.radius ? scene->contact.radius[i] : 0);
     }
-    PBD_TRY(pbd_upload(s->exec, s->x, x, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->v, v, bytes));
-    return pbd_upload(s->exec, s->load, load, bytes);
+    PBD_TRY(pbd_upload(s->run.exec, s->x, x, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->v, v, bytes));
+    return pbd_upload(s->run.exec, s->load, load, bytes);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+
+static pbd_status push(void *self, stepper *run) {
+    const pbf *s = self;
+    const pbf_push_args args = {.v = s->v,
+                                .load = s->load,
+                                .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
+                                .dt = (real)run->dt,
+                                .forced = s->forced && stepper_loaded(run, s->forces_end)};
+    return PBD_RUN(run->exec, pbf_push, s->particles, &args);
+}
+
+static pbd_status drift(void *self, stepper *run) {
+    const pbf *s = self;
+    const pbf_drift_args args = {s->x, s->v, (real)run->dt};
+    return PBD_RUN(run->exec, pbf_drift, s->particles, &args);
+}
+
+static pbd_status record(void *self, stepper *run) {
+    const pbf *s = self;
+    const size_t blocks = (s->particles + PBF_BLOCK - 1) / PBF_BLOCK;
+    const pbf_watch_args args = {s->v, s->particles, s->block};
+    double fastest = 0;
+    PBD_TRY(PBD_RUN(run->exec, pbf_watch, blocks, &args));
+    PBD_TRY(device_blocks_take(run->exec, s->block, blocks, 1, 1, &fastest));
+    pbd_count(run->recorder, "iterations_total", (uint64_t)run->done);
+    pbd_count(run->recorder, "constraint_solves", (uint64_t)run->done * s->particles);
+    if (!isfinite(fastest))
+        return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", run->time,
+                         (unsigned long long)run->steps);
+    const double courant = sqrt(fastest) * run->dt / s->spacing;
+    if (courant > 0.5)
+        pbd_warning(run->recorder, "kernel_cfl", "a particle moves %.3g spacings in a step of %g s", courant, run->dt);
+    return pbd_ok();
+}
+
+static pbd_status collide(void *self, stepper *run) {
+    const pbf *s = self;
+    const pbf_collide_args args = {.collider = run->colliders.device,
+                                   .colliders = (int)run->colliders.count,
+                                   .x = s->x,
+                                   .load = s->load,
+                                   .v = s->v,
+                                   .dt = (real)run->dt};
+    return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"),
+                     PBD_RUN(run->exec, pbf_collide, s->particles, &args));
+}
+
+static const step_part particles = {
+    .begin = push, .move = drift, .record = record, .arrays = arrays_of, .free = free_arrays};
+static const step_part walls = {.begin = collide, .iterate = collide, .end = collide};
+
+static bool is_recorded(const pbf *s) {
+    if (s->set.residual == residual_first) return s->run.steps == 0;
+    return s->set.residual == residual_last && s->duration > 0 && s->run.time + 1.5 * s->run.dt > s->duration;
+}
+
+/* The compression before the last pass. */
+static pbd_status watch(void *self, stepper *run, bool *stop) {
+    const pbf *s = self;
+    const bool recorded = is_recorded(s);
+    const double number = (double)run->done - 1;
+    fluid_state before;
+    if (run->done == 0 || (!recorded && !(s->set.tolerance > 0))) return pbd_ok();
+    PBD_TRY(fluid_look(&s->fluid, &before));
+    if (recorded) {
+        pbd_series(run->recorder, "residual", "value", "1", &before.compressed, 1, 1);
+        pbd_series(run->recorder, "residual_iteration", "value", "1", &number, 1, 1);
+    }
+    *stop = before.compressed <= s->set.tolerance;
+    return pbd_ok();
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
@@ -133,9 +199,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     device_array row[DEVICE_MOST_ARRAYS];
     pbf *s = *state = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for pbf");
-    *s = (pbf){.exec = exec,
-               .recorder = recorder,
-               .set = pbf_settings_read(values),
+    *s = (pbf){.set = pbf_settings_read(values),
                .particles = scene->particles.count,
                .spacing = scene->particles.spacing,
                .duration = scene->duration,
@@ -143,94 +207,30 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                .forced = scene_has_forces(scene)};
     memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
     PBD_TRY(check(scene));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
+    PBD_TRY(stepper_create(&s->run, scene, exec, recorder));
+    s->run.iterations = s->set.iterations;
+    s->run.watch = watch;
+    s->run.watcher = s;
+    stepper_add(&s->run, &particles, s);
+    stepper_add(&s->run, &fluid_part, &s->fluid);
+    if (s->run.colliders.count > 0) stepper_add(&s->run, &walls, s);
     PBD_TRY(create_fluid(s, scene));
     pbd_count(recorder, "particles", s->particles);
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
-    return place_particles(s, scene);
-}
-
-/* ---- A step ------------------------------------------------------------------------------------------------------ */
-
-static pbd_status push(pbf *s, double dt) {
-    const bool ended = s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt;
-    const pbf_push_args args = {.v = s->v,
-                                .load = s->load,
-                                .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
-                                .dt = (real)dt,
-                                .forced = s->forced && !ended};
-    return PBD_RUN(s->exec, pbf_push, s->particles, &args);
-}
-
-static pbd_status collide(pbf *s, double dt) {
-    if (s->colliders.count == 0) return pbd_ok();
-    const pbf_collide_args args = {.collider = s->colliders.device,
-                                   .colliders = (int)s->colliders.count,
-                                   .x = s->x,
-                                   .load = s->load,
-                                   .v = s->v,
-                                   .dt = (real)dt};
-    return PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"),
-                     PBD_RUN(s->exec, pbf_collide, s->particles, &args));
-}
-
-static bool is_watched(const pbf *s, double dt) {
-    if (s->set.residual == residual_first) return s->steps == 0;
-    return s->set.residual == residual_last && s->duration > 0 && s->time + 1.5 * dt > s->duration;
-}
-
-static pbd_status iterate(pbf *s, double dt, long *done) {
-    const bool watched = is_watched(s, dt);
-    for (*done = 0; *done < s->set.iterations;) {
-        fluid_state now;
-        PBD_TRY(fluid_iterate(&s->fluid, s->x, s->v, &s->colliders, dt));
-        PBD_TRY(collide(s, dt));
-        const double number = (double)(*done)++;
-        if (!watched && !(s->set.tolerance > 0)) continue;
-        PBD_TRY(fluid_look(&s->fluid, &now)); /* before this pass */
-        if (watched) {
-            pbd_series(s->recorder, "residual", "value", "1", &now.compressed, 1, 1);
-            pbd_series(s->recorder, "residual_iteration", "value", "1", &number, 1, 1);
-        }
-        if (now.compressed <= s->set.tolerance) break;
-    }
+    PBD_TRY(place_particles(s, scene));
+    s->run.x = s->x;
+    s->run.v = s->v;
     return pbd_ok();
 }
 
-static pbd_status report(pbf *s, double dt, long iterations) {
-    const size_t blocks = (s->particles + PBF_BLOCK - 1) / PBF_BLOCK;
-    const pbf_watch_args args = {s->v, s->particles, s->block};
-    double fastest = 0;
-    PBD_TRY(PBD_RUN(s->exec, pbf_watch, blocks, &args));
-    PBD_TRY(device_blocks_take(s->exec, s->block, blocks, 1, 1, &fastest));
-    pbd_count(s->recorder, "steps", 1);
-    pbd_count(s->recorder, "iterations_total", (uint64_t)iterations);
-    pbd_count(s->recorder, "constraint_solves", (uint64_t)iterations * s->particles);
-    if (!isfinite(fastest))
-        return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
-                         (unsigned long long)s->steps);
-    const double courant = sqrt(fastest) * dt / s->spacing;
-    if (courant > 0.5)
-        pbd_warning(s->recorder, "kernel_cfl", "a particle moves %.3g spacings in a step of %g s", courant, dt);
-    return fluid_record(&s->fluid);
+static void destroy(void *state) {
+    pbf *s = state;
+    if (!s) return;
+    stepper_free(&s->run);
+    free(s);
 }
 
-static pbd_status step(void *state, double dt) {
-    pbf *s = state;
-    long iterations = 0;
-    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
-    PBD_TRY(push(s, dt));
-    PBD_TRY(fluid_begin(&s->fluid, NULL, s->x, s->v, &s->colliders, dt));
-    PBD_TRY(collide(s, dt));
-    PBD_TRY(iterate(s, dt, &iterations));
-    PBD_TRY(fluid_end(&s->fluid, s->x, s->v, &s->colliders, dt));
-    PBD_TRY(collide(s, dt));
-    const pbf_drift_args drift = {s->x, s->v, (real)dt};
-    PBD_TRY(PBD_RUN(s->exec, pbf_drift, s->particles, &drift));
-    s->time += dt;
-    s->steps++;
-    return report(s, dt, iterations);
-}
+static pbd_status step(void *state, double dt) { return stepper_step(&((pbf *)state)->run, dt); }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
@@ -239,25 +239,15 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (field == PBD_PRESSURES) return fluid_read_pressures(&s->fluid, s->x, NULL, out);
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
         return pbd_error(PBD_NOT_SUPPORTED, "pbf has positions, velocities and pressures only");
-    return device_rows_read(s->exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, NULL, out);
+    return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, NULL, out);
 }
 
-/* The state of fluid.h comes last. */
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const pbf *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    PBD_TRY(device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes));
-    if (blob) PBD_TRY(fluid_save(&s->fluid, (char *)blob + *bytes));
-    *bytes += fluid_saved_bytes(&s->fluid);
-    return pbd_ok();
+    return stepper_save(&((const pbf *)state)->run, blob, bytes);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
-    pbf *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    const size_t liquid = fluid_saved_bytes(&s->fluid), own = bytes < liquid ? 0 : bytes - liquid;
-    PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "pbf", blob, own));
-    return fluid_load(&s->fluid, (const char *)blob + own);
+    return stepper_load(&((pbf *)state)->run, "pbf", blob, bytes);
 }
 
 const pbd_method PBD_NAME(pbf) = {

@@ -16,7 +16,7 @@ static pbd_status begin(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
     return PBD_PHASE(run->recorder, "hourglass",
-              PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+                     PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }
 
 static pbd_status sweep(const xpbi *s, const stepper *run) {
@@ -29,15 +29,13 @@ static pbd_status sweep(const xpbi *s, const stepper *run) {
     return pbd_ok();
 }
 
-static pbd_status iterate(void *self, stepper *run) {
-    return PBD_PHASE(run->recorder, "hourglass", sweep(self, run));
-}
+static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->recorder, "hourglass", sweep(self, run)); }
 
 static pbd_status move(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
     return PBD_PHASE(run->recorder, "hourglass",
-              PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+                     PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }
 
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};

@@ -6,8 +6,8 @@
 
 #include "harness/exec/arena.h"
 #include "harness/exec/clock.h"
-#include "methods/physics/matter/flow_material.h"
 #include "methods/physics/device/phase.h"
+#include "methods/physics/matter/flow_material.h"
 #include "methods/xpbi/xpbi.h"
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -186,9 +186,7 @@ static pbd_status sweep(xpbi *s) {
     return is_jacobi(s) ? merge_moves(s, s->residual.momentum) : pbd_ok();
 }
 
-static pbd_status iterate(void *self, stepper *run) {
-    return PBD_PHASE(run->recorder, "inelasticity", sweep(self));
-}
+static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->recorder, "inelasticity", sweep(self)); }
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
 

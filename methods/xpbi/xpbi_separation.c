@@ -50,7 +50,7 @@ static pbd_status iterate(void *self, stepper *run) {
     const int kind = s->separation.position_correction;
     if (kind == position_correction_shift) return pbd_ok();
     return PBD_PHASE(run->recorder, "position_correction",
-              kind == position_correction_density ? keep_density(s, run) : part_pairs(s, run, s->now.v));
+                     kind == position_correction_density ? keep_density(s, run) : part_pairs(s, run, s->now.v));
 }
 
 /* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */

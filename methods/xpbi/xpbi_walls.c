@@ -29,7 +29,8 @@ pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v) {
 
 static pbd_status iterate(void *self, stepper *run) {
     const xpbi *s = self;
-    return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"), xpbi_collide_rows(s, run, s->now.v));
+    return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"),
+                     xpbi_collide_rows(s, run, s->now.v));
 }
 
 /* Smoothing may lead into colliders again. */
