@@ -75,7 +75,7 @@ static pbd_status make_grid(const solid *body, double cell, size_t points, const
         if (cells <= 4 * points + 64) break;
         g->cell *= 1.5;
     }
-    PBD_TRY_NEW(g->begin, cells);
+    PBD_TRY_NEW(g->begin, cells + 1);
     PBD_TRY_NEW(g->point, points);
     for (size_t p = 0; p < points; p++) g->begin[cell_of(g, x + 3 * p) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) g->begin[c] += g->begin[c - 1];
