@@ -158,7 +158,7 @@ static pbd_status import(const pbd_content *content, const char *ending, triangl
     return status;
 }
 
-/* ---- In a process of its own: some damaged files send assimp round in circles, or bring it down ------------------ */
+/* ---- In a separate process: on some damaged files assimp loops for ever or crashes ------------------------------- */
 
 typedef struct answer {
     pbd_status status;

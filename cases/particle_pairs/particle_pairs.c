@@ -1,4 +1,4 @@
-/* Many pairs of particles, each at a distance of its own and out of reach of all others: the force between two over
+/* Many pairs of particles, each at another distance and out of reach of all others: the force between two over
  * their distance, the surface around two, and the kernel itself, with its integral by quadrature. */
 #include <math.h>
 #include <stdlib.h>

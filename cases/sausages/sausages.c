@@ -86,7 +86,8 @@ static void add_glass_box(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- The knife --------------------------------------------------------------------------------------------------- */
 
-/* From a radius above the sausages to a radius below: each cut is a blade of its own, there only while it falls. */
+/* From a radius above the sausages to a radius below: each cut is a separate blade, which exists only while it falls.
+ */
 static pbd_status add_cuts(const pbd_values *values, pbd_scene *scene) {
     const double radius = pbd_real(values, "sausage_radius"), gap = pbd_real(values, "gap"),
                  piece = pbd_real(values, "piece");

@@ -170,7 +170,7 @@ static void draw_contour(const density_surface *s, double frame, pbd_recorder *r
     }
 }
 
-/* At 2 m W_h(h): into the run, and where it is asked for into a file. */
+/* At 2 m W_h(h): into the run and, if requested, into a file. */
 static pbd_status draw_surface(const smoothed_watch *w, const density_grid *g, double frame, pbd_recorder *recorder) {
     char path[300];
     density_surface s;

@@ -34,8 +34,8 @@ typedef struct dive_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Where particles touch floor and walls: a lattice's edge is a whole number of spacings, not quite what was asked for,
- * and what began in a wall would be flung out of it. */
+/* Where particles touch floor and walls: a lattice's edge is a whole number of spacings, not quite the requested
+ * length, and what began in a wall would be flung out of it. */
 static void find_bed(const pbd_scene *scene, double low[3], double high[3]) {
     for (size_t d = 0; d < 3; d++) {
         low[d] = INFINITY;

@@ -57,7 +57,7 @@ static pbd_status hash_file(const char *path, char hash[33]) {
     return failed ? pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read", path) : pbd_ok();
 }
 
-/* dlopen looks for a name without a slash elsewhere than where a person means. */
+/* dlopen does not look for a name without a slash in the current folder. */
 static pbd_status find_file(const char *path, char **out) {
     struct stat found;
     *out = NULL;

@@ -59,7 +59,7 @@ pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
     return pbd_ok();
 }
 
-/* A table that does not fit, and a preset of a parameter that is not there, are slips of the case's author. */
+/* A table that does not fit, and a preset of a parameter that is not there, are mistakes of the case's author. */
 static void complain_of_case(const char *name, const char *what) {
     fprintf(stderr, "case %s: %s\n", name, what);
     abort();

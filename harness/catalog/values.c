@@ -235,7 +235,7 @@ static pbd_status check_given(const pbd_values *values, const char *where) {
     return pbd_ok();
 }
 
-/* Values at their defaults, in an array of the caller's. A default out of its own range is a programming error. */
+/* Values at their defaults, owned by the caller. A default out of its range is a programming error. */
 static pbd_status preset_values(const pbd_param *params, const char *where, pbd_values *out) {
     size_t n = params_of(params);
     pbd_value *item = calloc(n ? n : 1, sizeof *item);

@@ -51,7 +51,7 @@ static pbd_status time_step(const drive_context *c, double *dt) {
                      c->method->name);
 }
 
-/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: unknown. */
+/* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
     pbd_recorder_leave(c->recorder);
@@ -82,7 +82,7 @@ static pbd_status look(const drive_context *c, double time) {
     return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
 }
 
-/* Lets the case look after `step` steps, when it is time; on a clock of its own. Snapshots are taken here, too. */
+/* The case's observer after `step` steps, when it is due; timed separately. Snapshots are taken here, too. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->scene->observe_every, time = (double)step * dt;

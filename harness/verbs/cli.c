@@ -12,7 +12,7 @@ const pbd_verb *const pbd_verbs[] = {
 #undef VERB
     NULL};
 
-/* Each line of a usage is a command of its own, but for those that begin with a blank: they go on. */
+/* Each line of a usage is a command; one that begins with a blank continues the line above. */
 int pbd_verb_help(const pbd_verb *verb) {
     fputs("usage: pbdbench ", stdout);
     for (const char *c = verb->usage; *c; c++) {

@@ -1,6 +1,6 @@
 /* Options of a verb, said once: from one table come parsing, checks, `--help` and shell completion.
  *
- * A verb has a struct of its own for what was asked, and a table of rows that say which member of it each option sets:
+ * A verb has a struct for its options, and a table whose rows say which member of it each option sets:
  *
  *     typedef struct show_options { const char *db; bool json; } show_options;
  *     static const pbd_option table[] = {

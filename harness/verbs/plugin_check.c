@@ -569,7 +569,7 @@ static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pb
 /* Cases larger than this would take longer than they tell. */
 enum { MOST_PARTICLES = 4000 };
 
-/* Whether the case, as it is by default, asks for nothing that the method does not take, and is small. */
+/* Whether the case, with its defaults, has nothing that the method does not take, and is small. */
 static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     const subject of = {entry, c};
     solver s PBD_CLEANUP(close_solver) = {0};
@@ -588,7 +588,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
             if (pbd_missing_needs(method, pbd_case_at(c))) continue;
-            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which only a person has */
+            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which has no default */
             if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));

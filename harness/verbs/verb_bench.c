@@ -305,7 +305,7 @@ static pbd_status add_named(const bench_options *o, bench_plan *b) {
     const size_t methods = o->methods.count ? o->methods.count : pbd_method_count();
     for (size_t m = 0; m < methods; m++)
         for (size_t c = 0; c < cases; c++) {
-            /* A case that asks for a file is run when it is named. */
+            /* A case that needs a file is run when it is named. */
             if (!o->cases.count && pbd_param_asked(pbd_case_at(c)->params)) continue;
             pbd_request request = {.setting = o->setting, .settings = o->settings, .axis = o->axis, .axes = o->axes};
             request.method_name =

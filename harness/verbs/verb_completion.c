@@ -26,7 +26,7 @@ typedef struct begun {
     int fixed;
 } begun;
 
-/* Prints a word that goes on as asked for, with what stands before it. */
+/* Prints a word that completes the one on the line, with the part before it. */
 static void offer(const char *word, begun begin) {
     const char *open = begin.text + begin.fixed;
     if (strncmp(word, open, strlen(open)) == 0) printf("%.*s%s\n", begin.fixed, begin.text, word);

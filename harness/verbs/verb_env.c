@@ -172,7 +172,7 @@ static const pbd_option table[] = {
     PBD_OPTION_DB(env_options),
     {0}};
 
-/* Limits are printed as they come, but where one object or table is asked for. */
+/* Limits are printed as they are measured, except with --json and --markdown. */
 static pbd_status measure(const env_options *o, int argc, char **argv) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     if (!o->quick) {

@@ -368,7 +368,7 @@ static pbd_status plot_work(const plot_options *o, pbd_store *store) {
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
-/* A word is a figure, a case, or a slip of either. */
+/* The word is neither a figure nor a case. */
 static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {
     pbd_arena a PBD_ARENA;
     const char **names = pbd_new(&a, const char *, list->count + pbd_case_count());

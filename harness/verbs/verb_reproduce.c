@@ -1,7 +1,7 @@
 /* reproduce: makes the runs figures need, draws them and judges their claims.
  *
- * All figures asked for become one plan, checked as a whole before the first run, so that a slip in the last figure is
- * found at once and figures that share runs make them once. */
+ * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
+ * is found at once and figures that share runs make them once. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct reproduce_options {
     pbd_report_style style;
 } reproduce_options;
 
-/* One figure asked for; its groups are first_group .. first_group + file->runs_count - 1 of the plan. */
+/* One requested figure; its groups are first_group .. first_group + file->runs_count - 1 of the plan. */
 typedef struct job {
     pbd_figure_file *file;
     size_t first_group;
