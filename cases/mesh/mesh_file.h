@@ -2,7 +2,7 @@
  *
  * Two formats, both text: Gmsh MSH 4.1 and Abaqus/CalculiX INP. The readers are strict: what they do not understand
  * they refuse, with the file, the line and what is wrong there. Everything a file says of sizes is checked against its
- * length before memory is asked for. */
+ * length before memory is allocated. */
 #ifndef PBD_MESH_FILE_H
 #define PBD_MESH_FILE_H
 
@@ -71,7 +71,7 @@ pbd_status mesh_wrong(const mesh_reader *reader, const char *format, ...) __attr
 pbd_status mesh_add_node(mesh_reader *reader, mesh_file *mesh, int64_t label, const double x[3]);
 pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape shape, int64_t label,
                             const int64_t *nodes);
-/* The group of that name, a new one where there is none. It stays where it is until another is asked for. */
+/* The group of that name, a new one where there is none. The pointer is valid until the next call. */
 pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out);
 pbd_status mesh_add_range(mesh_group *group, mesh_range range);
 

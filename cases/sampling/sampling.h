@@ -7,7 +7,7 @@
 typedef enum sampling_kind { SAMPLING_LATTICE, SAMPLING_POISSON } sampling_kind;
 extern const char *const sampling_kinds[]; /* lattice, poisson; ends with NULL */
 
-/* What is asked for. With a count, exactly so many particles, whatever spacing that takes. */
+/* The request. With a count, exactly so many particles; the spacing follows. */
 typedef struct sampling_plan {
     sampling_kind kind;
     double spacing; /* m; read when count is 0 */

@@ -28,7 +28,7 @@ typedef struct obstacle_drop_detail {
     sampling particles;
     granular_watch watch;
     double sphere, centre[3];
-    triangle_mesh surface; /* a copy of its own, where the thing is a mesh */
+    triangle_mesh surface; /* a copy, where the obstacle is a mesh */
     bool closed;
     double thickness, top; /* m */
     double deepest;        /* m: of a particle's ball in the thing, at most */

@@ -10,6 +10,7 @@
 
 #include "harness/catalog/plugin_host.h"
 #include "harness/catalog/plugin_table.h"
+#include "harness/exec/arena.h"
 #include "harness/process/apart.h"
 
 struct pbd_plugin {
@@ -43,12 +44,9 @@ static void free_plugin(pbd_plugin *p) {
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status hash_file(const char *path, char hash[33]) {
-    FILE *file = fopen(path, "rb");
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
     XXH3_state_t *state = file ? XXH3_createState() : NULL;
-    if (!state) {
-        if (file) fclose(file);
-        return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", path, strerror(errno));
-    }
+    if (!state) return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", path, strerror(errno));
     char part[8192];
     XXH3_128bits_reset(state);
     for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;) XXH3_128bits_update(state, part, got);
@@ -56,11 +54,10 @@ static pbd_status hash_file(const char *path, char hash[33]) {
     const XXH128_hash_t all = XXH3_128bits_digest(state);
     snprintf(hash, 33, "%016llx%016llx", (unsigned long long)all.high64, (unsigned long long)all.low64);
     XXH3_freeState(state);
-    fclose(file);
     return failed ? pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read", path) : pbd_ok();
 }
 
-/* dlopen looks for a name without a slash elsewhere than where a person means. */
+/* dlopen does not look for a name without a slash in the current folder. */
 static pbd_status find_file(const char *path, char **out) {
     struct stat found;
     *out = NULL;
@@ -109,7 +106,7 @@ static pbd_status take_table(pbd_plugin *p, const pbd_plugin_table *table) {
     p->copy = calloc(2 * table->methods, sizeof *p->copy);
     if (!p->entry || !p->copy || asprintf(&p->label, "%s %s", table->name, table->version) < 0) {
         p->label = NULL;
-        return pbd_error(PBD_FAILED, "out of memory for plug-in %s", table->name);
+        return pbd_no_memory();
     }
     p->methods = table->methods;
     for (size_t i = 0; i < p->methods; i++) {
@@ -140,16 +137,17 @@ static pbd_status open_plugin(pbd_plugin *p) {
 
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
+static void release_plugin(pbd_plugin **p) { free_plugin(*p); }
+
 static pbd_status load(const char *path, pbd_plugin **out) {
-    *out = calloc(1, sizeof **out);
-    if (!*out) return pbd_error(PBD_FAILED, "out of memory for a plug-in");
-    pbd_status status = find_file(path, &(*out)->path);
-    if (status.code == PBD_OK) status = open_plugin(*out);
-    if (status.code != PBD_OK) {
-        free_plugin(*out);
-        *out = NULL;
-    }
-    return status;
+    pbd_plugin *p PBD_CLEANUP(release_plugin) = calloc(1, sizeof *p);
+    *out = NULL;
+    if (!p) return pbd_no_memory();
+    PBD_TRY(find_file(path, &p->path));
+    PBD_TRY(open_plugin(p));
+    *out = p;
+    p = NULL;
+    return pbd_ok();
 }
 
 /* The same in a child: what a library does when it is opened, and tables with invalid pointers. */
@@ -161,21 +159,18 @@ static void load_here(void *context, pbd_place *place, FILE *answer) {
 }
 
 static pbd_status try_load(const char *path) {
-    char copy[PATH_MAX], who[200];
-    pbd_apart apart;
+    char copy[PATH_MAX], who[200], *text;
+    pbd_apart apart PBD_CLEANUP(pbd_apart_free) = {0};
     snprintf(copy, sizeof copy, "%s", path);
     snprintf(who, sizeof who, "plug-in '%.150s'", path);
-    pbd_status status = pbd_apart_run(load_here, copy, PBD_STDOUT_TO_STDERR, &apart);
-    if (status.code == PBD_OK && !apart.answered) {
-        status = pbd_apart_status(&apart, who);
+    PBD_TRY(pbd_apart_run(load_here, copy, PBD_STDOUT_TO_STDERR, &apart));
+    if (!apart.answered) {
+        pbd_status status = pbd_apart_status(&apart, who);
         if (status.code == PBD_FAILED) status.code = PBD_BAD_INPUT;
-    } else if (status.code == PBD_OK) {
-        char *text;
-        const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
-        if (code != PBD_OK) status = pbd_error(code, "%s", *text == ' ' ? text + 1 : text);
+        return status;
     }
-    pbd_apart_free(&apart);
-    return status;
+    const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
+    return code == PBD_OK ? pbd_ok() : pbd_error(code, "%s", *text == ' ' ? text + 1 : text);
 }
 
 /* One that is there already, by its own path; NULL: none. */
@@ -190,31 +185,26 @@ static const pbd_plugin *loaded_from(const char *path) {
 }
 
 pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out) {
-    pbd_plugin *plugin;
+    pbd_plugin *plugin PBD_CLEANUP(release_plugin) = NULL;
     *out = loaded_from(path);
     if (*out) return pbd_ok();
     PBD_TRY(try_load(path));
     PBD_TRY(load(path, &plugin));
-    const pbd_status status = pbd_add_methods(plugin->entry, plugin->methods);
-    if (status.code != PBD_OK) {
-        free_plugin(plugin);
-        return status;
-    }
+    PBD_TRY(pbd_add_methods(plugin->entry, plugin->methods));
     loaded++;
     *out = plugin;
+    plugin = NULL;
     return pbd_ok();
 }
 
 pbd_status pbd_plugins_load(const pbd_texts *files) {
     const pbd_plugin *plugin;
     const char *variable = getenv("PBDBENCH_PLUGINS");
-    char *list = strdup(variable ? variable : ""), *rest = NULL;
-    if (!list) return pbd_error(PBD_FAILED, "out of memory for plug-ins");
-    pbd_status status = pbd_ok();
-    for (char *file = strtok_r(list, ":", &rest); file && status.code == PBD_OK; file = strtok_r(NULL, ":", &rest))
-        status = pbd_plugin_load(file, &plugin);
-    free(list);
-    for (size_t i = 0; i < files->count && status.code == PBD_OK; i++)
-        status = pbd_plugin_load(files->item[i], &plugin);
-    return status;
+    pbd_arena a PBD_ARENA;
+    char *list = pbd_new_text(&a, variable ? variable : ""), *rest = NULL;
+    PBD_TRY(pbd_arena_check(&a));
+    for (char *file = strtok_r(list, ":", &rest); file; file = strtok_r(NULL, ":", &rest))
+        PBD_TRY(pbd_plugin_load(file, &plugin));
+    for (size_t i = 0; i < files->count; i++) PBD_TRY(pbd_plugin_load(files->item[i], &plugin));
+    return pbd_ok();
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
 #include "harness/files/nearest.h"
 
@@ -51,14 +52,14 @@ const pbd_method_entry *pbd_method_at(size_t index) {
 
 pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
     const pbd_method_entry **grown = realloc(loaded.entry, (loaded.count + count) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for the methods of a plug-in");
+    if (!grown) return pbd_no_memory();
     loaded.entry = grown;
     for (size_t i = 0; i < count; i++) grown[loaded.count + i] = &entry[i];
     loaded.count += count;
     return pbd_ok();
 }
 
-/* A table that does not fit, and a preset of a parameter that is not there, are slips of the case's author. */
+/* A table that does not fit, and a preset of a parameter that is not there, are mistakes of the case's author. */
 static void complain_of_case(const char *name, const char *what) {
     fprintf(stderr, "case %s: %s\n", name, what);
     abort();
@@ -114,17 +115,18 @@ pbd_backend_entry pbd_backend_at(pbd_backend backend) {
 const char *pbd_precision_name(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? "f32" : "f64"; }
 
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
+    pbd_arena a PBD_ARENA;
     const size_t count = pbd_method_count();
-    const char **names = malloc(count * sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory for the names of methods");
+    const char **names = pbd_new(&a, const char *, count);
     *out = NULL;
-    for (size_t i = 0; i < count && !*out; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < count; i++) {
         names[i] = pbd_method_at(i)->by_precision[PBD_PRECISION_F64]->name;
-        if (strcmp(name, names[i]) == 0) *out = pbd_method_at(i);
+        if (strcmp(name, names[i]) != 0) continue;
+        *out = pbd_method_at(i);
+        return pbd_ok();
     }
-    pbd_status status = *out ? pbd_ok() : pbd_unknown("method", name, names, count, "pbdbench list methods");
-    free(names);
-    return status;
+    return pbd_unknown("method", name, names, count, "pbdbench list methods");
 }
 
 pbd_status pbd_find_case(const char *name, const pbd_case **out) {

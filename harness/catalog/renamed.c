@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 typedef struct renaming {
     const char *owner, *former, *today;
 } renaming;
@@ -93,13 +95,11 @@ static char *write_members(const member *item, size_t count) {
 }
 
 char *pbd_params_today(const char *case_name, const char *method, const char *params) {
-    char *copy = strdup(params);
-    if (!copy || !pbd_has_renamed(case_name, method)) return copy;
-    member *item = malloc((count_of(params, ':') + 1) * sizeof *item);
-    if (!item) {
-        free(copy);
-        return NULL;
-    }
+    if (!pbd_has_renamed(case_name, method)) return strdup(params);
+    pbd_arena a PBD_ARENA;
+    char *copy = pbd_new_text(&a, params);
+    member *item = pbd_new(&a, member, count_of(params, ':'));
+    if (!copy || !item) return NULL;
     const size_t count = read_members(copy, item);
     bool renamed = false;
     for (size_t i = 0; i < count; i++) {
@@ -108,8 +108,5 @@ char *pbd_params_today(const char *case_name, const char *method, const char *pa
         if (today) item[i].key = today;
     }
     if (count > 0) qsort(item, count, sizeof *item, by_key);
-    char *text = renamed ? write_members(item, count) : strdup(params);
-    free(item);
-    free(copy);
-    return text;
+    return renamed ? write_members(item, count) : strdup(params);
 }

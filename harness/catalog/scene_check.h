@@ -4,7 +4,7 @@
 
 #include "methods/method.h"
 
-/* PBD_NOT_SUPPORTED, with what it is, when the scene asks for something that the method does not take (PBD_TAKES_*). */
+/* PBD_NOT_SUPPORTED, with what it is, when the scene has something that the method does not take (PBD_TAKES_*). */
 pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 static struct {
     const pbd_method *method[2];
     pbd_place *place;
@@ -29,7 +31,7 @@ static const char CREATE[] = "create", STEP[] = "step", SOLVE[] = "solve", READ[
 static pbd_status create(pbd_precision precision, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                          pbd_recorder *recorder, void **state) {
     solver *s = calloc(1, sizeof *s);
-    if (!s) return pbd_error(PBD_FAILED, "out of memory for a solver");
+    if (!s) return pbd_no_memory();
     s->method = watched.method[precision];
     enter(CREATE);
     pbd_status status = leave(pbd_method_create(s->method, scene, values, exec, recorder, &s->state));

@@ -8,11 +8,14 @@
  *     PBD_TRY(pbd_download(exec, rows, x, 4 * n * sizeof *rows));
  *
  * PBD_CLEANUP does the same for anything with a function that frees it and is safe on a zeroed one. For memory that
- * outlives the call: malloc, or the object's own arrays. Both need gcc or clang. */
+ * outlives the call: PBD_TRY_NEW. They need gcc or clang. */
 #ifndef PBD_ARENA_H
 #define PBD_ARENA_H
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "methods/method.h"
 
@@ -58,10 +61,51 @@ static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
 
 #define pbd_new(ARENA, TYPE, COUNT) ((TYPE *)pbd_arena_take(ARENA, COUNT, sizeof(TYPE)))
 
+/* A copy of the text; NULL as above. */
+static inline char *pbd_new_text(pbd_arena *a, const char *text) {
+    const size_t bytes = strlen(text) + 1;
+    char *copy = pbd_new(a, char, bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
 static inline pbd_status pbd_arena_check(const pbd_arena *a) {
     if (a->refused == 0) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were asked for, beside %.3g MB in use by the same call",
                      1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
+}
+
+/* A text as printf writes it. */
+__attribute__((format(printf, 2, 3))) static inline char *pbd_new_format(pbd_arena *a, const char *format, ...) {
+    va_list first, second;
+    va_start(first, format);
+    va_copy(second, first);
+    const int length = vsnprintf(NULL, 0, format, first);
+    char *text = pbd_new(a, char, length < 0 ? SIZE_MAX : (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, second);
+    va_end(second);
+    va_end(first);
+    return text;
+}
+
+/* For a single pointer that a library call returned as NULL. */
+static inline pbd_status pbd_no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
+
+/* For memory that outlives the call, such as the arrays of a scene: COUNT zeroed elements from calloc, or returns from
+ * the calling function. */
+#define PBD_TRY_NEW(POINTER, COUNT)                                 \
+    do {                                                            \
+        (POINTER) = calloc((size_t)(COUNT) + 1, sizeof *(POINTER)); \
+        if (!(POINTER)) return pbd_no_memory();                     \
+    } while (0)
+
+/* For PBD_CLEANUP: a pointer of any type to memory from malloc, and a file; NULL is left alone. */
+static inline void pbd_free_memory(void *pointer) {
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+}
+static inline void pbd_close_file(FILE **file) {
+    if (*file) fclose(*file);
 }
 
 #endif

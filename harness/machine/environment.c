@@ -113,7 +113,7 @@ static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
 }
 
 /* What is asked of hwloc: the whole machine, not only what this process may use, so that `taskset` does not make
- * another machine; and nothing that takes time and is not asked for below. */
+ * another machine; and nothing that takes time and is not used below. */
 static unsigned long topology_flags(void) {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 #if HWLOC_API_VERSION >= 0x00020800
@@ -172,7 +172,7 @@ static void fingerprint(pbd_machine *machine) {
     snprintf(machine->fingerprint, sizeof machine->fingerprint, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
 }
 
-/* The topology takes hwloc some milliseconds, and a store asks for the machine with every run it looks for. */
+/* The topology takes hwloc some milliseconds, and a store needs the machine for every run it looks for. */
 static pthread_once_t looked = PTHREAD_ONCE_INIT;
 static pbd_machine this_machine;
 

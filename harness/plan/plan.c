@@ -8,6 +8,8 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 static int compare_values(const void *a, const void *b) {
@@ -20,50 +22,45 @@ static void write_json_value(FILE *out, const pbd_value *value) {
         fputs(value->text, out);
         return;
     }
-    json_t *word = json_string(pbd_value_text(value));
+    json_auto_t *word = json_string(pbd_value_text(value));
     json_dumpf(word, out, JSON_ENCODE_ANY);
-    json_decref(word);
 }
 
 /* All parameters of case and method as one JSON object with sorted keys: what the store keeps and hashes. Written from
  * each value's canonical spelling. */
 static char *params_json(const pbd_cell *cell) {
+    pbd_arena a PBD_ARENA;
     size_t count = 0, size = 0;
-    const pbd_value **sorted = malloc((cell->case_values.count + cell->method_values.count + 1) * sizeof *sorted);
+    const pbd_value **sorted = pbd_new(&a, const pbd_value *, cell->case_values.count + cell->method_values.count);
     char *text = NULL;
     FILE *out = sorted ? open_memstream(&text, &size) : NULL;
-    if (out) {
-        for (size_t i = 0; i < cell->case_values.count; i++) sorted[count++] = &cell->case_values.item[i];
-        for (size_t i = 0; i < cell->method_values.count; i++) sorted[count++] = &cell->method_values.item[i];
-        qsort(sorted, count, sizeof *sorted, compare_values);
-        fputc('{', out);
-        for (size_t i = 0; i < count; i++) {
-            /* A key that both know has one value in both. */
-            if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
-            fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
-            write_json_value(out, sorted[i]);
-        }
-        fputc('}', out);
-        if (fclose(out) != 0) {
-            free(text);
-            text = NULL;
-        }
+    if (!out) return NULL;
+    for (size_t i = 0; i < cell->case_values.count; i++) sorted[count++] = &cell->case_values.item[i];
+    for (size_t i = 0; i < cell->method_values.count; i++) sorted[count++] = &cell->method_values.item[i];
+    qsort(sorted, count, sizeof *sorted, compare_values);
+    fputc('{', out);
+    for (size_t i = 0; i < count; i++) {
+        /* A key of both has one value in both. */
+        if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
+        fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
+        write_json_value(out, sorted[i]);
     }
-    free(sorted);
-    return text;
+    fputc('}', out);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 /* Hash of everything that decides the answer and its cost. */
 static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
-    char *params = params_json(cell), *text = NULL;
-    int length = params
-                     ? asprintf(&text, "%s|%s|%s|%s|%s|%d", cell->c->name, pbd_cell_method(cell)->name, params,
-                                pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads)
-                     : -1;
-    free(params);
-    if (length < 0) return pbd_error(PBD_FAILED, "out of memory for a cell of %s", cell->c->name);
-    XXH128_hash_t hash = XXH3_128bits(text, (size_t)length);
-    free(text);
+    pbd_arena a PBD_ARENA;
+    const char *params PBD_CLEANUP(pbd_free_memory) = params_json(cell);
+    if (!params) return pbd_no_memory();
+    const char *text =
+        pbd_new_format(&a, "%s|%s|%s|%s|%s|%d", cell->c->name, pbd_cell_method(cell)->name, params,
+                       pbd_backend_at(cell->backend).name, pbd_precision_name(cell->precision), cell->threads);
+    PBD_TRY(pbd_arena_check(&a));
+    XXH128_hash_t hash = XXH3_128bits(text, strlen(text));
     snprintf(cell_id, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
     return pbd_ok();
 }
@@ -107,7 +104,7 @@ static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
     if (plan->count == plan->capacity) {
         size_t capacity = plan->capacity ? 2 * plan->capacity : 32;
         pbd_plan_item *grown = realloc(plan->item, capacity * sizeof *grown);
-        if (!grown) return pbd_error(PBD_FAILED, "out of memory for a plan of %zu runs", capacity);
+        if (!grown) return pbd_no_memory();
         plan->item = grown;
         plan->capacity = capacity;
     }
@@ -151,7 +148,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     item->turns = request->turns;
     item->snapshots = request->snapshots;
     item->label = label_of(request, index);
-    if (!item->label) return pbd_error(PBD_FAILED, "out of memory for a plan");
+    if (!item->label) return pbd_no_memory();
     return identify_cell(cell, item->cell_id);
 }
 
@@ -163,26 +160,26 @@ static pbd_status name_snapshots(pbd_plan_item *item) {
                  pbd_cell_method(&item->cell)->name, item->cell_id) < 0)
         item->snapshot_folder = NULL;
     item->snapshots.folder = item->snapshot_folder;
-    return item->snapshot_folder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a plan");
+    return item->snapshot_folder ? pbd_ok() : pbd_no_memory();
 }
 
-/* Repeats of one cell have values of their own. */
+/* Each repeat of a cell has its own copy of the values. */
 static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int repeat) {
-    pbd_plan_item item = *first;
+    pbd_plan_item item PBD_CLEANUP(free_item) = *first;
     item.cell.case_values = item.cell.method_values = (pbd_values){0};
     item.label = strdup(first->label);
     item.repeat = repeat;
     item.snapshot_folder = NULL;
-    pbd_status status = item.label ? pbd_values_copy(&first->cell.case_values, &item.cell.case_values)
-                                   : pbd_error(PBD_FAILED, "out of memory for a plan");
-    if (status.code == PBD_OK) status = pbd_values_copy(&first->cell.method_values, &item.cell.method_values);
-    if (status.code == PBD_OK) status = name_snapshots(&item);
-    if (status.code == PBD_OK) status = append_item(plan, &item);
-    if (status.code != PBD_OK) free_item(&item);
-    return status;
+    if (!item.label) return pbd_no_memory();
+    PBD_TRY(pbd_values_copy(&first->cell.case_values, &item.cell.case_values));
+    PBD_TRY(pbd_values_copy(&first->cell.method_values, &item.cell.method_values));
+    PBD_TRY(name_snapshots(&item));
+    PBD_TRY(append_item(plan, &item));
+    item = (pbd_plan_item){0}; /* the plan's now */
+    return pbd_ok();
 }
 
-/* More runs than this in one request is a slip, and would fill the memory before the first is made. */
+/* More runs than this in one request are a mistake, and would fill the memory before the first is made. */
 enum { LARGEST_PLAN = 1000000 };
 
 static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index,
@@ -200,24 +197,21 @@ static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t 
         size_t rest = point; /* the last axis runs fastest */
         for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
             index[a] = rest % request->axis[a].count;
-        pbd_plan_item item = {.group = group};
-        pbd_status status = make_item(request, index, settings, &item);
-        for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1) && status.code == PBD_OK; repeat++)
-            status = add_repeat(plan, &item, repeat);
-        free_item(&item);
-        PBD_TRY(status);
+        pbd_plan_item item PBD_CLEANUP(free_item) = {.group = group};
+        PBD_TRY(make_item(request, index, settings, &item));
+        for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1); repeat++)
+            PBD_TRY(add_repeat(plan, &item, repeat));
     }
     return pbd_ok();
 }
 
 pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group) {
+    pbd_arena a PBD_ARENA;
     size_t before = plan->count;
-    size_t *index = calloc(request->axes + 1, sizeof *index);
-    pbd_setting *settings = calloc(request->settings + request->axes + 1, sizeof *settings);
-    pbd_status status = index && settings ? add_points(plan, request, group, index, settings)
-                                          : pbd_error(PBD_FAILED, "out of memory for a plan");
-    free(index);
-    free(settings);
+    size_t *index = pbd_new(&a, size_t, request->axes);
+    pbd_setting *settings = pbd_new(&a, pbd_setting, request->settings + request->axes);
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = add_points(plan, request, group, index, settings);
     if (status.code != PBD_OK)
         while (plan->count > before) free_item(&plan->item[--plan->count]);
     return status;
@@ -245,7 +239,7 @@ pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out) {
     out->backend = strdup(pbd_backend_at(cell->backend).name);
     out->precision = strdup(pbd_precision_name(cell->precision));
     if (out->case_name && out->method_name && out->params && out->backend && out->precision) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for a run");
+    return pbd_no_memory();
 }
 
 void pbd_tell_refusal(const pbd_progress *progress, const pbd_plan_item *item, size_t total) {

@@ -12,7 +12,7 @@
 #include "harness/plan/result.h"
 #include "harness/process/progress.h"
 
-/* A run as asked for, in words: what -s, -a, -b, -p, -t and a YAML file say. Strings are not owned. */
+/* The request of a run, in words: what -s, -a, -b, -p, -t and a YAML file say. Strings are not owned. */
 typedef struct pbd_request {
     const char *case_name, *method_name;
     const char *backend, *precision; /* NULL: cpu, f64 */
@@ -21,10 +21,10 @@ typedef struct pbd_request {
     int threads;                     /* 0: all cores */
     int repeats;                     /* 0: 1 */
     int warmups;
-    double seconds; /* of samples of the time of a solve, after the run proper; 0: none. Such a run is made anew */
+    double seconds; /* of samples of the time of a solve, after the run proper; 0: none. Such a run is always made */
     bool turns;     /* another process says when to take one (solve_times.h) */
     uint64_t seed;
-    pbd_snapshot_plan snapshots; /* folder: where each run makes one of its own */
+    pbd_snapshot_plan snapshots; /* folder: that in which each run makes its folder */
     const pbd_setting *setting;
     size_t settings;
     const pbd_axis *axis;
@@ -42,7 +42,7 @@ typedef struct pbd_plan_item {
     int repeat, warmups;
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
-    pbd_snapshot_plan snapshots; /* of the first repeat; such a run is made anew */
+    pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
     uint64_t seed;
     size_t group;       /* which request it came from */

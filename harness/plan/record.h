@@ -10,7 +10,7 @@
 pbd_recorder *pbd_recorder_create(pbd_result *result, bool (*stop)(void));
 void pbd_recorder_destroy(pbd_recorder *recorder); /* NULL-safe */
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted);
-/* Phases wait for `exec` where they begin and end, so that on a GPU each has the time of its own kernels; launches then
+/* Phases wait for `exec` where they begin and end, so that on a GPU each has the time of its kernels; launches then
  * no longer overlap with the host's work. NULL: they do not, which is how it begins. */
 void pbd_recorder_wait_at_phases(pbd_recorder *recorder, pbd_exec *exec);
 /* The harness's own phases enclose the method's: its phases are stored as OUTER/NAME. Returns seconds of wall time. */

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
 #include "harness/process/child.h"
 
 void pbd_apart_free(pbd_apart *apart) {
@@ -47,7 +48,7 @@ static pbd_status fork_and_wait(const job *j, pbd_place *place, int answer, pbd_
     out->calls = place->calls;
     if (!out->answered) return pbd_ok();
     out->answer = pbd_read_memory_file(answer);
-    return out->answer ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for what a process answered");
+    return out->answer ? pbd_ok() : pbd_no_memory();
 }
 
 pbd_status pbd_apart_run(pbd_apart_work work, void *context, pbd_apart_stdout prints, pbd_apart *out) {

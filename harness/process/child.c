@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
 #include "harness/process/interrupt.h"
 
 extern char **environ;
@@ -130,8 +131,7 @@ pbd_status pbd_child_finish(pbd_child_process *p, pbd_child *child) {
     child->code = pbd_child_wait(p->pid);
     child->out = pbd_read_memory_file(p->out);
     child->err = pbd_read_memory_file(p->err);
-    pbd_status status =
-        child->out && child->err ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a child's words");
+    pbd_status status = child->out && child->err ? pbd_ok() : pbd_no_memory();
     close_all(p);
     if (status.code == PBD_OK && pbd_interrupted())
         status = pbd_error(PBD_INTERRUPTED, "interrupted while a child ran");

@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM: asked for once, they stop work between two steps; the second time they end the program. */
+/* Ctrl-C and SIGTERM: the first stops work between two steps; the second ends the program. */
 #ifndef PBD_INTERRUPT_H
 #define PBD_INTERRUPT_H
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "harness/catalog/scene_check.h"
+#include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
 #include "harness/machine/gpu_state.h"
 #include "harness/plan/record.h"
@@ -50,7 +51,7 @@ static pbd_status time_step(const drive_context *c, double *dt) {
                      c->method->name);
 }
 
-/* Lets a snapshot be taken, on a clock of its own. steps: how many there will be, 0: unknown. */
+/* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
     pbd_recorder_leave(c->recorder);
@@ -61,18 +62,18 @@ static pbd_status keep_snapshot(const drive_context *c, double time, long step, 
     return status;
 }
 
-/* What moves is somewhere: said here, so that no metric's NaN has to say it. */
+/* Reports a non-finite position as such, before it makes a metric NaN. */
 static pbd_status check_positions(const drive_context *c) {
     const size_t n = 3 * c->scene->particles.count;
-    double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", c->scene->particles.count);
-    pbd_status status = c->method->read(c->state, PBD_POSITIONS, x);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(c->method->read(c->state, PBD_POSITIONS, x));
+    for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            status = pbd_error(PBD_DIVERGED, "particle %zu has a non-finite position after %g of %g s", i / 3,
-                               c->reached, c->scene->duration);
-    free(x);
-    return status;
+            return pbd_error(PBD_DIVERGED, "particle %zu has a non-finite position after %g of %g s", i / 3, c->reached,
+                             c->scene->duration);
+    return pbd_ok();
 }
 
 /* A non-finite position stays non-finite: the run ends here. */
@@ -81,7 +82,7 @@ static pbd_status look(const drive_context *c, double time) {
     return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
 }
 
-/* Lets the case look after `step` steps, when it is time; on a clock of its own. Snapshots are taken here, too. */
+/* The case's observer after `step` steps, when it is due; timed separately. Snapshots are taken here, too. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->scene->observe_every, time = (double)step * dt;
@@ -146,18 +147,16 @@ static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int ti
 /* After the run proper, which stays as it was recorded: times only. */
 static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, pbd_sampling_plan plan,
                                pbd_recorder *recorder) {
-    pbd_solve_times times;
+    pbd_solve_times times PBD_CLEANUP(pbd_solve_times_free) = {0};
     pbd_recorder_mute(recorder, true);
-    pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, plan, &times);
+    const pbd_status status = pbd_time_solves(c->method, c->state, start, exec, drive_again, c, plan, &times);
     pbd_recorder_mute(recorder, false);
-    if (status.code == PBD_OK) {
-        pbd_metric(recorder, "solve_wall", "s", PBD_COST, times.wall_median);
-        pbd_metric(recorder, "solve_cpu", "s", PBD_COST, times.cpu_median);
-        pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
-        pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
-    }
-    pbd_solve_times_free(&times);
-    return status;
+    PBD_TRY(status);
+    pbd_metric(recorder, "solve_wall", "s", PBD_COST, times.wall_median);
+    pbd_metric(recorder, "solve_cpu", "s", PBD_COST, times.cpu_median);
+    pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
+    pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
+    return pbd_ok();
 }
 
 static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
@@ -209,18 +208,19 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     return status.code != PBD_OK ? status : measured;
 }
 
-/* Solves, looks and measures; then, where times were asked for, solves again and again. */
+static void free_saved(pbd_saved_state *saved) { free(saved->blob); }
+
+/* Solves, observes and measures; then, with --time, solves again and again. */
 static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_snapshots *snapshots, pbd_exec *exec) {
-    pbd_saved_state start = {0};
+    pbd_saved_state start PBD_CLEANUP(free_saved) = {0};
     if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(c->method, c->state, &start));
-    pbd_status status = warm_up(c, &start, item->warmups, c->recorder);
+    PBD_TRY(warm_up(c, &start, item->warmups, c->recorder));
     c->snapshots = snapshots;
-    if (status.code == PBD_OK) status = solve_and_measure(item, c, exec, c->recorder);
+    const pbd_status status = solve_and_measure(item, c, exec, c->recorder);
     c->snapshots = NULL;
-    if (status.code == PBD_OK && item->seconds > 0)
-        status = sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);
-    free(start.blob);
-    return status;
+    PBD_TRY(status);
+    if (item->seconds <= 0) return pbd_ok();
+    return sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);
 }
 
 /* Rest found by the method itself, or motion: only what it can do is begun. */
@@ -282,7 +282,7 @@ static pbd_status run_watched(const pbd_plan_item *item, pbd_scene *scene, pbd_e
     return status;
 }
 
-/* What was asked for cannot be begun: no run, and nothing to store. */
+/* Without a state there is no run, and nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
 }
@@ -292,7 +292,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_recorder *recorder = status.code == PBD_OK ? pbd_recorder_create(out, pbd_interrupted) : NULL;
     if (!recorder) {
         pbd_result_free(out);
-        return status.code == PBD_OK ? pbd_error(PBD_FAILED, "out of memory for a run") : status;
+        return status.code == PBD_OK ? pbd_no_memory() : status;
     }
     pbd_scene scene = {0};
     pbd_exec *exec = NULL;
@@ -301,8 +301,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
     if (ended.code == PBD_OK) ended = run_watched(item, &scene, exec, &state, recorder);
     if (ended.code == PBD_OK) ended = check_metrics(out);
-    if (ended.code == PBD_OK && pbd_recorder_failed(recorder))
-        ended = pbd_error(PBD_FAILED, "out of memory while recording");
+    if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();
     const bool refused = is_refused(&ended, state);
     pbd_cell_method(&item->cell)->destroy(state);
     pbd_case_free(item->cell.c, &scene);
@@ -316,5 +315,5 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     out->says = strdup(ended.text);
     if (out->state && out->says) return pbd_ok();
     pbd_result_free(out);
-    return pbd_error(PBD_FAILED, "out of memory for a run");
+    return pbd_no_memory();
 }

@@ -31,7 +31,7 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
 
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     const pbd_status here = pbd_check_backend(item->cell.backend);
-    /* The store's run may have no times and no pictures: they were asked for now. What cannot be made again is kept. */
+    /* A stored run may lack the times and pictures that are requested now. What cannot be made again is kept. */
     const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0;
     *made = false;
     item->refusal = pbd_ok();

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 enum { LOOKS = 16, MOST_LOOKS = 2 * LOOKS + 1 };
 static const double RUNAWAY = 1e4; /* in sizes of the body */
 
@@ -142,10 +144,10 @@ static pbd_status move_until_rest(const pbd_settling *body, watch *w, pbd_record
 pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder) {
     watch w = {.scene = body->scene, .method = body->method, .state = body->state};
     long steps = 0;
-    w.x = malloc((3 * w.scene->particles.count + 1) * sizeof *w.x);
-    if (!w.x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w.scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    w.x = pbd_new(&a, double, 3 * w.scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = move_until_rest(body, &w, recorder, &steps);
-    free(w.x);
     pbd_count(recorder, "settle_steps", (uint64_t)steps);
     pbd_metric(recorder, "simulated_time", "s", PBD_STATE, (double)steps * body->dt);
     if (w.distance > 0) pbd_metric(recorder, "settle_motion", "1", PBD_ERROR, w.motion / w.distance);

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
+
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
 enum { FEWEST_SAMPLES = 3, MOST_SOLVES = 1 << 24 };
 
@@ -18,7 +20,7 @@ pbd_status pbd_save_state(const pbd_method *m, const void *state, pbd_saved_stat
         return pbd_error(PBD_NOT_SUPPORTED, "method %s cannot save its state, so it is not timed from it", m->name);
     PBD_TRY(m->save(state, NULL, &out->bytes));
     out->blob = malloc(out->bytes + 1);
-    if (!out->blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", out->bytes);
+    if (!out->blob) return pbd_no_memory();
     const pbd_status status = m->save(state, out->blob, &out->bytes);
     if (status.code == PBD_OK) return status;
     free(out->blob);
@@ -54,13 +56,12 @@ static int ascending(const void *left, const void *right) {
 
 /* NaN without memory. */
 static double median(const double *x, size_t n) {
-    double *sorted = malloc((n + 1) * sizeof *sorted);
+    pbd_arena a PBD_ARENA;
+    double *sorted = pbd_new(&a, double, n);
     if (!sorted) return (double)NAN;
     memcpy(sorted, x, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, ascending);
-    const double middle = n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
-    free(sorted);
-    return middle;
+    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
 }
 
 typedef struct sampling {
@@ -104,7 +105,7 @@ static pbd_status add_sample(const sampling *s, pbd_solve_times *out) {
     pbd_exec_time time;
     PBD_TRY(take_sample(s, &time));
     if (keep_sample(out, time.wall_s / (double)s->solves, time.cpu_s / (double)s->solves)) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for samples");
+    return pbd_no_memory();
 }
 
 /* The other side of pairing.c. A socket that is none, or has closed, ends the turns: samples are then taken alone. */

@@ -21,7 +21,7 @@ json_t *pbd_submitted(const pbd_manifest *manifest);
 /* Fills in what is not given from the last submission; texts belong to `last`. */
 pbd_status pbd_submission_recall(pbd_submission *submission, const json_t *last);
 
-/* Writes an array job for the shards with wanted[number], in as many parts as Slurm's MaxArraySize asks for, and a job
+/* Writes an array job for the shards with wanted[number], in as many parts as Slurm's MaxArraySize requires, and a job
  * that merges when all have ended, however they ended; hands them to sbatch and notes their ids. PBD_BAD_INPUT: there
  * is no sbatch, or it refuses, in its own words. */
 pbd_status pbd_submit_to_slurm(const pbd_manifest *manifest, const bool *wanted, const pbd_submission *submission);

@@ -16,7 +16,7 @@ typedef struct pbd_shards_merged {
 /* Told of each file that is set aside, and (name NULL) of each run that was refused. */
 typedef void (*pbd_merge_observer)(void *context, const char *name, const char *says);
 
-/* Takes every shard in a transaction of its own; a merge that is done again, or stopped and done again, adds what is
+/* Takes every shard in a separate transaction; a merge that is done again, or stopped and done again, adds what is
  * missing. Where tasks ran twice one shard is taken: the one that the store has already, else the first by name. Files
  * that are no whole shards of this manifest are set aside and the rest is merged; a fault of the store ends it. */
 pbd_status pbd_shards_merge(const pbd_manifest *manifest, pbd_store *into, pbd_merge_observer observer, void *context,

@@ -1,6 +1,6 @@
 /* Shards of a sweep: what tasks publish and a merge takes.
  *
- * A task writes a store of its own on its machine's disk and publishes it when it is done: the file is copied beside
+ * A task writes a store on its machine's disk and publishes it when it is done: the file is copied beside
  * the others under a hidden name, forced to the disk and then linked to its name, which holds random digits: a shard is
  * there as a whole or not at all, and two tasks never write one file. The last thing a task writes into its store is a
  * row of table `shard`, which says what manifest it belongs to and how many runs there are: a store without it is no

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/catalog/values.h"
+#include "harness/exec/arena.h"
 #include "harness/files/csv_rows.h"
 #include "harness/files/nearest.h"
 #include "harness/files/texts.h"
@@ -17,22 +18,16 @@ static pbd_status take_setting(const pbd_param *params, const char *word, const 
     char kind[80];
     size_t count = 0, key = 0;
     for (; params[count].name; count++) names[count] = params[count].name;
-    pbd_setting setting;
+    pbd_setting setting PBD_CLEANUP(pbd_setting_free) = {0};
     PBD_TRY(pbd_setting_parse(word, &setting));
     while (key < count && strcmp(setting.key, names[key]) != 0) key++;
-    pbd_status status;
     pbd_value parsed;
     snprintf(kind, sizeof kind, "parameter of %s", where);
-    if (key == count)
-        status = pbd_unknown(kind, setting.key, names, count, "pbdbench eval --help");
-    else
-        status = pbd_parse_value(&params[key], setting.value, where, &parsed);
-    if (key < count && status.code == PBD_OK) {
-        value[key] = parsed.number;
-        given[key] = true;
-    }
-    pbd_setting_free(&setting);
-    return status;
+    if (key == count) return pbd_unknown(kind, setting.key, names, count, "pbdbench eval --help");
+    PBD_TRY(pbd_parse_value(&params[key], setting.value, where, &parsed));
+    value[key] = parsed.number;
+    given[key] = true;
+    return pbd_ok();
 }
 
 pbd_status pbd_eval_settings(const pbd_param *params, const pbd_texts *sets, const char *where, double *value,

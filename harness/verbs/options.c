@@ -158,7 +158,7 @@ pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc
     for_getopt(table, longs, letters);
     *words = (pbd_texts){0};
     *help = false;
-    optind = 0; /* glibc: begin anew, also after another table */
+    optind = 0; /* glibc: restart, also after another table */
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
         if (option == 'h' && !row_of(table, 'h')) {
@@ -170,7 +170,7 @@ pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc
             status = stumbled(verb, table, option, argv[optind - 1], optopt);
         else
             status = take_value(row_of(table, option), optarg, options);
-        /* With --help somewhere on the line a person asks what is right: what is wrong can wait. */
+        /* With --help on the line errors are not reported. */
         if (status.code == PBD_BAD_INPUT && (*help || asks_for_help(argc, argv))) {
             *help = true;
             return pbd_ok();
@@ -179,6 +179,11 @@ pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc
     }
     for (int i = optind; i < argc; i++) PBD_TRY(pbd_texts_add(words, argv[i]));
     return pbd_ok();
+}
+
+void pbd_options_free(const pbd_option *table, void *options) {
+    for (const pbd_option *o = table; o->name; o++)
+        if (o->kind == PBD_OPTION_MANY) pbd_texts_free((pbd_texts *)((char *)options + o->member));
 }
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */

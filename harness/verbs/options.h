@@ -1,6 +1,6 @@
 /* Options of a verb, said once: from one table come parsing, checks, `--help` and shell completion.
  *
- * A verb has a struct of its own for what was asked, and a table of rows that say which member of it each option sets:
+ * A verb has a struct for its options, and a table whose rows say which member of it each option sets:
  *
  *     typedef struct show_options { const char *db; bool json; } show_options;
  *     static const pbd_option table[] = {
@@ -87,6 +87,9 @@ typedef struct pbd_option {
  * not checked. PBD_BAD_INPUT names the option, the value and its range, or the nearest known option. */
 pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc, char **argv, void *options,
                              pbd_texts *words, bool *help);
+
+/* Frees the lists that options of PBD_OPTION_MANY made. */
+void pbd_options_free(const pbd_option *table, void *options);
 
 /* Prints the rows as --help does, names and docs in two columns. */
 void pbd_options_print(const pbd_option *table);

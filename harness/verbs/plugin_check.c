@@ -7,6 +7,7 @@
 
 #include "harness/catalog/scene_check.h"
 #include "harness/catalog/watch.h"
+#include "harness/exec/arena.h"
 #include "harness/exec/exec.h"
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
@@ -41,7 +42,7 @@ typedef struct solver {
 typedef void (*scene_change)(pbd_scene *scene);
 
 static void close_solver(solver *s) {
-    if (s->method) s->method->destroy(s->state);
+    if (s->state) s->method->destroy(s->state);
     if (s->c) pbd_case_free(s->c, &s->scene);
     pbd_exec_destroy(s->exec);
     pbd_recorder_destroy(s->recorder);
@@ -72,7 +73,7 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     if (change) change(&s->scene);
     s->numbers = 3 * s->scene.particles.count;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
-    return s->recorder ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a check");
+    return s->recorder ? pbd_ok() : pbd_no_memory();
 }
 
 static pbd_status create(solver *s, int backend, int threads) {
@@ -109,13 +110,11 @@ static pbd_status advance(const solver *s) {
     return pbd_ok();
 }
 
-static double *numbers_of(const solver *s) { return calloc(s->numbers + 1, sizeof(double)); }
-
-/* Positions as an array of the caller's, all finite. */
-static pbd_status read_positions(const solver *s, double **out) {
-    *out = numbers_of(s);
-    if (!*out) return pbd_error(PBD_FAILED, "out of memory for a check");
-    for (size_t i = 0; i < s->numbers; i++) (*out)[i] = (double)NAN; /* what is not written shows */
+/* Positions, all finite, in memory of the arena. */
+static pbd_status read_positions(const solver *s, pbd_arena *a, double **out) {
+    *out = pbd_new(a, double, s->numbers);
+    PBD_TRY(pbd_arena_check(a));
+    for (size_t i = 0; i < s->numbers; i++) (*out)[i] = (double)NAN; /* to detect numbers that are not written */
     PBD_TRY(s->method->read(s->state, PBD_POSITIONS, *out));
     for (size_t i = 0; i < s->numbers; i++)
         if (!isfinite((*out)[i]))
@@ -124,17 +123,14 @@ static pbd_status read_positions(const solver *s, double **out) {
     return pbd_ok();
 }
 
-/* From start to a few steps on: what most checks compare. *x is the caller's also after an error. */
+/* From the start a few steps on: what most checks compare. */
 static pbd_status walk(const subject *of, pbd_precision precision, int backend, int threads, scene_change change,
-                       double **x, double *extent) {
-    solver s;
-    *x = NULL;
-    pbd_status status = open_solver(of, precision, backend, threads, change, &s);
-    if (status.code == PBD_OK) status = advance(&s);
-    if (status.code == PBD_OK) status = read_positions(&s, x);
+                       pbd_arena *a, double **x, double *extent) {
+    solver s PBD_CLEANUP(close_solver) = {0};
+    PBD_TRY(open_solver(of, precision, backend, threads, change, &s));
+    PBD_TRY(advance(&s));
     *extent = s.scene.extent;
-    close_solver(&s);
-    return status;
+    return read_positions(&s, a, x);
 }
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
@@ -178,30 +174,25 @@ static const double *start_of(const pbd_scene *scene) {
     return scene->particles.start ? scene->particles.start : scene->particles.positions;
 }
 
-static pbd_status begins_where_asked(const solver *s) {
+static pbd_status begins_at_start(const solver *s) {
+    pbd_arena a PBD_ARENA;
     double *x;
-    pbd_status status = read_positions(s, &x);
-    if (status.code == PBD_OK) {
-        const double off = largest_difference(x, start_of(&s->scene), s->numbers);
-        if (off > 64 * epsilon_of(s->precision) * s->scene.extent)
-            status =
-                pbd_error(PBD_FAILED, "%s: directly after create a particle is %.3g m from its position in the scene",
-                          pbd_precision_name(s->precision), off);
-    }
-    free(x);
-    return status;
+    PBD_TRY(read_positions(s, &a, &x));
+    const double off = largest_difference(x, start_of(&s->scene), s->numbers);
+    if (off > 64 * epsilon_of(s->precision) * s->scene.extent)
+        WRONG("%s: directly after create a particle is %.3g m from its position in the scene",
+              pbd_precision_name(s->precision), off);
+    return pbd_ok();
 }
 
 static pbd_status check_life(const subject *of) {
     pbd_precision p[2];
     const int count = precisions_of(of, p);
     for (int i = 0; i < count; i++) {
-        solver s;
-        pbd_status status = open_solver(of, p[i], any_backend(of), 1, NULL, &s);
-        if (status.code == PBD_OK) status = begins_where_asked(&s);
-        if (s.method) s.method->destroy(NULL);
-        close_solver(&s);
-        PBD_TRY(status);
+        solver s PBD_CLEANUP(close_solver) = {0};
+        PBD_TRY(open_solver(of, p[i], any_backend(of), 1, NULL, &s));
+        PBD_TRY(begins_at_start(&s));
+        s.method->destroy(NULL);
     }
     FOUND("create, read, destroy, destroy(NULL); it starts at the positions of the scene");
 }
@@ -232,20 +223,17 @@ static void list_arrays(const pbd_scene *s, const void *array[SCENE_ARRAYS], siz
     }
 }
 
-static bool copy_scene(const pbd_scene *scene, scene_copy *copy) {
+static pbd_status copy_scene(const pbd_scene *scene, pbd_arena *a, scene_copy *copy) {
     const void *array[SCENE_ARRAYS];
     size_t bytes[SCENE_ARRAYS];
-    bool fine = true;
     copy->scene = *scene;
     list_arrays(scene, array, bytes);
     for (int i = 0; i < SCENE_ARRAYS; i++) {
-        copy->array[i] = malloc(bytes[i] + 1);
-        if (!copy->array[i])
-            fine = false;
-        else if (bytes[i])
-            memcpy(copy->array[i], array[i], bytes[i]);
+        copy->array[i] = pbd_new(a, char, bytes[i]);
+        PBD_TRY(pbd_arena_check(a));
+        if (bytes[i]) memcpy(copy->array[i], array[i], bytes[i]);
     }
-    return fine;
+    return pbd_ok();
 }
 
 static const char *changed_part(const pbd_scene *scene, const scene_copy *copy) {
@@ -261,17 +249,14 @@ static const char *changed_part(const pbd_scene *scene, const scene_copy *copy) 
 }
 
 static pbd_status check_scene(const subject *of) {
-    solver s;
+    pbd_arena a PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
     scene_copy copy = {0};
-    const char *changed = NULL;
-    pbd_status status = prepare(of, best_precision(of), NULL, &s);
-    if (status.code == PBD_OK && !copy_scene(&s.scene, &copy)) status = pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = create(&s, any_backend(of), 1);
-    if (status.code == PBD_OK) status = advance(&s);
-    if (status.code == PBD_OK) changed = changed_part(&s.scene, &copy);
-    for (int i = 0; i < SCENE_ARRAYS; i++) free(copy.array[i]);
-    close_solver(&s);
-    PBD_TRY(status);
+    PBD_TRY(prepare(of, best_precision(of), NULL, &s));
+    PBD_TRY(copy_scene(&s.scene, &a, &copy));
+    PBD_TRY(create(&s, any_backend(of), 1));
+    PBD_TRY(advance(&s));
+    const char *changed = changed_part(&s.scene, &copy);
     if (changed) WRONG("the scene belongs to the case, but its %s changed", changed);
     FOUND("the scene is unchanged");
 }
@@ -290,56 +275,43 @@ static pbd_status check_moves(const subject *of) {
     const int count = precisions_of(of, p);
     double moved = 0;
     for (int i = 0; i < count; i++) {
-        solver s;
-        double *x = NULL;
-        pbd_status status = open_solver(of, p[i], any_backend(of), 1, NULL, &s);
-        if (status.code == PBD_OK) status = advance(&s);
-        if (status.code == PBD_OK) status = read_positions(&s, &x);
-        const bool loaded = status.code == PBD_OK && is_loaded(&s.scene);
-        moved = x ? largest_difference(x, start_of(&s.scene), s.numbers) : 0;
-        free(x);
-        close_solver(&s);
-        PBD_TRY(status);
-        if (moved == 0 && loaded) WRONG("%s: nothing moves under the case's load", pbd_precision_name(p[i]));
+        pbd_arena a PBD_ARENA;
+        solver s PBD_CLEANUP(close_solver) = {0};
+        double *x;
+        PBD_TRY(open_solver(of, p[i], any_backend(of), 1, NULL, &s));
+        PBD_TRY(advance(&s));
+        PBD_TRY(read_positions(&s, &a, &x));
+        moved = largest_difference(x, start_of(&s.scene), s.numbers);
+        if (moved == 0 && is_loaded(&s.scene))
+            WRONG("%s: nothing moves under the case's load", pbd_precision_name(p[i]));
     }
     FOUND("moves up to %.3g m, all positions finite", moved);
 }
 
-/* Saves, advances, puts back and advances again. `a` and `b` are what came of it both times. */
-static pbd_status twice(const solver *s, void *blob, size_t bytes, double **a, double **b) {
-    PBD_TRY(s->method->save(s->state, blob, &bytes));
-    PBD_TRY(advance(s));
-    PBD_TRY(read_positions(s, a));
-    PBD_TRY(s->method->load(s->state, blob, bytes));
-    PBD_TRY(advance(s));
-    return read_positions(s, b);
-}
-
+/* Saves, advances, loads and advances again: the same result both times. */
 static pbd_status repeat_once(const subject *of, pbd_precision precision) {
-    solver s;
-    double *a = NULL, *b = NULL;
-    void *blob = NULL;
+    pbd_arena arena PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    double *a, *b;
     size_t bytes = 0;
-    pbd_status status = open_solver(of, precision, any_backend(of), 1, NULL, &s);
-    if (status.code == PBD_OK && !s.method->save)
-        status =
-            pbd_error(PBD_NOT_SUPPORTED, "it cannot save its state, so warm-ups, --time and bench are unsupported");
-    if (status.code == PBD_OK) status = s.method->save(s.state, NULL, &bytes);
-    if (status.code == PBD_OK && !(blob = malloc(bytes + 1))) status = pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = twice(&s, blob, bytes, &a, &b);
-    if (status.code == PBD_OK && memcmp(a, b, s.numbers * sizeof *a) != 0)
-        status = pbd_error(
-            PBD_FAILED,
-            "%s: two results from one saved state, %.3g m apart: save omits something, or a value is uninitialised",
-            pbd_precision_name(precision), largest_difference(a, b, s.numbers));
-    if (status.code == PBD_OK && s.method->load(s.state, blob, bytes + 1).code == PBD_OK)
-        status =
-            pbd_error(PBD_FAILED, "load accepts a state of %zu bytes; the method's state has %zu", bytes + 1, bytes);
-    free(a);
-    free(b);
-    free(blob);
-    close_solver(&s);
-    return status;
+    PBD_TRY(open_solver(of, precision, any_backend(of), 1, NULL, &s));
+    if (!s.method->save)
+        return pbd_error(PBD_NOT_SUPPORTED, "it cannot save its state, so warm-ups, --time and bench are unsupported");
+    PBD_TRY(s.method->save(s.state, NULL, &bytes));
+    char *blob = pbd_new(&arena, char, bytes + 1);
+    PBD_TRY(pbd_arena_check(&arena));
+    PBD_TRY(s.method->save(s.state, blob, &bytes));
+    PBD_TRY(advance(&s));
+    PBD_TRY(read_positions(&s, &arena, &a));
+    PBD_TRY(s.method->load(s.state, blob, bytes));
+    PBD_TRY(advance(&s));
+    PBD_TRY(read_positions(&s, &arena, &b));
+    if (memcmp(a, b, s.numbers * sizeof *a) != 0)
+        WRONG("%s: two results from one saved state, %.3g m apart: save omits something, or a value is uninitialised",
+              pbd_precision_name(precision), largest_difference(a, b, s.numbers));
+    if (s.method->load(s.state, blob, bytes + 1).code == PBD_OK)
+        WRONG("load accepts a state of %zu bytes; the method's state has %zu", bytes + 1, bytes);
+    return pbd_ok();
 }
 
 static pbd_status check_repeatable(const subject *of) {
@@ -350,45 +322,34 @@ static pbd_status check_repeatable(const subject *of) {
 }
 
 static size_t numbers_in(const subject *of) {
-    solver s;
-    const size_t n = prepare(of, best_precision(of), NULL, &s).code == PBD_OK ? s.numbers : 0;
-    s.method = NULL; /* nothing was created */
-    close_solver(&s);
-    return n;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    return prepare(of, best_precision(of), NULL, &s).code == PBD_OK ? s.numbers : 0;
 }
 
 static pbd_status check_held(const subject *of) {
-    solver s;
-    double *x = NULL, off = 0;
+    pbd_arena a PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    double *x, off = 0;
     const pbd_precision p = best_precision(of);
-    pbd_status status = open_solver(of, p, any_backend(of), 1, NULL, &s);
-    if (status.code == PBD_OK && s.scene.particles.fixed == 0)
-        status = pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
-    if (status.code == PBD_OK) status = advance(&s);
-    if (status.code == PBD_OK) status = read_positions(&s, &x);
-    for (size_t i = 0; status.code == PBD_OK && i < 3 * s.scene.particles.fixed; i++) {
+    PBD_TRY(open_solver(of, p, any_backend(of), 1, NULL, &s));
+    if (s.scene.particles.fixed == 0) return pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
+    PBD_TRY(advance(&s));
+    PBD_TRY(read_positions(&s, &a, &x));
+    for (size_t i = 0; i < 3 * s.scene.particles.fixed; i++) {
         const size_t at = 3 * (size_t)s.scene.particles.fixed_particle[i / 3] + i % 3;
         off = fmax(off, fabs(x[at] - start_of(&s.scene)[at]));
     }
-    const double limit = 64 * epsilon_of(p) * s.scene.extent;
-    free(x);
-    close_solver(&s);
-    PBD_TRY(status);
-    if (off > limit) WRONG("a fixed particle moves %.3g m", off);
+    if (off > 64 * epsilon_of(p) * s.scene.extent) WRONG("a fixed particle moves %.3g m", off);
     FOUND("fixed particles do not move");
 }
 
 static pbd_status check_threads(const subject *of) {
-    double *one, *three, extent, off = 0;
+    pbd_arena a PBD_ARENA;
+    double *one, *three, extent;
     if (!has_backend(of, PBD_CPU)) return pbd_error(PBD_NOT_SUPPORTED, "it does not run on cpu");
-    pbd_status status = walk(of, best_precision(of), PBD_CPU, 1, NULL, &one, &extent);
-    if (status.code == PBD_OK) {
-        status = walk(of, best_precision(of), PBD_CPU, 3, NULL, &three, &extent);
-        if (status.code == PBD_OK) off = largest_difference(one, three, numbers_in(of));
-        free(three);
-    }
-    free(one);
-    PBD_TRY(status);
+    PBD_TRY(walk(of, best_precision(of), PBD_CPU, 1, NULL, &a, &one, &extent));
+    PBD_TRY(walk(of, best_precision(of), PBD_CPU, 3, NULL, &a, &three, &extent));
+    const double off = largest_difference(one, three, numbers_in(of));
     if (off > 0) WRONG("1 and 3 threads differ by %.3g m: results on the cpu are bitwise equal for any number", off);
     FOUND("1 and 3 threads: bitwise equal");
 }
@@ -396,22 +357,15 @@ static pbd_status check_threads(const subject *of) {
 /* Two walks that should agree; *off, *moved in m. */
 static pbd_status compare_walks(const subject *of, pbd_precision pa, int ba, pbd_precision pb, int bb, double *off,
                                 double *moved, double *extent) {
-    double *a, *b = NULL;
-    solver s;
-    pbd_status status = walk(of, pa, ba, 1, NULL, &a, extent);
-    if (status.code == PBD_OK) status = walk(of, pb, bb, 1, NULL, &b, extent);
-    if (status.code == PBD_OK) {
-        status = prepare(of, pb, NULL, &s);
-        if (status.code == PBD_OK) {
-            *off = largest_difference(a, b, s.numbers);
-            *moved = largest_difference(b, start_of(&s.scene), s.numbers);
-        }
-        s.method = NULL; /* nothing was created */
-        close_solver(&s);
-    }
-    free(a);
-    free(b);
-    return status;
+    pbd_arena arena PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    double *a, *b;
+    PBD_TRY(walk(of, pa, ba, 1, NULL, &arena, &a, extent));
+    PBD_TRY(walk(of, pb, bb, 1, NULL, &arena, &b, extent));
+    PBD_TRY(prepare(of, pb, NULL, &s));
+    *off = largest_difference(a, b, s.numbers);
+    *moved = largest_difference(b, start_of(&s.scene), s.numbers);
+    return pbd_ok();
 }
 
 static pbd_status check_precisions(const subject *of) {
@@ -452,17 +406,15 @@ static void unload(pbd_scene *s) {
 }
 
 static pbd_status check_rest(const subject *of) {
-    solver s;
-    double *x = NULL, off = 0;
-    pbd_status status = open_solver(of, best_precision(of), any_backend(of), 1, unload, &s);
-    if (status.code == PBD_OK) status = advance(&s);
-    if (status.code == PBD_OK) status = read_positions(&s, &x);
-    if (status.code == PBD_OK) off = largest_difference(x, s.scene.particles.positions, s.numbers);
-    const double limit = 1000 * epsilon_of(best_precision(of)) * s.scene.extent;
-    free(x);
-    close_solver(&s);
-    PBD_TRY(status);
-    if (off > limit) WRONG("without load a body at rest moves %.3g m", off);
+    pbd_arena a PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    double *x;
+    PBD_TRY(open_solver(of, best_precision(of), any_backend(of), 1, unload, &s));
+    PBD_TRY(advance(&s));
+    PBD_TRY(read_positions(&s, &a, &x));
+    const double off = largest_difference(x, s.scene.particles.positions, s.numbers);
+    if (off > 1000 * epsilon_of(best_precision(of)) * s.scene.extent)
+        WRONG("without load a body at rest moves %.3g m", off);
     FOUND("without load a body at rest stays at rest, to %.2g m", off);
 }
 
@@ -503,26 +455,21 @@ static void shift(pbd_scene *s) {
     shift_rows(s->particles.start, s->particles.count, s->extent);
 }
 
-/* The answer to a moved scene against the moved answer; *rounding is what moving it costs. */
+/* The result for a moved scene against the moved result; *rounding: the error of moving it. */
 static pbd_status moved_alike(const subject *of, scene_change change, double *off, double *motion, double *rounding) {
-    double *plain, *changed = NULL, extent;
+    pbd_arena a PBD_ARENA;
+    solver s PBD_CLEANUP(close_solver) = {0};
+    double *plain, *changed, extent;
     const pbd_precision p = best_precision(of);
-    solver s;
-    pbd_status status = walk(of, p, any_backend(of), 1, NULL, &plain, &extent);
-    if (status.code == PBD_OK) status = walk(of, p, any_backend(of), 1, change, &changed, &extent);
-    if (status.code == PBD_OK) status = prepare(of, p, NULL, &s);
-    if (status.code == PBD_OK) {
-        *motion = largest_difference(plain, start_of(&s.scene), s.numbers);
-        memcpy(s.scene.particles.positions, plain, s.numbers * sizeof *plain);
-        change(&s.scene);
-        *off = largest_difference(changed, s.scene.particles.positions, s.numbers);
-        *rounding = 1e5 * epsilon_of(p) * extent;
-        s.method = NULL; /* nothing was created */
-        close_solver(&s);
-    }
-    free(plain);
-    free(changed);
-    return status;
+    PBD_TRY(walk(of, p, any_backend(of), 1, NULL, &a, &plain, &extent));
+    PBD_TRY(walk(of, p, any_backend(of), 1, change, &a, &changed, &extent));
+    PBD_TRY(prepare(of, p, NULL, &s));
+    *motion = largest_difference(plain, start_of(&s.scene), s.numbers);
+    memcpy(s.scene.particles.positions, plain, s.numbers * sizeof *plain);
+    change(&s.scene);
+    *off = largest_difference(changed, s.scene.particles.positions, s.numbers);
+    *rounding = 1e5 * epsilon_of(p) * extent;
+    return pbd_ok();
 }
 
 static pbd_status check_translation(const subject *of) {
@@ -549,16 +496,13 @@ static pbd_status check_run(const subject *of) {
     item.cell.backend = any_backend(of) == PBD_CPU ? PBD_BACKEND_CPU : PBD_BACKEND_EMU;
     PBD_TRY(pbd_resolve(of->c, of->entry->by_precision[item.cell.precision], setting, settings_of(of->c, setting),
                         &item.cell.case_values, &item.cell.method_values));
-    pbd_result result = {0};
-    pbd_status status = pbd_run_cell(&item, &result);
-    if (status.code == PBD_OK && strcmp(result.state, "ok") != 0)
-        status = pbd_error(PBD_FAILED, "%s: %.300s", result.state, result.says);
-    else if (status.code == PBD_OK)
-        status = pbd_error(PBD_OK, "a whole run, with %zu metrics", result.metrics);
-    pbd_result_free(&result);
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
+    const pbd_status status = pbd_run_cell(&item, &result);
     pbd_values_free(&item.cell.case_values);
     pbd_values_free(&item.cell.method_values);
-    return status;
+    PBD_TRY(status);
+    if (strcmp(result.state, "ok") != 0) WRONG("%s: %.300s", result.state, result.says);
+    FOUND("a whole run, with %zu metrics", result.metrics);
 }
 
 /* ---- Climbing ---------------------------------------------------------------------------------------------------- */
@@ -594,20 +538,19 @@ static void check_here(void *context, pbd_place *place, FILE *answer) {
 }
 
 static pbd_status climb(errand *e, pbd_check *out) {
-    pbd_apart apart;
+    pbd_apart apart PBD_CLEANUP(pbd_apart_free) = {0};
     out->name = e->rung->name;
-    pbd_status status = pbd_apart_run(check_here, e, PBD_STDOUT_TO_STDERR, &apart);
-    if (status.code == PBD_OK && apart.answered) {
-        char *text;
-        const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
-        out->verdict = code == PBD_OK ? PBD_CHECK_PASS : code == PBD_NOT_SUPPORTED ? PBD_CHECK_SKIPPED : PBD_CHECK_FAIL;
-        snprintf(out->says, sizeof out->says, "%s", *text == ' ' ? text + 1 : text);
-    } else if (status.code == PBD_OK) {
+    PBD_TRY(pbd_apart_run(check_here, e, PBD_STDOUT_TO_STDERR, &apart));
+    if (!apart.answered) {
         out->verdict = PBD_CHECK_FAIL;
         snprintf(out->says, sizeof out->says, "%s", pbd_apart_status(&apart, "it").text);
+        return pbd_ok();
     }
-    pbd_apart_free(&apart);
-    return status;
+    char *text;
+    const pbd_code code = (pbd_code)strtol(apart.answer, &text, 10);
+    out->verdict = code == PBD_OK ? PBD_CHECK_PASS : code == PBD_NOT_SUPPORTED ? PBD_CHECK_SKIPPED : PBD_CHECK_FAIL;
+    snprintf(out->says, sizeof out->says, "%s", *text == ' ' ? text + 1 : text);
+    return pbd_ok();
 }
 
 static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pbd_check_observer observer,
@@ -626,16 +569,13 @@ static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pb
 /* Cases larger than this would take longer than they tell. */
 enum { MOST_PARTICLES = 4000 };
 
-/* Whether the case, as it is by default, asks for nothing that the method does not take, and is small. */
+/* Whether the case, with its defaults, has nothing that the method does not take, and is small. */
 static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     const subject of = {entry, c};
-    solver s;
+    solver s PBD_CLEANUP(close_solver) = {0};
     pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
     if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
-    const bool small = s.scene.particles.count <= MOST_PARTICLES;
-    s.method = NULL; /* nothing was created */
-    close_solver(&s);
-    return small && status.code != PBD_NOT_SUPPORTED;
+    return s.scene.particles.count <= MOST_PARTICLES && status.code != PBD_NOT_SUPPORTED;
 }
 
 pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {
@@ -648,7 +588,7 @@ pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observe
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
             if (pbd_missing_needs(method, pbd_case_at(c))) continue;
-            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which only a person has */
+            if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which has no default */
             if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));
