@@ -12,7 +12,9 @@
 #ifndef PBD_ARENA_H
 #define PBD_ARENA_H
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "methods/method.h"
 
@@ -58,10 +60,27 @@ static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
 
 #define pbd_new(ARENA, TYPE, COUNT) ((TYPE *)pbd_arena_take(ARENA, COUNT, sizeof(TYPE)))
 
+/* A copy of the text; NULL as above. */
+static inline char *pbd_new_text(pbd_arena *a, const char *text) {
+    const size_t bytes = strlen(text) + 1;
+    char *copy = pbd_new(a, char, bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
 static inline pbd_status pbd_arena_check(const pbd_arena *a) {
     if (a->refused == 0) return pbd_ok();
     return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were asked for, beside %.3g MB in use by the same call",
                      1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
+}
+
+/* For PBD_CLEANUP: a pointer of any type to memory from malloc, and a file; NULL is left alone. */
+static inline void pbd_free_memory(void *pointer) {
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+}
+static inline void pbd_close_file(FILE **file) {
+    if (*file) fclose(*file);
 }
 
 #endif

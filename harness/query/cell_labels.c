@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/query/run_command.h"
 
 void pbd_stored_cell_free(pbd_stored_cell *cell) {
@@ -71,28 +72,31 @@ static bool make_groups(const pbd_stored_cell *cell, size_t count, json_t *const
     return true;
 }
 
-pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **label) {
-    pbd_status status = pbd_ok();
-    json_t **params = calloc(count + 1, sizeof *params);
-    group *groups = calloc(count + 1, sizeof *groups);
-    size_t *group_of = calloc(count + 1, sizeof *group_of);
-    bool fine = params && groups && group_of;
-    for (size_t i = 0; i < count; i++) label[i] = NULL;
-    for (size_t i = 0; i < count && fine && status.code == PBD_OK; i++)
+static pbd_status label_all(const pbd_stored_cell *cell, size_t count, json_t **params, group *groups, char **label) {
+    pbd_arena a PBD_ARENA;
+    size_t *group_of = pbd_new(&a, size_t, count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < count; i++)
         if (!(params[i] = json_loads(cell[i].params, 0, NULL)))
-            status = pbd_error(PBD_BAD_INPUT, "cell %s: its parameters are not JSON; see `pbdbench db check`",
-                               cell[i].cell_id);
-    if (fine && status.code == PBD_OK) fine = make_groups(cell, count, params, groups, group_of);
-    for (size_t i = 0; i < count && fine && status.code == PBD_OK; i++)
+            return pbd_error(PBD_BAD_INPUT, "cell %s: its parameters are not JSON; see `pbdbench db check`",
+                             cell[i].cell_id);
+    bool fine = make_groups(cell, count, params, groups, group_of);
+    for (size_t i = 0; i < count && fine; i++)
         fine = (label[i] = label_of(params[i], groups[group_of[i]].differ)) != NULL;
-    if (!fine) status = pbd_error(PBD_FAILED, "out of memory for the labels of %zu cells", count);
+    return fine ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the labels of %zu cells", count);
+}
+
+pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **label) {
+    pbd_arena a PBD_ARENA;
+    json_t **params = pbd_new(&a, json_t *, count);
+    group *groups = pbd_new(&a, group, count);
+    for (size_t i = 0; i < count; i++) label[i] = NULL;
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = label_all(cell, count, params, groups, label);
     for (size_t i = 0; i < count; i++) {
-        if (params) json_decref(params[i]);
-        if (groups) json_decref(groups[i].differ);
+        json_decref(params[i]);
+        json_decref(groups[i].differ);
         if (status.code != PBD_OK) free(label[i]), label[i] = NULL;
     }
-    free(params);
-    free(groups);
-    free(group_of);
     return status;
 }

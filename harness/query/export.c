@@ -1,5 +1,5 @@
-/* Tables of what is stored. Runs of any kind become a temporary table (run_table.h), and every table here is the answer
- * to one query, so that columns are chosen, sorted and counted by SQL. */
+/* Tables of what is stored. Runs of any kind become a temporary table (run_table.h), and every table here is the result
+ * of one query, so that SQL chooses, sorts and counts columns. */
 #include "harness/query/export.h"
 
 #include <stdlib.h>
@@ -9,10 +9,9 @@
 #include "harness/files/nearest.h"
 #include "harness/files/text_table.h"
 #include "harness/query/run_table.h"
+#include "harness/store/rows.h"
 
 enum { MOST_COLUMNS = 200 };
-
-static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for an export"};
 
 /* ---- What can be exported ---------------------------------------------------------------------------------------- */
 
@@ -90,14 +89,12 @@ pbd_status pbd_export_check(const pbd_export *x) {
 /* ---- Chosen columns ---------------------------------------------------------------------------------------------- */
 
 typedef struct chosen {
-    char *name[MOST_COLUMNS]; /* as a person names them */
+    const char *name[MOST_COLUMNS]; /* as the user names them */
     size_t count;
+    pbd_arena memory;
 } chosen;
 
-static void free_chosen(chosen *c) {
-    for (size_t i = 0; i < c->count; i++) free(c->name[i]);
-    c->count = 0;
-}
+static void free_chosen(chosen *c) { pbd_arena_free(&c->memory); }
 
 static bool is_chosen(const chosen *c, const char *name) {
     for (size_t i = 0; i < c->count; i++)
@@ -107,44 +104,30 @@ static bool is_chosen(const chosen *c, const char *name) {
 
 static pbd_status choose(chosen *c, const char *name) {
     if (c->count == MOST_COLUMNS) return pbd_error(PBD_BAD_INPUT, "a table has at most %d columns", MOST_COLUMNS);
-    char *copy = strdup(name);
-    if (!copy) return out_of_memory;
-    c->name[c->count++] = copy;
+    c->name[c->count++] = pbd_new_text(&c->memory, name);
+    return pbd_arena_check(&c->memory);
+}
+
+/* "a,b,c" as the user gave it. */
+static pbd_status choose_listed(const char *list, chosen *out) {
+    char *copy = pbd_new_text(&out->memory, list);
+    PBD_TRY(pbd_arena_check(&out->memory));
+    for (char *rest = copy, *name; (name = strsep(&rest, ",")) != NULL;) {
+        if (*name == '\0') return pbd_error(PBD_BAD_INPUT, "--columns='%.80s' has an empty name", list);
+        if (is_chosen(out, name)) return pbd_error(PBD_BAD_INPUT, "--columns names '%.60s' twice", name);
+        PBD_TRY(choose(out, name));
+    }
     return pbd_ok();
 }
 
-/* "a,b,c" as a person gave it. */
-static pbd_status choose_listed(const char *list, chosen *out) {
-    char *copy = strdup(list);
-    pbd_status status = copy ? pbd_ok() : out_of_memory;
-    for (char *rest = copy, *name; status.code == PBD_OK && (name = strsep(&rest, ",")) != NULL;) {
-        if (*name == '\0')
-            status = pbd_error(PBD_BAD_INPUT, "--columns='%.80s' has an empty name", list);
-        else if (is_chosen(out, name))
-            status = pbd_error(PBD_BAD_INPUT, "--columns names '%.60s' twice", name);
-        else
-            status = choose(out, name);
-    }
-    free(copy);
-    return status;
+static pbd_status choose_row(void *context, sqlite3_stmt *row) {
+    const char *name = (const char *)sqlite3_column_text(row, 0);
+    return name && !is_chosen(context, name) ? choose(context, name) : pbd_ok();
 }
 
 /* Adds every name that a query of one text column gives. */
-static pbd_status choose_queried(sqlite3 *sql, const char *query, chosen *out) {
-    sqlite3_stmt *stmt = NULL;
-    pbd_status status = pbd_ok();
-    int code = sqlite3_prepare_v2(sql, query, -1, &stmt, NULL);
-    while (code == SQLITE_OK || code == SQLITE_ROW) {
-        code = sqlite3_step(stmt);
-        if (code != SQLITE_ROW) break;
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
-        if (name && !is_chosen(out, name)) status = choose(out, name);
-        if (status.code != PBD_OK) break;
-    }
-    if (status.code == PBD_OK && code != SQLITE_DONE)
-        status = pbd_error(PBD_BAD_INPUT, "the store refuses the choice of columns: %s", sqlite3_errmsg(sql));
-    sqlite3_finalize(stmt);
-    return status;
+static pbd_status choose_queried(const pbd_store *store, const char *query, chosen *out) {
+    return pbd_store_each(store, query, "choosing columns", choose_row, out);
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -175,42 +158,46 @@ static const char varying_parameters[] =
     " FROM (SELECT DISTINCT cell_id FROM temp.export_runs JOIN run USING (run_id)) JOIN cell USING (cell_id),"
     " json_each(cell.params) AS p GROUP BY p.key HAVING count(DISTINCT p.value) > 1 ORDER BY p.key";
 
-/* What is better lower, in the order in which it was reported: errors, and times of benches. */
+/* Metrics for which lower is better, in the order in which they were reported: errors, and times of benches. */
 static const char error_metrics[] =
     "SELECT m.name FROM temp.export_runs AS t JOIN metric AS m USING (run_id) WHERE m.direction = 'lower'"
     " GROUP BY m.name ORDER BY min(m.position), m.name";
 
-static pbd_status choose_if_varying(sqlite3 *sql, const char *name, chosen *out) {
+static pbd_status choose_if_varying(const pbd_store *store, const char *name, chosen *out) {
     char query[300];
     snprintf(query, sizeof query, "SELECT '%s' FROM (SELECT count(DISTINCT \"%s\") AS n%s) WHERE n > 1", name, name,
              from_runs);
-    return choose_queried(sql, query, out);
+    return choose_queried(store, query, out);
 }
 
-static pbd_status choose_usual(sqlite3 *sql, bool for_machines, bool runs, chosen *out) {
+static pbd_status choose_usual(const pbd_store *store, bool for_machines, bool runs, chosen *out) {
     if (for_machines) {
         PBD_TRY(choose(out, "run_id"));
         PBD_TRY(choose(out, "case"));
     } else {
-        PBD_TRY(choose_if_varying(sql, "case", out));
+        PBD_TRY(choose_if_varying(store, "case", out));
     }
     PBD_TRY(choose(out, "method"));
     static const char *const where[] = {"backend", "precision", "threads"};
-    for (size_t i = 0; i < 3; i++) PBD_TRY(choose_if_varying(sql, where[i], out));
-    PBD_TRY(choose_queried(sql, varying_parameters, out));
-    PBD_TRY(choose_if_varying(sql, "repeat", out));
+    for (size_t i = 0; i < 3; i++) PBD_TRY(choose_if_varying(store, where[i], out));
+    PBD_TRY(choose_queried(store, varying_parameters, out));
+    PBD_TRY(choose_if_varying(store, "repeat", out));
     PBD_TRY(choose(out, "state"));
-    PBD_TRY(choose_queried(sql, error_metrics, out));
-    return runs ? choose_queried(sql, "SELECT name FROM pragma_table_info('export_runs') WHERE name = 'solve_wall_s'",
-                                 out)
-                : pbd_ok();
+    PBD_TRY(choose_queried(store, error_metrics, out));
+    if (!runs) return pbd_ok();
+    return choose_queried(store, "SELECT name FROM pragma_table_info('export_runs') WHERE name = 'solve_wall_s'", out);
+}
+
+static pbd_status choose_columns(const pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
+                                 chosen *out) {
+    if (x->columns) return choose_listed(x->columns, out);
+    return choose_usual(store, for_machines, strcmp(about->name, "runs") == 0, out);
 }
 
 static pbd_status check_columns(const chosen *wanted, const chosen *known) {
     for (size_t i = 0; i < wanted->count; i++)
         if (!is_chosen(known, wanted->name[i]))
-            return pbd_unknown("column", wanted->name[i], (const char *const *)known->name, known->count,
-                               "pbdbench show RUN");
+            return pbd_unknown("column", wanted->name[i], known->name, known->count, "pbdbench show RUN");
     return pbd_ok();
 }
 
@@ -242,7 +229,7 @@ static pbd_status add_titled(sqlite3 *sql, const char *name, pbd_text_table *tab
     static const char query[] =
         "SELECT m.unit FROM temp.export_runs AS t JOIN metric AS m USING (run_id) WHERE m.name = ?1 GROUP BY m.unit";
     const char *bare = strncmp(name, "metric_", 7) == 0 ? name + 7 : name;
-    sqlite3_stmt *stmt = NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     char unit[80] = "";
     int found = 0;
     if (sqlite3_prepare_v2(sql, query, -1, &stmt, NULL) == SQLITE_OK &&
@@ -250,7 +237,6 @@ static pbd_status add_titled(sqlite3 *sql, const char *name, pbd_text_table *tab
         for (; found < 2 && sqlite3_step(stmt) == SQLITE_ROW; found++)
             snprintf(unit, sizeof unit, "%s", (const char *)sqlite3_column_text(stmt, 0));
     }
-    sqlite3_finalize(stmt);
     if (found == 0)
         snprintf(unit, sizeof unit, "%s",
                  ends_with(name, "_wall_s") || ends_with(name, "_cpu_s") ? "s" : parameter_unit(name));
@@ -272,18 +258,21 @@ static pbd_status add_entry(pbd_text_table *table, sqlite3_stmt *stmt, int at) {
     }
 }
 
+static void free_query(char **query) { sqlite3_free(*query); }
+
 /* Appends all rows; the table has its columns already. */
-static pbd_status fill(sqlite3 *sql, const char *query, pbd_text_table *table, size_t *rows) {
-    sqlite3_stmt *stmt = NULL;
+static pbd_status fill(sqlite3 *sql, sqlite3_str *text, pbd_text_table *table, size_t *rows) {
+    char *query PBD_CLEANUP(free_query) = sqlite3_str_finish(text);
+    if (!query) return pbd_error(PBD_FAILED, "out of memory for an export");
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_query_release) = NULL;
+    bool row;
     PBD_TRY(pbd_query_begin(sql, query, "export", &stmt));
-    bool row = false;
-    pbd_status status = pbd_query_next(sql, stmt, "export", &row);
-    for (*rows = 0; status.code == PBD_OK && row; ++*rows) {
-        for (int c = 0; c < (int)table->columns && status.code == PBD_OK; c++) status = add_entry(table, stmt, c);
-        if (status.code == PBD_OK) status = pbd_query_next(sql, stmt, "export", &row);
+    PBD_TRY(pbd_query_next(sql, stmt, "export", &row));
+    for (*rows = 0; row; ++*rows) {
+        for (int c = 0; c < (int)table->columns; c++) PBD_TRY(add_entry(table, stmt, c));
+        PBD_TRY(pbd_query_next(sql, stmt, "export", &row));
     }
-    pbd_query_end(sql, stmt);
-    return status;
+    return pbd_ok();
 }
 
 static void select_columns(sqlite3_str *query, const chosen *columns) {
@@ -293,34 +282,24 @@ static void select_columns(sqlite3_str *query, const chosen *columns) {
 
 static pbd_status fill_runs(sqlite3 *sql, const chosen *columns, const chosen *order, pbd_text_table *table,
                             size_t *rows) {
+    for (size_t i = 0; i < columns->count; i++) PBD_TRY(add_titled(sql, columns->name[i], table));
     sqlite3_str *text = sqlite3_str_new(sql);
     select_columns(text, columns);
     sqlite3_str_appendf(text, "%s ORDER BY \"case\", method", from_runs);
     for (size_t i = 0; i < order->count; i++) sqlite3_str_appendf(text, ", \"%w\"", order->name[i]);
     sqlite3_str_appendall(text, ", backend, precision, threads, repeat, started_at, run_id");
-    char *query = sqlite3_str_finish(text);
-    pbd_status status = query ? pbd_ok() : out_of_memory;
-    for (size_t i = 0; i < columns->count && status.code == PBD_OK; i++)
-        status = add_titled(sql, columns->name[i], table);
-    if (status.code == PBD_OK) status = fill(sql, query, table, rows);
-    sqlite3_free(query);
-    return status;
+    return fill(sql, text, table, rows);
 }
 
-static pbd_status tabulate_chosen(sqlite3 *sql, const pbd_export *x, bool for_machines, const subject *about,
+static pbd_status tabulate_chosen(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
                                   pbd_text_table *table, size_t *rows) {
-    chosen columns = {.count = 0}, known = {.count = 0}, order = {.count = 0};
-    pbd_status status = choose_queried(sql, table_columns, &known);
-    if (status.code == PBD_OK)
-        status = x->columns ? choose_listed(x->columns, &columns)
-                            : choose_usual(sql, for_machines, strcmp(about->name, "runs") == 0, &columns);
-    if (status.code == PBD_OK) status = check_columns(&columns, &known);
-    if (status.code == PBD_OK) status = choose_queried(sql, varying_parameters, &order);
-    if (status.code == PBD_OK) status = fill_runs(sql, &columns, &order, table, rows);
-    free_chosen(&columns);
-    free_chosen(&known);
-    free_chosen(&order);
-    return status;
+    chosen columns PBD_CLEANUP(free_chosen) = {0}, known PBD_CLEANUP(free_chosen) = {0};
+    chosen order PBD_CLEANUP(free_chosen) = {0};
+    PBD_TRY(choose_queried(store, table_columns, &known));
+    PBD_TRY(choose_columns(store, x, for_machines, about, &columns));
+    PBD_TRY(check_columns(&columns, &known));
+    PBD_TRY(choose_queried(store, varying_parameters, &order));
+    return fill_runs(pbd_store_sql(store), &columns, &order, table, rows);
 }
 
 static pbd_status execute(sqlite3 *sql, const char *text) {
@@ -334,71 +313,53 @@ static pbd_status select_runs(pbd_store *store, const pbd_export *x, const subje
     return pbd_run_ids_select(store, &query, ids);
 }
 
-/* A table without runs has no columns to check names against: those that were asked for make its header. */
-static pbd_status tabulate_nothing(sqlite3 *sql, const pbd_export *x, bool for_machines, const subject *about,
+/* A table without runs has no columns to check names against: its header has the requested ones. */
+static pbd_status tabulate_nothing(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
                                    pbd_text_table *table) {
-    chosen columns = {.count = 0};
-    pbd_status status = x->columns ? choose_listed(x->columns, &columns)
-                                   : choose_usual(sql, for_machines, strcmp(about->name, "runs") == 0, &columns);
-    for (size_t i = 0; i < columns.count && status.code == PBD_OK; i++)
-        status = add_titled(sql, columns.name[i], table);
-    free_chosen(&columns);
-    return status;
+    chosen columns PBD_CLEANUP(free_chosen) = {0};
+    PBD_TRY(choose_columns(store, x, for_machines, about, &columns));
+    for (size_t i = 0; i < columns.count; i++) PBD_TRY(add_titled(pbd_store_sql(store), columns.name[i], table));
+    return pbd_ok();
 }
 
 static pbd_status tabulate_runs(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
                                 pbd_text_table *table, size_t *rows) {
     sqlite3 *sql = pbd_store_sql(store);
-    pbd_run_ids ids;
+    pbd_run_ids ids PBD_CLEANUP(pbd_run_ids_free) = {0};
     PBD_TRY(select_runs(store, x, about, &ids));
-    const bool none = ids.count == 0;
-    pbd_status status = pbd_run_table(store, "export_runs", ids.id, ids.count, false);
-    pbd_run_ids_free(&ids);
-    PBD_TRY(status);
+    PBD_TRY(pbd_run_table(store, "export_runs", ids.id, ids.count, false));
     PBD_TRY(execute(sql, "DROP TABLE IF EXISTS temp.export_about"));
     PBD_TRY(execute(sql, all_columns));
-    if (none) return tabulate_nothing(sql, x, for_machines, about, table);
-    return tabulate_chosen(sql, x, for_machines, about, table, rows);
+    if (ids.count == 0) return tabulate_nothing(store, x, for_machines, about, table);
+    return tabulate_chosen(store, x, for_machines, about, table, rows);
 }
 
 /* ---- What is no run ---------------------------------------------------------------------------------------------- */
 
 static pbd_status names_of_query(sqlite3 *sql, const char *query, chosen *out) {
-    sqlite3_stmt *stmt = NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_query_release) = NULL;
     PBD_TRY(pbd_query_begin(sql, query, "export", &stmt));
-    pbd_status status = pbd_ok();
-    for (int i = 0; i < sqlite3_column_count(stmt) && status.code == PBD_OK; i++)
-        status = choose(out, sqlite3_column_name(stmt, i));
-    pbd_query_end(sql, stmt);
-    return status;
+    for (int i = 0; i < sqlite3_column_count(stmt); i++) PBD_TRY(choose(out, sqlite3_column_name(stmt, i)));
+    return pbd_ok();
 }
 
 static pbd_status tabulate_query(sqlite3 *sql, const char *query, const chosen *columns, pbd_text_table *table,
                                  size_t *rows) {
+    for (size_t i = 0; i < columns->count; i++) PBD_TRY(pbd_text_table_column(table, columns->name[i], ""));
     sqlite3_str *text = sqlite3_str_new(sql);
     select_columns(text, columns);
     sqlite3_str_appendf(text, " FROM (%s)", query);
-    char *outer = sqlite3_str_finish(text);
-    pbd_status status = outer ? pbd_ok() : out_of_memory;
-    for (size_t i = 0; i < columns->count && status.code == PBD_OK; i++)
-        status = pbd_text_table_column(table, columns->name[i], "");
-    if (status.code == PBD_OK) status = fill(sql, outer, table, rows);
-    sqlite3_free(outer);
-    return status;
+    return fill(sql, text, table, rows);
 }
 
 static pbd_status tabulate_other(sqlite3 *sql, const pbd_export *x, const subject *about, pbd_text_table *table,
                                  size_t *rows) {
-    chosen columns = {.count = 0}, known = {.count = 0};
-    pbd_status status = names_of_query(sql, about->query, &known);
-    if (status.code == PBD_OK && x->columns) {
-        status = choose_listed(x->columns, &columns);
-        if (status.code == PBD_OK) status = check_columns(&columns, &known);
-    }
-    if (status.code == PBD_OK) status = tabulate_query(sql, about->query, x->columns ? &columns : &known, table, rows);
-    free_chosen(&columns);
-    free_chosen(&known);
-    return status;
+    chosen columns PBD_CLEANUP(free_chosen) = {0}, known PBD_CLEANUP(free_chosen) = {0};
+    PBD_TRY(names_of_query(sql, about->query, &known));
+    if (!x->columns) return tabulate_query(sql, about->query, &known, table, rows);
+    PBD_TRY(choose_listed(x->columns, &columns));
+    PBD_TRY(check_columns(&columns, &known));
+    return tabulate_query(sql, about->query, &columns, table, rows);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -409,13 +370,11 @@ static int compare_ids(const void *a, const void *b) {
 
 static pbd_status write_records(pbd_store *store, const pbd_export *x, const subject *about, FILE *out, size_t *rows) {
     if (!x->what && !is_narrowed(&x->select)) return pbd_store_export(store, out, rows);
-    pbd_run_ids ids;
+    pbd_run_ids ids PBD_CLEANUP(pbd_run_ids_free) = {0};
     PBD_TRY(select_runs(store, x, about, &ids));
     qsort((void *)(uintptr_t)ids.id, ids.count, sizeof *ids.id, compare_ids); /* text that diffs */
-    const pbd_status status = pbd_store_export_runs(store, ids.id, ids.count, out);
     *rows = ids.count;
-    pbd_run_ids_free(&ids);
-    return status;
+    return pbd_store_export_runs(store, ids.id, ids.count, out);
 }
 
 pbd_status pbd_export_write(pbd_store *store, const pbd_export *x, FILE *out, size_t *rows) {
@@ -427,10 +386,8 @@ pbd_status pbd_export_write(pbd_store *store, const pbd_export *x, FILE *out, si
     PBD_TRY(find_subject(x, &about));
     if (format == JSONL) return write_records(store, x, about, out, rows);
     const bool for_machines = format == PBD_CSV || format == PBD_JSON;
-    pbd_text_table table = {0};
-    pbd_status status = about->kind ? tabulate_runs(store, x, for_machines, about, &table, rows)
-                                    : tabulate_other(pbd_store_sql(store), x, about, &table, rows);
-    if (status.code == PBD_OK) status = pbd_text_table_write(&table, (pbd_table_format)format, x->digits, out);
-    pbd_text_table_free(&table);
-    return status;
+    pbd_text_table table PBD_CLEANUP(pbd_text_table_free) = {0};
+    PBD_TRY(about->kind ? tabulate_runs(store, x, for_machines, about, &table, rows)
+                        : tabulate_other(pbd_store_sql(store), x, about, &table, rows));
+    return pbd_text_table_write(&table, (pbd_table_format)format, x->digits, out);
 }

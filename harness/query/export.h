@@ -15,7 +15,7 @@ typedef struct pbd_export {
     int digits;           /* significant ones, 1 to 17; 0: what suits the format (text_table.h) */
 } pbd_export;
 
-/* Is everything that can be known without a store fine? */
+/* Checks all that can be checked without a store. */
 pbd_status pbd_export_check(const pbd_export *request);
 
 /* Writes it; *rows counts runs or rows. jsonl is pbd_store_export's text, which `db merge` takes; the others are tables

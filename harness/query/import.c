@@ -31,8 +31,10 @@ struct pbd_import {
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status read_all(FILE *file, const char *path, char **text, size_t *bytes) {
+static pbd_status read_all(const char *path, char **text, size_t *bytes) {
     struct stat about;
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
+    if (!file) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", path, strerror(errno));
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
         return pbd_error(PBD_BAD_INPUT, "'%s' cannot be imported: it is not a regular file", path);
     if (about.st_size > LARGEST_FILE)
@@ -78,30 +80,18 @@ static char *mend_numbers(const char *text, size_t bytes, size_t *mended) {
     return NULL;
 }
 
-static pbd_status parse_text(const char *path, const char *text, size_t bytes, json_t **out) {
-    size_t mended_bytes = 0;
-    char *mended = mend_numbers(text, bytes, &mended_bytes);
+static pbd_status load_file(const char *path, json_t **out) {
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL;
+    size_t bytes = 0, mended_bytes = 0;
+    PBD_TRY(read_all(path, &text, &bytes));
+    const char *mended PBD_CLEANUP(pbd_free_memory) = mend_numbers(text, bytes, &mended_bytes);
     if (!mended) return out_of_memory;
     json_error_t error;
     *out = json_loadb(mended, mended_bytes, 0, &error);
-    free(mended);
     if (*out) return pbd_ok();
     const bool cut = json_error_code(&error) == json_error_premature_end_of_input;
     return pbd_error(PBD_BAD_INPUT, "'%s', line %d: %s: %.100s; nothing was imported", path, error.line,
                      cut ? "the file is cut short" : "this is not JSON", error.text);
-}
-
-static pbd_status load_file(const char *path, json_t **out) {
-    *out = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", path, strerror(errno));
-    char *text = NULL;
-    size_t bytes = 0;
-    pbd_status status = read_all(file, path, &text, &bytes);
-    fclose(file);
-    if (status.code == PBD_OK) status = parse_text(path, text, bytes, out);
-    free(text);
-    return status;
 }
 
 /* ---- The context: machine, build and time ------------------------------------------------------------------------ */
@@ -166,45 +156,37 @@ static long long cache_kib(const pbd_import *m, int level) {
 static json_t *env_row(const pbd_import *m) {
     const char *host = context_text(m, "host_name", "unknown host");
     const long long threads = context_integer(m, "num_cpus"), mhz = context_integer(m, "mhz_per_cpu");
-    json_t *row = json_pack("{ss so ss ss si si sI sI sI sI si ss}", "fingerprint", "", "cpu", json_string(host), "os",
-                            "unknown", "isa", "unknown", "packages", 0, "cores", 0, "threads", (json_int_t)threads,
-                            "l1d_kib", (json_int_t)cache_kib(m, 1), "l2_kib", (json_int_t)cache_kib(m, 2), "l3_kib",
-                            (json_int_t)cache_kib(m, 3), "memory_mib", 0, "gpu", "");
+    json_auto_t *row = json_pack(
+        "{ss so ss ss si si sI sI sI sI si ss}", "fingerprint", "", "cpu", json_string(host), "os", "unknown", "isa",
+        "unknown", "packages", 0, "cores", 0, "threads", (json_int_t)threads, "l1d_kib", (json_int_t)cache_kib(m, 1),
+        "l2_kib", (json_int_t)cache_kib(m, 2), "l3_kib", (json_int_t)cache_kib(m, 3), "memory_mib", 0, "gpu", "");
     bool good = row && pbd_row_identify("env", row);
     good = good && json_object_set(row, "fingerprint", json_object_get(row, "env_id")) == 0;
     if (good && mhz > 0) good = json_object_set_new(row, "cpu", json_sprintf("%s, %lld MHz", host, mhz)) == 0;
-    if (good && pbd_row_identify("env", row)) return row;
-    json_decref(row);
-    return NULL;
+    return good ? pbd_row_identified("env", json_incref(row)) : NULL;
 }
 
 static json_t *build_row(const pbd_import *m) {
-    json_t *row = json_pack(
-        "{ss si ss ss ss ss ss ss}", "git_sha", context_text(m, "git_sha", "unknown"), "dirty", 0, "source", "unknown",
-        "compiler", context_text(m, "compiler", "unknown"), "flags", context_text(m, "flags", "unknown"), "preset",
-        context_text(m, "library_build_type", "unknown"), "licence", "unknown", "version", "unknown");
-    if (row && pbd_row_identify("build", row)) return row;
-    json_decref(row);
-    return NULL;
+    return pbd_row_identified(
+        "build",
+        json_pack("{ss si ss ss ss ss ss ss}", "git_sha", context_text(m, "git_sha", "unknown"), "dirty", 0, "source",
+                  "unknown", "compiler", context_text(m, "compiler", "unknown"), "flags",
+                  context_text(m, "flags", "unknown"), "preset", context_text(m, "library_build_type", "unknown"),
+                  "licence", "unknown", "version", "unknown"));
 }
 
 static json_t *invocation_row(const pbd_import *m) {
-    json_t *argv = json_pack("[ssss s]", "db", "import", m->file, "--tool", m->tool);
-    char *text = argv ? json_dumps(argv, JSON_COMPACT) : NULL;
-    json_t *row = text ? json_pack("{ss ss si}", "argv", text, "started_at", m->started_at, "pid", 0) : NULL;
-    free(text);
-    json_decref(argv);
-    if (row && pbd_row_identify("invocation", row)) return row;
-    json_decref(row);
-    return NULL;
+    json_auto_t *argv = json_pack("[ssss s]", "db", "import", m->file, "--tool", m->tool);
+    const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(argv, JSON_COMPACT);
+    if (!text) return NULL;
+    return pbd_row_identified("invocation",
+                              json_pack("{ss ss si}", "argv", text, "started_at", m->started_at, "pid", 0));
 }
 
 /* JSON is UTF-8, and file names need not be. */
 static char *utf8_or(const char *text, const char *otherwise) {
-    json_t *string = json_string(text);
-    const bool fine = string != NULL;
-    json_decref(string);
-    return strdup(fine ? text : otherwise);
+    json_auto_t *string = json_string(text);
+    return strdup(string ? text : otherwise);
 }
 
 static pbd_status read_context(pbd_import *m, const char *path, const char *tool) {
@@ -413,11 +395,9 @@ static pbd_status metrics_of(const json_t *b, const measured *m, json_t *rows) {
 }
 
 static json_t *cell_row(const char *case_name, const char *tool, const char *params, long long threads) {
-    json_t *row = json_pack("{ss ss ss ss ss sI}", "case_name", case_name, "method", tool, "params", params, "backend",
-                            "external", "precision", "unknown", "threads", (json_int_t)threads);
-    if (row && pbd_row_identify("cell", row)) return row;
-    json_decref(row);
-    return NULL;
+    return pbd_row_identified(
+        "cell", json_pack("{ss ss ss ss ss sI}", "case_name", case_name, "method", tool, "params", params, "backend",
+                          "external", "precision", "unknown", "threads", (json_int_t)threads));
 }
 
 static const char *id_of(const json_t *row, const char *column) {
@@ -440,34 +420,19 @@ static json_t *phases_of(const measured *m) {
                      "cpu_s", pbd_real_json(m->cpu_s * (double)m->iterations), "calls", (json_int_t)m->iterations);
 }
 
-/* Hashes the record, which gets its run_id. */
-static pbd_status identify(json_t *record) {
-    char run_id[33];
-    PBD_TRY(pbd_record_hash(record, run_id));
-    json_t *run = json_object_get(record, "run");
-    return json_object_set_new(run, "run_id", json_string(run_id)) == 0 ? pbd_ok() : out_of_memory;
-}
-
 static pbd_status make_record(const pbd_import *m, const json_t *b, const measured *what, json_t **out) {
-    char *name = NULL, *params_text = NULL;
-    json_t *params = json_object(), *cell = NULL, *metrics = json_array();
-    *out = NULL;
-    if (params && split_name(what->name, &name, params))
-        params_text = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
-    if (params_text) cell = cell_row(name, m->tool, params_text, what->threads);
-    pbd_status status = cell && metrics ? metrics_of(b, what, metrics) : out_of_memory;
-    if (status.code == PBD_OK)
-        *out = json_pack("{sO sO sO s{ss ss ss} s{ss ss ss} sO so s[] sO s[] so s[]}", "build", m->build, "env", m->env,
-                         "invocation", m->invocation, "case", "name", name, "summary", "", "source", "", "method",
-                         "name", m->tool, "summary", "", "source", "", "cell", cell, "run", run_row(m, cell, what),
-                         "env_sample", "metric", metrics, "series", "phase", phases_of(what), "warning");
-    if (status.code == PBD_OK) status = *out ? identify(*out) : out_of_memory;
-    json_decref(params);
-    json_decref(cell);
-    json_decref(metrics);
-    free(name);
-    free(params_text);
-    return status;
+    char *name PBD_CLEANUP(pbd_free_memory) = NULL, run_id[33];
+    json_auto_t *params = json_object(), *metrics = json_array();
+    if (!params || !metrics || !split_name(what->name, &name, params)) return out_of_memory;
+    const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
+    json_auto_t *cell = text ? cell_row(name, m->tool, text, what->threads) : NULL;
+    if (!cell) return out_of_memory;
+    PBD_TRY(metrics_of(b, what, metrics));
+    *out = json_pack("{sO sO sO s{ss ss ss} s{ss ss ss} sO so s[] sO s[] so s[]}", "build", m->build, "env", m->env,
+                     "invocation", m->invocation, "case", "name", name, "summary", "", "source", "", "method", "name",
+                     m->tool, "summary", "", "source", "", "cell", cell, "run", run_row(m, cell, what), "env_sample",
+                     "metric", metrics, "series", "phase", phases_of(what), "warning");
+    return *out ? pbd_record_identify(*out, run_id) : out_of_memory;
 }
 
 /* Versions before 1.5 do not tell runs from aggregates but by their names. */
@@ -485,7 +450,7 @@ static bool is_aggregate(const json_t *b) {
 
 static pbd_status read_benchmark(pbd_import *m, const json_t *b, const char *where) {
     measured what;
-    json_t *record;
+    json_auto_t *record = NULL;
     if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is not an object; nothing was imported", where);
     if (is_aggregate(b)) {
         m->tally.aggregates++;
@@ -497,7 +462,7 @@ static pbd_status read_benchmark(pbd_import *m, const json_t *b, const char *whe
     }
     PBD_TRY(read_measured(b, where, &what));
     PBD_TRY(make_record(m, b, &what, &record));
-    return json_array_append_new(m->records, record) == 0 ? pbd_ok() : out_of_memory;
+    return json_array_append(m->records, record) == 0 ? pbd_ok() : out_of_memory;
 }
 
 static pbd_status read_benchmarks(pbd_import *m, const char *path) {
@@ -514,70 +479,58 @@ static pbd_status read_benchmarks(pbd_import *m, const char *path) {
 /* ---- Storing ----------------------------------------------------------------------------------------------------- */
 
 /* The record as it would be with the process of a stored run; NULL without memory. */
-static json_t *with_origin_of(const json_t *record, const json_t *stored) {
-    json_t *copy = json_deep_copy(record), *run = json_object_get(copy, "run");
+static json_t *with_origin_of(const json_t *record, const json_t *stored, char run_id[33]) {
+    json_auto_t *copy = json_deep_copy(record);
+    json_t *run = json_object_get(copy, "run");
     const json_t *id = json_object_get(json_object_get(stored, "run"), "invocation_id");
     if (copy && json_object_set(copy, "invocation", json_object_get(stored, "invocation")) == 0 &&
-        json_object_set(run, "invocation_id", (json_t *)(uintptr_t)id) == 0 && identify(copy).code == PBD_OK)
-        return copy;
-    json_decref(copy);
+        json_object_set(run, "invocation_id", (json_t *)(uintptr_t)id) == 0 &&
+        pbd_record_identify(copy, run_id).code == PBD_OK)
+        return json_incref(copy);
     return NULL;
 }
 
 /* If `record` is the run `run_id` of the store but for the name of the file it came from, it becomes that run. */
 static pbd_status become_if_equal(const pbd_store *store, const char *run_id, json_t **record) {
-    json_t *stored;
+    json_auto_t *stored = NULL;
+    char copy_id[33];
     PBD_TRY(pbd_record_load(store, run_id, &stored));
-    json_t *copy = with_origin_of(*record, stored);
-    json_decref(stored);
+    json_auto_t *copy = with_origin_of(*record, stored, copy_id);
     if (!copy) return out_of_memory;
-    if (strcmp(id_of(json_object_get(copy, "run"), "run_id"), run_id) == 0) {
-        json_t *ours = *record;
-        *record = copy;
-        copy = ours;
-    }
-    json_decref(copy);
+    if (strcmp(copy_id, run_id) != 0) return pbd_ok();
+    json_decref(*record);
+    *record = json_incref(copy);
     return pbd_ok();
 }
 
 /* Looks for the record among runs of its cell, machine and second, which may have come from a file of another name. */
 static pbd_status look_for_known(const pbd_store *store, json_t **record) {
-    const json_t *run = json_object_get(*record, "run");
+    json_auto_t *ours = json_incref(*record), *ids = json_array();
+    const json_t *run = json_object_get(ours, "run"), *id;
     const char *const text[] = {id_of(run, "cell_id"), id_of(run, "env_id"), id_of(run, "started_at")};
-    json_t *ids = json_array(), *id;
-    sqlite3_stmt *stmt;
-    bool row = ids != NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
     size_t i;
-    pbd_status status = pbd_store_prepare(store,
-                                          "SELECT run_id FROM run WHERE cell_id = ?1 AND env_id = ?2 AND started_at = "
-                                          "?3 AND kind = 'external' ORDER BY run_id",
-                                          text, 3, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = pbd_store_step(store, stmt, &row, "looking for imported runs");
-        if (status.code == PBD_OK && row &&
-            json_array_append_new(ids, json_string((const char *)sqlite3_column_text(stmt, 0))) != 0)
-            status = out_of_memory;
+    PBD_TRY(pbd_store_row(store,
+                          "SELECT run_id FROM run WHERE cell_id = ?1 AND env_id = ?2 AND started_at = ?3"
+                          " AND kind = 'external' ORDER BY run_id",
+                          text, 3, "looking for imported runs", &row, &stmt));
+    while (row) {
+        if (json_array_append_new(ids, json_string(pbd_column_text(stmt, 0))) != 0) return out_of_memory;
+        PBD_TRY(pbd_store_step(store, stmt, &row, "looking for imported runs"));
     }
-    sqlite3_finalize(stmt);
-    json_array_foreach(ids, i, id) {
-        if (status.code == PBD_OK) status = become_if_equal(store, json_string_value(id), record);
-    }
-    json_decref(ids);
-    return status;
+    json_array_foreach(ids, i, id) PBD_TRY(become_if_equal(store, json_string_value(id), record));
+    return pbd_ok();
 }
 
 static pbd_status insert_one(const pbd_store *store, json_t *ours, pbd_imported *tally) {
-    json_t *record = json_incref(ours);
+    json_auto_t *record = json_incref(ours);
     bool added = false;
-    pbd_status status = look_for_known(store, &record);
-    if (status.code == PBD_OK) status = pbd_record_verify(record, NULL);
-    if (status.code == PBD_OK) status = pbd_record_insert(store, record, &added);
-    json_decref(record);
-    if (added)
-        tally->added++;
-    else
-        tally->known++;
-    return status;
+    PBD_TRY(look_for_known(store, &record));
+    PBD_TRY(pbd_record_verify(record, NULL));
+    PBD_TRY(pbd_record_insert(store, record, &added));
+    added ? tally->added++ : tally->known++;
+    return pbd_ok();
 }
 
 static pbd_status insert_all(const pbd_store *store, const pbd_import *m, pbd_imported *tally) {
@@ -610,20 +563,19 @@ void pbd_import_free(pbd_import *m) {
     free(m);
 }
 
+static void release(pbd_import **m) { pbd_import_free(*m); }
+
 pbd_status pbd_import_load(const char *path, const char *tool, pbd_import **out) {
     *out = NULL;
-    pbd_import *m = calloc(1, sizeof *m);
+    pbd_import *m PBD_CLEANUP(release) = calloc(1, sizeof *m);
     if (!m) return out_of_memory;
-    pbd_status status = load_file(path, &m->content);
-    if (status.code == PBD_OK) status = read_context(m, path, tool);
-    if (status.code == PBD_OK) status = read_benchmarks(m, path);
-    if (status.code == PBD_OK && json_array_size(m->records) == 0)
-        status = pbd_error(PBD_BAD_INPUT, "'%s' holds no measured benchmark (%zu aggregates, %zu skipped)", path,
-                           m->tally.aggregates, m->tally.skipped);
-    if (status.code == PBD_OK) {
-        *out = m;
-    } else {
-        pbd_import_free(m);
-    }
-    return status;
+    PBD_TRY(load_file(path, &m->content));
+    PBD_TRY(read_context(m, path, tool));
+    PBD_TRY(read_benchmarks(m, path));
+    if (json_array_size(m->records) == 0)
+        return pbd_error(PBD_BAD_INPUT, "'%s' holds no measured benchmark (%zu aggregates, %zu skipped)", path,
+                         m->tally.aggregates, m->tally.skipped);
+    *out = m;
+    m = NULL;
+    return pbd_ok();
 }

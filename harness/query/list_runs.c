@@ -2,44 +2,19 @@
 #include "harness/query/list_runs.h"
 #include "harness/files/json.h"
 
-#include <jansson.h>
+#include "harness/exec/arena.h"
+#include "harness/query/run_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ERRORS = 2 }; /* in a line; what a case measures comes last, behind what a method says of itself */
 
-typedef struct listed {
-    pbd_result *run;
-    json_t **params; /* of each, without what is the same in all runs of its case and method */
-    size_t count;
-} listed;
+/* Their parameters: without what is the same in all runs of a case and method. */
+typedef pbd_loaded_runs listed;
 
 static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for a list of runs"};
-
-static void free_listed(listed *l) {
-    for (size_t i = 0; i < l->count; i++) {
-        pbd_result_free(&l->run[i]);
-        json_decref(l->params[i]);
-    }
-    free(l->run);
-    free(l->params);
-}
-
-static pbd_status load(pbd_store *store, const pbd_run_ids *ids, listed *l) {
-    l->run = calloc(ids->count + 1, sizeof *l->run);
-    l->params = calloc(ids->count + 1, sizeof *l->params);
-    if (!l->run || !l->params) return out_of_memory;
-    for (; l->count < ids->count; l->count++) {
-        PBD_TRY(pbd_store_get(store, ids->id[l->count], &l->run[l->count]));
-        l->params[l->count] = json_loads(l->run[l->count].params, 0, NULL);
-        if (l->params[l->count]) continue;
-        pbd_result_free(&l->run[l->count]);
-        return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are not JSON; see `pbdbench db check`",
-                         ids->id[l->count]);
-    }
-    return pbd_ok();
-}
 
 /* ---- What differs ------------------------------------------------------------------------------------------------ */
 
@@ -77,7 +52,8 @@ static bool note_differing(const listed *l, json_t **differing) {
 
 /* Leaves in each run's parameters those that are noted. */
 static void drop_what_is_alike(listed *l, json_t *const *differing) {
-    for (size_t i = l->count; i-- > 0;) { /* the firsts are looked at by those behind them */
+    for (size_t i = l->count;
+         i-- > 0;) { /* backwards: the first run of a case and method is compared with the others */
         const json_t *noted = differing[first_alike(l, i)];
         const char *key;
         json_t *value;
@@ -97,7 +73,7 @@ static pbd_status keep_what_differs(listed *l) {
     return good ? pbd_ok() : out_of_memory;
 }
 
-/* ---- What came of it --------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static double time_of(const pbd_result *r) {
     for (size_t i = 0; i < r->phases; i++)
@@ -117,14 +93,12 @@ static json_t *run_json(const pbd_result *r, json_t *params) {
 }
 
 static pbd_status write_json(const listed *l, FILE *out) {
-    json_t *array = json_array();
-    bool good = array != NULL;
-    for (size_t i = 0; i < l->count && good; i++)
-        good = json_array_append_new(array, run_json(&l->run[i], l->params[i])) == 0;
-    if (good) json_dumpf(array, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    if (good) fputc('\n', out);
-    json_decref(array);
-    return good ? pbd_ok() : out_of_memory;
+    json_auto_t *array = json_array();
+    for (size_t i = 0; i < l->count; i++)
+        if (json_array_append_new(array, run_json(&l->run[i], l->params[i])) != 0) return out_of_memory;
+    json_dumpf(array, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    return pbd_ok();
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -188,14 +162,12 @@ static void write_lines(const listed *l, FILE *out) {
 }
 
 pbd_status pbd_list_runs(pbd_store *store, const pbd_run_query *query, bool json, FILE *out) {
-    pbd_run_ids ids;
-    listed l = {0};
+    pbd_run_ids ids PBD_CLEANUP(pbd_run_ids_free) = {0};
+    listed l PBD_CLEANUP(pbd_loaded_runs_free) = {0};
     PBD_TRY(pbd_run_ids_select(store, query, &ids));
-    pbd_status status = load(store, &ids, &l);
-    if (status.code == PBD_OK) status = keep_what_differs(&l);
-    if (status.code == PBD_OK && json) status = write_json(&l, out);
-    if (status.code == PBD_OK && !json) write_lines(&l, out);
-    free_listed(&l);
-    pbd_run_ids_free(&ids);
-    return status;
+    PBD_TRY(pbd_loaded_runs_load(store, ids.id, ids.count, &l));
+    PBD_TRY(keep_what_differs(&l));
+    if (json) return write_json(&l, out);
+    write_lines(&l, out);
+    return pbd_ok();
 }

@@ -1,13 +1,13 @@
-/* Runs as temporary tables. They are tables, not views over the store, so that a query with many self-joins costs what
- * it looks like, and so that figures do not depend on how the store lays out its rows. */
+/* Runs as temporary tables. They are tables, not views over the store, so that self-joins are cheap, and so that
+ * figures do not depend on the schema of the store. */
 #include "harness/query/run_table.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/process/interrupt.h"
 
 enum { MOST_COMPONENTS = 16 }; /* of a series */
@@ -24,8 +24,8 @@ typedef struct column {
 
 typedef struct table {
     const char *name;
-    pbd_result *run;
-    json_t **params; /* of each run */
+    const pbd_result *run;
+    json_t *const *params; /* of each run */
     size_t runs;
     column *column;
     size_t columns, capacity;
@@ -90,7 +90,7 @@ static pbd_status add_phase_columns(table *t, const pbd_result *run) {
     return pbd_ok();
 }
 
-/* What was measured takes a name before the parameter that asked for it: dt and k_edge are what a run really had. */
+/* A metric takes a name before the parameter of that name: dt and k_edge are then the values that the run had. */
 static pbd_status choose_columns(table *t) {
     PBD_TRY(add_fixed_columns(t));
     for (size_t r = 0; r < t->runs; r++)
@@ -192,44 +192,35 @@ static bool insert_row(sqlite3_stmt *insert) {
     return done;
 }
 
-/* CREATE TABLE and the matching INSERT, as new strings. */
-static pbd_status compose(const table *t, char **create, char **insert) {
-    size_t size = 200 + 2 * strlen(t->name), n = 0;
-    for (size_t i = 0; i < t->columns; i++) size += 2 * strlen(t->column[i].name) + 16;
-    *create = malloc(size);
-    *insert = malloc(size);
-    if (!*create || !*insert) return out_of_memory;
-    n = (size_t)snprintf(*create, size, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (", t->name, t->name);
-    for (size_t i = 0; i < t->columns; i++) {
-        n += (size_t)snprintf(*create + n, size - n, "%s\"", i ? ", " : "");
-        for (const char *p = t->column[i].name; *p; p++) {
-            if (*p == '"') (*create)[n++] = '"';
-            (*create)[n++] = *p;
-        }
-        n += (size_t)snprintf(*create + n, size - n, "\" %s", t->column[i].type);
-    }
-    snprintf(*create + n, size - n, ");");
-    n = (size_t)snprintf(*insert, size, "INSERT INTO temp.%s VALUES (", t->name);
-    for (size_t i = 0; i < t->columns; i++) n += (size_t)snprintf(*insert + n, size - n, "%s?", i ? "," : "");
-    snprintf(*insert + n, size - n, ")");
-    return pbd_ok();
+/* Ends the texts of a CREATE TABLE and the matching INSERT, executes the first and compiles the second. */
+static pbd_status create_table(sqlite3 *sql, const table *t, sqlite3_str *create, sqlite3_str *into,
+                               sqlite3_stmt **insert) {
+    sqlite3_str_appendall(create, ")");
+    sqlite3_str_appendall(into, ")");
+    char *create_text = sqlite3_str_finish(create), *into_text = sqlite3_str_finish(into);
+    pbd_status status = create_text && into_text ? execute(sql, t->name, create_text) : out_of_memory;
+    if (status.code == PBD_OK && sqlite3_prepare_v2(sql, into_text, -1, insert, NULL) != SQLITE_OK)
+        status = sql_error(sql, t->name);
+    sqlite3_free(create_text);
+    sqlite3_free(into_text);
+    return status;
 }
 
 static pbd_status fill(sqlite3 *sql, const table *t) {
-    char *create = NULL, *insert = NULL;
-    sqlite3_stmt *statement = NULL;
-    pbd_status status = compose(t, &create, &insert);
-    if (status.code == PBD_OK) status = execute(sql, t->name, create);
-    if (status.code == PBD_OK && sqlite3_prepare_v2(sql, insert, -1, &statement, NULL) != SQLITE_OK)
-        status = sql_error(sql, t->name);
-    for (size_t r = 0; r < t->runs && status.code == PBD_OK; r++) {
-        bind_row(t, r, statement);
-        if (!insert_row(statement)) status = sql_error(sql, t->name);
+    sqlite3_stmt *insert PBD_CLEANUP(pbd_statement_release) = NULL;
+    sqlite3_str *create = sqlite3_str_new(NULL), *into = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(create, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (", t->name, t->name);
+    sqlite3_str_appendf(into, "INSERT INTO temp.%s VALUES (", t->name);
+    for (size_t i = 0; i < t->columns; i++) {
+        sqlite3_str_appendf(create, "%s\"%w\" %s", i ? ", " : "", t->column[i].name, t->column[i].type);
+        sqlite3_str_appendall(into, i ? ",?" : "?");
     }
-    sqlite3_finalize(statement);
-    free(create);
-    free(insert);
-    return status;
+    PBD_TRY(create_table(sql, t, create, into, &insert));
+    for (size_t r = 0; r < t->runs; r++) {
+        bind_row(t, r, insert);
+        if (!insert_row(insert)) return sql_error(sql, t->name);
+    }
+    return pbd_ok();
 }
 
 /* The components that any series of the runs has: columns of the table of series. */
@@ -285,77 +276,77 @@ static bool is_first_of_its_name(const pbd_result *run, size_t s) {
 }
 
 static pbd_status create_series(sqlite3 *sql, const table *t, const components *columns, sqlite3_stmt **insert) {
-    sqlite3_str *create = sqlite3_str_new(NULL), *fill = sqlite3_str_new(NULL);
+    sqlite3_str *create = sqlite3_str_new(NULL), *into = sqlite3_str_new(NULL);
     sqlite3_str_appendf(
         create, "DROP TABLE IF EXISTS temp.%s_series; CREATE TEMP TABLE %s_series (run_id TEXT, name TEXT, i INTEGER",
         t->name, t->name);
-    sqlite3_str_appendf(fill, "INSERT INTO temp.%s_series VALUES (?,?,?", t->name);
+    sqlite3_str_appendf(into, "INSERT INTO temp.%s_series VALUES (?,?,?", t->name);
     for (size_t c = 0; c < columns->count; c++) {
         sqlite3_str_appendf(create, ", \"%w\" REAL", columns->name[c]);
-        sqlite3_str_appendf(fill, ",?");
+        sqlite3_str_appendall(into, ",?");
     }
-    sqlite3_str_appendf(create, ")");
-    sqlite3_str_appendf(fill, ")");
-    char *create_text = sqlite3_str_finish(create), *fill_text = sqlite3_str_finish(fill);
-    pbd_status status = create_text && fill_text ? execute(sql, t->name, create_text) : out_of_memory;
-    if (status.code == PBD_OK && sqlite3_prepare_v2(sql, fill_text, -1, insert, NULL) != SQLITE_OK)
-        status = sql_error(sql, t->name);
-    sqlite3_free(create_text);
-    sqlite3_free(fill_text);
-    return status;
+    return create_table(sql, t, create, into, insert);
 }
 
 static pbd_status fill_series(sqlite3 *sql, const table *t) {
     components columns;
-    sqlite3_stmt *insert = NULL;
+    sqlite3_stmt *insert PBD_CLEANUP(pbd_statement_release) = NULL;
     PBD_TRY(find_components(t, &columns));
     PBD_TRY(create_series(sql, t, &columns, &insert));
-    bool good = true;
-    for (size_t r = 0; r < t->runs && good; r++)
-        for (size_t s = 0; s < t->run[r].series_count && good; s++)
-            if (is_first_of_its_name(&t->run[r], s))
-                good = insert_series(insert, &columns, &t->run[r], t->run[r].series[s].name);
-    pbd_status status = good ? pbd_ok() : sql_error(sql, t->name);
-    sqlite3_finalize(insert);
-    return status;
+    for (size_t r = 0; r < t->runs; r++)
+        for (size_t s = 0; s < t->run[r].series_count; s++)
+            if (is_first_of_its_name(&t->run[r], s) &&
+                !insert_series(insert, &columns, &t->run[r], t->run[r].series[s].name))
+                return sql_error(sql, t->name);
+    return pbd_ok();
 }
 
-static pbd_status load_runs(pbd_store *store, const char *const *run_ids, table *t, size_t count) {
-    for (t->runs = 0; t->runs < count; t->runs++) {
-        PBD_TRY(pbd_store_get(store, run_ids[t->runs], &t->run[t->runs]));
-        t->params[t->runs] = json_loads(t->run[t->runs].params, 0, NULL);
-        if (t->params[t->runs]) continue;
-        pbd_result_free(&t->run[t->runs]);
+pbd_status pbd_loaded_runs_load(pbd_store *store, const char *const *run_ids, size_t count, pbd_loaded_runs *out) {
+    *out =
+        (pbd_loaded_runs){.run = calloc(count + 1, sizeof *out->run), .params = calloc(count + 1, sizeof *out->params)};
+    if (!out->run || !out->params) return out_of_memory;
+    for (; out->count < count; out->count++) {
+        pbd_result *run = &out->run[out->count];
+        PBD_TRY(pbd_store_get(store, run_ids[out->count], run));
+        out->params[out->count] = json_loads(run->params, 0, NULL);
+        if (out->params[out->count]) continue;
+        pbd_result_free(run);
         return pbd_error(PBD_BAD_INPUT, "run %s: its parameters are not JSON; see `pbdbench db check`",
-                         run_ids[t->runs]);
+                         run_ids[out->count]);
     }
     return pbd_ok();
 }
 
-static void free_table(table *t) {
-    for (size_t r = 0; r < t->runs; r++) {
-        pbd_result_free(&t->run[r]);
-        json_decref(t->params[r]);
+void pbd_loaded_runs_free(pbd_loaded_runs *l) {
+    for (size_t i = 0; i < l->count; i++) {
+        pbd_result_free(&l->run[i]);
+        json_decref(l->params[i]);
     }
+    free(l->run);
+    free(l->params);
+    *l = (pbd_loaded_runs){0};
+}
+
+static void free_columns(table *t) {
     for (size_t i = 0; i < t->columns; i++) free(t->column[i].name);
-    free(t->run);
-    free(t->params);
     free(t->column);
+}
+
+static pbd_status fill_all(sqlite3 *sql, const table *t, bool series) {
+    PBD_TRY(fill(sql, t));
+    return series ? fill_series(sql, t) : pbd_ok();
 }
 
 pbd_status pbd_run_table(pbd_store *store, const char *name, const char *const *run_ids, size_t count, bool series) {
     sqlite3 *sql = pbd_store_sql(store);
-    table t = {.name = name, .run = calloc(count + 1, sizeof *t.run), .params = calloc(count + 1, sizeof *t.params)};
-    pbd_status status = t.run && t.params ? load_runs(store, run_ids, &t, count) : out_of_memory;
-    if (status.code == PBD_OK) status = choose_columns(&t);
-    if (status.code == PBD_OK) status = execute(sql, name, "SAVEPOINT run_table");
-    if (status.code == PBD_OK) {
-        status = fill(sql, &t);
-        if (status.code == PBD_OK && series) status = fill_series(sql, &t);
-        sqlite3_exec(sql, status.code == PBD_OK ? "RELEASE run_table" : "ROLLBACK TO run_table; RELEASE run_table",
-                     NULL, NULL, NULL);
-    }
-    free_table(&t);
+    pbd_loaded_runs loaded PBD_CLEANUP(pbd_loaded_runs_free) = {0};
+    PBD_TRY(pbd_loaded_runs_load(store, run_ids, count, &loaded));
+    table t PBD_CLEANUP(free_columns) = {.name = name, .run = loaded.run, .params = loaded.params, .runs = count};
+    PBD_TRY(choose_columns(&t));
+    PBD_TRY(execute(sql, name, "SAVEPOINT run_table"));
+    const pbd_status status = fill_all(sql, &t, series);
+    sqlite3_exec(sql, status.code == PBD_OK ? "RELEASE run_table" : "ROLLBACK TO run_table; RELEASE run_table", NULL,
+                 NULL, NULL);
     return status;
 }
 

@@ -2,7 +2,19 @@
 #ifndef PBD_RUN_TABLE_H
 #define PBD_RUN_TABLE_H
 
+#include <jansson.h>
+
 #include "harness/store/store.h"
+
+/* Stored runs with their parameters as objects. Owned: pbd_loaded_runs_free. */
+typedef struct pbd_loaded_runs {
+    pbd_result *run;
+    json_t **params;
+    size_t count;
+} pbd_loaded_runs;
+/* To be freed after a failure, too. */
+pbd_status pbd_loaded_runs_load(pbd_store *store, const char *const *run_ids, size_t count, pbd_loaded_runs *out);
+void pbd_loaded_runs_free(pbd_loaded_runs *runs); /* safe on a zeroed one */
 
 /* Makes TEMP TABLE `table` of the given runs. Columns: run_id, method, state (TEXT), repeat, seed, threads (INTEGER),
  * backend, precision (TEXT); every metric and count that any of the runs has (REAL; NULL where a run lacks it or it is
@@ -21,5 +33,8 @@ pbd_status pbd_query_begin(sqlite3 *sql, const char *text, const char *where, sq
 /* One more row, or *row false at the end. Ctrl-C ends it with PBD_INTERRUPTED. */
 pbd_status pbd_query_next(sqlite3 *sql, sqlite3_stmt *statement, const char *where, bool *row);
 void pbd_query_end(sqlite3 *sql, sqlite3_stmt *statement); /* NULL-safe */
+static inline void pbd_query_release(sqlite3_stmt **statement) {
+    if (*statement) pbd_query_end(sqlite3_db_handle(*statement), *statement);
+}
 
 #endif

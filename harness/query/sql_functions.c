@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 enum { HIGHEST_DEGREE = 12 }; /* beyond this a power basis in doubles says nothing */
 
 /* The points of one aggregate call; SQLite keeps this block and gives it back at each step. */
@@ -125,22 +127,19 @@ static bool least_squares(const points *p, double *c) {
     lapack_int rows = (lapack_int)p->count, columns = p->degree + 1;
     if (rows < columns) return false;
     const double scale = scale_of(p);
-    double *v = malloc((size_t)rows * (size_t)columns * sizeof *v), *y = malloc((size_t)rows * sizeof *y);
-    bool solved = false;
-    if (v && y) {
-        for (lapack_int i = 0; i < rows; i++) {
-            double power = 1;
-            for (lapack_int k = columns; k-- > 0; power *= p->x[i] / scale) v[i * columns + k] = power;
-            y[i] = p->y[i];
-        }
-        solved = LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', rows, columns, 1, v, columns, y, 1) == 0;
-        for (lapack_int k = 0; k < columns && solved; k++) {
-            c[k] = y[k] / pow(scale, p->degree - k);
-            solved = isfinite(c[k]) && !is_dependent(v, columns, k);
-        }
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, (size_t)rows *(size_t)columns), *y = pbd_new(&a, double, (size_t)rows);
+    if (!v || !y) return false;
+    for (lapack_int i = 0; i < rows; i++) {
+        double power = 1;
+        for (lapack_int k = columns; k-- > 0; power *= p->x[i] / scale) v[i * columns + k] = power;
+        y[i] = p->y[i];
     }
-    free(v);
-    free(y);
+    bool solved = LAPACKE_dgels(LAPACK_ROW_MAJOR, 'N', rows, columns, 1, v, columns, y, 1) == 0;
+    for (lapack_int k = 0; k < columns && solved; k++) {
+        c[k] = y[k] / pow(scale, p->degree - k);
+        solved = isfinite(c[k]) && !is_dependent(v, columns, k);
+    }
     return solved;
 }
 

@@ -4,32 +4,23 @@
 
 #include "harness/store/rows.h"
 
-/* What a pair's runs say of themselves. */
+/* Of a pair's runs. */
 typedef struct arms {
     char cell[2][33], build[2][33], env[33];
 } arms;
 
-static void copy_id(char to[33], sqlite3_stmt *stmt, int at) {
-    const char *text = (const char *)sqlite3_column_text(stmt, at);
-    snprintf(to, 33, "%s", text != NULL ? text : "");
-}
-
 static pbd_status look_up_run(const pbd_store *store, const char *run_id, size_t arm, arms *out) {
-    sqlite3_stmt *stmt;
-    bool row = false;
-    pbd_status status =
-        pbd_store_prepare(store, "SELECT cell_id, build_id, env_id FROM run WHERE run_id = ?1", &run_id, 1, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "storing a comparison");
-    if (status.code == PBD_OK && !row)
-        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no run '%s', which a comparison refers to", store->path,
-                           run_id);
-    if (status.code == PBD_OK) {
-        copy_id(out->cell[arm], stmt, 0);
-        copy_id(out->build[arm], stmt, 1);
-        copy_id(out->env, stmt, 2);
-    }
-    sqlite3_finalize(stmt);
-    return status;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
+    PBD_TRY(pbd_store_row(store, "SELECT cell_id, build_id, env_id FROM run WHERE run_id = ?1", &run_id, 1,
+                          "storing a comparison", &row, &stmt));
+    if (!row)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' has no run '%s', which a comparison refers to", store->path,
+                         run_id);
+    snprintf(out->cell[arm], 33, "%s", pbd_column_text(stmt, 0));
+    snprintf(out->build[arm], 33, "%s", pbd_column_text(stmt, 1));
+    snprintf(out->env, 33, "%s", pbd_column_text(stmt, 2));
+    return pbd_ok();
 }
 
 static json_t *pairs_json(const pbd_comparison *c) {
@@ -80,14 +71,11 @@ pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *c, c
     PBD_TRY(pbd_store_begin(store, 0, NULL));
     PBD_TRY(look_up_run(store, c->pair[0].run_a, 0, &a));
     PBD_TRY(look_up_run(store, c->pair[0].run_b, 1, &a));
-    json_t *record = record_of(store, c, &a);
+    json_auto_t *record = record_of(store, c, &a);
     if (record == NULL) return pbd_store_no_memory(store);
-    pbd_status status = pbd_store_start(store, "storing a comparison");
-    if (status.code == PBD_OK)
-        status = pbd_store_end(store, pbd_comparison_insert(store, record), "storing a comparison");
-    if (status.code == PBD_OK)
-        snprintf(comparison_id, 33, "%s",
-                 json_string_value(json_object_get(json_object_get(record, "comparison"), "comparison_id")));
-    json_decref(record);
-    return status;
+    PBD_TRY(pbd_store_start(store, "storing a comparison"));
+    PBD_TRY(pbd_store_end(store, pbd_comparison_insert(store, record), "storing a comparison"));
+    snprintf(comparison_id, 33, "%s",
+             json_string_value(json_object_get(json_object_get(record, "comparison"), "comparison_id")));
+    return pbd_ok();
 }

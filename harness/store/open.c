@@ -1,9 +1,9 @@
 /* Opening the store.
  *
- * SQLite itself is careless with what it is given: opening another program's database creates files beside it, and
- * closing it may write a checkpoint. So the file's first bytes are read and judged before SQLite sees it, and only a
- * file that is ours, of our version and whole is handed on. The store's header is always up to date in the file
- * itself, since the schema is written before the journal mode becomes WAL.
+ * When SQLite opens another program's database, it may create files beside it, and write a checkpoint when it closes
+ * it. So the header is read and checked first, and SQLite opens only a file of this program, of its version and of
+ * full length. The header in the file is always up to date, since the schema is written before the journal mode
+ * becomes WAL.
  */
 #include "harness/store/store.h"
 
@@ -23,12 +23,11 @@
 enum {
     BUSY_TIMEOUT_MS = 30000,
     HEADER_BYTES = 100,
-    CHECKED_BYTES = 256 << 10 /* smaller stores are looked through at each opening: 1 ms; `db check` looks at any */
+    CHECKED_BYTES = 256 << 10 /* smaller stores are checked at each opening, which takes 1 ms; `db check`: any */
 };
 
 /* ---- Before SQLite sees the file --------------------------------------------------------------------------------- */
 
-/* What the look at the file found. */
 typedef struct first_look {
     bool exists;     /* with something in it */
     bool wal_in_use; /* there is a -wal file with something in it */
@@ -95,9 +94,9 @@ static unsigned long number_at(const unsigned char *header, size_t offset, size_
     return value;
 }
 
-/* The file should be as long as its header says, unless a journal holds what is missing. The length is asked for last:
- * another process may be writing the store's first pages, and when its journal is gone, they are all there. Offsets:
- * SQLite's file format, section 1.3. */
+/* The file should be as long as its header says, unless a journal holds the rest. The length is read last: another
+ * process may be writing the store's first pages, and when its journal is gone, they are all there. Offsets: SQLite's
+ * file format, section 1.3. */
 static bool is_cut_short(const char *path, const unsigned char *header, off_t *bytes) {
     const unsigned long page_code = number_at(header, 16, 2);
     const unsigned long page = page_code == 1 ? 65536 : page_code;
@@ -162,23 +161,24 @@ static pbd_status look_first(const char *path, pbd_store_mode mode, first_look *
 /* ---- The connection ---------------------------------------------------------------------------------------------- */
 
 static pbd_status query_number(const pbd_store *store, const char *sql, long long *out) {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
     *out = 0;
-    pbd_status status = pbd_store_prepare(store, sql, NULL, 0, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "opening it");
-    if (status.code == PBD_OK && row) *out = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_store_row(store, sql, NULL, 0, "opening it", &row, &stmt));
+    if (row) *out = sqlite3_column_int64(stmt, 0);
+    return pbd_ok();
 }
 
-/* Writes the schema into an empty file. Two processes may come here at once: the second finds it done. */
+static pbd_status write_schema(const pbd_store *store) {
+    long long application;
+    PBD_TRY(query_number(store, "PRAGMA application_id", &application));
+    return application == 0 ? pbd_store_exec(store, pbd_schema_sql, "creating it") : pbd_ok();
+}
+
+/* Writes the schema into an empty file. Of two processes that do so at once, the second finds it done. */
 static pbd_status create_schema(pbd_store *store) {
     PBD_TRY(pbd_store_start(store, "creating it"));
-    long long application;
-    pbd_status status = query_number(store, "PRAGMA application_id", &application);
-    if (status.code == PBD_OK && application == 0) status = pbd_store_exec(store, pbd_schema_sql, "creating it");
-    return pbd_store_end(store, status, "creating it");
+    return pbd_store_end(store, write_schema(store), "creating it");
 }
 
 /* WAL keeps its index in memory that only processes of one machine share. */
@@ -220,18 +220,14 @@ static pbd_status choose_journal(const pbd_store *store) {
 }
 
 static pbd_status quick_check(const pbd_store *store) {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
-    pbd_status status = pbd_store_prepare(store, "PRAGMA quick_check(1)", NULL, 0, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "looking through it");
-    const char *says = status.code == PBD_OK && row ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-    if (says != NULL && strcmp(says, "ok") != 0)
-        status = pbd_error(PBD_BAD_INPUT,
-                           "the store '%s' is corrupt (%s): keep a copy; `sqlite3 FILE .recover` rescues what can be "
-                           "read; choose another file with --db",
-                           store->path, says);
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_store_row(store, "PRAGMA quick_check(1)", NULL, 0, "looking through it", &row, &stmt));
+    if (!row || strcmp(pbd_column_text(stmt, 0), "ok") == 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT,
+                     "the store '%s' is corrupt (%s): keep a copy; `sqlite3 FILE .recover` rescues what can be read; "
+                     "choose another file with --db",
+                     store->path, pbd_column_text(stmt, 0));
 }
 
 static pbd_status refuse_write_protection(const pbd_store *store) {
@@ -241,7 +237,7 @@ static pbd_status refuse_write_protection(const pbd_store *store) {
     return pbd_ok();
 }
 
-/* The same questions as of the header, asked once more of SQLite, which sees journals too. */
+/* As check_header, but through SQLite, which reads journals too. */
 static pbd_status check_identity(pbd_store *store) {
     long long application, version;
     PBD_TRY(query_number(store, "PRAGMA application_id", &application));
@@ -265,7 +261,7 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
     PBD_TRY(pbd_store_functions(store));
     if (look->exists && look->bytes <= CHECKED_BYTES) PBD_TRY(quick_check(store));
     if (store->mode == PBD_STORE_WRITE) PBD_TRY(choose_journal(store));
-    /* 64 MiB of pages: histories and reports walk through stores that SQLite's 2 MiB would read again and again. */
+    /* 64 MiB of pages: with SQLite's 2 MiB, histories and reports would read the same pages many times. */
     return pbd_store_exec(store, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536",
                           "opening it");
 }
@@ -319,26 +315,18 @@ pbd_status pbd_store_open(const char *path, pbd_store_mode mode, pbd_store **out
     if (mode == PBD_STORE_READ && !look.exists)
         return pbd_error(PBD_BAD_INPUT,
                          "the store '%s' is empty: run something first, or choose another file with --db", path);
-    pbd_store *store = calloc(1, sizeof *store);
-    pbd_kept *kept = calloc(1, sizeof *kept);
-    char *copy = strdup(path);
-    if (store == NULL || kept == NULL || copy == NULL) {
-        free(store);
-        free(kept);
-        free(copy);
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = calloc(1, sizeof *store);
+    if (store != NULL) *store = (pbd_store){.mode = mode, .path = strdup(path), .kept = calloc(1, sizeof *store->kept)};
+    if (store == NULL || store->path == NULL || store->kept == NULL)
         return pbd_error(PBD_FAILED, "out of memory while opening the store '%s'", path);
-    }
-    store->path = copy;
-    store->mode = mode;
-    store->kept = kept;
     const pbd_status status = connect_store(store, &look);
-    if (status.code == PBD_OK) {
-        *out = store;
-    } else {
+    if (status.code != PBD_OK) {
         disconnect(store, look.wal_in_use);
-        pbd_store_close(store);
+        return status;
     }
-    return status;
+    *out = store;
+    store = NULL;
+    return pbd_ok();
 }
 
 void pbd_store_close(pbd_store *store) {

@@ -254,6 +254,12 @@ bool pbd_row_identify(const char *name, json_t *row) {
            json_object_set_new(row, t->columns[0].name, json_string(hash)) == 0;
 }
 
+json_t *pbd_row_identified(const char *name, json_t *row) {
+    if (row != NULL && pbd_row_identify(name, row)) return row;
+    json_decref(row);
+    return NULL;
+}
+
 /* A run's children of one table; the rows' number goes first, so that moving a row between tables shows. */
 static pbd_status feed_children(XXH3_state_t *hash, const table *t, const json_t *rows) {
     if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or not an array", t->name);
@@ -288,6 +294,12 @@ static pbd_status hash_record(const json_t *record, feeder feed_it, char id[33])
 }
 
 pbd_status pbd_record_hash(const json_t *record, char run_id[33]) { return hash_record(record, feed_run, run_id); }
+
+pbd_status pbd_record_identify(json_t *record, char run_id[33]) {
+    PBD_TRY(pbd_record_hash(record, run_id));
+    json_t *run = json_object_get(record, "run");
+    return json_object_set_new(run, "run_id", json_string(run_id)) == 0 ? pbd_ok() : no_memory();
+}
 
 pbd_status pbd_comparison_hash(const json_t *record, char comparison_id[33]) {
     return hash_record(record, feed_comparison, comparison_id);
@@ -381,21 +393,20 @@ static json_t *read_row(sqlite3_stmt *stmt, const table *t) {
     return row;
 }
 
+static void reset_statement(sqlite3_stmt **kept) { sqlite3_reset(*kept); }
+
 /* All rows of table `t` with this key, appended to an array. */
 static pbd_status read_rows(const pbd_store *store, const table *t, const char *key, json_t *rows) {
-    sqlite3_stmt *stmt;
-    bool row = false;
+    sqlite3_stmt *stmt PBD_CLEANUP(reset_statement) = NULL;
+    bool row;
     PBD_TRY(prepare_select(store, t, key, &stmt));
-    pbd_status status = pbd_ok();
-    while (status.code == PBD_OK) {
-        status = pbd_store_step(store, stmt, &row, "reading a run");
-        if (status.code != PBD_OK || !row) break;
+    for (;;) {
+        PBD_TRY(pbd_store_step(store, stmt, &row, "reading a run"));
+        if (!row) return pbd_ok();
         if (json_array_append_new(rows, read_row(stmt, t)) != 0)
-            status = pbd_error(PBD_BAD_INPUT, "the store '%s' has invalid text in a row of %s of '%s': run `db check`",
-                               store->path, t->name, key);
+            return pbd_error(PBD_BAD_INPUT, "the store '%s' has invalid text in a row of %s of '%s': run `db check`",
+                             store->path, t->name, key);
     }
-    sqlite3_reset(stmt);
-    return status;
 }
 
 /* The row of this key, where it was the last one read of its table. */
@@ -414,18 +425,14 @@ static void keep(json_t **kept, json_t *row) {
 static pbd_status load_table(const pbd_store *store, const table *t, const char *key, json_t *record) {
     json_t *known = is_child(t) ? NULL : row_at_hand(store, t, key);
     if (known != NULL) return json_object_set(record, t->name, known) == 0 ? pbd_ok() : pbd_store_no_memory(store);
-    json_t *rows = json_array();
+    json_auto_t *rows = json_array();
     if (rows == NULL) return pbd_store_no_memory(store);
-    pbd_status status = read_rows(store, t, key, rows);
-    if (status.code == PBD_OK && !is_child(t) && json_array_size(rows) == 0)
-        status = pbd_error(PBD_BAD_INPUT, "the store '%s' has no %s '%s'", store->path, t->name, key);
-    if (status.code == PBD_OK) {
-        json_t *entry = is_child(t) ? rows : json_array_get(rows, 0);
-        if (json_object_set(record, t->name, entry) != 0) status = pbd_store_no_memory(store);
-        if (!is_child(t)) keep(&store->kept->read[t - tables], entry);
-    }
-    json_decref(rows);
-    return status;
+    PBD_TRY(read_rows(store, t, key, rows));
+    if (!is_child(t) && json_array_size(rows) == 0)
+        return pbd_error(PBD_BAD_INPUT, "the store '%s' has no %s '%s'", store->path, t->name, key);
+    json_t *entry = is_child(t) ? rows : json_array_get(rows, 0);
+    if (!is_child(t)) keep(&store->kept->read[t - tables], entry);
+    return json_object_set(record, t->name, entry) == 0 ? pbd_ok() : pbd_store_no_memory(store);
 }
 
 static pbd_status load_all(const pbd_store *store, const char *run_id, json_t *record) {
@@ -452,15 +459,11 @@ typedef pbd_status (*loader)(const pbd_store *store, const char *id, json_t *rec
 
 static pbd_status load_record(const pbd_store *store, const char *id, loader load, json_t **out) {
     *out = NULL;
-    json_t *record = json_object();
+    json_auto_t *record = json_object();
     if (record == NULL) return pbd_store_no_memory(store);
-    const pbd_status status = load(store, id, record);
-    if (status.code == PBD_OK) {
-        *out = record;
-    } else {
-        json_decref(record);
-    }
-    return status;
+    PBD_TRY(load(store, id, record));
+    *out = json_incref(record);
+    return pbd_ok();
 }
 
 pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out) {

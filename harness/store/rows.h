@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "harness/exec/arena.h"
 #include "harness/store/store.h"
 
 /* The same numbers as in schema.sql. */
@@ -52,6 +53,17 @@ pbd_status pbd_store_prepare(const pbd_store *store, const char *sql, const char
                              sqlite3_stmt **out);
 /* Steps to the next row, true in *row, or to the end, false. */
 pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row, const char *doing);
+/* Both, and one step: for a query of one row, or a statement that returns none. */
+pbd_status pbd_store_row(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
+                         const char *doing, bool *row, sqlite3_stmt **out);
+/* Calls `visit` with each row of a query without parameters. */
+typedef pbd_status (*pbd_row_visitor)(void *context, sqlite3_stmt *row);
+pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *doing, pbd_row_visitor visit,
+                          void *context);
+/* A text column, "" for NULL. */
+const char *pbd_column_text(sqlite3_stmt *stmt, int at);
+/* Queries for their ids, in order. */
+extern const char pbd_all_runs[], pbd_all_comparisons[];
 /* A transaction: end commits when `so_far` is fine, else rolls back; returns what went wrong first. One that begins
  * within another is part of it: it ends with the outer one, which must roll back when something went wrong in it. */
 pbd_status pbd_store_start(pbd_store *store, const char *doing);
@@ -62,18 +74,22 @@ pbd_status pbd_store_functions(const pbd_store *store);
 /* UTC now, ISO 8601 with milliseconds. */
 void pbd_store_now(char out[32]);
 
-/* Lets go of what is kept, before the connection closes. NULL-safe. */
+/* Frees what is kept, before the connection closes. NULL-safe. */
 void pbd_store_forget(pbd_kept *kept);
-/* What was written may be undone with its transaction. */
+/* For rows whose transaction may be rolled back. */
 void pbd_store_forget_written(pbd_kept *kept);
 
 /* ---- Records (rows.c) -------------------------------------------------------------------------------------------- */
 
 /* Hash of a row's columns but the first, which it becomes: for build, env and invocation. False without memory. */
 bool pbd_row_identify(const char *table, json_t *row);
-/* The run_id that a record's content asks for. PBD_BAD_INPUT when a column is missing or of another type. */
+json_t *pbd_row_identified(const char *table, json_t *row); /* the same row, or NULL and no row */
+/* The run_id that follows from a record's content. PBD_BAD_INPUT when a column is missing or of another type. */
 pbd_status pbd_record_hash(const json_t *record, char run_id[33]);
-/* Reads a run with all that belongs to it; the caller decrefs. PBD_BAD_INPUT when there is no such run. */
+/* Hashes the record and sets its run_id. */
+pbd_status pbd_record_identify(json_t *record, char run_id[33]);
+/* Reads a run with all that belongs to it; owned by the caller (json_decref). PBD_BAD_INPUT when there is no such run.
+ */
 pbd_status pbd_record_load(const pbd_store *store, const char *run_id, json_t **out);
 /* Writes a record's rows within the caller's transaction; *added is false when the run was there already. */
 pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool *added);

@@ -33,24 +33,20 @@ static char *clean_text(const char *text) {
 json_t *pbd_text_json(const char *text) {
     json_t *fine = json_string(text != NULL ? text : "");
     if (fine != NULL) return fine;
-    char *copy = clean_text(text);
-    fine = copy != NULL ? json_string(copy) : NULL;
-    free(copy);
-    return fine;
+    const char *copy PBD_CLEANUP(pbd_free_memory) = clean_text(text);
+    return json_string(copy);
 }
 
 /* The command line without the program's folder, which says nothing and differs from machine to machine. */
 static json_t *argv_json(int argc, char *const *argv) {
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
     for (int i = 0; i < argc; i++) {
         const char *slash = i == 0 ? strrchr(argv[0], '/') : NULL;
         json_array_append_new(list, pbd_text_json(slash != NULL ? slash + 1 : argv[i]));
     }
-    char *text = list != NULL && json_array_size(list) == (size_t)argc ? json_dumps(list, JSON_COMPACT) : NULL;
-    json_t *out = text != NULL ? json_string(text) : NULL;
-    free(text);
-    json_decref(list);
-    return out;
+    if (json_array_size(list) != (size_t)argc) return NULL;
+    const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(list, JSON_COMPACT);
+    return json_string(text);
 }
 
 static const pbd_method_entry *known_method(const char *name) {
@@ -107,12 +103,6 @@ static json_t *invocation_row(int argc, char *const *argv) {
     return json_pack("{so ss si}", "argv", argv_json(argc, argv), "started_at", now, "pid", (int)getpid());
 }
 
-static json_t *identified(const char *table, json_t *row) {
-    if (row != NULL && pbd_row_identify(table, row)) return row;
-    json_decref(row);
-    return NULL;
-}
-
 static pbd_status insert_origin(const pbd_store *store, const json_t *origin) {
     const char *table;
     json_t *row;
@@ -122,18 +112,14 @@ static pbd_status insert_origin(const pbd_store *store, const json_t *origin) {
 
 pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv) {
     if (store->origin != NULL) return pbd_ok();
-    json_t *origin =
-        json_pack("{so so so}", "build", identified("build", build_row(NULL)), "env", identified("env", env_row()),
-                  "invocation", identified("invocation", invocation_row(argc, argv)));
+    json_auto_t *origin = json_pack("{so so so}", "build", pbd_row_identified("build", build_row(NULL)), "env",
+                                    pbd_row_identified("env", env_row()), "invocation",
+                                    pbd_row_identified("invocation", invocation_row(argc, argv)));
     if (origin == NULL) return pbd_store_no_memory(store);
-    pbd_status status = pbd_store_start(store, "noting the command line");
-    if (status.code == PBD_OK) status = pbd_store_end(store, insert_origin(store, origin), "noting the command line");
-    if (status.code == PBD_OK) {
-        store->origin = origin;
-    } else {
-        json_decref(origin);
-    }
-    return status;
+    PBD_TRY(pbd_store_start(store, "noting the command line"));
+    PBD_TRY(pbd_store_end(store, insert_origin(store, origin), "noting the command line"));
+    store->origin = json_incref(origin);
+    return pbd_ok();
 }
 
 const char *pbd_origin_text(const pbd_store *store, const char *table, const char *column) {
@@ -153,7 +139,7 @@ pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell
     *found = false;
     char source[33];
     source_of(method, source);
-    /* The machine takes a while to look at; once the process is noted, it is known. */
+    /* Querying the machine takes time; once the process is recorded, its fingerprint is known. */
     char fingerprint[33];
     if (store->origin != NULL) {
         snprintf(fingerprint, sizeof fingerprint, "%s", pbd_origin_text(store, "env", "fingerprint"));
@@ -164,19 +150,18 @@ pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell
         memcpy(fingerprint, machine.fingerprint, sizeof fingerprint);
     }
     const char *const text[] = {cell_id, source, fingerprint};
-    sqlite3_stmt *stmt;
-    pbd_status status = pbd_store_prepare(store,
-                                          "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
-                                          " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
-                                          " AND seed = ?4 AND repeat = ?5 AND kind = 'run'"
-                                          " AND state NOT IN ('failed', 'interrupted')"
-                                          " ORDER BY run.started_at DESC, run_id LIMIT 1",
-                                          text, 3, &stmt);
-    if (status.code == PBD_OK) status = bind_numbers(store, stmt, seed, repeat);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, found, "looking for a run");
-    if (status.code == PBD_OK && *found) snprintf(run_id, 33, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    sqlite3_finalize(stmt);
-    return status;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    PBD_TRY(pbd_store_prepare(store,
+                              "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
+                              " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
+                              " AND seed = ?4 AND repeat = ?5 AND kind = 'run'"
+                              " AND state NOT IN ('failed', 'interrupted')"
+                              " ORDER BY run.started_at DESC, run_id LIMIT 1",
+                              text, 3, &stmt));
+    PBD_TRY(bind_numbers(store, stmt, seed, repeat));
+    PBD_TRY(pbd_store_step(store, stmt, found, "looking for a run"));
+    if (*found) snprintf(run_id, 33, "%s", pbd_column_text(stmt, 0));
+    return pbd_ok();
 }
 
 /* Copies a prefix of an id in lower case; false when it is none. */
@@ -194,24 +179,19 @@ pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char ru
                          "'%s' is not a run id: give its id, or at least the first 4 of its 32 hex digits", prefix);
     snprintf(high, sizeof high, "%sg", low); /* behind every id that begins with the prefix */
     const char *const text[] = {low, high};
-    sqlite3_stmt *stmt;
-    bool one = false, two = false;
-    pbd_status status = pbd_store_prepare(
-        store, "SELECT run_id FROM run WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2", text, 2, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &one, "looking for a run");
-    if (status.code == PBD_OK && one) {
-        snprintf(run_id, 33, "%s", (const char *)sqlite3_column_text(stmt, 0));
-        status = pbd_store_step(store, stmt, &two, "looking for a run");
-    }
-    if (status.code == PBD_OK && !one)
-        status =
-            pbd_error(PBD_BAD_INPUT, "no run '%s' in the store '%s': check the id, or choose another store with --db",
-                      prefix, store->path);
-    if (status.code == PBD_OK && two)
-        status = pbd_error(PBD_BAD_INPUT, "'%s' begins more than one run (%s, %s): give more digits", prefix, run_id,
-                           (const char *)sqlite3_column_text(stmt, 0));
-    sqlite3_finalize(stmt);
-    return status;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool one, two;
+    PBD_TRY(pbd_store_row(store, "SELECT run_id FROM run WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2",
+                          text, 2, "looking for a run", &one, &stmt));
+    if (!one)
+        return pbd_error(PBD_BAD_INPUT,
+                         "no run '%s' in the store '%s': check the id, or choose another store with --db", prefix,
+                         store->path);
+    snprintf(run_id, 33, "%s", pbd_column_text(stmt, 0));
+    PBD_TRY(pbd_store_step(store, stmt, &two, "looking for a run"));
+    if (!two) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "'%s' begins more than one run (%s, %s): give more digits", prefix, run_id,
+                     pbd_column_text(stmt, 0));
 }
 
 /* ---- From a result to a record ----------------------------------------------------------------------------------- */
@@ -320,35 +300,29 @@ static json_t *record_of(const pbd_store *store, const pbd_result *r, const pbd_
     json_t *samples = json_array();
     append_sample(samples, "before", before);
     append_sample(samples, "after", after);
-    json_t *build = plugin_of(r->method_name) != NULL ? identified("build", build_row(r->method_name))
-                                                      : json_incref(json_object_get(store->origin, "build"));
-    json_t *record = json_pack("{so so so so so so so so so}", "case", about_case(r->case_name), "method",
-                               about_method(r->method_name), "cell", cell_json(r), "run", run_json(store, build, r),
-                               "metric", metrics_json(r), "series", series_json(r), "phase", phases_json(r), "warning",
-                               warnings_json(r), "env_sample", samples);
+    json_auto_t *build = plugin_of(r->method_name) != NULL ? pbd_row_identified("build", build_row(r->method_name))
+                                                           : json_incref(json_object_get(store->origin, "build"));
+    json_auto_t *record = json_pack("{so so so so so so so so so}", "case", about_case(r->case_name), "method",
+                                    about_method(r->method_name), "cell", cell_json(r), "run",
+                                    run_json(store, build, r), "metric", metrics_json(r), "series", series_json(r),
+                                    "phase", phases_json(r), "warning", warnings_json(r), "env_sample", samples);
     const size_t wanted = (before != NULL) + (after != NULL);
     const bool fine = record != NULL && json_object_update(record, store->origin) == 0 &&
                       json_object_set(record, "build", build) == 0 && is_complete(record, r, wanted);
-    json_decref(build);
-    if (fine) return record;
-    json_decref(record);
-    return NULL;
+    return fine ? json_incref(record) : NULL;
 }
 
 /* ---- Putting ----------------------------------------------------------------------------------------------------- */
 
-/* What a method or case says of itself may change; the store keeps the latest word. */
+/* The summary and source of a method or case may change; the store keeps the latest. */
 static pbd_status refresh_about(const pbd_store *store, const json_t *record, const char *table, const char *sql) {
     const json_t *row = json_object_get(record, table);
     const char *const text[] = {json_string_value(json_object_get(row, "name")),
                                 json_string_value(json_object_get(row, "summary")),
                                 json_string_value(json_object_get(row, "source"))};
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool more;
-    pbd_status status = pbd_store_prepare(store, sql, text, 3, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &more, "storing a run");
-    sqlite3_finalize(stmt);
-    return status;
+    return pbd_store_row(store, sql, text, 3, "storing a run", &more, &stmt);
 }
 
 static pbd_status put_record(const pbd_store *store, const json_t *record) {
@@ -373,21 +347,16 @@ static pbd_status put_if_new(pbd_store *store, const pbd_result *result, const j
 static pbd_status put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
                       const pbd_machine_sample *after, bool *known) {
     PBD_TRY(pbd_store_begin(store, 0, NULL)); /* does nothing when the caller has done it */
-    json_t *record = record_of(store, result, before, after);
+    json_auto_t *record = record_of(store, result, before, after);
     if (record == NULL) return pbd_store_no_memory(store);
     char run_id[33];
-    pbd_status status = pbd_record_hash(record, run_id);
-    if (status.code == PBD_OK &&
-        json_object_set_new(json_object_get(record, "run"), "run_id", json_string(run_id)) != 0)
-        status = pbd_store_no_memory(store);
-    if (status.code == PBD_OK) status = pbd_store_start(store, "storing a run");
-    if (status.code == PBD_OK)
-        status = pbd_store_end(
-            store, known != NULL ? put_if_new(store, result, record, known, run_id) : put_record(store, record),
-            "storing a run");
-    if (status.code == PBD_OK) memcpy(result->run_id, run_id, sizeof run_id);
-    json_decref(record);
-    return status;
+    PBD_TRY(pbd_record_identify(record, run_id));
+    PBD_TRY(pbd_store_start(store, "storing a run"));
+    PBD_TRY(pbd_store_end(store,
+                          known != NULL ? put_if_new(store, result, record, known, run_id) : put_record(store, record),
+                          "storing a run"));
+    memcpy(result->run_id, run_id, sizeof run_id);
+    return pbd_ok();
 }
 
 pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
@@ -500,7 +469,7 @@ static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bo
 pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) {
     memset(out, 0, sizeof *out);
     char full[33];
-    json_t *record;
+    json_auto_t *record = NULL;
     PBD_TRY(pbd_store_resolve(store, run_id, full));
     PBD_TRY(pbd_record_load(store, full, &record));
     bool fine = true;
@@ -509,7 +478,6 @@ pbd_status pbd_store_get(pbd_store *store, const char *run_id, pbd_result *out) 
     take_series(json_object_get(record, "series"), out, &fine);
     take_phases(json_object_get(record, "phase"), out, &fine);
     take_warnings(json_object_get(record, "warning"), out, &fine);
-    json_decref(record);
     if (fine) return pbd_ok();
     pbd_result_free(out);
     return pbd_error(
@@ -545,14 +513,12 @@ bool pbd_reported_read(const json_t *reported, pbd_result *out) {
 /* Runs one statement on (figure, claim, invocation, extra...). */
 static pbd_status claim_exec(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
                              const double *value) {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool more;
-    pbd_status status = pbd_store_prepare(store, sql, text, texts, &stmt);
-    if (status.code == PBD_OK && value != NULL && sqlite3_bind_double(stmt, (int)texts + 1, *value) != SQLITE_OK)
-        status = pbd_store_fault(store, "storing a verdict");
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &more, "storing a verdict");
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_store_prepare(store, sql, text, texts, &stmt));
+    if (value != NULL && sqlite3_bind_double(stmt, (int)texts + 1, *value) != SQLITE_OK)
+        return pbd_store_fault(store, "storing a verdict");
+    return pbd_store_step(store, stmt, &more, "storing a verdict");
 }
 
 static pbd_status put_claim(const pbd_store *store, const char *const text[7], double value, const char *const *run_ids,
@@ -578,13 +544,11 @@ pbd_status pbd_store_claim(pbd_store *store, const char *figure, const char *cla
     PBD_TRY(pbd_store_begin(store, 0, NULL));
     char now[32];
     pbd_store_now(now);
-    char *sentence = clean_text(says), *remark = clean_text(note ? note : "");
-    pbd_status status = sentence && remark ? pbd_store_start(store, "storing a verdict") : pbd_store_no_memory(store);
+    const char *sentence PBD_CLEANUP(pbd_free_memory) = clean_text(says);
+    const char *remark PBD_CLEANUP(pbd_free_memory) = clean_text(note);
+    if (!sentence || !remark) return pbd_store_no_memory(store);
     const char *const text[7] = {
         figure, claim, pbd_origin_text(store, "invocation", "invocation_id"), verdict, sentence, remark, now};
-    if (status.code == PBD_OK)
-        status = pbd_store_end(store, put_claim(store, text, value, run_ids, runs), "storing a verdict");
-    free(sentence);
-    free(remark);
-    return status;
+    PBD_TRY(pbd_store_start(store, "storing a verdict"));
+    return pbd_store_end(store, put_claim(store, text, value, run_ids, runs), "storing a verdict");
 }

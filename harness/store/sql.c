@@ -1,4 +1,4 @@
-/* Statements, transactions and, above all, sentences: each way in which SQLite fails is said in the user's words. */
+/* Statements, transactions, and a sentence for each way in which SQLite fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,17 @@
 #include "harness/catalog/renamed.h"
 #include "harness/store/rows.h"
 
-/* A quota or a limit on file sizes is a full disk to the user, though SQLite only calls ENOSPC so. */
+const char pbd_all_runs[] = "SELECT run_id FROM run ORDER BY run_id";
+const char pbd_all_comparisons[] = "SELECT comparison_id FROM comparison ORDER BY comparison_id";
+
+/* A quota or a limit on file sizes is a full disk to the user; SQLite reports only ENOSPC as one. */
 static bool is_full(int code, int system_errno) {
     if ((code & 0xff) == SQLITE_FULL) return true;
     return (code & 0xff) == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
 }
 
 pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
-    const int last_errno = errno; /* SQLite forgets the system's word on a failure within COMMIT */
+    const int last_errno = errno; /* SQLite does not keep the system's error code of a failed COMMIT */
     const int code = sqlite3_extended_errcode(store->db);
     const int known_errno = sqlite3_system_errno(store->db);
     const int system_errno = known_errno != 0 ? known_errno : last_errno;
@@ -85,6 +88,29 @@ pbd_status pbd_store_step(const pbd_store *store, sqlite3_stmt *stmt, bool *row,
     return *row || code == SQLITE_DONE ? pbd_ok() : pbd_store_fault(store, doing);
 }
 
+pbd_status pbd_store_row(const pbd_store *store, const char *sql, const char *const *text, size_t texts,
+                         const char *doing, bool *row, sqlite3_stmt **out) {
+    PBD_TRY(pbd_store_prepare(store, sql, text, texts, out));
+    return pbd_store_step(store, *out, row, doing);
+}
+
+pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *doing, pbd_row_visitor visit,
+                          void *context) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
+    PBD_TRY(pbd_store_row(store, sql, NULL, 0, doing, &row, &stmt));
+    while (row) {
+        PBD_TRY(visit(context, stmt));
+        PBD_TRY(pbd_store_step(store, stmt, &row, doing));
+    }
+    return pbd_ok();
+}
+
+const char *pbd_column_text(sqlite3_stmt *stmt, int at) {
+    const char *text = (const char *)sqlite3_column_text(stmt, at);
+    return text != NULL ? text : "";
+}
+
 pbd_status pbd_store_start(pbd_store *store, const char *doing) {
     if (store->mode != PBD_STORE_WRITE)
         return pbd_error(PBD_BAD_INPUT, "the store '%s' was opened for reading only", store->path);
@@ -120,19 +146,19 @@ void pbd_store_now(char out[32]) {
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static const char *text_of(sqlite3_value *value) {
+static const char *value_text(sqlite3_value *value) {
     const char *text = (const char *)sqlite3_value_text(value);
     return text != NULL ? text : "";
 }
 
 static void params_today(sqlite3_context *context, int count, sqlite3_value **argument) {
     (void)count;
-    const char *case_name = text_of(argument[0]), *method = text_of(argument[1]);
+    const char *case_name = value_text(argument[0]), *method = value_text(argument[1]);
     if (!pbd_has_renamed(case_name, method)) {
         sqlite3_result_value(context, argument[2]);
         return;
     }
-    char *text = pbd_params_today(case_name, method, text_of(argument[2]));
+    char *text = pbd_params_today(case_name, method, value_text(argument[2]));
     if (text != NULL)
         sqlite3_result_text(context, text, -1, free);
     else
@@ -141,7 +167,7 @@ static void params_today(sqlite3_context *context, int count, sqlite3_value **ar
 
 static void has_renamed(sqlite3_context *context, int count, sqlite3_value **argument) {
     (void)count;
-    sqlite3_result_int(context, pbd_has_renamed(text_of(argument[0]), text_of(argument[1])));
+    sqlite3_result_int(context, pbd_has_renamed(value_text(argument[0]), value_text(argument[1])));
 }
 
 pbd_status pbd_store_functions(const pbd_store *store) {

@@ -69,6 +69,10 @@ typedef struct pbd_comparison {
 /* Stores a comparison in one transaction and writes its id. PBD_BAD_INPUT when a run it names is not in the store. */
 pbd_status pbd_store_put_comparison(pbd_store *store, const pbd_comparison *comparison, char comparison_id[33]);
 
+/* For PBD_CLEANUP; NULL is left alone. */
+static inline void pbd_store_release(pbd_store **store) { pbd_store_close(*store); }
+static inline void pbd_statement_release(sqlite3_stmt **statement) { sqlite3_finalize(*statement); }
+
 /* The connection, for figures and plots that query the views of schema.sql and make TEMP views of their own. Views have
  * parameters as they were stored; params_today(case_name, method, params) has today's names. */
 sqlite3 *pbd_store_sql(pbd_store *store);

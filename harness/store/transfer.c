@@ -48,51 +48,30 @@ static pbd_status write_line(const json_t *record, FILE *out) {
     return pbd_ok();
 }
 
-static pbd_status export_run(pbd_store *store, const char *run_id, FILE *out) {
-    json_t *record;
+static pbd_status export_run(const pbd_store *store, const char *run_id, FILE *out) {
+    json_auto_t *record = NULL;
     PBD_TRY(pbd_record_load(store, run_id, &record));
-    pbd_status status = pbd_record_open(record);
-    if (status.code == PBD_OK) status = write_line(record, out);
-    json_decref(record);
-    return status;
-}
-
-/* What is done with each run or comparison of a store. */
-typedef pbd_status (*visitor)(pbd_store *store, const char *id, void *context);
-
-static const char all_runs[] = "SELECT run_id FROM run ORDER BY run_id";
-static const char all_comparisons[] = "SELECT comparison_id FROM comparison ORDER BY comparison_id";
-
-static pbd_status for_each(pbd_store *store, const char *ids, visitor visit, void *context) {
-    sqlite3_stmt *stmt;
-    bool row = true;
-    pbd_status status = pbd_store_prepare(store, ids, NULL, 0, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = pbd_store_step(store, stmt, &row, "reading its runs");
-        if (status.code == PBD_OK && row) status = visit(store, (const char *)sqlite3_column_text(stmt, 0), context);
-    }
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_record_open(record));
+    return write_line(record, out);
 }
 
 typedef struct exporting {
+    const pbd_store *store;
     FILE *out;
     size_t runs;
 } exporting;
 
-static pbd_status visit_export(pbd_store *store, const char *run_id, void *context) {
+static pbd_status visit_export(void *context, sqlite3_stmt *row) {
     exporting *e = context;
     e->runs++;
-    return export_run(store, run_id, e->out);
+    return export_run(e->store, pbd_column_text(row, 0), e->out);
 }
 
-static pbd_status visit_export_comparison(pbd_store *store, const char *comparison_id, void *context) {
+static pbd_status visit_export_comparison(void *context, sqlite3_stmt *row) {
     const exporting *e = context;
-    json_t *record;
-    PBD_TRY(pbd_comparison_load(store, comparison_id, &record));
-    const pbd_status status = write_line(record, e->out);
-    json_decref(record);
-    return status;
+    json_auto_t *record = NULL;
+    PBD_TRY(pbd_comparison_load(e->store, pbd_column_text(row, 0), &record));
+    return write_line(record, e->out);
 }
 
 static pbd_status end_export(FILE *out) {
@@ -101,10 +80,11 @@ static pbd_status end_export(FILE *out) {
 }
 
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs) {
-    exporting e = {out, 0};
+    exporting e = {store, out, 0};
     *runs = 0;
-    PBD_TRY(for_each(store, all_runs, visit_export, &e));
-    PBD_TRY(for_each(store, all_comparisons, visit_export_comparison, &e)); /* after the runs they rest on */
+    PBD_TRY(pbd_store_each(store, pbd_all_runs, "reading its runs", visit_export, &e));
+    /* after the runs they refer to */
+    PBD_TRY(pbd_store_each(store, pbd_all_comparisons, "reading its runs", visit_export_comparison, &e));
     PBD_TRY(end_export(e.out));
     *runs = e.runs;
     return pbd_ok();
@@ -119,6 +99,7 @@ pbd_status pbd_store_export_runs(pbd_store *store, const char *const *run_ids, s
 
 typedef struct merging {
     pbd_store *into;
+    const pbd_store *store; /* that is merged; NULL: an export */
     const char *from;
     json_t *verified; /* the run before; owned */
     size_t added, known;
@@ -142,77 +123,52 @@ static pbd_status take_record(merging *m, json_t *record) {
     return pbd_ok();
 }
 
-static pbd_status visit_merge(pbd_store *from, const char *run_id, void *context) {
+static pbd_status visit_merge(void *context, sqlite3_stmt *row) {
     merging *m = context;
-    json_t *record;
-    PBD_TRY(pbd_record_load(from, run_id, &record));
-    pbd_status status = take_record(m, record);
-    json_decref(record);
-    if (status.code == PBD_BAD_INPUT)
-        status = pbd_error(PBD_BAD_INPUT, "run %s of '%s' is not merged, nor is any other: %s", run_id, m->from,
-                           status.text);
-    return status;
+    json_auto_t *record = NULL;
+    PBD_TRY(pbd_record_load(m->store, pbd_column_text(row, 0), &record));
+    const pbd_status status = take_record(m, record);
+    if (status.code != PBD_BAD_INPUT) return status;
+    return pbd_error(PBD_BAD_INPUT, "run %s of '%s' is not merged, nor is any other: %s", pbd_column_text(row, 0),
+                     m->from, status.text);
 }
 
-static pbd_status visit_merge_comparison(pbd_store *from, const char *comparison_id, void *context) {
+static pbd_status visit_merge_comparison(void *context, sqlite3_stmt *row) {
     merging *m = context;
-    json_t *record;
-    PBD_TRY(pbd_comparison_load(from, comparison_id, &record));
-    pbd_status status = take_record(m, record);
-    json_decref(record);
-    if (status.code == PBD_BAD_INPUT)
-        status = pbd_error(PBD_BAD_INPUT, "comparison %s of '%s' is not merged, nor is any run: %s", comparison_id,
-                           m->from, status.text);
-    return status;
+    json_auto_t *record = NULL;
+    PBD_TRY(pbd_comparison_load(m->store, pbd_column_text(row, 0), &record));
+    const pbd_status status = take_record(m, record);
+    if (status.code != PBD_BAD_INPUT) return status;
+    return pbd_error(PBD_BAD_INPUT, "comparison %s of '%s' is not merged, nor is any run: %s", pbd_column_text(row, 0),
+                     m->from, status.text);
 }
 
-static pbd_status merge_from(merging *m, pbd_store *from) {
-    PBD_TRY(for_each(from, all_runs, visit_merge, m));
-    return for_each(from, all_comparisons, visit_merge_comparison, m);
+static pbd_status merge_rows(merging *m) {
+    PBD_TRY(pbd_store_each(m->store, pbd_all_runs, "reading its runs", visit_merge, m));
+    return pbd_store_each(m->store, pbd_all_comparisons, "reading its runs", visit_merge_comparison, m);
 }
 
 static pbd_status merge_line(merging *m, const char *line, size_t length) {
     json_error_t error;
-    json_t *record = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+    json_auto_t *record = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
     if (record == NULL) return pbd_error(PBD_BAD_INPUT, "column %d: %.160s", error.column, error.text);
-    pbd_status status = json_object_get(record, "comparison") != NULL ? pbd_ok() : pbd_record_close(record);
-    if (status.code == PBD_OK) status = take_record(m, record);
-    json_decref(record);
-    return status;
+    if (json_object_get(record, "comparison") == NULL) PBD_TRY(pbd_record_close(record));
+    return take_record(m, record);
 }
 
 static pbd_status merge_lines(merging *m, FILE *file) {
-    char *line = NULL;
+    char *line PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t capacity = 0;
-    pbd_status status = pbd_ok();
-    for (unsigned long number = 1; status.code == PBD_OK; number++) {
-        const ssize_t length = getline(&line, &capacity, file);
-        if (length < 0) break;
+    ssize_t length;
+    for (unsigned long number = 1; (length = getline(&line, &capacity, file)) >= 0; number++) {
         if (strspn(line, " \t\r\n") == (size_t)length) continue;
-        status = merge_line(m, line, (size_t)length);
+        const pbd_status status = merge_line(m, line, (size_t)length);
         if (status.code == PBD_BAD_INPUT)
-            status = pbd_error(PBD_BAD_INPUT, "'%s', line %lu: not merged, nor is any other: %s", m->from, number,
-                               status.text);
+            return pbd_error(PBD_BAD_INPUT, "'%s', line %lu: not merged, nor is any other: %s", m->from, number,
+                             status.text);
+        PBD_TRY(status);
     }
-    free(line);
-    if (status.code == PBD_OK && ferror(file))
-        status = pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", m->from, strerror(errno));
-    return status;
-}
-
-/* All runs or none: a merge that stops half-way leaves `into` as it was. */
-static pbd_status merge_all(merging *m, pbd_store *from, FILE *lines) {
-    PBD_TRY(pbd_store_start(m->into, "merging"));
-    const pbd_status status = from != NULL ? merge_from(m, from) : merge_lines(m, lines);
-    return pbd_store_end(m->into, status, "merging");
-}
-
-static pbd_status merge_store(merging *m) {
-    pbd_store *from;
-    PBD_TRY(pbd_store_open(m->from, PBD_STORE_READ, &from));
-    const pbd_status status = merge_all(m, from, NULL);
-    pbd_store_close(from);
-    return status;
+    return ferror(file) ? pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", m->from, strerror(errno)) : pbd_ok();
 }
 
 /* An export begins with a brace, or is empty; anything else is taken for a store, which says what is wrong with it. */
@@ -222,18 +178,24 @@ static bool is_export(FILE *file) {
     return first == '{' || (first == EOF && !ferror(file));
 }
 
+/* All runs or none: a merge that fails leaves `into` as it was. */
 pbd_status pbd_store_merge(pbd_store *into, const char *from_path, size_t *added, size_t *known) {
     merging m = {.into = into, .from = from_path};
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     *added = *known = 0;
-    FILE *file = fopen(from_path, "rb");
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(from_path, "rb");
     if (file == NULL) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", from_path, strerror(errno));
-    const bool lines = is_export(file);
-    pbd_status status = lines ? merge_all(&m, NULL, file) : pbd_ok();
-    fclose(file);
-    if (!lines) status = merge_store(&m);
+    if (!is_export(file)) {
+        pbd_close_file(&file); /* before SQLite opens it: closing any descriptor of a file drops the process's locks */
+        file = NULL;
+        PBD_TRY(pbd_store_open(from_path, PBD_STORE_READ, &store));
+    }
+    m.store = store;
+    PBD_TRY(pbd_store_start(into, "merging"));
+    const pbd_status status = pbd_store_end(into, store ? merge_rows(&m) : merge_lines(&m, file), "merging");
     json_decref(m.verified);
-    if (status.code != PBD_OK) return status;
+    PBD_TRY(status);
     *added = m.added;
     *known = m.known;
-    return status;
+    return pbd_ok();
 }
