@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/renamed.h"
+#include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 
 /* More points than this on one axis is a mistake (a step in the wrong unit). */
@@ -80,23 +81,22 @@ static pbd_status check_words(const pbd_param *param, const char *text, const ch
                          text, length, LONGEST_WORDS);
     bool plain = true;
     for (const char *c = text; *c; c++) plain = plain && (unsigned char)*c >= ' ' && *c != 0x7f;
-    json_t *string = plain ? json_string(text) : NULL; /* NULL where it is no UTF-8 */
-    json_decref(string);
+    json_auto_t *string = plain ? json_string(text) : NULL; /* NULL where it is no UTF-8 */
     if (!string)
         return pbd_error(PBD_BAD_INPUT, "%s: the value of %s is not one line of UTF-8 text", where, param->name);
     return pbd_ok();
 }
 
-static pbd_status keep_words(char *words, const char *where, pbd_value *out) {
+static pbd_status keep_words(char *words, pbd_value *out) {
     out->words = words;
-    return words ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory while reading parameters of %s", where);
+    return words ? pbd_ok() : pbd_no_memory();
 }
 
 static pbd_status parse_text(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     PBD_TRY(check_words(param, text, where));
     if (!*text && *param->preset)
         return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
-    return keep_words(strdup(text), where, out);
+    return keep_words(strdup(text), out);
 }
 
 /* The whole of an open file, with a NUL behind it. */
@@ -119,13 +119,13 @@ static pbd_status read_whole(int file, const char *path, char **text, size_t *by
     return pbd_ok();
 }
 
-static pbd_status read_path(const char *path, pbd_content *out) {
-    *out = (pbd_content){0};
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not keep us waiting */
-    if (file < 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
-    pbd_status status = read_whole(file, path, &out->text, &out->bytes);
-    close(file);
-    if (status.code == PBD_OK && !(out->path = strdup(path))) status = pbd_error(PBD_FAILED, "out of memory");
+/* Frees *out after a failure. */
+static pbd_status read_path(char *path, pbd_content *out) {
+    *out = (pbd_content){.path = path};
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not wait */
+    pbd_status status = file < 0 ? pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno))
+                                 : read_whole(file, path, &out->text, &out->bytes);
+    if (file >= 0) close(file);
     if (status.code != PBD_OK) pbd_content_free(out);
     return status;
 }
@@ -148,13 +148,12 @@ static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_c
     size_t length;
     const char *wanted = split_hash(text, &length);
     char *path = strndup(text, length);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
-    pbd_status status = read_path(path, out);
-    free(path);
-    PBD_TRY(status);
+    if (!path) return pbd_no_memory();
+    PBD_TRY(read_path(path, out));
     hash_content(out, hash);
     if (!wanted || strcmp(wanted, hash) == 0) return pbd_ok();
-    status = pbd_error(PBD_BAD_INPUT, "%.200s has content with hash %s, but %s was requested", out->path, hash, wanted);
+    const pbd_status status =
+        pbd_error(PBD_BAD_INPUT, "%.200s has content with hash %s, but %s was requested", out->path, hash, wanted);
     pbd_content_free(out);
     return status;
 }
@@ -168,7 +167,7 @@ static pbd_status parse_file(const pbd_param *param, const char *text, const cha
     if (status.code != PBD_OK) return pbd_error(status.code, "%s: %s: %.300s", where, param->name, status.text);
     if (asprintf(&words, "%s#%s", content.path, hash) < 0) words = NULL;
     pbd_content_free(&content);
-    return keep_words(words, where, out);
+    return keep_words(words, out);
 }
 
 pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content *out) {
@@ -240,12 +239,12 @@ static pbd_status check_given(const pbd_values *values, const char *where) {
 static pbd_status preset_values(const pbd_param *params, const char *where, pbd_values *out) {
     size_t n = params_of(params);
     pbd_value *item = calloc(n ? n : 1, sizeof *item);
-    if (!item) return pbd_error(PBD_FAILED, "out of memory while reading parameters of %s", where);
+    if (!item) return pbd_no_memory();
     out->item = item;
     out->count = n;
     for (size_t i = 0; i < n; i++) {
         item[i].param = &params[i];
-        if (pbd_param_is_asked(&params[i])) continue; /* check_given finds out whether it came */
+        if (pbd_param_is_asked(&params[i])) continue; /* check_given checks that it was given */
         pbd_status status = pbd_parse_value(&params[i], params[i].preset, where, &item[i]);
         if (status.code != PBD_OK) {
             pbd_values_free(out);
@@ -269,8 +268,7 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
     return pbd_ok();
 }
 
-/* A key that both know has one value in both, also by default: the case's default, since it is the case that
- * asks. */
+/* A key of both has one value in both, also by default: the case's default. */
 static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
     bool known;
     for (const pbd_param *p = c->params; p && p->name; p++)
@@ -281,33 +279,37 @@ static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pb
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
     const char *today = pbd_name_today(c->name, m->name, key);
     if (today) return pbd_error(PBD_BAD_INPUT, "the parameter '%.60s' is called '%s' now: %s=VALUE", key, today, today);
+    pbd_arena a PBD_ARENA;
     size_t nc = params_of(c->params), nm = params_of(m->params);
-    const char **names = malloc((nc + nm + 1) * sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    const char **names = pbd_new(&a, const char *, nc + nm);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < nc; i++) names[i] = c->params[i].name;
     for (size_t i = 0; i < nm; i++) names[nc + i] = m->params[i].name;
     char kind[200], hint[200];
     snprintf(kind, sizeof kind, "parameter of case %s and method %s", c->name, m->name);
     snprintf(hint, sizeof hint, "pbdbench run %s -m %s --help", c->name, m->name);
-    pbd_status status = pbd_unknown(kind, key, names, nc + nm, hint);
-    free(names);
-    return status;
+    return pbd_unknown(kind, key, names, nc + nm, hint);
+}
+
+static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
+                          pbd_values *case_values, pbd_values *method_values) {
+    PBD_TRY(preset_values(c->params, c->name, case_values));
+    PBD_TRY(preset_values(m->params, m->name, method_values));
+    PBD_TRY(share_presets(c, m, method_values));
+    for (size_t i = 0; i < count; i++) {
+        bool known = false;
+        PBD_TRY(assign(case_values, &settings[i], c->name, &known));
+        PBD_TRY(assign(method_values, &settings[i], m->name, &known));
+        if (!known) return unknown_key(settings[i].key, c, m);
+    }
+    PBD_TRY(check_given(case_values, c->name));
+    return check_given(method_values, m->name);
 }
 
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values) {
     *case_values = *method_values = (pbd_values){0};
-    pbd_status status = preset_values(c->params, c->name, case_values);
-    if (status.code == PBD_OK) status = preset_values(m->params, m->name, method_values);
-    if (status.code == PBD_OK) status = share_presets(c, m, method_values);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
-        bool known = false;
-        status = assign(case_values, &settings[i], c->name, &known);
-        if (status.code == PBD_OK) status = assign(method_values, &settings[i], m->name, &known);
-        if (status.code == PBD_OK && !known) status = unknown_key(settings[i].key, c, m);
-    }
-    if (status.code == PBD_OK) status = check_given(case_values, c->name);
-    if (status.code == PBD_OK) status = check_given(method_values, m->name);
+    const pbd_status status = resolve(c, m, settings, count, case_values, method_values);
     if (status.code != PBD_OK) {
         pbd_values_free(case_values);
         pbd_values_free(method_values);
@@ -337,14 +339,14 @@ pbd_status pbd_values_copy(const pbd_values *from, pbd_values *to) {
     *to = (pbd_values){item, item ? from->count : 0};
     if (fine) return pbd_ok();
     pbd_values_free(to);
-    return pbd_error(PBD_FAILED, "out of memory for a plan");
+    return pbd_no_memory();
 }
 
 pbd_status pbd_setting_parse(const char *text, pbd_setting *out) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text) return pbd_error(PBD_BAD_INPUT, "'%.60s' is not of the form key=value", text);
     char *copy = strdup(text);
-    if (!copy) return pbd_error(PBD_FAILED, "out of memory for '%.60s'", text);
+    if (!copy) return pbd_no_memory();
     copy[equals - text] = '\0';
     *out = (pbd_setting){copy, copy + (equals - text) + 1};
     return pbd_ok();
@@ -353,6 +355,25 @@ pbd_status pbd_setting_parse(const char *text, pbd_setting *out) {
 void pbd_setting_free(pbd_setting *setting) {
     free((void *)(uintptr_t)setting->key); /* the value lies in the same copy */
     *setting = (pbd_setting){0};
+}
+
+pbd_status pbd_settings_parse(const char *const *texts, size_t count, pbd_settings *out) {
+    *out = (pbd_settings){.item = calloc(count + 1, sizeof *out->item)};
+    if (!out->item) return pbd_no_memory();
+    for (; out->count < count; out->count++) PBD_TRY(pbd_setting_parse(texts[out->count], &out->item[out->count]));
+    return pbd_ok();
+}
+
+void pbd_settings_free(pbd_settings *settings) {
+    for (size_t i = 0; i < settings->count; i++) pbd_setting_free(&settings->item[i]);
+    free(settings->item);
+    *settings = (pbd_settings){0};
+}
+
+static pbd_status add_value(const char *text, size_t length, pbd_axis *out) {
+    if (!(out->values[out->count] = strndup(text, length))) return pbd_no_memory();
+    out->count++;
+    return pbd_ok();
 }
 
 /* lo:hi:step into spelt numbers. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays 0.1. */
@@ -371,12 +392,11 @@ static pbd_status range_values(const char *text, const char *numbers, pbd_axis *
                          LONGEST_AXIS);
     size_t count = (size_t)steps + 1;
     out->values = calloc(count, sizeof *out->values);
-    if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+    if (!out->values) return pbd_no_memory();
     for (size_t i = 0; i < count; i++) {
         char spelt[40];
         snprintf(spelt, sizeof spelt, "%.12g", lo + (double)i * step);
-        if (!(out->values[i] = strdup(spelt))) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
-        out->count++;
+        PBD_TRY(add_value(spelt, strlen(spelt), out));
     }
     return pbd_ok();
 }
@@ -385,13 +405,11 @@ static pbd_status list_values(const char *text, const char *list, pbd_axis *out)
     size_t count = 1;
     for (const char *p = list; *p; p++) count += *p == ',';
     out->values = calloc(count, sizeof *out->values);
-    if (!out->values) return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
+    if (!out->values) return pbd_no_memory();
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ",");
         if (length == 0) return pbd_error(PBD_BAD_INPUT, "axis '%.60s' has an empty value", text);
-        if (!(out->values[out->count] = strndup(p, length)))
-            return pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text);
-        out->count++;
+        PBD_TRY(add_value(p, length, out));
         p += length;
         if (*p == '\0') return pbd_ok();
     }
@@ -403,9 +421,9 @@ pbd_status pbd_axis_parse(const char *text, pbd_axis *out) {
     if (!equals || equals == text)
         return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step or key=a,b,c", text);
     out->key = strndup(text, (size_t)(equals - text));
-    pbd_status status = !out->key                 ? pbd_error(PBD_FAILED, "out of memory for axis '%.60s'", text)
-                        : strchr(equals + 1, ':') ? range_values(text, equals + 1, out)
-                                                  : list_values(text, equals + 1, out);
+    const pbd_status status = !out->key                 ? pbd_no_memory()
+                              : strchr(equals + 1, ':') ? range_values(text, equals + 1, out)
+                                                        : list_values(text, equals + 1, out);
     if (status.code != PBD_OK) pbd_axis_free(out);
     return status;
 }

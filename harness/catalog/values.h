@@ -44,4 +44,12 @@ void pbd_axis_free(pbd_axis *axis);
 pbd_status pbd_setting_parse(const char *text, pbd_setting *out);
 void pbd_setting_free(pbd_setting *setting);
 
+/* Several of them. After a failure those before it, to be freed, too. */
+typedef struct pbd_settings {
+    pbd_setting *item;
+    size_t count;
+} pbd_settings;
+pbd_status pbd_settings_parse(const char *const *texts, size_t count, pbd_settings *out);
+void pbd_settings_free(pbd_settings *settings); /* safe on a zeroed one */
+
 #endif

@@ -12,6 +12,7 @@
 #ifndef PBD_ARENA_H
 #define PBD_ARENA_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,22 @@ static inline pbd_status pbd_arena_check(const pbd_arena *a) {
     return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were asked for, beside %.3g MB in use by the same call",
                      1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
 }
+
+/* A text as printf writes it. */
+__attribute__((format(printf, 2, 3))) static inline char *pbd_new_format(pbd_arena *a, const char *format, ...) {
+    va_list first, second;
+    va_start(first, format);
+    va_copy(second, first);
+    const int length = vsnprintf(NULL, 0, format, first);
+    char *text = pbd_new(a, char, length < 0 ? SIZE_MAX : (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, second);
+    va_end(second);
+    va_end(first);
+    return text;
+}
+
+/* For a single pointer that a library call returned as NULL. */
+static inline pbd_status pbd_no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
 
 /* For PBD_CLEANUP: a pointer of any type to memory from malloc, and a file; NULL is left alone. */
 static inline void pbd_free_memory(void *pointer) {

@@ -4,8 +4,18 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* JSON has no NaN and no infinity: null. */
 static inline json_t *pbd_finite_json(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+/* Prints an object on one line of standard output, and frees it. */
+static inline void pbd_print_json(json_t *object) {
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(object);
+}
 
 #endif

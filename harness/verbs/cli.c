@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const pbd_verb *const pbd_verbs[] = {
 #define VERB(name) &pbd_verb_##name,
@@ -22,6 +23,31 @@ int pbd_verb_help(const pbd_verb *verb) {
     pbd_options_print(verb->options);
     if (verb->more) printf("\n%s\n", verb->more);
     return PBD_EXIT_OK;
+}
+
+int pbd_verb_call(const pbd_verb *verb, int argc, char **argv, void *options, pbd_verb_act act) {
+    pbd_texts words PBD_CLEANUP(pbd_texts_free) = {0};
+    pbd_call call = {.words = &words, .argc = argc, .argv = argv, .exit_code = PBD_EXIT_OK};
+    pbd_status status = pbd_options_parse(verb->name, verb->options, argc, argv, options, &words, &call.help);
+    if (status.code == PBD_OK && call.help && !verb->prints_help)
+        pbd_verb_help(verb);
+    else if (status.code == PBD_OK)
+        status = act(options, &call);
+    pbd_options_free(verb->options, options);
+    return status.code == PBD_OK ? call.exit_code : pbd_complain(status);
+}
+
+pbd_status pbd_open_store(const char *given, pbd_store_mode mode, pbd_store **out) {
+    const char *path PBD_CLEANUP(pbd_free_memory) = pbd_db_path(given);
+    *out = NULL;
+    return path ? pbd_store_open(path, mode, out) : pbd_no_memory();
+}
+
+pbd_status pbd_open_store_if_any(const char *given, pbd_store **out) {
+    const char *path PBD_CLEANUP(pbd_free_memory) = pbd_db_path(given);
+    *out = NULL;
+    if (!path) return pbd_no_memory();
+    return given || access(path, F_OK) == 0 ? pbd_store_open(path, PBD_STORE_READ, out) : pbd_ok();
 }
 
 void pbd_print_params(const char *title, const pbd_param *params) {

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "harness/exec/arena.h"
+#include "harness/files/json.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/process/exit_codes.h"
@@ -22,11 +24,31 @@ typedef struct pbd_verb {
     const pbd_option *options;          /* ends with a NULL name; --help is common to all and not in it */
     pbd_words words;                    /* what its words are completed from */
     const char *choices;                /* words == PBD_WORDS_CHOICES: "check|export|merge" */
+    bool prints_help;                   /* with --help it is called, too: its help depends on words or options */
     int (*main)(int argc, char **argv); /* argv[0] is the verb */
 } pbd_verb;
 
 /* Prints --help of a verb; returns PBD_EXIT_OK. */
 int pbd_verb_help(const pbd_verb *verb);
+
+/* One call of a verb. */
+typedef struct pbd_call {
+    const pbd_texts *words; /* that are no options */
+    int argc;
+    char **argv;
+    bool help; /* only of a verb that prints its own */
+    int exit_code;
+} pbd_call;
+typedef pbd_status (*pbd_verb_act)(void *options, pbd_call *call);
+
+/* The main of a verb: parses into *options, which holds the defaults, and calls `act`, or prints --help. Prints the
+ * sentence of a failure, and frees the lists of *options. Returns the exit code: call->exit_code, or the failure's. */
+int pbd_verb_call(const pbd_verb *verb, int argc, char **argv, void *options, pbd_verb_act act);
+
+/* Opens the store that --db names, or the default one. */
+pbd_status pbd_open_store(const char *given, pbd_store_mode mode, pbd_store **out);
+/* For reading; *out is NULL when there is no default store. */
+pbd_status pbd_open_store_if_any(const char *given, pbd_store **out);
 
 /* A table of parameters as --help shows it, under a title. */
 void pbd_print_params(const char *title, const pbd_param *params);

@@ -181,6 +181,11 @@ pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc
     return pbd_ok();
 }
 
+void pbd_options_free(const pbd_option *table, void *options) {
+    for (const pbd_option *o = table; o->name; o++)
+        if (o->kind == PBD_OPTION_MANY) pbd_texts_free((pbd_texts *)((char *)options + o->member));
+}
+
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 enum { HELP_COLUMN = 26 };

@@ -88,6 +88,9 @@ typedef struct pbd_option {
 pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc, char **argv, void *options,
                              pbd_texts *words, bool *help);
 
+/* Frees the lists that options of PBD_OPTION_MANY made. */
+void pbd_options_free(const pbd_option *table, void *options);
+
 /* Prints the rows as --help does, names and docs in two columns. */
 void pbd_options_print(const pbd_option *table);
 

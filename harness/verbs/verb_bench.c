@@ -13,9 +13,8 @@
 
 enum { MOST_WORDS = 32, ITERATIONS = 20 };
 
-/* A list of words, from one argument split at commas. The text is owned. */
+/* A list of words, from one argument split at commas. */
 typedef struct words {
-    char *text;
     const char *word[MOST_WORDS];
     size_t count;
 } words;
@@ -31,30 +30,32 @@ typedef struct bench_options {
     words cases, methods, backends, precisions, threads;
     pbd_setting setting[MOST_WORDS];
     size_t settings;
-    char *axis_text[MOST_WORDS];
     pbd_axis axis[MOST_WORDS];
     size_t axes;
-    char *google[MOST_WORDS]; /* its flags, behind the program's name; not owned but for google_owned */
+    char *google[MOST_WORDS]; /* its flags, after the program's name; not owned */
     int googles;
-    char *filter; /* of the positional words; NULL: none */
+    int argc; /* as typed: for the store */
+    char **argv;
+    const pbd_texts *filters; /* the positional words */
+    const char *filter;       /* of them; NULL: none */
+    pbd_arena memory;
 } bench_options;
 
-/* One benchmark: where it stands in the plan, and its name. */
+/* The benchmarks. */
 typedef struct bench_plan {
     pbd_plan plan;
     char **name; /* by item of the plan */
     size_t names;
-    pbd_status refused; /* the first combination that cannot be; bad input before what is not supported */
+    pbd_status refused; /* the first combination that is refused; bad input before what is not supported */
     char *left_out;     /* a line for each of them */
 } bench_plan;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-static pbd_status split(const char *option, const char *text, words *out) {
-    free(out->text);
-    *out = (words){.text = strdup(text)};
-    if (!out->text) return pbd_error(PBD_FAILED, "out of memory");
-    char *rest = out->text;
+static pbd_status split(bench_options *o, const char *option, const char *text, words *out) {
+    char *rest = pbd_new_text(&o->memory, text);
+    PBD_TRY(pbd_arena_check(&o->memory));
+    *out = (words){.count = 0};
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         if (!*word) return pbd_error(PBD_BAD_INPUT, "%s %.60s: an empty word in the list", option, text);
         if (out->count == MOST_WORDS) return pbd_error(PBD_BAD_INPUT, "%s: more than %d words", option, MOST_WORDS);
@@ -82,12 +83,9 @@ static pbd_status add_axis(bench_options *o, const char *text) {
 
 /* «(a)|(b)» of the words: any of them. */
 static pbd_status add_filter(bench_options *o, const char *word) {
-    char *joined;
-    if (asprintf(&joined, "%s%s(%s)", o->filter ? o->filter : "", o->filter ? "|" : "", word) < 0)
-        return pbd_error(PBD_FAILED, "out of memory");
-    free(o->filter);
-    o->filter = joined;
-    return pbd_ok();
+    const char *before = o->filter ? o->filter : "";
+    o->filter = pbd_new_format(&o->memory, "%s%s(%s)", before, *before ? "|" : "", word);
+    return pbd_arena_check(&o->memory);
 }
 
 /* Takes Google Benchmark's flags out of argv, which keeps the rest; returns how many are left. */
@@ -149,27 +147,22 @@ static pbd_status split_lists(bench_options *o) {
                 {"--precisions", o->precisions_text, &o->precisions},
                 {"--threads", o->threads_text, &o->threads}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (list[i].text) PBD_TRY(split(list[i].option, list[i].text, list[i].out));
+        if (list[i].text) PBD_TRY(split(o, list[i].option, list[i].text, list[i].out));
     return pbd_ok();
 }
 
-static pbd_status take_words(const pbd_texts *filters, bench_options *o) {
+static pbd_status take_words(bench_options *o) {
     PBD_TRY(split_lists(o));
     for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
     for (size_t i = 0; i < o->axes_texts.count; i++) PBD_TRY(add_axis(o, o->axes_texts.item[i]));
-    for (size_t i = 0; i < filters->count; i++) PBD_TRY(add_filter(o, filters->item[i]));
+    for (size_t i = 0; i < o->filters->count; i++) PBD_TRY(add_filter(o, o->filters->item[i]));
     return pbd_ok();
 }
 
 static void free_options(bench_options *o) {
-    words *lists[] = {&o->cases, &o->methods, &o->backends, &o->precisions, &o->threads};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]->text);
     for (size_t i = 0; i < o->axes; i++) pbd_axis_free(&o->axis[i]);
     for (size_t i = 0; i < o->settings; i++) pbd_setting_free(&o->setting[i]);
-    free(o->filter);
-    pbd_texts_free(&o->sets);
-    pbd_texts_free(&o->axes_texts);
-    pbd_texts_free(&o->plugins);
+    pbd_arena_free(&o->memory);
 }
 
 static bool has_google(const bench_options *o, const char *flag) {
@@ -180,14 +173,14 @@ static bool has_google(const bench_options *o, const char *flag) {
 
 /* ---- What runs --------------------------------------------------------------------------------------------------- */
 
-/* What was not named: backends that are there and compute in earnest, both precisions, one thread and all. */
+/* Defaults: the available backends but emu, both precisions, one thread and all. */
 static pbd_status fill_in(bench_options *o) {
     char threads[32];
     snprintf(threads, sizeof threads, omp_get_num_procs() > 1 ? "1,%d" : "%d", omp_get_num_procs());
     const char *backends = pbd_backend_at(PBD_BACKEND_CUDA).available ? "cpu,cuda" : "cpu";
-    if (!o->backends.count) PBD_TRY(split("--backends", backends, &o->backends));
-    if (!o->precisions.count) PBD_TRY(split("--precisions", "f32,f64", &o->precisions));
-    if (!o->threads.count) PBD_TRY(split("--threads", threads, &o->threads));
+    if (!o->backends.count) PBD_TRY(split(o, "--backends", backends, &o->backends));
+    if (!o->precisions.count) PBD_TRY(split(o, "--precisions", "f32,f64", &o->precisions));
+    if (!o->threads.count) PBD_TRY(split(o, "--threads", threads, &o->threads));
     return pbd_ok();
 }
 
@@ -197,9 +190,9 @@ static pbd_status fill_in_kernel(bench_options *o) {
         return pbd_error(PBD_BAD_INPUT,
                          "--kernel is of one case (-c) and one method (-m), without filters or flags of "
                          "Google Benchmark");
-    if (!o->backends.count) PBD_TRY(split("--backends", "cpu", &o->backends));
-    if (!o->precisions.count) PBD_TRY(split("--precisions", "f32", &o->precisions));
-    if (!o->threads.count) PBD_TRY(split("--threads", "1", &o->threads));
+    if (!o->backends.count) PBD_TRY(split(o, "--backends", "cpu", &o->backends));
+    if (!o->precisions.count) PBD_TRY(split(o, "--precisions", "f32", &o->precisions));
+    if (!o->threads.count) PBD_TRY(split(o, "--threads", "1", &o->threads));
     return pbd_ok();
 }
 
@@ -209,7 +202,7 @@ static pbd_status check_kernel_options(const bench_options *o) {
     return pbd_error(PBD_BAD_INPUT, "--repetitions, --warmup and --bound are of --kernel: name one");
 }
 
-/* Slips in names are told before anything else, and whatever else is combined with them. */
+/* Unknown names are reported first. */
 static pbd_status check_names(const bench_options *o) {
     const pbd_case *c;
     const pbd_method_entry *m;
@@ -264,7 +257,7 @@ static pbd_status leave_out(bench_plan *b, const pbd_request *request, const pbd
     char *lines;
     if (asprintf(&lines, "%spbdbench: skipped %s/%s on %s in %s: %s\n", b->left_out ? b->left_out : "",
                  request->method_name, request->case_name, request->backend, request->precision, why->text) < 0)
-        return pbd_error(PBD_FAILED, "out of memory for a plan");
+        return pbd_no_memory();
     free(b->left_out);
     b->left_out = lines;
     if (b->refused.code == PBD_OK || (b->refused.code == PBD_NOT_SUPPORTED && why->code == PBD_BAD_INPUT))
@@ -279,11 +272,11 @@ static pbd_status add_request(bench_plan *b, const pbd_request *request) {
     if (status.code == PBD_FAILED) return status;
     if (status.code != PBD_OK) return leave_out(b, request, &status);
     char **grown = realloc(b->name, (b->plan.count + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a plan");
+    if (!grown) return pbd_no_memory();
     b->name = grown;
     for (size_t i = before; i < b->plan.count; i++) {
         b->name[i] = name_of(request, &b->plan.item[i].cell);
-        if (!b->name[i]) return pbd_error(PBD_FAILED, "out of memory for a plan");
+        if (!b->name[i]) return pbd_no_memory();
         b->names++;
     }
     return pbd_ok();
@@ -395,24 +388,18 @@ typedef struct bench_run {
 } bench_run;
 
 /* Limits come from the store, so they are looked up in the one that results go to; without one there are none. */
-static pbd_status open_store(const bench_options *o, int argc, char **argv, bench_run *r) {
-    char *path = pbd_db_path(o->db);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory");
+static pbd_status open_store(const bench_options *o, bench_run *r) {
     pbd_machine machine;
-    pbd_store *store = NULL;
-    pbd_status status = pbd_this_machine(&machine);
-    const bool write = !o->no_store;
-    if (status.code == PBD_OK && (write || access(path, F_OK) == 0))
-        status = pbd_store_open(path, write ? PBD_STORE_WRITE : PBD_STORE_READ, &store);
-    if (status.code == PBD_OK && store) status = pbd_limits_load(store, machine.fingerprint, &r->limits);
-    if (status.code == PBD_OK && write) status = pbd_store_begin(store, argc, argv);
-    if (status.code == PBD_OK && write)
-        r->shared.store = store;
-    else
-        pbd_store_close(store);
-    free(path);
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    PBD_TRY(pbd_this_machine(&machine));
     pbd_bench_note("machine", machine.fingerprint);
-    return status;
+    PBD_TRY(o->no_store ? pbd_open_store_if_any(o->db, &store) : pbd_open_store(o->db, PBD_STORE_WRITE, &store));
+    if (store) PBD_TRY(pbd_limits_load(store, machine.fingerprint, &r->limits));
+    if (o->no_store) return pbd_ok();
+    PBD_TRY(pbd_store_begin(store, o->argc, o->argv));
+    r->shared.store = store;
+    store = NULL;
+    return pbd_ok();
 }
 
 static void note_build(void) {
@@ -427,7 +414,7 @@ static void note_build(void) {
 static pbd_status make_entries(const bench_options *o, const bench_plan *b, bench_run *r) {
     r->cell = calloc(b->plan.count, sizeof *r->cell);
     r->entry = calloc(b->plan.count, sizeof *r->entry);
-    if (!r->cell || !r->entry) return pbd_error(PBD_FAILED, "out of memory for benches");
+    if (!r->cell || !r->entry) return pbd_no_memory();
     r->shared.limits = &r->limits;
     for (; r->count < b->plan.count; r->count++) {
         const size_t i = r->count;
@@ -437,15 +424,14 @@ static pbd_status make_entries(const bench_options *o, const bench_plan *b, benc
     return pbd_ok();
 }
 
-/* Where Google Benchmark cannot write, it ends the process: its file is tried first. */
+/* Google Benchmark ends the process when it cannot write its file: check that first. */
 static pbd_status check_out_file(const bench_options *o) {
     static const char flag[] = "--benchmark_out=";
     for (int i = 1; i < o->googles; i++) {
         if (strncmp(o->google[i], flag, strlen(flag)) != 0) continue;
         const char *path = o->google[i] + strlen(flag);
-        FILE *file = fopen(path, "a");
+        FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "a");
         if (!file) return pbd_error(PBD_BAD_INPUT, "--benchmark_out: '%.200s' cannot be written", path);
-        fclose(file);
     }
     return pbd_ok();
 }
@@ -482,80 +468,64 @@ static pbd_status run_kernel(const bench_options *o, const bench_plan *b, bench_
     return pbd_ok();
 }
 
-static pbd_status execute(bench_options *o, int argc, char **argv, bench_run *r) {
-    bench_plan b = {0};
-    pbd_status status = o->kernel ? pbd_ok() : take_flags(o);
-    if (status.code == PBD_OK) status = make_plan(o, &b);
-    if (status.code == PBD_OK && !has_google(o, "--benchmark_list_tests")) status = open_store(o, argc, argv, r);
-    if (status.code == PBD_OK && o->kernel) {
-        status = run_kernel(o, &b, r);
-    } else {
-        if (status.code == PBD_OK) status = make_entries(o, &b, r);
-        note_build();
-        if (status.code == PBD_OK) status = run_google(o, r);
-    }
+static void free_run(bench_run *r) {
     for (size_t i = 0; i < r->count; i++) pbd_bench_cell_destroy(r->cell[i]);
     pbd_store_close(r->shared.store);
     pbd_limits_free(&r->limits);
     free(r->cell);
     free(r->entry);
-    free_plan(&b);
-    return status;
 }
 
-typedef struct bench_words {
-    bench_options *options;
-    const pbd_texts *filters;
-    int argc;
-    char **argv; /* as typed: for the store */
-} bench_words;
+static pbd_status execute(bench_options *o, size_t *failed) {
+    bench_plan b PBD_CLEANUP(free_plan) = {0};
+    bench_run r PBD_CLEANUP(free_run) = {0};
+    if (!o->kernel) PBD_TRY(take_flags(o));
+    PBD_TRY(make_plan(o, &b));
+    if (!has_google(o, "--benchmark_list_tests")) PBD_TRY(open_store(o, &r));
+    if (!o->kernel) PBD_TRY(make_entries(o, &b, &r));
+    if (!o->kernel) note_build();
+    PBD_TRY(o->kernel ? run_kernel(o, &b, &r) : run_google(o, &r));
+    *failed = r.shared.failed;
+    return pbd_ok();
+}
 
-static int bench(const bench_words *w) {
-    bench_run r = {0};
-    pbd_status status = take_words(w->filters, w->options);
+static int bench(bench_options *o) {
+    size_t failed = 0;
+    pbd_status status = take_words(o);
     pbd_catch_interrupts();
-    if (status.code == PBD_OK) status = execute(w->options, w->argc, w->argv, &r);
-    return status.code != PBD_OK ? pbd_complain(status) : r.shared.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+    if (status.code == PBD_OK) status = execute(o, &failed);
+    return status.code != PBD_OK ? pbd_complain(status) : failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
 }
 
-/* With plug-ins all of it happens in a child: what crashes there takes nothing along that was reported before. */
+/* With plug-ins all of it runs in a child: a crash there loses nothing that was reported before. */
 static void bench_here(void *context, pbd_place *place, FILE *answer) {
     (void)place;
     fprintf(answer, "%d", bench(context));
 }
 
-static int bench_apart(bench_words *w) {
-    pbd_apart apart;
+static int bench_apart(bench_options *o) {
+    pbd_apart apart PBD_CLEANUP(pbd_apart_free) = {0};
     pbd_catch_interrupts();
-    pbd_status status = pbd_apart_run(bench_here, w, PBD_STDOUT_KEPT, &apart);
-    int code = status.code == PBD_OK && apart.answered ? atoi(apart.answer) : PBD_EXIT_RUN_FAILED;
-    if (status.code == PBD_OK && !apart.answered) status = pbd_apart_status(&apart, "a bench with plug-ins");
-    if (status.code != PBD_OK) code = pbd_complain(status);
-    pbd_apart_free(&apart);
-    return code;
+    const pbd_status status = pbd_apart_run(bench_here, o, PBD_STDOUT_KEPT, &apart);
+    if (status.code != PBD_OK) return pbd_complain(status);
+    return apart.answered ? atoi(apart.answer) : pbd_complain(pbd_apart_status(&apart, "a bench with plug-ins"));
+}
+
+static pbd_status act(void *options, pbd_call *call) {
+    bench_options *o = options;
+    o->filters = call->words;
+    PBD_TRY(pbd_plugins_load(&o->plugins));
+    call->exit_code = pbd_plugin_count() > 0 ? bench_apart(o) : bench(o);
+    return pbd_ok();
 }
 
 static int verb_main(int argc, char **argv) {
-    bench_options o = {.repetitions = -1, .warmup = -1};
-    pbd_texts filters = {0};
-    bool help = false;
-    int code, all = argc;
-    char **whole = calloc((size_t)argc + 1, sizeof *whole); /* as typed: for the store */
-    if (!whole) return pbd_complain(pbd_error(PBD_FAILED, "out of memory"));
-    memcpy(whole, argv, (size_t)argc * sizeof *whole);
-    pbd_status status = take_google(&argc, argv, &o);
-    if (status.code == PBD_OK) status = pbd_options_parse("bench", table, argc, argv, &o, &filters, &help);
-    if (status.code == PBD_OK && help)
-        code = pbd_verb_help(&pbd_verb_bench);
-    else {
-        bench_words w = {&o, &filters, all, whole};
-        if (status.code == PBD_OK) status = pbd_plugins_load(&o.plugins);
-        code = status.code != PBD_OK ? pbd_complain(status) : pbd_plugin_count() > 0 ? bench_apart(&w) : bench(&w);
-    }
-    pbd_texts_free(&filters);
-    free_options(&o);
-    free(whole);
-    return code;
+    bench_options o PBD_CLEANUP(free_options) = {.repetitions = -1, .warmup = -1, .argc = argc};
+    o.argv = pbd_new(&o.memory, char *, (size_t)argc + 1);
+    if (!o.argv) return pbd_complain(pbd_no_memory());
+    memcpy(o.argv, argv, (size_t)argc * sizeof *o.argv);
+    const pbd_status status = take_google(&argc, argv, &o);
+    return status.code == PBD_OK ? pbd_verb_call(&pbd_verb_bench, argc, argv, &o, act) : pbd_complain(status);
 }
 
 const pbd_verb pbd_verb_bench = {

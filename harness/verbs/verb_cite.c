@@ -59,51 +59,42 @@ static void print_bibtex(const pbd_paper *paper) {
 
 /* The paper of a figure, or a paper by its key. */
 static pbd_status find_paper(const pbd_papers *papers, const char *word, const pbd_paper **out) {
-    pbd_figure_list list;
+    pbd_arena a PBD_ARENA;
+    pbd_figure_list list PBD_CLEANUP(pbd_figure_list_free) = {0};
     PBD_TRY(pbd_list_figures(&list));
     *out = pbd_paper_of(papers, word);
     for (size_t i = 0; i < list.count && !*out; i++)
         if (strcmp(list.item[i].id, word) == 0) *out = pbd_paper_of(papers, list.item[i].paper);
-    pbd_status status = pbd_ok();
-    if (!*out) {
-        const char **names = calloc(list.count + papers->papers_count + 1, sizeof *names);
-        size_t count = 0;
-        for (size_t i = 0; i < list.count && names; i++) names[count++] = list.item[i].id;
-        for (unsigned i = 0; i < papers->papers_count && names; i++) names[count++] = papers->papers[i].key;
-        status = names ? pbd_unknown("figure or paper", word, names, count, "pbdbench list figures")
-                       : pbd_error(PBD_FAILED, "out of memory");
-        free(names);
-    }
-    pbd_figure_list_free(&list);
-    return status;
+    if (*out) return pbd_ok();
+    const char **names = pbd_new(&a, const char *, list.count + papers->papers_count);
+    size_t count = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < list.count; i++) names[count++] = list.item[i].id;
+    for (unsigned i = 0; i < papers->papers_count; i++) names[count++] = papers->papers[i].key;
+    return pbd_unknown("figure or paper", word, names, count, "pbdbench list figures");
 }
 
-static pbd_status cite(const cite_options *o, const pbd_texts *words) {
-    if (words->count != 1)
+static void release(pbd_papers **papers) { pbd_papers_free(*papers); }
+
+static pbd_status act(void *options, pbd_call *call) {
+    const cite_options *o = options;
+    if (call->words->count != 1)
         return pbd_error(PBD_BAD_INPUT, "cite takes one figure or paper: `pbdbench list figures` shows them");
-    pbd_papers *papers = NULL;
+    const char *word = call->words->item[0];
+    pbd_papers *papers PBD_CLEANUP(release) = NULL;
     const pbd_paper *paper = NULL;
-    pbd_status status = pbd_papers_load(&papers);
-    if (status.code == PBD_OK) status = find_paper(papers, words->item[0], &paper);
-    if (status.code == PBD_OK) {
-        if (o->bibtex)
-            print_bibtex(paper);
-        else
-            print_text(paper, words->item[0]);
-    }
-    pbd_papers_free(papers);
-    return status;
+    PBD_TRY(pbd_papers_load(&papers));
+    PBD_TRY(find_paper(papers, word, &paper));
+    if (o->bibtex)
+        print_bibtex(paper);
+    else
+        print_text(paper, word);
+    return pbd_ok();
 }
 
 static int verb_main(int argc, char **argv) {
     cite_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("cite", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = cite(&o, &words);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_cite) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_cite, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_cite = {

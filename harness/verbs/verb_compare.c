@@ -57,19 +57,19 @@ static const pbd_option table[] = {
     PBD_OPTION_QUIET(compare_options, "no progress"),
     {0}};
 
-/* What one arm is made of; owns its texts. */
+/* The program and the command line of one arm. */
 typedef struct arm_text {
     char *variant; /* "method:key=value,key=value", cut into words in place */
-    char *name;
+    const char *name;
     char program[PATH_MAX];
     const char **word; /* after `run`; points into the variant and the options */
 } arm_text;
 
 typedef struct comparing {
     compare_options o;
+    pbd_arena memory;
     arm_text arm[2];
     pbd_tolerance *tolerance;
-    char **tolerance_text;
     size_t tolerances;
     pbd_pairing_request request;
     pbd_pairing out;
@@ -78,32 +78,20 @@ typedef struct comparing {
 } comparing;
 
 static void free_all(comparing *c) {
-    for (int i = 0; i < 2; i++) {
-        free(c->arm[i].variant);
-        free(c->arm[i].name);
-        free(c->arm[i].word);
-    }
-    for (size_t i = 0; i < c->tolerances; i++) free(c->tolerance_text[i]);
-    free(c->tolerance_text);
-    free(c->tolerance);
-    free((char *)(uintptr_t)c->request.db);
-    pbd_texts_free(&c->o.sets);
-    pbd_texts_free(&c->o.plugins);
-    pbd_texts_free(&c->o.tolerances);
+    pbd_arena_free(&c->memory);
     pbd_pairing_free(&c->out);
 }
 
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
-
 /* ---- Arms -------------------------------------------------------------------------------------------------------- */
 
-/* «xpbi:solver=jacobi,iterations=4»: cut where it says so. */
-static pbd_status split_variant(const compare_options *o, const char *text, arm_text *arm) {
+/* «xpbi:solver=jacobi,iterations=4» */
+static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
+    const compare_options *o = &c->o;
     size_t parts = 1;
     for (const char *p = text; *p; p++) parts += *p == ':' || *p == ',';
-    arm->variant = strdup(text);
-    arm->word = calloc(2 * (parts + o->sets.count + o->plugins.count) + 16, sizeof *arm->word);
-    if (!arm->variant || !arm->word) return no_memory();
+    arm->variant = pbd_new_text(&c->memory, text);
+    arm->word = pbd_new(&c->memory, const char *, 2 * (parts + o->sets.count + o->plugins.count) + 16);
+    PBD_TRY(pbd_arena_check(&c->memory));
     size_t n = 0;
     char *rest = NULL, *settings = strchr(arm->variant, ':');
     if (settings) *settings++ = '\0';
@@ -156,34 +144,28 @@ static pbd_status use_this_program(char program[PATH_MAX]) {
 }
 
 static pbd_status use_revision(const comparing *c, const char *name, char program[PATH_MAX]) {
-    pbd_revision revision;
+    pbd_revision revision PBD_CLEANUP(pbd_revision_free) = {0};
     PBD_TRY(pbd_revision_find(pbd_root(), name, &revision));
     if (!revision.built && !c->o.quiet)
         fprintf(stderr, "building %s (%.12s) under build/revisions\n", name, revision.sha);
     const bool cuda = c->o.backend && strcmp(c->o.backend, "cuda") == 0;
-    const pbd_status status = pbd_revision_build(pbd_root(), cuda, &revision);
+    PBD_TRY(pbd_revision_build(pbd_root(), cuda, &revision));
     snprintf(program, PATH_MAX, "%s", revision.program);
-    pbd_revision_free(&revision);
-    return status;
+    return pbd_ok();
 }
 
 static bool is_of_builds(const compare_options *o) {
     return o->build[0] || o->build[1] || o->revision[0] || o->revision[1];
 }
 
-/* Arms are called by what sets them apart: variants, or builds, or both. */
-static pbd_status name_arm(const comparing *c, int i, const char *variant, bool same_variant, arm_text *arm) {
+/* Arms are named by their difference: variants, or builds, or both. */
+static pbd_status name_arm(comparing *c, int i, const char *variant, bool same_variant, arm_text *arm) {
     const char *build = c->o.build[i] ? c->o.build[i] : c->o.revision[i] ? c->o.revision[i] : "this build";
-    int length;
     if (!is_of_builds(&c->o))
-        length = asprintf(&arm->name, "%s", variant);
-    else if (same_variant)
-        length = asprintf(&arm->name, "%s", build);
+        arm->name = variant;
     else
-        length = asprintf(&arm->name, "%s of %s", variant, build);
-    if (length >= 0) return pbd_ok();
-    arm->name = NULL;
-    return no_memory();
+        arm->name = same_variant ? build : pbd_new_format(&c->memory, "%s of %s", variant, build);
+    return pbd_arena_check(&c->memory);
 }
 
 static pbd_status make_arm(comparing *c, int i, const char *variant, bool same_variant) {
@@ -191,7 +173,7 @@ static pbd_status make_arm(comparing *c, int i, const char *variant, bool same_v
     arm_text *arm = &c->arm[i];
     if (o->build[i] && o->revision[i])
         return pbd_error(PBD_BAD_INPUT, "--build-%c and --rev-%c both set arm %c: give one", 'a' + i, 'a' + i, 'A' + i);
-    PBD_TRY(split_variant(o, variant, arm));
+    PBD_TRY(split_variant(c, variant, arm));
     add_common_words(c, arm);
     PBD_TRY(name_arm(c, i, variant, same_variant, arm));
     if (o->build[i]) return use_build(o->build[i], arm->program);
@@ -219,9 +201,9 @@ static pbd_status make_arms(comparing *c, const pbd_texts *words) {
 /* ---- The request ------------------------------------------------------------------------------------------------- */
 
 static pbd_status take_tolerance(comparing *c, const char *text) {
-    char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL, *end = NULL;
-    if (!copy) return no_memory();
-    c->tolerance_text[c->tolerances] = copy;
+    char *copy = pbd_new_text(&c->memory, text), *end = NULL;
+    PBD_TRY(pbd_arena_check(&c->memory));
+    char *equals = strchr(copy, '=');
     pbd_tolerance *t = &c->tolerance[c->tolerances++];
     *t = (pbd_tolerance){copy, equals ? strtod(equals + 1, &end) : (double)NAN};
     if (!equals || equals == copy || end == equals + 1 || *end || !(t->value >= 0))
@@ -236,12 +218,11 @@ static uint64_t seed_by_clock(void) {
     return (uint64_t)(now.tv_nsec + now.tv_sec * 1000) % 1000000000;
 }
 
-static pbd_status make_request(comparing *c, int argc, char **argv) {
+static pbd_status make_request(comparing *c, const char *db, const pbd_call *call) {
     const compare_options *o = &c->o;
     const size_t n = o->tolerances.count;
-    c->tolerance = calloc(n + 1, sizeof *c->tolerance);
-    c->tolerance_text = calloc(n + 1, sizeof *c->tolerance_text);
-    char *db = o->no_store ? NULL : pbd_db_path(o->db);
+    c->tolerance = pbd_new(&c->memory, pbd_tolerance, n);
+    PBD_TRY(pbd_arena_check(&c->memory));
     pbd_pairing_request *r = &c->request;
     *r = (pbd_pairing_request){.db = db,
                                .margin = o->margin > 0 ? o->margin : 0.02,
@@ -250,9 +231,8 @@ static pbd_status make_request(comparing *c, int argc, char **argv) {
                                .seed = o->seed >= 0 ? (uint64_t)o->seed : seed_by_clock(),
                                .purpose = "compare",
                                .tolerance = c->tolerance,
-                               .argc = argc,
-                               .argv = argv};
-    if (!c->tolerance || !c->tolerance_text || (!db && !o->no_store)) return no_memory();
+                               .argc = call->argc,
+                               .argv = call->argv};
     for (size_t i = 0; i < n; i++) PBD_TRY(take_tolerance(c, o->tolerances.item[i]));
     r->tolerances = n;
     if (o->clock && strcmp(o->clock, "cpu") == 0) r->clock = PBD_CLOCK_CPU;
@@ -377,8 +357,8 @@ static void print_times(const comparing *c) {
 
 /* Times of builds with other compilers or flags compare those, too. */
 static void print_builds(const comparing *c) {
-    pbd_store *store;
-    sqlite3_stmt *stmt = NULL;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     if (!*c->out.comparison_id || pbd_store_open(c->request.db, PBD_STORE_READ, &store).code != PBD_OK) return;
     if (sqlite3_prepare_v2(pbd_store_sql(store),
                            "SELECT a.compiler, a.flags, b.compiler, b.flags FROM comparison"
@@ -389,8 +369,6 @@ static void print_builds(const comparing *c) {
         sqlite3_step(stmt) == SQLITE_ROW)
         printf("  note: compilers or flags differ: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
                sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
-    sqlite3_finalize(stmt);
-    pbd_store_close(store);
 }
 
 static void print_text(const comparing *c) {
@@ -444,17 +422,15 @@ static json_t *judgement_json(const pbd_judgement *j) {
 static pbd_status print_json(const comparing *c) {
     const pbd_pairing *p = &c->out;
     const bool claimed = p->differs.code == PBD_OK;
-    json_t *object = json_pack(
+    json_auto_t *object = json_pack(
         "{ss ss ss so so ss sf sI ss ss so so}", "comparison_id", p->comparison_id, "purpose", c->request.purpose,
         "case", c->o.case_name, "a", arm_json(&c->request.a, &p->a), "b", arm_json(&c->request.b, &p->b), "clock",
         clock_name(p->clock), "margin", c->request.margin, "seed", (json_int_t)c->request.seed, "verdict",
         claimed ? pbd_verdict_name(p->judgement.verdict) : "errors_differ", "says", p->differs.text, "times",
         claimed ? judgement_json(&p->judgement) : json_null(), "pairs", pairs_json(p));
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(object);
-    if (!text) return no_memory();
+    const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (!text) return pbd_no_memory();
     puts(text);
-    free(text);
     return pbd_ok();
 }
 
@@ -465,36 +441,31 @@ static void observe(void *context, size_t pairs, size_t most_pairs) {
     pbd_progress_show(&c->progress, pairs, most_pairs, true, "pairs at most");
 }
 
-static pbd_status compare(comparing *c, const pbd_texts *words, int argc, char **argv) {
-    PBD_TRY(make_arms(c, words));
-    PBD_TRY(make_request(c, argc, argv));
-    pbd_progress_begin(&c->progress, c->o.quiet);
-    const pbd_status status = pbd_pair(&c->request, observe, c, &c->out);
-    pbd_progress_end(&c->progress);
-    PBD_TRY(status);
-    if (c->o.json) return print_json(c);
-    print_text(c);
-    return pbd_ok();
-}
-
 static int exit_code(const pbd_pairing *p) {
     if (p->differs.code != PBD_OK) return p->unwell ? PBD_EXIT_RUN_FAILED : PBD_EXIT_VALIDATION;
     return p->judgement.verdict == PBD_INCONCLUSIVE ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
 }
 
-static int verb_main(int argc, char **argv) {
-    comparing c = {.o = {.seed = -1}};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("compare", table, argc, argv, &c.o, &words, &help);
+static pbd_status act(void *options, pbd_call *call) {
+    comparing c PBD_CLEANUP(free_all) = {.o = *(const compare_options *)options};
     pbd_catch_interrupts();
-    if (status.code == PBD_OK && !help) status = compare(&c, &words, argc, argv);
-    int code = status.code != PBD_OK ? pbd_complain(status)
-               : help                ? pbd_verb_help(&pbd_verb_compare)
-                                     : exit_code(&c.out);
-    pbd_texts_free(&words);
-    free_all(&c);
-    return code;
+    PBD_TRY(make_arms(&c, call->words));
+    const char *db PBD_CLEANUP(pbd_free_memory) = c.o.no_store ? NULL : pbd_db_path(c.o.db);
+    if (!db && !c.o.no_store) return pbd_no_memory();
+    PBD_TRY(make_request(&c, db, call));
+    pbd_progress_begin(&c.progress, c.o.quiet);
+    const pbd_status status = pbd_pair(&c.request, observe, &c, &c.out);
+    pbd_progress_end(&c.progress);
+    PBD_TRY(status);
+    call->exit_code = exit_code(&c.out);
+    if (c.o.json) return print_json(&c);
+    print_text(&c);
+    return pbd_ok();
+}
+
+static int verb_main(int argc, char **argv) {
+    compare_options o = {.seed = -1};
+    return pbd_verb_call(&pbd_verb_compare, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_compare = {

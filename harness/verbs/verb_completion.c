@@ -267,20 +267,16 @@ static pbd_status print_script(const pbd_texts *words) {
     return pbd_ok();
 }
 
+static pbd_status act(void *options, pbd_call *call) {
+    const completion_options *o = options;
+    if (!o->line) return print_script(call->words);
+    complete(call->words);
+    return pbd_ok();
+}
+
 static int verb_main(int argc, char **argv) {
     completion_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("completion", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) {
-        if (o.line)
-            complete(&words);
-        else
-            status = print_script(&words);
-    }
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_completion) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_completion, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_completion = {

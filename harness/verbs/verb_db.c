@@ -7,6 +7,7 @@
 
 #include "harness/query/export.h"
 #include "harness/query/import.h"
+#include "harness/store/rows.h"
 #include "harness/verbs/cli.h"
 
 typedef struct db_options {
@@ -43,7 +44,7 @@ static const pbd_option table[] = {
     PBD_OPTION_QUIET(db_options, "no summary"),
     {0}};
 
-/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 static const char *const actions[] = {"check", "export", "merge", "import"};
 enum { ACTIONS = sizeof actions / sizeof *actions };
@@ -60,7 +61,7 @@ static pbd_status check_words(const db_options *o) {
     return pbd_ok();
 }
 
-/* An option that would be passed over in silence is a mistake. */
+/* An option that would be ignored is refused. */
 static pbd_status check_places(const db_options *o) {
     const struct {
         const char *option, *action;
@@ -89,23 +90,13 @@ static pbd_status take_words(const pbd_texts *words, db_options *o) {
     return check_places(o);
 }
 
-static void print_object(json_t *object) {
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
-    puts(text != NULL ? text : "{}");
-    free(text);
-    json_decref(object);
-}
-
 /* ---- check ------------------------------------------------------------------------------------------------------- */
 
-static size_t count_runs(pbd_store *store) {
-    sqlite3_stmt *stmt = NULL;
-    size_t runs = 0;
-    if (sqlite3_prepare_v2(pbd_store_sql(store), "SELECT count(*) FROM run", -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_step(stmt) == SQLITE_ROW)
-        runs = (size_t)sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return runs;
+static size_t count_runs(const pbd_store *store) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
+    const pbd_status status = pbd_store_row(store, "SELECT count(*) FROM run", NULL, 0, "counting runs", &row, &stmt);
+    return status.code == PBD_OK ? (size_t)sqlite3_column_int64(stmt, 0) : 0;
 }
 
 /* The problems' lines as an array of strings. */
@@ -118,27 +109,25 @@ static json_t *lines_json(char *text) {
 }
 
 static pbd_status check(pbd_store *store, const db_options *o, int *exit_code) {
-    char *says = NULL;
+    char *says PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t bytes = 0, problems = 0;
     FILE *out = open_memstream(&says, &bytes);
-    if (out == NULL) return pbd_error(PBD_FAILED, "out of memory");
+    if (out == NULL) return pbd_no_memory();
     const pbd_status status = pbd_store_check(store, out, &problems);
     fclose(out);
-    if (status.code == PBD_OK) {
-        const size_t runs = count_runs(store);
-        if (o->json) {
-            print_object(json_pack("{sI sI so}", "runs", (json_int_t)runs, "problems", (json_int_t)problems, "says",
-                                   lines_json(says)));
-        } else {
-            fputs(says, stdout);
-            if (!o->quiet)
-                printf("%s: %zu run%s, %zu problem%s\n", pbd_store_path(store), runs, runs == 1 ? "" : "s", problems,
-                       problems == 1 ? "" : "s");
-        }
-        if (problems > 0) *exit_code = PBD_EXIT_VALIDATION;
+    PBD_TRY(status);
+    const size_t runs = count_runs(store);
+    if (o->json) {
+        pbd_print_json(json_pack("{sI sI so}", "runs", (json_int_t)runs, "problems", (json_int_t)problems, "says",
+                                 lines_json(says)));
+    } else {
+        fputs(says, stdout);
+        if (!o->quiet)
+            printf("%s: %zu run%s, %zu problem%s\n", pbd_store_path(store), runs, runs == 1 ? "" : "s", problems,
+                   problems == 1 ? "" : "s");
     }
-    free(says);
-    return status;
+    if (problems > 0) *exit_code = PBD_EXIT_VALIDATION;
+    return pbd_ok();
 }
 
 /* ---- export ------------------------------------------------------------------------------------------------------ */
@@ -165,28 +154,20 @@ static pbd_status write_export(pbd_store *store, const db_options *o, const pbd_
     return status;
 }
 
-/* The request, of which `setting` is owned: free_settings. */
-static pbd_status compose_export(const db_options *o, pbd_setting *setting, pbd_export *out) {
-    *out =
-        (pbd_export){.format = o->format,
-                     .what = o->what,
-                     .columns = o->columns,
-                     .digits = (int)o->digits,
-                     .select = {.case_name = o->case_name, .method = o->method, .state = o->state, .setting = setting}};
-    for (; out->select.settings < o->set.count; out->select.settings++)
-        PBD_TRY(pbd_setting_parse(o->set.item[out->select.settings], &setting[out->select.settings]));
-    return pbd_export_check(out);
-}
-
 static pbd_status export_runs(pbd_store *store, const db_options *o) {
-    pbd_setting *setting = calloc(o->set.count + 1, sizeof *setting);
-    if (setting == NULL) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_export request;
-    pbd_status status = compose_export(o, setting, &request);
-    if (status.code == PBD_OK) status = write_export(store, o, &request);
-    for (size_t i = 0; i < request.select.settings; i++) pbd_setting_free(&setting[i]);
-    free(setting);
-    return status;
+    pbd_settings settings PBD_CLEANUP(pbd_settings_free) = {0};
+    PBD_TRY(pbd_settings_parse(o->set.item, o->set.count, &settings));
+    const pbd_export request = {.format = o->format,
+                                .what = o->what,
+                                .columns = o->columns,
+                                .digits = (int)o->digits,
+                                .select = {.case_name = o->case_name,
+                                           .method = o->method,
+                                           .state = o->state,
+                                           .setting = settings.item,
+                                           .settings = settings.count}};
+    PBD_TRY(pbd_export_check(&request));
+    return write_export(store, o, &request);
 }
 
 /* ---- merge ------------------------------------------------------------------------------------------------------- */
@@ -200,7 +181,7 @@ static pbd_status merge(pbd_store *store, const db_options *o) {
         known += k;
     }
     if (o->json) {
-        print_object(json_pack("{sI sI}", "added", (json_int_t)added, "known", (json_int_t)known));
+        pbd_print_json(json_pack("{sI sI}", "added", (json_int_t)added, "known", (json_int_t)known));
     } else if (!o->quiet) {
         printf("%s: %zu run%s added, %zu already present\n", pbd_store_path(store), added, added == 1 ? "" : "s",
                known);
@@ -212,78 +193,56 @@ static pbd_status merge(pbd_store *store, const db_options *o) {
 
 static void print_import(const db_options *o, const char *store, const pbd_imported *n) {
     if (o->json) {
-        print_object(json_pack("{sI sI sI sI}", "added", (json_int_t)n->added, "known", (json_int_t)n->known,
-                               "aggregates", (json_int_t)n->aggregates, "skipped", (json_int_t)n->skipped));
+        pbd_print_json(json_pack("{sI sI sI sI}", "added", (json_int_t)n->added, "known", (json_int_t)n->known,
+                                 "aggregates", (json_int_t)n->aggregates, "skipped", (json_int_t)n->skipped));
     } else if (!o->quiet) {
         printf("%s: %zu run%s added, %zu already present; ignored %zu aggregate%s and %zu skipped\n", store, n->added,
                n->added == 1 ? "" : "s", n->known, n->aggregates, n->aggregates == 1 ? "" : "s", n->skipped);
     }
 }
 
-static pbd_status put_imports(const db_options *o, const char *path, pbd_import *const *import) {
-    pbd_store *store;
+/* All files are read before the store is opened: a bad one makes no store. */
+static pbd_status read_and_put(const db_options *o, pbd_import **import) {
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     pbd_imported sum = {0};
-    PBD_TRY(pbd_store_open(path, PBD_STORE_WRITE, &store));
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < o->froms; i++) PBD_TRY(pbd_import_load(o->from[i], o->tool, &import[i]));
+    PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &store));
+    for (size_t i = 0; i < o->froms; i++) {
         pbd_imported one;
-        status = pbd_import_put(store, import[i], &one);
+        PBD_TRY(pbd_import_put(store, import[i], &one));
         sum.added += one.added;
         sum.known += one.known;
         sum.aggregates += one.aggregates;
         sum.skipped += one.skipped;
     }
-    pbd_store_close(store);
-    if (status.code == PBD_OK) print_import(o, path, &sum);
-    return status;
+    print_import(o, pbd_store_path(store), &sum);
+    return pbd_ok();
 }
 
-/* All files are read before the store is opened: a bad one makes no store. */
-static pbd_status import_files(const db_options *o, const char *path) {
-    pbd_import **import = calloc(o->froms, sizeof *import);
-    if (import == NULL) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < o->froms && status.code == PBD_OK; i++)
-        status = pbd_import_load(o->from[i], o->tool, &import[i]);
-    if (status.code == PBD_OK) status = put_imports(o, path, import);
+static pbd_status import_files(const db_options *o) {
+    pbd_arena a PBD_ARENA;
+    pbd_import **import = pbd_new(&a, pbd_import *, o->froms);
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = read_and_put(o, import);
     for (size_t i = 0; i < o->froms; i++) pbd_import_free(import[i]);
-    free(import);
     return status;
 }
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status act_on_store(const db_options *o, const char *path, int *exit_code) {
-    pbd_store *store;
-    const bool writes = is_action(o, "merge");
-    PBD_TRY(pbd_store_open(path, writes ? PBD_STORE_WRITE : PBD_STORE_READ, &store));
-    const pbd_status status = writes                   ? merge(store, o)
-                              : is_action(o, "export") ? export_runs(store, o)
-                                                       : check(store, o, exit_code);
-    pbd_store_close(store);
-    return status;
-}
-
-static pbd_status act(const db_options *o, int *exit_code) {
-    char *path = pbd_db_path(o->db);
-    if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
-    const pbd_status status = is_action(o, "import") ? import_files(o, path) : act_on_store(o, path, exit_code);
-    free(path);
-    return status;
+static pbd_status act(void *options, pbd_call *call) {
+    db_options *o = options;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    PBD_TRY(take_words(call->words, o));
+    if (is_action(o, "import")) return import_files(o);
+    PBD_TRY(pbd_open_store(o->db, is_action(o, "merge") ? PBD_STORE_WRITE : PBD_STORE_READ, &store));
+    if (is_action(o, "merge")) return merge(store, o);
+    return is_action(o, "export") ? export_runs(store, o) : check(store, o, &call->exit_code);
 }
 
 static int verb_main(int argc, char **argv) {
     db_options o = {0};
-    pbd_texts words;
-    bool help;
-    int exit_code = PBD_EXIT_OK;
-    pbd_status status = pbd_options_parse("db", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
-    if (status.code == PBD_OK && !help) status = act(&o, &exit_code);
-    pbd_texts_free(&words);
-    pbd_texts_free(&o.set);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_db) : exit_code;
+    return pbd_verb_call(&pbd_verb_db, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_db = {

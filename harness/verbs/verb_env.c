@@ -74,12 +74,11 @@ static json_t *limits_json(const pbd_limits *limits) {
 }
 
 static void print_json(const pbd_build *build, const pbd_machine *machine, const pbd_limits *limits) {
-    json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
-                            machine_json(machine), "gpu", gpu_json(), "limits", limits_json(limits), "backends",
-                            backends_json(), "libraries", libraries_json(), "licence", build->licence);
+    json_auto_t *all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "build", build_json(build), "machine",
+                                 machine_json(machine), "gpu", gpu_json(), "limits", limits_json(limits), "backends",
+                                 backends_json(), "libraries", libraries_json(), "licence", build->licence);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
-    json_decref(all);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
@@ -175,39 +174,29 @@ static const pbd_option table[] = {
 
 /* Limits are printed as they come, but where one object or table is asked for. */
 static pbd_status measure(const env_options *o, int argc, char **argv) {
-    char *path = pbd_db_path(o->db);
-    pbd_store *store = NULL;
-    pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK && !o->quick) status = pbd_store_open(path, PBD_STORE_WRITE, &store);
-    if (status.code == PBD_OK && store) status = pbd_store_begin(store, argc, argv);
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    if (!o->quick) {
+        PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &store));
+        PBD_TRY(pbd_store_begin(store, argc, argv));
+    }
     const bool talks = !o->json && !o->markdown;
-    if (status.code == PBD_OK && talks) puts(o->quick ? "quick measurement: these are not limits" : "measuring");
-    if (status.code == PBD_OK) status = pbd_limits_measure(store, o->quick, talks ? print_limit : NULL, NULL);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    if (talks) puts(o->quick ? "quick measurement: these are not limits" : "measuring");
+    return pbd_limits_measure(store, o->quick, talks ? print_limit : NULL, NULL);
 }
 
-/* Without a store nothing has been measured, which is no error unless that store was asked for. */
+/* Without the default store there are no limits. */
 static pbd_status look_up(const env_options *o, const pbd_machine *machine, pbd_limits *limits, FILE *tables) {
-    char *path = pbd_db_path(o->db);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_store *store = NULL;
-    pbd_status status = pbd_ok();
-    if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
-    if (status.code == PBD_OK && store) status = pbd_limits_load(store, machine->fingerprint, limits);
-    if (status.code == PBD_OK && tables) status = pbd_limits_table(store, machine, limits, tables);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    PBD_TRY(pbd_open_store_if_any(o->db, &store));
+    if (store) PBD_TRY(pbd_limits_load(store, machine->fingerprint, limits));
+    return tables ? pbd_limits_table(store, machine, limits, tables) : pbd_ok();
 }
 
-static int print_everything(const env_options *o) {
+static pbd_status print_everything(const env_options *o) {
     pbd_machine machine;
-    pbd_limits limits = {0};
-    pbd_status status = pbd_this_machine(&machine);
-    if (status.code == PBD_OK) status = look_up(o, &machine, &limits, o->markdown ? stdout : NULL);
-    if (status.code != PBD_OK) return pbd_complain(status);
+    pbd_limits limits PBD_CLEANUP(pbd_limits_free) = {0};
+    PBD_TRY(pbd_this_machine(&machine));
+    PBD_TRY(look_up(o, &machine, &limits, o->markdown ? stdout : NULL));
     const pbd_build *build = pbd_this_build();
     if (o->json) print_json(build, &machine, &limits);
     if (!o->json && !o->markdown) {
@@ -218,8 +207,7 @@ static int print_everything(const env_options *o) {
         print_libraries();
         printf("licence\n  %s\n", build->licence);
     }
-    pbd_limits_free(&limits);
-    return PBD_EXIT_OK;
+    return pbd_ok();
 }
 
 static pbd_status check_options(const env_options *o, const pbd_texts *words) {
@@ -229,20 +217,19 @@ static pbd_status check_options(const env_options *o, const pbd_texts *words) {
     return pbd_ok();
 }
 
+static pbd_status act(void *options, pbd_call *call) {
+    const env_options *o = options;
+    PBD_TRY(check_options(o, call->words));
+    if (o->measure) {
+        pbd_catch_interrupts();
+        PBD_TRY(measure(o, call->argc, call->argv));
+    }
+    return !o->measure || o->json || o->markdown ? print_everything(o) : pbd_ok();
+}
+
 static int verb_main(int argc, char **argv) {
     env_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("env", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = check_options(&o, &words);
-    pbd_texts_free(&words);
-    if (status.code == PBD_OK && help) return pbd_verb_help(&pbd_verb_env);
-    if (status.code == PBD_OK && o.measure) {
-        pbd_catch_interrupts();
-        status = measure(&o, argc, argv);
-    }
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return !o.measure || o.json || o.markdown ? print_everything(&o) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_env, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_env = {

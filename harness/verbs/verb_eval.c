@@ -1,5 +1,5 @@
-/* eval: the physics on rows of numbers from standard input. A calculator for people, and a door for checks from
- * outside: what is evaluated is what the methods run, in f64. */
+/* eval: the physics on rows of numbers from standard input, with the methods' code in f64: a calculator, and an
+ * interface for checks by other programs. */
 #include <string.h>
 
 #include "harness/verbs/cli.h"
@@ -41,8 +41,15 @@ static pbd_status refuse_foreign(const char *name, const pbd_eval_options *o) {
     return pbd_ok();
 }
 
-static pbd_status eval(const pbd_eval_options *o, const pbd_texts *words) {
+static pbd_status act(void *options, pbd_call *call) {
+    const pbd_eval_options *o = options;
+    const pbd_texts *words = call->words;
     const char *names[EVALUATIONS];
+    if (call->help) {
+        pbd_verb_help(&pbd_verb_eval);
+        pbd_eval_flow_help();
+        return pbd_ok();
+    }
     if (words->count != 1)
         return pbd_error(PBD_BAD_INPUT, "eval needs what to evaluate: pbdbench eval stress, flow or kernel");
     for (size_t i = 0; i < EVALUATIONS; i++) {
@@ -56,18 +63,7 @@ static pbd_status eval(const pbd_eval_options *o, const pbd_texts *words) {
 
 static int verb_main(int argc, char **argv) {
     pbd_eval_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("eval", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = eval(&o, &words);
-    pbd_texts_free(&words);
-    pbd_texts_free(&o.sets);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    if (help) {
-        pbd_verb_help(&pbd_verb_eval);
-        pbd_eval_flow_help();
-    }
-    return PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_eval, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_eval = {
@@ -107,5 +103,6 @@ const pbd_verb pbd_verb_eval = {
     .options = table,
     .words = PBD_WORDS_CHOICES,
     .choices = "stress|flow|kernel",
+    .prints_help = true,
     .main = verb_main,
 };

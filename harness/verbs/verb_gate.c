@@ -55,15 +55,13 @@ static pbd_status find_baseline(const gate_options *o, char **program) {
         *program = realpath(o->baseline, NULL);
         return *program ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->baseline, strerror(errno));
     }
-    pbd_revision revision = {0};
+    pbd_revision revision PBD_CLEANUP(pbd_revision_free) = {0};
     PBD_TRY(pbd_revision_find(pbd_root(), o->baseline, &revision));
     if (!revision.built && !o->quiet)
         fprintf(stderr, "pbdbench: building %.12s of %s (a minute or two)\n", revision.sha, o->baseline);
-    pbd_status status = pbd_revision_build(pbd_root(), false, &revision);
-    if (status.code == PBD_OK) *program = strdup(revision.program);
-    if (status.code == PBD_OK && !*program) status = pbd_error(PBD_FAILED, "out of memory");
-    pbd_revision_free(&revision);
-    return status;
+    PBD_TRY(pbd_revision_build(pbd_root(), false, &revision));
+    *program = strdup(revision.program);
+    return *program ? pbd_ok() : pbd_no_memory();
 }
 
 static void show(void *context, const char *what, size_t done, size_t total) {
@@ -108,70 +106,54 @@ static pbd_status print_gate(const pbd_gate *gate, const pbd_gate_request *r, co
 
 static pbd_status run_gate(const gate_options *o, pbd_gate_request *r, int *code) {
     pbd_progress progress;
-    pbd_gate gate;
+    pbd_gate gate PBD_CLEANUP(pbd_gate_free) = {0};
     pbd_progress_begin(&progress, o->quiet);
     r->observe = show;
     r->context = &progress;
-    pbd_status status = pbd_gate_run(r, &gate);
+    const pbd_status status = pbd_gate_run(r, &gate);
     pbd_progress_end(&progress);
-    if (status.code == PBD_OK) status = print_gate(&gate, r, o);
+    PBD_TRY(status);
     *code = pbd_gate_code(&gate);
-    pbd_gate_free(&gate);
-    return status;
+    return print_gate(&gate, r, o);
 }
 
-static pbd_status act(const gate_options *o, const pbd_gate_suite *suite, int argc, char **argv, int *code) {
-    char *baseline = NULL, *current = o->current ? realpath(o->current, NULL) : realpath("/proc/self/exe", NULL);
-    char *db = o->no_store ? NULL : pbd_db_path(o->db);
-    pbd_status status = current ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->current, strerror(errno));
-    if (status.code == PBD_OK) status = find_baseline(o, &baseline);
-    if (status.code == PBD_OK) {
-        pbd_gate_request request = {.suite = suite,
-                                    .baseline = baseline,
-                                    .current = current,
-                                    .baseline_name = o->baseline,
-                                    .other_program = o->current != NULL,
-                                    .db = db,
-                                    .max_regression = o->max_regression,
-                                    .seconds = o->seconds,
-                                    .most_pairs = (size_t)o->most_pairs,
-                                    .seed = (uint64_t)o->seed,
-                                    .argc = argc,
-                                    .argv = argv};
-        status = run_gate(o, &request, code);
-    }
-    free(baseline);
-    free(current);
-    free(db);
-    return status;
-}
+static void release_suite(pbd_gate_suite **suite) { pbd_gate_suite_free(*suite); }
 
-static pbd_status load_and_act(const gate_options *o, int argc, char **argv, int *code) {
-    char *path = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
-    pbd_gate_suite *suite = NULL;
-    pbd_status status = path ? pbd_gate_suite_load(path, &suite) : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK && o->dry_run)
+static pbd_status act(void *options, pbd_call *call) {
+    const gate_options *o = options;
+    char *baseline PBD_CLEANUP(pbd_free_memory) = NULL;
+    pbd_gate_suite *suite PBD_CLEANUP(release_suite) = NULL;
+    PBD_TRY(check_options(o, call->words));
+    pbd_catch_interrupts();
+    const char *path PBD_CLEANUP(pbd_free_memory) = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
+    if (!path) return pbd_no_memory();
+    PBD_TRY(pbd_gate_suite_load(path, &suite));
+    if (o->dry_run) {
         print_plan(suite, o);
-    else if (status.code == PBD_OK)
-        status = act(o, suite, argc, argv, code);
-    pbd_gate_suite_free(suite);
-    free(path);
-    return status;
+        return pbd_ok();
+    }
+    const char *current PBD_CLEANUP(pbd_free_memory) = realpath(o->current ? o->current : "/proc/self/exe", NULL);
+    if (!current) return pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->current, strerror(errno));
+    const char *db PBD_CLEANUP(pbd_free_memory) = o->no_store ? NULL : pbd_db_path(o->db);
+    PBD_TRY(find_baseline(o, &baseline));
+    pbd_gate_request request = {.suite = suite,
+                                .baseline = baseline,
+                                .current = current,
+                                .baseline_name = o->baseline,
+                                .other_program = o->current != NULL,
+                                .db = db,
+                                .max_regression = o->max_regression,
+                                .seconds = o->seconds,
+                                .most_pairs = (size_t)o->most_pairs,
+                                .seed = (uint64_t)(o->seed < 0 ? time(NULL) : o->seed),
+                                .argc = call->argc,
+                                .argv = call->argv};
+    return run_gate(o, &request, &call->exit_code);
 }
 
 static int verb_main(int argc, char **argv) {
     gate_options o = {.max_regression = 0.02, .seconds = 0.05, .most_pairs = 40, .seed = -1};
-    pbd_texts words;
-    bool help;
-    int code = PBD_EXIT_OK;
-    pbd_status status = pbd_options_parse("gate", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = check_options(&o, &words);
-    pbd_texts_free(&words);
-    if (o.seed < 0) o.seed = (long long)time(NULL);
-    pbd_catch_interrupts();
-    if (status.code == PBD_OK && !help) status = load_and_act(&o, argc, argv, &code);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_gate) : code;
+    return pbd_verb_call(&pbd_verb_gate, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_gate = {

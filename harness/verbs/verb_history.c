@@ -5,15 +5,13 @@
 #include "harness/trend/history.h"
 #include "harness/verbs/cli.h"
 
-enum { MOST_SETTINGS = 32, NEWEST_CELLS = 25 };
+enum { NEWEST_CELLS = 25 };
 
 typedef struct history_options {
     const char *db, *case_name, *method, *metric, *machine, *out;
     pbd_texts sets;
     long long seed;
     bool all, points, json;
-    pbd_setting setting[MOST_SETTINGS];
-    size_t settings;
 } history_options;
 
 static const pbd_option table[] = {
@@ -33,13 +31,10 @@ static const pbd_option table[] = {
     PBD_OPTION_JSON(history_options, "one array of histories with points and steps"),
     {0}};
 
-static pbd_status take_words(const pbd_texts *words, history_options *o) {
+static pbd_status check_words(const pbd_texts *words, const history_options *o) {
     if (words->count > 0)
         return pbd_error(PBD_BAD_INPUT, "history takes no argument, got '%.60s': --case selects a case",
                          words->item[0]);
-    if (o->sets.count > MOST_SETTINGS) return pbd_error(PBD_BAD_INPUT, "history takes at most %d -s", MOST_SETTINGS);
-    for (; o->settings < o->sets.count; o->settings++)
-        PBD_TRY(pbd_setting_parse(o->sets.item[o->settings], &o->setting[o->settings]));
     const pbd_case *c;
     const pbd_method_entry *m;
     if (o->case_name) PBD_TRY(pbd_find_case(o->case_name, &c));
@@ -54,48 +49,34 @@ static pbd_status draw(const pbd_histories *histories, const char *path) {
                      histories->count);
 }
 
-static pbd_status show(pbd_store *store, const history_options *o) {
+static pbd_status act(void *options, pbd_call *call) {
+    const history_options *o = options;
+    pbd_settings settings PBD_CLEANUP(pbd_settings_free) = {0};
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    pbd_histories histories PBD_CLEANUP(pbd_histories_free) = {0};
+    PBD_TRY(check_words(call->words, o));
+    PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &settings));
     const pbd_history_query query = {.case_name = o->case_name,
                                      .method = o->method,
                                      .metric = o->metric,
                                      .machine = o->machine,
-                                     .setting = o->setting,
-                                     .settings = o->settings,
+                                     .setting = settings.item,
+                                     .settings = settings.count,
                                      .most_cells = o->all ? 0 : NEWEST_CELLS,
                                      .seed = (uint64_t)o->seed};
-    pbd_histories histories;
+    PBD_TRY(pbd_open_store(o->db, PBD_STORE_READ, &store));
     PBD_TRY(pbd_histories_load(store, &query, &histories));
-    pbd_status status = o->out ? draw(&histories, o->out) : pbd_ok();
-    if (status.code == PBD_OK && o->json)
+    if (o->out) PBD_TRY(draw(&histories, o->out));
+    if (o->json)
         pbd_histories_json(&histories, stdout);
-    else if (status.code == PBD_OK)
+    else
         pbd_histories_print(&histories, o->points, stdout);
-    pbd_histories_free(&histories);
-    return status;
-}
-
-static pbd_status open_and_show(const history_options *o) {
-    char *path = pbd_db_path(o->db);
-    pbd_store *store = NULL;
-    pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = show(store, o);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    return pbd_ok();
 }
 
 static int verb_main(int argc, char **argv) {
     history_options o = {.seed = 1};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("history", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
-    if (status.code == PBD_OK && !help) status = open_and_show(&o);
-    for (size_t i = 0; i < o.settings; i++) pbd_setting_free(&o.setting[i]);
-    pbd_texts_free(&o.sets);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_history) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_history, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_history = {

@@ -91,30 +91,27 @@ static void list_backends(listing *l) {
 }
 
 static pbd_status list_figures(listing *l) {
-    pbd_figure_list figures = {0};
+    pbd_figure_list figures PBD_CLEANUP(pbd_figure_list_free) = {0};
     PBD_TRY(pbd_list_figures(&figures));
     heading(l, "figures");
     for (size_t i = 0; i < figures.count; i++) {
         const pbd_figure_entry *f = &figures.item[i];
         emit(l, f->id, f->shows, f->paper, f->available, f->reason, NULL);
     }
-    pbd_figure_list_free(&figures);
     return pbd_ok();
 }
 
 static pbd_status list_parts(bool json, const bool wanted[4]) {
-    listing l = {.first = true, .array = json ? json_array() : NULL};
-    pbd_status status = pbd_ok();
+    json_auto_t *array = json ? json_array() : NULL;
+    listing l = {.first = true, .array = array};
     if (wanted[0]) list_methods(&l);
     if (wanted[1]) list_cases(&l);
-    if (wanted[2]) status = list_figures(&l);
-    if (status.code == PBD_OK && wanted[3]) list_backends(&l);
-    if (l.array && status.code == PBD_OK) {
-        json_dumpf(l.array, stdout, JSON_INDENT(1));
-        putchar('\n');
-    }
-    json_decref(l.array);
-    return status;
+    if (wanted[2]) PBD_TRY(list_figures(&l));
+    if (wanted[3]) list_backends(&l);
+    if (!array) return pbd_ok();
+    json_dumpf(array, stdout, JSON_INDENT(1));
+    putchar('\n');
+    return pbd_ok();
 }
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
@@ -144,18 +141,13 @@ static const pbd_option table[] = {
     {0}};
 
 static pbd_status list_runs(const list_options *o) {
-    char *path = pbd_db_path(o->db);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_store *store = NULL;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     const pbd_run_query query = {.case_name = o->case_name,
                                  .method = o->method,
                                  .state = o->state,
                                  .last = o->last ? (size_t)o->last : DEFAULT_LAST};
-    pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
-    if (status.code == PBD_OK) status = pbd_list_runs(store, &query, o->json, stdout);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    PBD_TRY(pbd_open_store(o->db, PBD_STORE_READ, &store));
+    return pbd_list_runs(store, &query, o->json, stdout);
 }
 
 /* Which kinds were named; `runs` goes alone, since it is another kind of table. */
@@ -176,9 +168,11 @@ static pbd_status take_kinds(const pbd_texts *words, bool wanted[4], bool *runs)
     return pbd_ok();
 }
 
-static pbd_status list(const list_options *o, const pbd_texts *words) {
+static pbd_status act(void *options, pbd_call *call) {
+    const list_options *o = options;
     bool wanted[4] = {false}, runs = false;
-    PBD_TRY(take_kinds(words, wanted, &runs));
+    PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(take_kinds(call->words, wanted, &runs));
     if (runs) return list_runs(o);
     if (o->case_name || o->method || o->state || o->last || o->db)
         return pbd_error(PBD_BAD_INPUT,
@@ -188,15 +182,7 @@ static pbd_status list(const list_options *o, const pbd_texts *words) {
 
 static int verb_main(int argc, char **argv) {
     list_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("list", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = pbd_plugins_load(&o.plugins);
-    if (status.code == PBD_OK && !help) status = list(&o, &words);
-    pbd_texts_free(&o.plugins);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_list) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_list, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_list = {

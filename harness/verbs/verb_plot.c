@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "harness/figure/figure_data.h"
 #include "harness/figure/figure_draw.h"
@@ -10,16 +9,14 @@
 #include "harness/figure/figures.h"
 #include "harness/files/gnuplot.h"
 #include "harness/query/run_table.h"
+#include "harness/store/rows.h"
 #include "harness/trend/work_precision.h"
 #include "harness/verbs/cli.h"
 
-enum { MOST_FILTERS = 32 };
-
 typedef struct plot_options {
     const char *subject, *db, *out, *x, *y, *by, *method, *logs;
-    pbd_setting only[MOST_FILTERS]; /* -s: only runs with these values */
-    size_t filters;
     pbd_texts sets;
+    pbd_settings only;     /* -s: only runs with these values */
     const char *case_name; /* this and the rest: of work-precision */
     double within;
     bool memory, json;
@@ -51,9 +48,7 @@ static const pbd_option table[] = {
     {0}};
 
 static pbd_status take_words(const pbd_texts *words, plot_options *o) {
-    if (o->sets.count > MOST_FILTERS) return pbd_error(PBD_BAD_INPUT, "plot takes at most %d -s", MOST_FILTERS);
-    for (; o->filters < o->sets.count; o->filters++)
-        PBD_TRY(pbd_setting_parse(o->sets.item[o->filters], &o->only[o->filters]));
+    PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->only));
     if (words->count == 0)
         return pbd_error(PBD_BAD_INPUT, "plot needs a figure or a case: `pbdbench list figures cases` shows them");
     if (words->count > 1)
@@ -83,80 +78,66 @@ static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd
         printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs,
                file->figure);
     PBD_TRY(pbd_figure_tables(file, plan, 0, store));
-    char *folder = pbd_plots_folder(o->out, false);
-    pbd_status status =
-        folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_error(PBD_FAILED, "out of memory");
-    free(folder);
-    return status;
+    const char *folder PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(o->out, false);
+    return folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_no_memory();
 }
 
+static void release_figure(pbd_figure_file **file) { pbd_figure_file_free(*file); }
+
 static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
-    pbd_figure_file *file = NULL;
-    pbd_plan plan = {0};
-    pbd_drawing drawing = {0};
+    pbd_figure_file *file PBD_CLEANUP(release_figure) = NULL;
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    pbd_drawing drawing PBD_CLEANUP(pbd_drawing_free) = {0};
     PBD_TRY(pbd_figure_load(o->subject, &file));
-    pbd_status status = pbd_figure_plan(file, false, 0, &plan);
-    if (status.code == PBD_OK) status = pbd_plan_look_up(&plan, store);
+    PBD_TRY(pbd_figure_plan(file, false, 0, &plan));
+    PBD_TRY(pbd_plan_look_up(&plan, store));
     pbd_figure_leave_out(file, &plan, 0);
-    if (status.code == PBD_OK) status = draw_figure(o, store, file, &plan, &drawing);
+    const pbd_status status = draw_figure(o, store, file, &plan, &drawing);
     for (size_t i = 0; i < drawing.plots && status.code == PBD_OK; i++) puts(drawing.plot[i]);
-    /* `reproduce` without gnuplot has done its work; `plot` has not. */
-    if (status.code == PBD_OK && drawing.warning) status = pbd_error(PBD_NOT_SUPPORTED, "%s", drawing.warning);
-    if (status.code != PBD_OK && drawing.output && *drawing.output) fputs(drawing.output, stderr);
-    pbd_drawing_free(&drawing);
-    pbd_plan_free(&plan);
-    pbd_figure_file_free(file);
-    return status;
+    if ((status.code != PBD_OK || drawing.warning) && drawing.output && *drawing.output) fputs(drawing.output, stderr);
+    PBD_TRY(status);
+    /* without gnuplot `reproduce` succeeds, but not `plot` */
+    return drawing.warning ? pbd_error(PBD_NOT_SUPPORTED, "%s", drawing.warning) : pbd_ok();
 }
 
 /* ---- A chart ----------------------------------------------------------------------------------------------------- */
 
-/* Ids of the stored runs of a case, of this method where one is named. */
-static pbd_status find_runs(const plot_options *o, sqlite3 *sql, char (**ids)[33], size_t *count) {
-    sqlite3_stmt *statement = NULL;
-    pbd_status status = pbd_ok();
-    *ids = NULL;
-    *count = 0;
-    if (sqlite3_prepare_v2(
-            sql, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", -1,
-            &statement, NULL) != SQLITE_OK)
-        return pbd_error(PBD_BAD_INPUT, "%s", sqlite3_errmsg(sql));
-    sqlite3_bind_text(statement, 1, o->subject, -1, SQLITE_STATIC);
-    if (o->method) sqlite3_bind_text(statement, 2, o->method, -1, SQLITE_STATIC);
-    while (status.code == PBD_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        char(*grown)[33] = realloc(*ids, (*count + 1) * sizeof **ids);
-        if (!grown)
-            status = pbd_error(PBD_FAILED, "out of memory");
-        else {
-            *ids = grown;
-            snprintf(grown[(*count)++], sizeof *grown, "%s", (const char *)sqlite3_column_text(statement, 0));
-        }
+/* The table of the stored runs of a case, of this method where one is named. */
+static pbd_status make_table(const plot_options *o, pbd_store *store) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    pbd_arena a PBD_ARENA;
+    pbd_texts ids PBD_CLEANUP(pbd_texts_free) = {0};
+    const char *const text[] = {o->subject, o->method};
+    bool row;
+    PBD_TRY(pbd_store_row(
+        store, "SELECT run_id FROM run_view WHERE case_name = ?1 AND (?2 IS NULL OR method = ?2) ORDER BY run_id", text,
+        2, "looking for runs", &row, &stmt));
+    if (!row)
+        return pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one",
+                         o->subject, o->method ? " with " : "", o->method ? o->method : "", o->subject);
+    while (row) {
+        const char *id = pbd_new_text(&a, pbd_column_text(stmt, 0));
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(pbd_texts_add(&ids, id));
+        PBD_TRY(pbd_store_step(store, stmt, &row, "looking for runs"));
     }
-    sqlite3_finalize(statement);
-    if (status.code == PBD_OK && *count == 0)
-        status = pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s: `pbdbench run %s -m METHOD` makes one",
-                           o->subject, o->method ? " with " : "", o->method ? o->method : "", o->subject);
-    return status;
+    return pbd_run_table(store, "chart", ids.item, ids.count, false);
 }
 
 /* A name on the command line must be a column of the table; otherwise the nearest one is suggested. */
 static pbd_status check_column(sqlite3 *sql, const char *name) {
-    sqlite3_stmt *all = NULL;
+    sqlite3_stmt *all PBD_CLEANUP(pbd_statement_release) = NULL;
+    pbd_arena a PBD_ARENA;
     if (sqlite3_prepare_v2(sql, "SELECT * FROM chart", -1, &all, NULL) != SQLITE_OK)
         return pbd_error(PBD_FAILED, "%s", sqlite3_errmsg(sql));
-    int count = sqlite3_column_count(all);
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    bool found = false;
-    for (int i = 0; i < count && names; i++) {
+    const int count = sqlite3_column_count(all);
+    const char **names = pbd_new(&a, const char *, (size_t)count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (int i = 0; i < count; i++) {
         names[i] = sqlite3_column_name(all, i);
-        found = found || strcmp(names[i], name) == 0;
+        if (strcmp(names[i], name) == 0) return pbd_ok();
     }
-    pbd_status status = !names  ? pbd_error(PBD_FAILED, "out of memory")
-                        : found ? pbd_ok()
-                                : pbd_unknown("parameter or metric", name, names, (size_t)count, "pbdbench show RUN");
-    free(names);
-    sqlite3_finalize(all);
-    return status;
+    return pbd_unknown("parameter or metric", name, names, (size_t)count, "pbdbench show RUN");
 }
 
 /* The parameter of that name of the case or of any method; NULL when there is none. */
@@ -197,8 +178,9 @@ static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char
 /* « WHERE "nu" = '0.3' AND ...», or "". Freed with sqlite3_free. */
 static char *filter_text(const plot_options *o) {
     char *text = sqlite3_mprintf("");
-    for (size_t i = 0; i < o->filters; i++)
-        text = sqlite3_mprintf("%z %s \"%w\" = %Q", text, i ? "AND" : "WHERE", o->only[i].key, o->only[i].value);
+    for (size_t i = 0; i < o->only.count; i++)
+        text =
+            sqlite3_mprintf("%z %s \"%w\" = %Q", text, i ? "AND" : "WHERE", o->only.item[i].key, o->only.item[i].value);
     return text;
 }
 
@@ -247,18 +229,20 @@ static bool is_chosen(const plot_options *o, sqlite3_stmt *all, const char *name
     return declared(o, name) && !has_column(all, "param_", name); /* else it is the metric of that name */
 }
 
-static int distinct_values(sqlite3 *sql, const char *name, const char *where) {
-    char *query = sqlite3_mprintf("SELECT count(DISTINCT \"%w\") FROM chart%s", name, where);
-    sqlite3_stmt *count = NULL;
-    int values = 0;
-    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
-        values = sqlite3_column_int(count, 0);
-    sqlite3_finalize(count);
+/* The number that a query gives, 0 after a failure. The query is freed. */
+static int count_of(sqlite3 *sql, char *query) {
+    sqlite3_stmt *count PBD_CLEANUP(pbd_statement_release) = NULL;
+    const bool found =
+        query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW;
     sqlite3_free(query);
-    return values;
+    return found ? sqlite3_column_int(count, 0) : 0;
 }
 
-/* A line through runs that also differ in something else jumps about: names what. Only a note, so errors are let go. */
+static int distinct_values(sqlite3 *sql, const char *name, const char *where) {
+    return count_of(sql, sqlite3_mprintf("SELECT count(DISTINCT \"%w\") FROM chart%s", name, where));
+}
+
+/* Names what else the runs of one line differ in. Only a note, so errors are ignored. */
 static void note_other_differences(const plot_options *o, sqlite3 *sql) {
     sqlite3_stmt *all = NULL;
     char *where = filter_text(o), names[300] = "";
@@ -283,28 +267,21 @@ static const char *terminal_of(const char *path) {
 
 /* A chart needs one run at least with a number for both; choices and runs that lack a metric draw nothing. */
 static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
-    char *where = filter_text(o), *query = NULL;
-    if (where)
-        query = sqlite3_mprintf(
-            "SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y FROM chart%s) "
-            "WHERE typeof(x) IN ('real', 'integer') AND typeof(y) IN ('real', 'integer')",
-            o->x, o->y, where);
-    sqlite3_stmt *count = NULL;
-    int points = 0;
-    if (query && sqlite3_prepare_v2(sql, query, -1, &count, NULL) == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
-        points = sqlite3_column_int(count, 0);
-    sqlite3_finalize(count);
-    sqlite3_free(query);
-    sqlite3_free(where);
+    char *where = filter_text(o);
+    const int points = where ? count_of(sql, sqlite3_mprintf("SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y"
+                                                             " FROM chart%z) WHERE typeof(x) IN ('real', 'integer')"
+                                                             " AND typeof(y) IN ('real', 'integer')",
+                                                             o->x, o->y, where))
+                             : 0;
     if (points > 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "no stored run of %s%s has a number for both %s and %s: nothing to draw",
-                     o->subject, o->filters ? " with these -s" : "", o->x, o->y);
+                     o->subject, o->only.count ? " with these -s" : "", o->x, o->y);
 }
 
 static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
     int columns;
     char *query = chart_query(o, sql, &columns), xname[200], yname[200], count[16], heading[300];
-    if (!query) return pbd_error(PBD_FAILED, "out of memory");
+    if (!query) return pbd_no_memory();
     pbd_status status = pbd_write_tsv(sql, query, "plot", data);
     sqlite3_free(query);
     PBD_TRY(status);
@@ -312,137 +289,108 @@ static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *ta
     label_of(sql, o, o->y, yname, sizeof yname);
     snprintf(count, sizeof count, "%d", columns);
     snprintf(heading, sizeof heading, "%s%s%s", o->subject, o->method ? ", " : "", o->method ? o->method : "");
-    char *script = pbd_root_path("plots/chart.gp"), *style = pbd_root_path("plots/style.gp"), *output = NULL;
+    const char *script PBD_CLEANUP(pbd_free_memory) = pbd_root_path("plots/chart.gp");
+    const char *style PBD_CLEANUP(pbd_free_memory) = pbd_root_path("plots/style.gp");
+    char *output PBD_CLEANUP(pbd_free_memory) = NULL;
+    if (!script || !style) return pbd_no_memory();
     const pbd_gnuplot_variable variables[] = {
         {"file", data},    {"columns", count},   {"xname", xname},
         {"yname", yname},  {"heading", heading}, {"terminal", terminal_of(target)},
         {"logs", o->logs}, {"target", target},   {"style", style}};
-    status = script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output)
-                             : pbd_error(PBD_FAILED, "out of memory");
+    status = pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output);
     if (status.code != PBD_OK && output && *output) fputs(output, stderr);
-    free(output);
-    free(script);
-    free(style);
     return status;
 }
 
-/* Where the picture goes, and its data beside it. */
-static pbd_status chart_paths(const plot_options *o, char **target, char **data) {
-    char *folder = pbd_plots_folder(NULL, false);
-    *data = NULL;
-    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
-    int made =
-        o->out ? asprintf(target, "%s", o->out) : asprintf(target, "%s/%s-%s-%s.png", folder, o->subject, o->y, o->x);
-    pbd_status status = made < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
-    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
-    free(folder);
-    if (status.code != PBD_OK) return status;
-    if (!terminal_of(*target)) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", *target);
-    return asprintf(data, "%s.tsv", *target) < 0 ? pbd_error(PBD_FAILED, "out of memory") : pbd_ok();
+/* The file that -o names, or `name` in the folder of plots, which is made. */
+static pbd_status target_path(const plot_options *o, const char *name, pbd_arena *a, const char **target) {
+    const char *folder PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(NULL, false);
+    if (!folder) return pbd_no_memory();
+    if (!o->out) PBD_TRY(pbd_make_folders(folder));
+    *target = o->out ? o->out : pbd_new_format(a, "%s/%s", folder, name);
+    return pbd_arena_check(a);
 }
 
 static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     if (!o->x || !o->y) return pbd_error(PBD_BAD_INPUT, "plot %s needs -x NAME and -y NAME", o->subject);
     sqlite3 *sql = pbd_store_sql(store);
-    char(*ids)[33] = NULL, *target = NULL, *data = NULL;
-    size_t count = 0;
-    pbd_status status = find_runs(o, sql, &ids, &count);
-    const char **names = calloc(count + 1, sizeof *names);
-    for (size_t i = 0; i < count && names; i++) names[i] = ids[i];
-    if (status.code == PBD_OK)
-        status = names ? pbd_run_table(store, "chart", names, count, false) : pbd_error(PBD_FAILED, "out of memory");
-    const char *const columns[] = {o->x, o->y, o->by};
-    for (int i = 0; i < 3 && status.code == PBD_OK; i++)
-        if (columns[i]) status = check_column(sql, columns[i]);
-    for (size_t i = 0; i < o->filters && status.code == PBD_OK; i++) status = check_column(sql, o->only[i].key);
-    if (status.code == PBD_OK) status = check_points(o, sql);
-    if (status.code == PBD_OK) status = chart_paths(o, &target, &data);
-    if (status.code == PBD_OK) status = draw_chart(o, sql, target, data);
-    if (status.code == PBD_OK) {
-        puts(target);
-        note_other_differences(o, sql);
-    }
-    free(names);
-    free(ids);
-    free(target);
-    free(data);
-    return status;
+    pbd_arena a PBD_ARENA;
+    const char *const columns[] = {o->x, o->y, o->by}, *target;
+    PBD_TRY(make_table(o, store));
+    for (int i = 0; i < 3; i++)
+        if (columns[i]) PBD_TRY(check_column(sql, columns[i]));
+    for (size_t i = 0; i < o->only.count; i++) PBD_TRY(check_column(sql, o->only.item[i].key));
+    PBD_TRY(check_points(o, sql));
+    const char *name = pbd_new_format(&a, "%s-%s-%s.png", o->subject, o->y, o->x);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(target_path(o, name, &a, &target));
+    if (!terminal_of(target)) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", target);
+    const char *data = pbd_new_format(&a, "%s.tsv", target);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(draw_chart(o, sql, target, data));
+    puts(target);
+    note_other_differences(o, sql);
+    return pbd_ok();
 }
 
 /* ---- Work-precision ---------------------------------------------------------------------------------------------- */
 
-static pbd_status draw_work(const plot_options *o, const pbd_work *work, char **target) {
-    char *folder = pbd_plots_folder(NULL, false);
-    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
-    const int made =
-        o->out ? asprintf(target, "%s", o->out)
-               : asprintf(target, "%s/%s-work-precision%s.png", folder, o->case_name, o->memory ? "-memory" : "");
-    if (made < 0) *target = NULL;
-    pbd_status status = *target ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK && !o->out) status = pbd_make_folders(folder);
-    if (status.code == PBD_OK) status = pbd_work_draw(work, *target);
-    free(folder);
-    return status;
-}
-
-/* A question is answered in words; a picture comes with it where one was asked for. */
+/* With --within or --json a picture is drawn only with -o. */
 static pbd_status tell_work(const plot_options *o, pbd_store *store, const pbd_work *work) {
-    char *target = NULL;
-    pbd_status status = o->out || !(o->json || o->within > 0) ? draw_work(o, work, &target) : pbd_ok();
-    if (status.code == PBD_OK && o->json)
-        status = pbd_work_json(store, work, o->within, target, stdout);
-    else if (status.code == PBD_OK && o->within > 0)
-        status = pbd_work_answer(store, work, o->within, stdout);
-    else if (status.code == PBD_OK)
+    pbd_arena a PBD_ARENA;
+    const char *target = NULL;
+    if (o->out || !(o->json || o->within > 0)) {
+        const char *name = pbd_new_format(&a, "%s-work-precision%s.png", o->case_name, o->memory ? "-memory" : "");
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(target_path(o, name, &a, &target));
+        PBD_TRY(pbd_work_draw(work, target));
+    }
+    if (o->json) return pbd_work_json(store, work, o->within, target, stdout);
+    if (o->within > 0)
+        PBD_TRY(pbd_work_answer(store, work, o->within, stdout));
+    else
         pbd_work_print(work, stdout);
-    if (status.code == PBD_OK && target && !o->json) puts(target);
-    free(target);
-    return status;
+    if (target) puts(target);
+    return pbd_ok();
 }
 
 static pbd_status plot_work(const plot_options *o, pbd_store *store) {
     const pbd_work_query query = {.case_name = o->case_name,
                                   .method = o->method,
-                                  .setting = o->only,
-                                  .settings = o->filters,
+                                  .setting = o->only.item,
+                                  .settings = o->only.count,
                                   .error = o->y,
                                   .memory = o->memory};
-    pbd_work work;
-    pbd_status status = pbd_work_load(store, &query, &work);
-    if (status.code == PBD_OK) status = tell_work(o, store, &work);
-    pbd_work_free(&work);
-    return status;
+    pbd_work work PBD_CLEANUP(pbd_work_free) = {0};
+    PBD_TRY(pbd_work_load(store, &query, &work));
+    return tell_work(o, store, &work);
 }
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
 /* A word is a figure, a case, or a slip of either. */
 static pbd_status unknown_subject(const pbd_figure_list *list, const char *word) {
-    const char **names = calloc(list->count + pbd_case_count() + 1, sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_arena a PBD_ARENA;
+    const char **names = pbd_new(&a, const char *, list->count + pbd_case_count());
+    PBD_TRY(pbd_arena_check(&a));
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
     for (size_t i = 0; i < pbd_case_count(); i++) names[count++] = pbd_case_at(i)->name;
-    pbd_status status = pbd_unknown("figure or case", word, names, count, "pbdbench list figures cases");
-    free(names);
-    return status;
+    return pbd_unknown("figure or case", word, names, count, "pbdbench list figures cases");
 }
 
 static pbd_status is_figure(const char *word, bool *figure) {
-    pbd_figure_list list;
+    pbd_figure_list list PBD_CLEANUP(pbd_figure_list_free) = {0};
     const pbd_case *c;
     *figure = false;
     PBD_TRY(pbd_list_figures(&list));
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < list.count; i++)
-        if (strcmp(list.item[i].id, word) == 0) {
-            *figure = true;
-            if (!list.item[i].available)
-                status = pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
-        }
-    if (!*figure && pbd_find_case(word, &c).code != PBD_OK) status = unknown_subject(&list, word);
-    pbd_figure_list_free(&list);
-    return status;
+    for (size_t i = 0; i < list.count; i++) {
+        if (strcmp(list.item[i].id, word) != 0) continue;
+        *figure = true;
+        if (list.item[i].available) return pbd_ok();
+        return pbd_error(PBD_BAD_INPUT, "%s cannot be drawn yet: %s", word, list.item[i].reason);
+    }
+    return pbd_find_case(word, &c).code == PBD_OK ? pbd_ok() : unknown_subject(&list, word);
 }
 
 /* Names are checked here, where the store is not needed. */
@@ -453,32 +401,22 @@ static pbd_status check_work(const plot_options *o) {
     return o->method ? pbd_find_method(o->method, &m) : pbd_ok();
 }
 
-static pbd_status act(const plot_options *o) {
-    const bool work = strcmp(o->subject, work_precision) == 0;
+static pbd_status act(void *options, pbd_call *call) {
+    plot_options *o = options;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     bool figure = false;
+    PBD_TRY(take_words(call->words, o));
+    const bool work = strcmp(o->subject, work_precision) == 0;
     PBD_TRY(work ? check_work(o) : is_figure(o->subject, &figure));
-    char *path = pbd_db_path(o->db);
-    pbd_store *store = NULL;
-    pbd_status status = path ? pbd_store_open(path, PBD_STORE_READ, &store) : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK)
-        status = work ? plot_work(o, store) : figure ? plot_figure(o, store) : plot_case(o, store);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    PBD_TRY(pbd_open_store(o->db, PBD_STORE_READ, &store));
+    return work ? plot_work(o, store) : figure ? plot_figure(o, store) : plot_case(o, store);
 }
 
 static int verb_main(int argc, char **argv) {
     plot_options o = {.logs = ""};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("plot", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
-    if (status.code == PBD_OK && !help) status = act(&o);
-    for (size_t i = 0; i < o.filters; i++) pbd_setting_free(&o.only[i]);
-    pbd_texts_free(&o.sets);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_plot) : PBD_EXIT_OK;
+    const int code = pbd_verb_call(&pbd_verb_plot, argc, argv, &o, act);
+    pbd_settings_free(&o.only);
+    return code;
 }
 
 const pbd_verb pbd_verb_plot = {

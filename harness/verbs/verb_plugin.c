@@ -1,4 +1,4 @@
-/* plugin: what a shared library with methods must do, tried on it. */
+/* plugin: tests a shared library with methods. */
 #include <jansson.h>
 #include <string.h>
 
@@ -47,12 +47,11 @@ static pbd_status check(const char *path, report *r, size_t *failed) {
                r->count[PBD_CHECK_SKIPPED]);
         return pbd_ok();
     }
-    json_t *all = json_pack("{s:s, s:s, s:I, s:O}", "file", pbd_plugin_path(plugin), "name", pbd_plugin_label(plugin),
-                            "failed", (json_int_t)*failed, "checks", r->checks);
-    if (!all) return pbd_error(PBD_FAILED, "out of memory for what was found");
+    json_auto_t *all = json_pack("{s:s, s:s, s:I, s:O}", "file", pbd_plugin_path(plugin), "name",
+                                 pbd_plugin_label(plugin), "failed", (json_int_t)*failed, "checks", r->checks);
+    if (!all) return pbd_no_memory();
     json_dumpf(all, stdout, JSON_INDENT(1));
     putchar('\n');
-    json_decref(all);
     return pbd_ok();
 }
 
@@ -67,22 +66,21 @@ static pbd_status take_words(const pbd_texts *words) {
     return pbd_ok();
 }
 
+static pbd_status act(void *options, pbd_call *call) {
+    const plugin_options *o = options;
+    json_auto_t *checks = o->json ? json_array() : NULL;
+    report r = {.options = o, .checks = checks};
+    size_t failed = 0;
+    PBD_TRY(take_words(call->words));
+    pbd_catch_interrupts();
+    PBD_TRY(check(call->words->item[1], &r, &failed));
+    if (failed) call->exit_code = PBD_EXIT_VALIDATION;
+    return pbd_ok();
+}
+
 static int verb_main(int argc, char **argv) {
     plugin_options o = {0};
-    report r = {.options = &o};
-    pbd_texts words;
-    bool help;
-    size_t failed = 0;
-    pbd_status status = pbd_options_parse("plugin", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words);
-    pbd_catch_interrupts();
-    r.checks = o.json ? json_array() : NULL;
-    if (status.code == PBD_OK && !help) status = check(words.item[1], &r, &failed);
-    json_decref(r.checks);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    if (help) return pbd_verb_help(&pbd_verb_plugin);
-    return failed ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_plugin, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_plugin = {

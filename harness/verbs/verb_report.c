@@ -30,7 +30,8 @@ static const pbd_option table[] = {PBD_OPT_TEXT(report_options, out, "out", 'o',
  * is no plain file (standard output, a device) is written to directly. */
 typedef struct target {
     FILE *file;
-    char *path, *fresh; /* fresh NULL: no moving */
+    const char *path, *fresh; /* fresh NULL: no moving */
+    pbd_arena memory;
 } target;
 
 static pbd_status cannot_write(const char *path, const char *why) {
@@ -46,25 +47,22 @@ static bool is_plain(const char *path) {
 static pbd_status open_fresh(target *t) {
     struct stat about;
     if (stat(t->path, &about) == 0 && access(t->path, W_OK) != 0) return cannot_write(t->path, strerror(errno));
-    if (asprintf(&t->fresh, "%s.new", t->path) < 0) {
-        t->fresh = NULL;
-        return pbd_error(PBD_FAILED, "out of memory");
-    }
+    t->fresh = pbd_new_format(&t->memory, "%s.new", t->path);
+    PBD_TRY(pbd_arena_check(&t->memory));
     t->file = fopen(t->fresh, "w");
     return t->file ? pbd_ok() : cannot_write(t->path, strerror(errno));
 }
 
 static pbd_status open_target(const report_options *o, target *t) {
-    t->path = o->out ? strdup(o->out) : pbd_root_path("results/report.html");
-    if (!t->path) return pbd_error(PBD_FAILED, "out of memory");
+    t->path = o->out ? o->out : pbd_new_format(&t->memory, "%s/results/report.html", pbd_root());
+    PBD_TRY(pbd_arena_check(&t->memory));
     if (strcmp(t->path, "-") == 0) {
         t->file = stdout;
         return pbd_ok();
     }
-    if (!o->out) { /* results/ may not be there yet */
-        char *folder = pbd_root_path("results");
+    if (!o->out) { /* results/ may be missing */
+        const char *folder = pbd_new_format(&t->memory, "%s/results", pbd_root());
         if (folder) mkdir(folder, 0777);
-        free(folder);
     }
     if (is_plain(t->path)) return open_fresh(t);
     t->file = fopen(t->path, "w");
@@ -77,8 +75,7 @@ static pbd_status close_target(target *t, pbd_status status) {
     if (t->fresh && status.code == PBD_OK && rename(t->fresh, t->path) != 0)
         status = cannot_write(t->path, strerror(errno));
     if (t->fresh && status.code != PBD_OK && t->file) unlink(t->fresh);
-    free(t->fresh);
-    free(t->path);
+    pbd_arena_free(&t->memory);
     return status;
 }
 
@@ -97,43 +94,31 @@ static void print_outcome(const report *r, const target *t) {
 }
 
 static pbd_status write_page(const report_options *o, pbd_store *store, target *t) {
-    report r;
-    pbd_status status = report_load(&r, store, pictures_of(o->figures));
-    if (status.code == PBD_OK) status = open_target(o, t);
-    if (status.code == PBD_OK) {
-        status = report_write(&r, t->file);
-        if (status.code == PBD_BAD_INPUT && ferror(t->file)) status = cannot_write(t->path, status.text);
-    }
-    if (status.code == PBD_OK && !o->quiet && t->file != stdout) print_outcome(&r, t);
-    report_free(&r);
-    return status;
+    report r PBD_CLEANUP(report_free) = {0};
+    PBD_TRY(report_load(&r, store, pictures_of(o->figures)));
+    PBD_TRY(open_target(o, t));
+    const pbd_status status = report_write(&r, t->file);
+    if (status.code == PBD_BAD_INPUT && ferror(t->file)) return cannot_write(t->path, status.text);
+    PBD_TRY(status);
+    if (!o->quiet && t->file != stdout) print_outcome(&r, t);
+    return pbd_ok();
 }
 
-/* Without a store the page says what is not run yet, which is no error unless that store was asked for. */
-static pbd_status open_and_write(const report_options *o) {
-    char *path = pbd_db_path(o->db);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_store *store = NULL;
+/* Without the default store the page lists what is not run yet. */
+static pbd_status act(void *options, pbd_call *call) {
+    const report_options *o = options;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     target t = {0};
-    pbd_status status = pbd_ok();
-    if (o->db || access(path, F_OK) == 0) status = pbd_store_open(path, PBD_STORE_READ, &store);
-    if (status.code == PBD_OK) status = close_target(&t, write_page(o, store, &t));
-    pbd_store_close(store);
-    free(path);
-    return status;
+    if (call->words->count > 0)
+        return pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o sets the file",
+                         call->words->item[0]);
+    PBD_TRY(pbd_open_store_if_any(o->db, &store));
+    return close_target(&t, write_page(o, store, &t));
 }
 
 static int verb_main(int argc, char **argv) {
     report_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("report", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help && words.count > 0)
-        status = pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o sets the file", words.item[0]);
-    pbd_texts_free(&words);
-    if (status.code == PBD_OK && !help) status = open_and_write(&o);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_report) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_report, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_report = {

@@ -70,7 +70,7 @@ static pbd_status add_job(session *s, const char *id) {
     for (size_t i = 0; i < s->jobs; i++)
         if (strcmp(s->job[i].file->figure, id) == 0) return pbd_ok(); /* named twice */
     job *grown = realloc(s->job, (s->jobs + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
+    if (!grown) return pbd_no_memory();
     s->job = grown;
     size_t first = s->jobs ? grown[s->jobs - 1].first_group + grown[s->jobs - 1].file->runs_count : 0;
     grown[s->jobs] = (job){.first_group = first};
@@ -98,15 +98,14 @@ static pbd_status add_many(session *s, const pbd_figure_list *list, const char *
 }
 
 static pbd_status unknown_figure(const pbd_figure_list *list, const char *word) {
-    const char **names = calloc(2 * list->count + 1, sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_arena a PBD_ARENA;
+    const char **names = pbd_new(&a, const char *, 2 * list->count + 1);
+    PBD_TRY(pbd_arena_check(&a));
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].id;
     for (size_t i = 0; i < list->count; i++) names[count++] = list->item[i].paper;
     names[count++] = "all";
-    pbd_status status = pbd_unknown("figure", word, names, count, "pbdbench list figures");
-    free(names);
-    return status;
+    return pbd_unknown("figure", word, names, count, "pbdbench list figures");
 }
 
 static pbd_status add_word(session *s, const pbd_figure_list *list, const char *word) {
@@ -123,14 +122,12 @@ static pbd_status add_word(session *s, const pbd_figure_list *list, const char *
 }
 
 static pbd_status choose(session *s, const pbd_texts *words) {
-    pbd_figure_list list;
+    pbd_figure_list list PBD_CLEANUP(pbd_figure_list_free) = {0};
     PBD_TRY(pbd_list_figures(&list));
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < words->count && status.code == PBD_OK; i++) status = add_word(s, &list, words->item[i]);
-    pbd_figure_list_free(&list);
-    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
-        status = pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan);
-    return status;
+    for (size_t i = 0; i < words->count; i++) PBD_TRY(add_word(s, &list, words->item[i]));
+    for (size_t i = 0; i < s->jobs; i++)
+        PBD_TRY(pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan));
+    return pbd_ok();
 }
 
 /* ---- Dry run ----------------------------------------------------------------------------------------------------- */
@@ -214,24 +211,13 @@ static pbd_status reproduce_all(session *s, const char *db, int argc, char **arg
     PBD_TRY(pbd_store_open(db, PBD_STORE_WRITE, &s->store));
     PBD_TRY(pbd_store_begin(s->store, argc, argv));
     pbd_progress_begin(&s->progress, s->options.style.quiet);
-    pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
+    const pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
     pbd_progress_end(&s->progress);
     PBD_TRY(status);
-    char *out = pbd_plots_folder(s->options.out, s->options.style.quick);
-    if (!out) return pbd_error(PBD_FAILED, "out of memory");
-    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
-        status = pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out);
-    free(out);
-    return status;
-}
-
-static pbd_status act(session *s, const pbd_texts *words, int argc, char **argv) {
-    char *db = pbd_db_path(s->options.db);
-    if (!db) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_status status = choose(s, words);
-    if (status.code == PBD_OK) status = s->options.dry_run ? forecast_all(s, db) : reproduce_all(s, db, argc, argv);
-    free(db);
-    return status;
+    const char *out PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(s->options.out, s->options.style.quick);
+    if (!out) return pbd_no_memory();
+    for (size_t i = 0; i < s->jobs; i++) PBD_TRY(pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out));
+    return pbd_ok();
 }
 
 static void end_session(session *s) {
@@ -241,21 +227,27 @@ static void end_session(session *s) {
     free(s->job);
 }
 
-static int verb_main(int argc, char **argv) {
-    session s = {.jobs = 0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("reproduce", table, argc, argv, &s.options, &words, &help);
-    if (status.code == PBD_OK && !help) status = check_options(&words, &s.options);
+static int session_exit(const session *s) {
+    if (s->trouble) return s->trouble;
+    if (s->failed) return PBD_EXIT_RUN_FAILED;
+    return s->differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+}
+
+static pbd_status act(void *options, pbd_call *call) {
+    PBD_TRY(check_options(call->words, options));
+    session s PBD_CLEANUP(end_session) = {.options = *(const reproduce_options *)options};
     pbd_catch_interrupts();
-    if (status.code == PBD_OK && !help) status = act(&s, &words, argc, argv);
-    end_session(&s);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    if (help) return pbd_verb_help(&pbd_verb_reproduce);
-    if (s.trouble) return s.trouble;
-    if (s.failed) return PBD_EXIT_RUN_FAILED;
-    return s.differing ? PBD_EXIT_VALIDATION : PBD_EXIT_OK;
+    const char *db PBD_CLEANUP(pbd_free_memory) = pbd_db_path(s.options.db);
+    if (!db) return pbd_no_memory();
+    PBD_TRY(choose(&s, call->words));
+    PBD_TRY(s.options.dry_run ? forecast_all(&s, db) : reproduce_all(&s, db, call->argc, call->argv));
+    call->exit_code = session_exit(&s);
+    return pbd_ok();
+}
+
+static int verb_main(int argc, char **argv) {
+    reproduce_options o = {0};
+    return pbd_verb_call(&pbd_verb_reproduce, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_reproduce = {

@@ -19,30 +19,25 @@ typedef struct run_options {
     bool json, quiet, again, no_store;
     char *folder; /* of snapshots */
     pbd_request request;
-    pbd_setting *setting;
+    pbd_settings settings;
     pbd_axis *axis;
 } run_options;
 
 static void free_options(run_options *o) {
     for (size_t i = 0; i < o->request.axes; i++) pbd_axis_free(&o->axis[i]);
-    for (size_t i = 0; i < o->request.settings; i++) pbd_setting_free(&o->setting[i]);
     free(o->axis);
     free(o->folder);
-    free(o->setting);
-    pbd_texts_free(&o->sets);
-    pbd_texts_free(&o->axes);
-    pbd_texts_free(&o->plugins);
+    pbd_settings_free(&o->settings);
 }
 
-static int print_help(const run_options *o) {
+static void print_help(const run_options *o, const pbd_texts *words) {
     pbd_verb_help(&pbd_verb_run);
     const pbd_case *c;
     const pbd_method_entry *m;
-    if (o->request.case_name && pbd_find_case(o->request.case_name, &c).code == PBD_OK)
+    if (words->count > 0 && pbd_find_case(words->item[0], &c).code == PBD_OK)
         pbd_print_params("Parameters of the case", c->params);
     if (o->method && pbd_find_method(o->method, &m).code == PBD_OK)
         pbd_print_params("Parameters of the method", m->by_precision[PBD_PRECISION_F64]->params);
-    return PBD_EXIT_OK;
 }
 
 static const pbd_option table[] = {
@@ -82,29 +77,16 @@ static const pbd_option table[] = {
     PBD_OPTION_QUIET(run_options, "no progress"),
     {0}};
 
-static pbd_status add_setting(run_options *o, const char *word) {
-    pbd_setting *grown = realloc(o->setting, (o->request.settings + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
-    o->setting = grown;
-    o->request.setting = grown;
-    PBD_TRY(pbd_setting_parse(word, &grown[o->request.settings]));
-    o->request.settings++;
-    return pbd_ok();
-}
-
-static pbd_status add_axis(run_options *o, const char *text) {
-    pbd_axis *grown = realloc(o->axis, (o->request.axes + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
-    o->axis = grown;
-    o->request.axis = grown;
-    PBD_TRY(pbd_axis_parse(text, &grown[o->request.axes]));
-    for (size_t i = 0; i < o->request.axes; i++)
-        if (strcmp(o->axis[i].key, grown[o->request.axes].key) == 0) {
-            pbd_status status = pbd_error(PBD_BAD_INPUT, "axis '%.60s' is given twice", text);
-            pbd_axis_free(&grown[o->request.axes]);
-            return status;
-        }
-    o->request.axes++;
+static pbd_status take_axes(run_options *o) {
+    o->request.axis = o->axis = calloc(o->axes.count + 1, sizeof *o->axis);
+    if (!o->axis) return pbd_no_memory();
+    for (size_t n = 0; n < o->axes.count; n++) {
+        PBD_TRY(pbd_axis_parse(o->axes.item[n], &o->axis[n]));
+        o->request.axes++;
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(o->axis[i].key, o->axis[n].key) == 0)
+                return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is given twice", o->axes.item[n]);
+    }
     return pbd_ok();
 }
 
@@ -121,8 +103,11 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->seed = (uint64_t)o->seed;
     r->snapshots =
         (pbd_snapshot_plan){(int)o->snapshots, o->folder, o->colour ? o->colour : "strain", o->strain_scale, 0};
-    for (size_t i = 0; i < o->sets.count; i++) PBD_TRY(add_setting(o, o->sets.item[i]));
-    for (size_t i = 0; i < o->axes.count; i++) PBD_TRY(add_axis(o, o->axes.item[i]));
+    PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->settings));
+    r->setting = o->settings.item;
+    r->settings = o->settings.count;
+    PBD_TRY(take_axes(o));
+    if (words->count > 0) r->case_name = words->item[0];
     if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "run needs a case: `pbdbench list cases` lists them");
     if (words->count > 1)
         return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is an extra argument", words->item[1]);
@@ -207,52 +192,40 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
 }
 
 static pbd_status execute(const run_options *o, int argc, char **argv, run_context *context) {
-    pbd_plan plan = {0};
-    pbd_status planned = pbd_plan_add(&plan, &o->request, 0);
-    if (planned.code != PBD_OK) {
-        pbd_plan_free(&plan);
-        return planned;
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    PBD_TRY(pbd_plan_add(&plan, &o->request, 0));
+    if (!o->no_store) {
+        PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &store));
+        PBD_TRY(pbd_store_begin(store, argc, argv));
     }
-    char *path = pbd_db_path(o->db);
-    pbd_status status = path ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK && !o->no_store) {
-        status = pbd_store_open(path, PBD_STORE_WRITE, &context->store);
-        if (status.code == PBD_OK) status = pbd_store_begin(context->store, argc, argv);
+    context->store = store;
+    pbd_progress_begin(&context->progress, o->quiet || plan.count == 1);
+    const pbd_status status = pbd_plan_execute(&plan, store, o->again, observe, context);
+    pbd_progress_end(&context->progress);
+    return status.code == PBD_OK ? context->trouble : status;
+}
+
+static pbd_status act(void *options, pbd_call *call) {
+    run_options *o = options;
+    run_context context = {.options = o, .trouble = {.code = PBD_OK}};
+    PBD_TRY(pbd_plugins_load(&o->plugins));
+    if (call->help) {
+        print_help(o, call->words);
+        return pbd_ok();
     }
-    if (status.code == PBD_OK) {
-        pbd_progress_begin(&context->progress, o->quiet || plan.count == 1);
-        status = pbd_plan_execute(&plan, context->store, o->again, observe, context);
-        pbd_progress_end(&context->progress);
-    }
-    if (status.code == PBD_OK) status = context->trouble;
-    pbd_store_close(context->store);
-    pbd_plan_free(&plan);
-    free(path);
-    return status;
+    o->folder = o->out ? strdup(o->out) : pbd_root_path("results/snapshots");
+    if (!o->folder) return pbd_no_memory();
+    PBD_TRY(take_words(call->words, o));
+    pbd_catch_interrupts();
+    PBD_TRY(execute(o, call->argc, call->argv, &context));
+    call->exit_code = context.refused ? PBD_EXIT_USAGE : context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
+    return pbd_ok();
 }
 
 static int verb_main(int argc, char **argv) {
     run_options o = {.seed = 1};
-    run_context context = {.options = &o, .trouble = {.code = PBD_OK}};
-    pbd_texts words;
-    bool help;
-    int code;
-    pbd_status status = pbd_options_parse("run", table, argc, argv, &o, &words, &help);
-    if (words.count > 0) o.request.case_name = words.item[0];
-    if (status.code == PBD_OK) status = pbd_plugins_load(&o.plugins);
-    if (status.code == PBD_OK && help)
-        code = print_help(&o);
-    else {
-        o.folder = o.out ? strdup(o.out) : pbd_root_path("results/snapshots");
-        if (status.code == PBD_OK && !o.folder) status = pbd_error(PBD_FAILED, "out of memory");
-        if (status.code == PBD_OK) status = take_words(&words, &o);
-        pbd_catch_interrupts();
-        if (status.code == PBD_OK) status = execute(&o, argc, argv, &context);
-        code = context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
-        if (context.refused) code = PBD_EXIT_USAGE;
-        if (status.code != PBD_OK) code = pbd_complain(status);
-    }
-    pbd_texts_free(&words);
+    const int code = pbd_verb_call(&pbd_verb_run, argc, argv, &o, act);
     free_options(&o);
     return code;
 }
@@ -270,5 +243,6 @@ const pbd_verb pbd_verb_run = {
         "(nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,
     .words = PBD_WORDS_CASES,
+    .prints_help = true,
     .main = verb_main,
 };

@@ -82,14 +82,14 @@ static void print_samples(const json_t *record) {
 static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
 
 static void print_params(const pbd_result *r) {
-    json_t *params = json_loads(r->params, 0, NULL), *value;
+    json_auto_t *params = json_loads(r->params, 0, NULL);
+    json_t *value;
     const char *key;
     puts("\nparameters");
     json_object_foreach(params, key, value) {
         char number[40];
         printf("  %-30s %14s\n", key, pbd_spell_param(value, number));
     }
-    json_decref(params);
 }
 
 static void print_metrics(const pbd_result *r) {
@@ -151,51 +151,34 @@ static void print_run(const json_t *record, const pbd_result *r, const char *com
 static pbd_status print_json(json_t *record, const char *command) {
     PBD_TRY(pbd_record_open(record));
     json_object_set_new(record, "command", json_string(command));
-    char *text = json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    if (text == NULL) return pbd_error(PBD_FAILED, "out of memory while printing a run");
+    const char *text PBD_CLEANUP(pbd_free_memory) =
+        json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (text == NULL) return pbd_no_memory();
     puts(text);
-    free(text);
     return pbd_ok();
 }
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status show(pbd_store *store, const show_options *o) {
-    pbd_result result;
-    json_t *record = NULL;
+static pbd_status act(void *options, pbd_call *call) {
+    show_options *o = options;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
+    json_auto_t *record = NULL;
+    PBD_TRY(take_words(call->words, o));
+    PBD_TRY(pbd_open_store(o->db, PBD_STORE_READ, &store));
     PBD_TRY(pbd_store_get(store, o->run, &result));
-    pbd_status status = pbd_record_load(store, result.run_id, &record);
-    char *command = pbd_run_command(&result, text_at(record, "invocation", "argv"));
-    if (command == NULL) status = pbd_error(PBD_FAILED, "out of memory while showing a run");
-    if (status.code == PBD_OK && o->json) status = print_json(record, command);
-    if (status.code == PBD_OK && !o->json) print_run(record, &result, command);
-    free(command);
-    json_decref(record);
-    pbd_result_free(&result);
-    return status;
-}
-
-static pbd_status open_and_show(const show_options *o) {
-    char *path = pbd_db_path(o->db);
-    if (path == NULL) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_store *store = NULL;
-    pbd_status status = pbd_store_open(path, PBD_STORE_READ, &store);
-    if (status.code == PBD_OK) status = show(store, o);
-    pbd_store_close(store);
-    free(path);
-    return status;
+    PBD_TRY(pbd_record_load(store, result.run_id, &record));
+    const char *command PBD_CLEANUP(pbd_free_memory) = pbd_run_command(&result, text_at(record, "invocation", "argv"));
+    if (command == NULL) return pbd_no_memory();
+    if (o->json) return print_json(record, command);
+    print_run(record, &result, command);
+    return pbd_ok();
 }
 
 static int verb_main(int argc, char **argv) {
     show_options o = {0};
-    pbd_texts words;
-    bool help;
-    pbd_status status = pbd_options_parse("show", table, argc, argv, &o, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words, &o);
-    if (status.code == PBD_OK && !help) status = open_and_show(&o);
-    pbd_texts_free(&words);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_show) : PBD_EXIT_OK;
+    return pbd_verb_call(&pbd_verb_show, argc, argv, &o, act);
 }
 
 const pbd_verb pbd_verb_show = {

@@ -49,7 +49,7 @@ static const pbd_option table[] = {
     PBD_OPTION_QUIET(sweep, "no progress, no line per run"),
     {0}};
 
-/* ---- What was asked for ------------------------------------------------------------------------------------------ */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 typedef struct action {
     const char *name;
@@ -99,7 +99,7 @@ static pbd_status take_rest(const pbd_texts *words, const action *a, sweep *s) {
     return pbd_ok();
 }
 
-/* An option that would be passed over in silence is a mistake. */
+/* An option that would be ignored is refused. */
 static pbd_status check_places(const sweep *s) {
     const struct {
         const char *option;
@@ -139,18 +139,17 @@ static pbd_status take_words(const pbd_texts *words, sweep *s) {
 
 /* ---- In parts ---------------------------------------------------------------------------------------------------- */
 
-/* The merge may run elsewhere: a path that holds from any folder. */
-static char *whole_path(const char *path) {
-    char *whole = NULL, *here = *path == '/' ? NULL : getcwd(NULL, 0);
-    if (!here) return strdup(path);
-    if (asprintf(&whole, "%s/%s", here, path) < 0) whole = NULL;
-    free(here);
-    return whole;
+/* The merge may run in another folder: an absolute path. */
+static const char *whole_path(const char *path, pbd_arena *a) {
+    const char *here PBD_CLEANUP(pbd_free_memory) = *path == '/' ? NULL : getcwd(NULL, 0);
+    return here ? pbd_new_format(a, "%s/%s", here, path) : path;
 }
 
-static pbd_status act_in_parts(const sweep *s, int argc, char **argv, int *exit_code) {
-    char *db = pbd_db_path(s->db), *whole_db = db ? whole_path(db) : NULL;
-    char *dir = s->dir ? strdup(s->dir) : pbd_root_path("results/sweep");
+static pbd_status act_in_parts(const sweep *s, const char *db, pbd_call *call) {
+    pbd_arena a PBD_ARENA;
+    const char *whole_db = whole_path(db, &a);
+    const char *dir = s->dir ? s->dir : pbd_new_format(&a, "%s/results/sweep", pbd_root());
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_parts parts = {.path = s->path,
                              .dir = dir,
                              .db = whole_db,
@@ -165,14 +164,9 @@ static pbd_status act_in_parts(const sweep *s, int argc, char **argv, int *exit_
                                             .json = s->json,
                                             .quiet = s->quiet},
                              .style = s->style,
-                             .argc = argc,
-                             .argv = argv};
-    const pbd_status status =
-        dir && whole_db ? find_action(s->action)->act(&parts, exit_code) : pbd_error(PBD_FAILED, "out of memory");
-    free(dir);
-    free(whole_db);
-    free(db);
-    return status;
+                             .argc = call->argc,
+                             .argv = call->argv};
+    return find_action(s->action)->act(&parts, &call->exit_code);
 }
 
 /* ---- The whole of it --------------------------------------------------------------------------------------------- */
@@ -195,37 +189,29 @@ static pbd_status execute(sweep *s, const char *db, int argc, char **argv) {
     return status;
 }
 
-static pbd_status act(sweep *s, int argc, char **argv, int *exit_code) {
+static pbd_status act(void *options, pbd_call *call) {
+    sweep *s = options;
+    PBD_TRY(take_words(call->words, s));
+    pbd_catch_interrupts();
     PBD_TRY(pbd_plugins_load(&s->plugins));
-    if (s->action) return act_in_parts(s, argc, argv, exit_code);
+    const char *db PBD_CLEANUP(pbd_free_memory) = pbd_db_path(s->db);
+    if (!db) return pbd_no_memory();
+    if (s->action) return act_in_parts(s, db, call);
     PBD_TRY(pbd_sweep_load(s->path, &s->file));
     PBD_TRY(pbd_figure_plan(s->file, false, 0, &s->plan));
-    char *db = pbd_db_path(s->db);
-    if (!db) return pbd_error(PBD_FAILED, "out of memory");
-    const pbd_status status = s->dry_run ? forecast(s, db) : execute(s, db, argc, argv);
-    *exit_code = pbd_made_exit(&s->making);
-    free(db);
+    const pbd_status status = s->dry_run ? forecast(s, db) : execute(s, db, call->argc, call->argv);
+    call->exit_code = pbd_made_exit(&s->making);
     return status;
 }
 
 static int verb_main(int argc, char **argv) {
     sweep s = {0};
-    pbd_texts words;
-    bool help;
-    int exit_code = PBD_EXIT_OK;
-    pbd_status status = pbd_options_parse("sweep", table, argc, argv, &s, &words, &help);
-    if (status.code == PBD_OK && !help) status = take_words(&words, &s);
-    pbd_catch_interrupts();
-    if (status.code == PBD_OK && !help) status = act(&s, argc, argv, &exit_code);
-    pbd_texts_free(&s.plugins);
-    pbd_texts_free(&s.sbatch_args);
-    pbd_texts_free(&words);
+    const int code = pbd_verb_call(&pbd_verb_sweep, argc, argv, &s, act);
     pbd_store_close(s.making.store);
     free(s.making.refusals);
     pbd_plan_free(&s.plan);
     pbd_figure_file_free(s.file);
-    if (status.code != PBD_OK) return pbd_complain(status);
-    return help ? pbd_verb_help(&pbd_verb_sweep) : exit_code;
+    return code;
 }
 
 const pbd_verb pbd_verb_sweep = {
