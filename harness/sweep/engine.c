@@ -13,8 +13,6 @@
 
 enum { USUAL_ARRAY = 1001, MOST_WORDS = 64 }; /* Slurm's own default for MaxArraySize */
 
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for a submission"); }
-
 static pbd_status find_program(char program[PATH_MAX]) {
     const ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);
     if (length < 0) return pbd_error(PBD_FAILED, "/proc/self/exe cannot be read: %s", strerror(errno));
@@ -39,15 +37,12 @@ static pbd_status note_submission(const pbd_manifest *m, const pbd_submission *s
                                   const char *merge) {
     char program[PATH_MAX];
     PBD_TRY(find_program(program));
-    json_t *object = json_pack("{ss sI sb so so sO ss}", "engine", s->engine, "throttle", (json_int_t)s->throttle,
-                               "packed", s->packed, "sbatch_args", args_json(&s->args), "db", pbd_text_json(s->db),
-                               "jobs", jobs, "merge", merge);
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    if (!text) return no_memory();
-    const pbd_status status = pbd_write_whole(pbd_sweep_file(m->folder, "submitted.json").text, text, strlen(text));
-    free(text);
-    return status;
+    json_auto_t *object = json_pack("{ss sI sb so so sO ss}", "engine", s->engine, "throttle", (json_int_t)s->throttle,
+                                    "packed", s->packed, "sbatch_args", args_json(&s->args), "db", pbd_text_json(s->db),
+                                    "jobs", jobs, "merge", merge);
+    const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(object, JSON_COMPACT);
+    if (!text) return pbd_no_memory();
+    return pbd_write_whole(pbd_sweep_file(m->folder, "submitted.json").text, text, strlen(text));
 }
 
 pbd_status pbd_submission_recall(pbd_submission *s, const json_t *last) {
@@ -57,11 +52,9 @@ pbd_status pbd_submission_recall(pbd_submission *s, const json_t *last) {
     if (!s->throttle) s->throttle = json_integer_value(json_object_get(last, "throttle"));
     if (!s->packed) s->packed = json_is_true(json_object_get(last, "packed"));
     if (s->args.count > 0 || json_array_size(args) == 0) return pbd_ok();
-    s->args.item = calloc(json_array_size(args), sizeof *s->args.item);
-    if (!s->args.item) return no_memory();
     for (size_t i = 0; i < json_array_size(args); i++) {
         const char *word = json_string_value(json_array_get(args, i));
-        if (word) s->args.item[s->args.count++] = word;
+        if (word) PBD_TRY(pbd_texts_add(&s->args, word));
     }
     return pbd_ok();
 }
@@ -106,18 +99,15 @@ static pbd_status run_command(command *c, const pbd_submission *s, int *exit_cod
 pbd_status pbd_run_locally(const pbd_manifest *m, const bool *wanted, const pbd_submission *s, int *exit_code) {
     char program[PATH_MAX], number[24];
     PBD_TRY(find_program(program));
-    json_t *none = json_array();
-    pbd_status status = note_submission(m, s, none, "");
-    json_decref(none);
-    for (size_t i = 0; i < m->shards && status.code == PBD_OK; i++) {
+    json_auto_t *none = json_array();
+    PBD_TRY(note_submission(m, s, none, ""));
+    for (size_t i = 0; i < m->shards; i++) {
         if (!wanted[i]) continue;
         snprintf(number, sizeof number, "%zu", i);
         command shard = shard_command(m, s, program, number);
-        status = run_command(&shard, s, exit_code);
-        if (status.code == PBD_OK && *exit_code < 0)
-            fprintf(stderr, "pbdbench: shard %zu ended by signal %d\n", i, -*exit_code);
+        PBD_TRY(run_command(&shard, s, exit_code));
+        if (*exit_code < 0) fprintf(stderr, "pbdbench: shard %zu ended by signal %d\n", i, -*exit_code);
     }
-    PBD_TRY(status);
     command merge = merge_command(m, s, program);
     return run_command(&merge, s, exit_code);
 }
@@ -196,7 +186,7 @@ static void write_merge(FILE *out, const pbd_manifest *m, const pbd_submission *
 
 /* Ends a memory stream and writes its text to a file. */
 static pbd_status save(FILE *out, char **text, const size_t *bytes, const char *path) {
-    pbd_status status = out && fclose(out) == 0 ? pbd_write_whole(path, *text, *bytes) : no_memory();
+    pbd_status status = out && fclose(out) == 0 ? pbd_write_whole(path, *text, *bytes) : pbd_no_memory();
     free(*text);
     *text = NULL;
     return status;
@@ -217,7 +207,7 @@ static pbd_status add_args(command *c, const pbd_texts *args, char **copy) {
     size_t bytes = 0;
     FILE *out = open_memstream(copy, &bytes);
     for (size_t i = 0; out && i < args->count; i++) fprintf(out, "%s ", args->item[i]);
-    if (!out || fclose(out) != 0) return no_memory();
+    if (!out || fclose(out) != 0) return pbd_no_memory();
     for (char *rest = *copy, *word; (word = strsep(&rest, " \t\n"));) {
         if (c->count + 2 >= MOST_WORDS)
             return pbd_error(PBD_BAD_INPUT, "--sbatch-args has more than %d words", MOST_WORDS - 8);
@@ -244,16 +234,14 @@ static pbd_status refusal(const char *script, char *said) {
 }
 
 static pbd_status call_sbatch(const command *c, char job[32]) {
-    pbd_child child;
+    pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     const pbd_status status = pbd_child_run(c->word, NULL, -1, &child);
     if (status.code == PBD_INTERRUPTED) return status;
     if (status.code != PBD_OK)
         return pbd_error(PBD_BAD_INPUT,
                          "%.200s: submit where Slurm's sbatch is, or run the shards here with --engine local",
                          status.text);
-    const pbd_status answer = child.code != 0 ? refusal(c->word[c->count - 1], child.err) : read_job(child.out, job);
-    pbd_child_free(&child);
-    return answer;
+    return child.code != 0 ? refusal(c->word[c->count - 1], child.err) : read_job(child.out, job);
 }
 
 /* «afterany:12:13», or NULL where there is nothing to wait for. */
@@ -275,26 +263,23 @@ static char *dependency_on(const json_t *jobs, size_t first) {
 /* Submits a script, to begin when the jobs from `first` on have ended. */
 static pbd_status submit(const char *script, const pbd_submission *s, const json_t *jobs, size_t first, char job[32]) {
     command c = {{"sbatch", "--parsable"}, 2};
-    char *args = NULL, *dependency = dependency_on(jobs, first);
+    char *args PBD_CLEANUP(pbd_free_memory) = NULL;
+    const char *dependency PBD_CLEANUP(pbd_free_memory) = dependency_on(jobs, first);
     if (dependency) add_word(&c, dependency);
-    pbd_status status = add_args(&c, &s->args, &args);
+    PBD_TRY(add_args(&c, &s->args, &args));
     add_word(&c, script);
-    if (status.code == PBD_OK) status = call_sbatch(&c, job);
-    free(dependency);
-    free(args);
-    return status;
+    return call_sbatch(&c, job);
 }
 
 /* The most tasks in one array: indices are below MaxArraySize. */
 static size_t largest_array(void) {
     const char *const words[] = {"scontrol", "show", "config", NULL};
     unsigned long size = 0;
-    pbd_child child = {0};
+    pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     if (pbd_child_run(words, NULL, -1, &child).code == PBD_OK && child.code == 0) {
         const char *line = strstr(child.out, "MaxArraySize");
         if (!line || sscanf(line, "MaxArraySize = %lu", &size) != 1) size = 0;
     }
-    pbd_child_free(&child);
     return size > 0 ? size : USUAL_ARRAY;
 }
 
@@ -310,7 +295,7 @@ static pbd_status submit_part(const pbd_manifest *m, const pbd_submission *s, co
     PBD_TRY(save(out, &text, &bytes, files.script.text));
     const size_t before = json_array_size(jobs);
     PBD_TRY(submit(files.script.text, s, jobs, s->throttle > 0 && before > 0 ? before - 1 : before, job));
-    if (json_array_append_new(jobs, json_string(job)) != 0) return no_memory();
+    if (json_array_append_new(jobs, json_string(job)) != 0) return pbd_no_memory();
     return note_submission(m, s, jobs, "");
 }
 
@@ -345,12 +330,11 @@ static pbd_status submit_all(const pbd_manifest *m, const pbd_submission *s, con
 }
 
 pbd_status pbd_submit_to_slurm(const pbd_manifest *m, const bool *wanted, const pbd_submission *s) {
-    size_t *shard = calloc(m->shards + 1, sizeof *shard), count = 0;
-    json_t *jobs = json_array();
-    for (size_t i = 0; shard && i < m->shards; i++)
+    pbd_arena a PBD_ARENA;
+    size_t *shard = pbd_new(&a, size_t, m->shards), count = 0;
+    json_auto_t *jobs = json_array();
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < m->shards; i++)
         if (wanted[i]) shard[count++] = i;
-    const pbd_status status = shard && jobs ? submit_all(m, s, shard, count, jobs) : no_memory();
-    json_decref(jobs);
-    free(shard);
-    return status;
+    return submit_all(m, s, shard, count, jobs);
 }

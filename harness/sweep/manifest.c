@@ -1,4 +1,4 @@
-/* Freezing a plan, and thawing shards of it. */
+/* Writes a plan as a manifest, and reads shards of it. */
 #include "harness/sweep/manifest.h"
 
 #include <dirent.h>
@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/plugin.h"
+#include "harness/exec/arena.h"
 #include "harness/machine/environment.h"
 #include "harness/store/rows.h"
 
@@ -25,8 +26,6 @@ pbd_sweep_path pbd_sweep_file(const char *folder, const char *relative) {
     snprintf(path.text, sizeof path.text, "%s/%s", folder, relative);
     return path;
 }
-
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for the manifest of a sweep"); }
 
 static void hash_text(const char *text, size_t bytes, char hash[33]) {
     XXH128_hash_t h = XXH3_128bits(text, bytes);
@@ -102,7 +101,7 @@ static json_t *cell_json(const pbd_plan_item *item, int repeats) {
 static pbd_status write_line(FILE *out, json_t *object) {
     const bool fine = object && json_dumpf(object, out, JSON_COMPACT | JSON_SORT_KEYS) == 0 && fputc('\n', out) != EOF;
     json_decref(object);
-    return fine ? pbd_ok() : no_memory();
+    return fine ? pbd_ok() : pbd_no_memory();
 }
 
 /* The cells of sorted items, each with all its repeats. */
@@ -141,32 +140,33 @@ static json_t *header_json(const pbd_plan_item *const *sorted, size_t count, con
                      plugins_json());
 }
 
-/* The last line vouches for all others. */
+/* The last line has the hash of all others. */
 static pbd_status seal(char **text, size_t *bytes) {
     char hash[33], *sealed = NULL;
     hash_text(*text, *bytes, hash);
     const int length = asprintf(&sealed, "%s{\"hash\":\"%s\"}\n", *text, hash);
-    if (length < 0) return no_memory();
+    if (length < 0) return pbd_no_memory();
     free(*text);
     *text = sealed;
     *bytes = (size_t)length;
     return pbd_ok();
 }
 
-static pbd_status compose(const pbd_plan *plan, const char *name, size_t shard_cells, char **text, size_t *bytes) {
-    const pbd_plan_item **sorted = calloc(plan->count + 1, sizeof *sorted);
-    FILE *out = sorted ? open_memstream(text, bytes) : NULL;
-    pbd_status status = out ? pbd_ok() : no_memory();
-    for (size_t i = 0; sorted && i < plan->count; i++) sorted[i] = &plan->item[i];
-    if (out) {
-        qsort(sorted, plan->count, sizeof *sorted, by_cell);
-        status = write_line(out, header_json(sorted, plan->count, name, shard_cells));
-        if (status.code == PBD_OK) status = write_cells(out, sorted, plan->count);
-        if (fclose(out) != 0) status = no_memory();
-        if (status.code == PBD_OK) status = seal(text, bytes);
-    }
-    free(sorted);
-    return status;
+static pbd_status write_plan(FILE *out, const pbd_plan *plan, const char *name, size_t shard_cells) {
+    pbd_arena a PBD_ARENA;
+    const pbd_plan_item **sorted = pbd_new(&a, const pbd_plan_item *, plan->count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < plan->count; i++) sorted[i] = &plan->item[i];
+    qsort(sorted, plan->count, sizeof *sorted, by_cell);
+    PBD_TRY(write_line(out, header_json(sorted, plan->count, name, shard_cells)));
+    return write_cells(out, sorted, plan->count);
+}
+
+/* Ends the memory stream of *text, and seals it. */
+static pbd_status close_and_seal(FILE *out, pbd_status written, char **text, size_t *bytes) {
+    if (fclose(out) != 0) return pbd_no_memory();
+    PBD_TRY(written);
+    return seal(text, bytes);
 }
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
@@ -194,25 +194,21 @@ static bool has_begun(const char *folder) {
 
 /* NULL: cannot be read. */
 static char *read_text(const char *path, size_t *bytes) {
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    *bytes = 0;
-    if (!file) return NULL;
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
     struct stat about;
-    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && (text = malloc((size_t)about.st_size + 1))) {
-        *bytes = fread(text, 1, (size_t)about.st_size, file);
-        text[*bytes] = '\0';
-    }
-    fclose(file);
+    *bytes = 0;
+    if (!file || fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) return NULL;
+    char *text = malloc((size_t)about.st_size + 1);
+    if (!text) return NULL;
+    *bytes = fread(text, 1, (size_t)about.st_size, file);
+    text[*bytes] = '\0';
     return text;
 }
 
 static bool is_same(const char *path, const char *text, size_t bytes) {
     size_t old_bytes;
-    char *old = read_text(path, &old_bytes);
-    const bool same = old && old_bytes == bytes && memcmp(old, text, bytes) == 0;
-    free(old);
-    return same;
+    const char *old PBD_CLEANUP(pbd_free_memory) = read_text(path, &old_bytes);
+    return old && old_bytes == bytes && memcmp(old, text, bytes) == 0;
 }
 
 static pbd_status keep(const char *folder, const char *text, size_t bytes) {
@@ -230,33 +226,31 @@ static pbd_status keep(const char *folder, const char *text, size_t bytes) {
 }
 
 pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t shard_cells, const char *folder) {
-    char *text = NULL, *copy = strdup(path);
+    pbd_arena a PBD_ARENA;
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL, *copy = pbd_new_text(&a, path);
     size_t bytes = 0;
-    if (!copy) return no_memory();
+    PBD_TRY(pbd_arena_check(&a));
     char *name = basename(copy), *dot = strrchr(name, '.');
     if (dot && dot != name) *dot = '\0';
-    pbd_status status = compose(plan, name, shard_cells, &text, &bytes);
-    if (status.code == PBD_OK) status = keep(folder, text, bytes);
-    free(text);
-    free(copy);
-    return status;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) return pbd_no_memory();
+    PBD_TRY(close_and_seal(out, write_plan(out, plan, name, shard_cells), &text, &bytes));
+    return keep(folder, text, bytes);
 }
 
 pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells) {
     pbd_manifest *old = *manifest;
     if (shard_cells == old->shard_cells) return pbd_ok();
-    char *text = NULL, folder[PATH_MAX];
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL, folder[PATH_MAX];
     size_t bytes = 0;
     snprintf(folder, sizeof folder, "%s", old->folder);
     json_object_set_new(old->header, "shard_cells", json_integer((json_int_t)shard_cells));
     FILE *out = open_memstream(&text, &bytes);
-    pbd_status status = out ? write_line(out, json_incref(old->header)) : no_memory();
-    if (out) fwrite(old->text + old->start[0], 1, old->start[old->cells] - old->start[0], out);
-    if (out && fclose(out) != 0) status = no_memory();
-    if (status.code == PBD_OK) status = seal(&text, &bytes);
-    if (status.code == PBD_OK) status = keep(folder, text, bytes);
-    free(text);
-    PBD_TRY(status);
+    if (!out) return pbd_no_memory();
+    const pbd_status written = write_line(out, json_incref(old->header));
+    fwrite(old->text + old->start[0], 1, old->start[old->cells] - old->start[0], out);
+    PBD_TRY(close_and_seal(out, written, &text, &bytes));
+    PBD_TRY(keep(folder, text, bytes));
     pbd_manifest_free(old);
     *manifest = NULL;
     return pbd_manifest_open(folder, manifest);
@@ -278,7 +272,7 @@ static pbd_status find_lines(pbd_manifest *m, size_t bytes) {
     if (bytes == 0 || m->text[bytes - 1] != '\n' || lines < 3 || strlen(m->text) != bytes)
         return changed(m, "it is cut short");
     m->start = calloc(lines, sizeof *m->start);
-    if (!m->start) return no_memory();
+    if (!m->start) return pbd_no_memory();
     for (size_t i = 0; i + 1 < bytes; i++)
         if (m->text[i] == '\n') m->start[used++] = i + 1;
     m->cells = used - 1;
@@ -357,15 +351,13 @@ static pbd_status read_manifest(pbd_manifest *m) {
 
 pbd_status pbd_manifest_open(const char *folder, pbd_manifest **out) {
     *out = NULL;
-    pbd_manifest *m = calloc(1, sizeof *m);
-    if (!m) return no_memory();
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = calloc(1, sizeof *m);
+    if (!m) return pbd_no_memory();
     if (!realpath(folder, m->folder)) snprintf(m->folder, sizeof m->folder, "%s", folder);
-    const pbd_status status = read_manifest(m);
-    if (status.code == PBD_OK)
-        *out = m;
-    else
-        pbd_manifest_free(m);
-    return status;
+    PBD_TRY(read_manifest(m));
+    *out = m;
+    m = NULL;
+    return pbd_ok();
 }
 
 void pbd_manifest_free(pbd_manifest *m) {
@@ -384,36 +376,10 @@ pbd_status pbd_manifest_check_shard(const pbd_manifest *m, long long number) {
                      m->folder, m->shards - 1);
 }
 
-/* What a line asks for; its words belong to `line`, its settings to the caller. */
-typedef struct asked {
-    const char *cell_id, *label;
-    json_t *set;
-    pbd_request request;
-    pbd_setting *setting;
-} asked;
-
-static pbd_status read_settings(asked *a) {
-    const size_t count = json_array_size(a->set);
-    a->setting = calloc(count + 1, sizeof *a->setting);
-    a->request.setting = a->setting;
-    if (!a->setting) return no_memory();
-    for (; a->request.settings < count; a->request.settings++) {
-        const char *word = json_string_value(json_array_get(a->set, a->request.settings));
-        PBD_TRY(pbd_setting_parse(word ? word : "", &a->setting[a->request.settings]));
-    }
-    return pbd_ok();
-}
-
-static pbd_status add_asked(asked *a, pbd_plan *plan) {
-    const size_t before = plan->count;
-    PBD_TRY(read_settings(a));
-    PBD_TRY(pbd_plan_add(plan, &a->request, 0));
-    if (strcmp(plan->item[before].cell_id, a->cell_id) != 0)
-        return pbd_error(PBD_BAD_INPUT, "it is cell %.12s to this pbdbench, and was planned as %.12s",
-                         plan->item[before].cell_id, a->cell_id);
-    for (size_t i = before; i < plan->count; i++) {
-        char *label = strdup(a->label);
-        if (!label) return no_memory();
+static pbd_status label_items(pbd_plan *plan, size_t from, const char *text) {
+    for (size_t i = from; i < plan->count; i++) {
+        char *label = strdup(text);
+        if (!label) return pbd_no_memory();
         free(plan->item[i].label);
         plan->item[i].label = label;
     }
@@ -421,29 +387,41 @@ static pbd_status add_asked(asked *a, pbd_plan *plan) {
 }
 
 static pbd_status add_line(const pbd_manifest *m, size_t cell, pbd_plan *plan) {
-    asked a = {0};
-    pbd_request *r = &a.request;
-    const json_t *seed;
-    json_t *line = json_loadb(m->text + m->start[cell], m->start[cell + 1] - m->start[cell], 0, NULL);
-    pbd_status status;
-    if (json_unpack(line, "{ss ss so si si ss ss ss ss si so}", "cell_id", &a.cell_id, "label", &a.label, "seed", &seed,
-                    "repeats", &r->repeats, "warmups", &r->warmups, "case", &r->case_name, "method", &r->method_name,
-                    "backend", &r->backend, "precision", &r->precision, "threads", &r->threads, "set", &a.set) == 0) {
-        r->seed = pbd_json_count(seed);
-        status = add_asked(&a, plan);
-    } else {
-        status = pbd_error(PBD_BAD_INPUT, "it is no cell");
+    pbd_arena a PBD_ARENA;
+    pbd_settings settings PBD_CLEANUP(pbd_settings_free) = {0};
+    pbd_request r = {0};
+    const char *cell_id, *label;
+    const json_t *seed, *set;
+    const size_t before = plan->count;
+    json_auto_t *line = json_loadb(m->text + m->start[cell], m->start[cell + 1] - m->start[cell], 0, NULL);
+    if (json_unpack(line, "{ss ss so si si ss ss ss ss si so}", "cell_id", &cell_id, "label", &label, "seed", &seed,
+                    "repeats", &r.repeats, "warmups", &r.warmups, "case", &r.case_name, "method", &r.method_name,
+                    "backend", &r.backend, "precision", &r.precision, "threads", &r.threads, "set", &set) != 0)
+        return pbd_error(PBD_BAD_INPUT, "it is no cell");
+    const char **word = pbd_new(&a, const char *, json_array_size(set));
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        word[i] = json_string_value(json_array_get(set, i));
+        if (!word[i]) word[i] = "";
     }
-    for (size_t i = 0; i < r->settings; i++) pbd_setting_free(&a.setting[i]);
-    free(a.setting);
-    json_decref(line);
-    if (status.code == PBD_OK) return status;
-    return pbd_error(status.code, "'%.200s', line %zu: %.300s", pbd_sweep_file(m->folder, file_name).text, cell + 2,
-                     status.text);
+    PBD_TRY(pbd_settings_parse(word, json_array_size(set), &settings));
+    r.seed = pbd_json_count(seed);
+    r.setting = settings.item;
+    r.settings = settings.count;
+    PBD_TRY(pbd_plan_add(plan, &r, 0));
+    if (strcmp(plan->item[before].cell_id, cell_id) != 0)
+        return pbd_error(PBD_BAD_INPUT, "it is cell %.12s to this pbdbench, and was planned as %.12s",
+                         plan->item[before].cell_id, cell_id);
+    return label_items(plan, before, label);
 }
 
 pbd_status pbd_manifest_plan(const pbd_manifest *m, size_t shard, pbd_plan *plan) {
     const size_t first = shard * m->shard_cells, end = first + m->shard_cells;
-    for (size_t cell = first; cell < end && cell < m->cells; cell++) PBD_TRY(add_line(m, cell, plan));
+    for (size_t cell = first; cell < end && cell < m->cells; cell++) {
+        const pbd_status status = add_line(m, cell, plan);
+        if (status.code != PBD_OK)
+            return pbd_error(status.code, "'%.200s', line %zu: %.300s", pbd_sweep_file(m->folder, file_name).text,
+                             cell + 2, status.text);
+    }
     return pbd_ok();
 }

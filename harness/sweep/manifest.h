@@ -47,6 +47,7 @@ pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells);
 /* PBD_BAD_INPUT: there is none, or it was changed after planning. */
 pbd_status pbd_manifest_open(const char *folder, pbd_manifest **out);
 void pbd_manifest_free(pbd_manifest *manifest); /* NULL-safe */
+static inline void pbd_manifest_release(pbd_manifest **manifest) { pbd_manifest_free(*manifest); }
 
 /* Before its runs are made: loads the plug-ins it names. PBD_BAD_INPUT when it was planned by other sources or with
  * another plug-in than this program has. */

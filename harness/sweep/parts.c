@@ -1,4 +1,4 @@
-/* What the actions of `sweep` do and say. */
+/* The actions of `sweep`. */
 #include "harness/sweep/parts.h"
 
 #include <malloc.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/files/json.h"
 #include "harness/files/texts.h"
 #include "harness/process/child.h"
 #include "harness/process/exit_codes.h"
@@ -21,13 +22,6 @@ enum {
 };
 
 /* ---- Saying ------------------------------------------------------------------------------------------------------ */
-
-static void print_json(json_t *object) {
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    puts(text ? text : "{}");
-    free(text);
-    json_decref(object);
-}
 
 static json_t *missing_json(const bool *is_there, size_t shards) {
     json_t *list = json_array();
@@ -76,7 +70,7 @@ static queue ask_queue(const json_t *last) {
     size_t i, used = strlen(jobs);
     json_t *job;
     queue q = {0};
-    pbd_child child = {0};
+    pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     if (json_array_size(json_object_get(last, "jobs")) == 0) return q;
     json_array_foreach(json_object_get(last, "jobs"), i, job) {
         if (used + 40 < sizeof jobs)
@@ -84,7 +78,6 @@ static queue ask_queue(const json_t *last) {
     }
     const char *const words[] = {"squeue", "--noheader", "--array", "--format=%T", jobs, NULL};
     if (pbd_child_run(words, NULL, -1, &child).code == PBD_OK && child.code == 0) q = count_tasks(child.out);
-    pbd_child_free(&child);
     return q;
 }
 
@@ -113,14 +106,14 @@ static json_t *bad_json(const pbd_shards *shards) {
 }
 
 static void say_status(const pbd_manifest *m, const pbd_shards *shards, const pbd_report_style *style) {
-    json_t *last = pbd_submitted(m);
+    json_auto_t *last = pbd_submitted(m);
     if (style->json) {
-        print_json(json_pack("{so ss so sI sI sI sI sI so so so}", "folder", pbd_text_json(m->folder), "manifest",
-                             m->hash, "name", pbd_text_json(m->name), "cells", (json_int_t)m->cells, "runs",
-                             (json_int_t)m->runs, "shard_cells", (json_int_t)m->shard_cells, "shards",
-                             (json_int_t)m->shards, "published", (json_int_t)shards->there, "missing",
-                             missing_json(shards->is_there, m->shards), "bad", bad_json(shards), "submitted",
-                             last ? json_incref(last) : json_null()));
+        pbd_print_json(json_pack("{so ss so sI sI sI sI sI so so so}", "folder", pbd_text_json(m->folder), "manifest",
+                                 m->hash, "name", pbd_text_json(m->name), "cells", (json_int_t)m->cells, "runs",
+                                 (json_int_t)m->runs, "shard_cells", (json_int_t)m->shard_cells, "shards",
+                                 (json_int_t)m->shards, "published", (json_int_t)shards->there, "missing",
+                                 missing_json(shards->is_there, m->shards), "bad", bad_json(shards), "submitted",
+                                 last ? json_incref(last) : json_null()));
     } else {
         printf("%s (%s): %zu run%s in %zu shard%s of %zu cell%s; %zu published", m->folder, m->name, m->runs,
                plural(m->runs), m->shards, plural(m->shards), m->shard_cells, plural(m->shard_cells), shards->there);
@@ -132,35 +125,30 @@ static void say_status(const pbd_manifest *m, const pbd_shards *shards, const pb
                 printf("  not a shard: %s: %s\n", shards->item[i].name, shards->item[i].trouble.text);
         if (last) print_submission(last);
     }
-    json_decref(last);
 }
 
 static pbd_status tell_status(const pbd_manifest *m, const pbd_parts *parts, int *exit_code) {
-    pbd_shards shards;
+    pbd_shards shards PBD_CLEANUP(pbd_shards_free) = {0};
     PBD_TRY(pbd_shards_look(m, &shards));
     say_status(m, &shards, &parts->style);
     *exit_code = shards.there < m->shards ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
-    pbd_shards_free(&shards);
     return pbd_ok();
 }
 
 pbd_status pbd_parts_status(const pbd_parts *parts, int *exit_code) {
-    pbd_manifest *m;
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
-    const pbd_status status = tell_status(m, parts, exit_code);
-    pbd_manifest_free(m);
-    return status;
+    return tell_status(m, parts, exit_code);
 }
 
 /* ---- plan -------------------------------------------------------------------------------------------------------- */
 
 /* Seconds of the mean run, from stored runs of the same cases and methods; NAN when there are none. */
 static double seconds_each(const pbd_figure_file *file, const pbd_plan *plan, const char *db) {
-    pbd_store *store = NULL;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     pbd_forecast forecast = {.seconds = NAN};
     if (access(db, F_OK) != 0 || pbd_store_open(db, PBD_STORE_READ, &store).code != PBD_OK) return NAN;
     const pbd_status status = pbd_forecast_figure(file, plan, 0, store, &forecast);
-    pbd_store_close(store);
     return status.code == PBD_OK && forecast.runs.missing > 0 ? forecast.seconds / (double)forecast.runs.missing : NAN;
 }
 
@@ -197,17 +185,17 @@ static pbd_status freeze(const pbd_parts *parts, const pbd_figure_file *file, co
     return pbd_ok();
 }
 
+static void release_figure(pbd_figure_file **file) { pbd_figure_file_free(*file); }
+
 pbd_status pbd_parts_plan(const pbd_parts *parts, int *exit_code) {
-    pbd_figure_file *file = NULL;
-    pbd_plan plan = {0};
-    pbd_status status = pbd_sweep_load(parts->path, &file);
-    if (status.code == PBD_OK) status = pbd_figure_plan(file, false, 0, &plan);
-    if (status.code == PBD_OK) status = freeze(parts, file, &plan);
-    if (status.code == PBD_OK) status = pbd_parts_status(parts, exit_code);
-    *exit_code = PBD_EXIT_OK; /* nothing is made yet: that is no fault */
-    pbd_plan_free(&plan);
-    pbd_figure_file_free(file);
-    return status;
+    pbd_figure_file *file PBD_CLEANUP(release_figure) = NULL;
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    PBD_TRY(pbd_sweep_load(parts->path, &file));
+    PBD_TRY(pbd_figure_plan(file, false, 0, &plan));
+    PBD_TRY(freeze(parts, file, &plan));
+    PBD_TRY(pbd_parts_status(parts, exit_code));
+    *exit_code = PBD_EXIT_OK; /* that shards are missing is no failure of `plan` */
+    return pbd_ok();
 }
 
 /* ---- submit and resume ------------------------------------------------------------------------------------------- */
@@ -225,15 +213,11 @@ static pbd_status start(const pbd_manifest *m, const pbd_parts *parts, const pbd
 /* With nothing missing there may still be something to merge. */
 static pbd_status start_missing(const pbd_manifest *m, const pbd_parts *parts, const pbd_submission *submission,
                                 int *exit_code) {
-    pbd_shards shards;
+    pbd_shards shards PBD_CLEANUP(pbd_shards_free) = {0};
     PBD_TRY(pbd_shards_look(m, &shards));
-    const bool done = shards.there == m->shards;
     bool *wanted = shards.is_there;
     for (size_t i = 0; i < m->shards; i++) wanted[i] = !wanted[i];
-    pbd_status status = pbd_ok();
-    if (!done) status = start(m, parts, submission, wanted, exit_code);
-    pbd_shards_free(&shards);
-    if (status.code != PBD_OK || !done) return status;
+    if (shards.there < m->shards) return start(m, parts, submission, wanted, exit_code);
     if (!parts->style.quiet && !parts->style.json) printf("every shard is published: nothing to submit; merging\n");
     pbd_parts merge = *parts;
     merge.db = submission->db;
@@ -241,10 +225,9 @@ static pbd_status start_missing(const pbd_manifest *m, const pbd_parts *parts, c
 }
 
 static pbd_status begin(pbd_manifest **m, const pbd_parts *parts, int *exit_code) {
-    json_t *last = pbd_submitted(*m);
+    json_auto_t *last = pbd_submitted(*m);
     const char *engine = json_string_value(json_object_get(last, "engine"));
     const bool twice = engine && strcmp(engine, "slurm") == 0;
-    json_decref(last);
     if (!parts->submission.engine)
         return pbd_error(PBD_BAD_INPUT, "submit needs --engine slurm, or --engine local for this machine");
     if (twice)
@@ -257,43 +240,37 @@ static pbd_status begin(pbd_manifest **m, const pbd_parts *parts, int *exit_code
 }
 
 pbd_status pbd_parts_submit(const pbd_parts *parts, int *exit_code) {
-    pbd_manifest *m;
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
-    const pbd_status status = begin(&m, parts, exit_code);
-    pbd_manifest_free(m);
-    return status;
+    return begin(&m, parts, exit_code);
 }
 
-static pbd_status go_on(const pbd_manifest *m, const pbd_parts *parts, const json_t *last, int *exit_code) {
-    pbd_submission s = parts->submission;
-    const bool own_args = s.args.count > 0;
-    if (!parts->db_given) s.db = NULL;
-    pbd_status status = pbd_submission_recall(&s, last);
-    if (!s.db) s.db = parts->db;
-    if (status.code == PBD_OK && !s.engine)
-        status =
-            pbd_error(PBD_BAD_INPUT,
-                      "nothing was submitted of the sweep in '%.140s' yet: `pbdbench sweep submit --engine slurm`, "
-                      "or give the engine here",
-                      m->folder);
-    const queue q = s.engine && strcmp(s.engine, "slurm") == 0 ? ask_queue(last) : (queue){0};
+static pbd_status go_on(const pbd_manifest *m, const pbd_parts *parts, pbd_submission *s, const json_t *last,
+                        int *exit_code) {
+    if (!parts->db_given) s->db = NULL;
+    PBD_TRY(pbd_submission_recall(s, last));
+    if (!s->db) s->db = parts->db;
+    if (!s->engine)
+        return pbd_error(PBD_BAD_INPUT,
+                         "nothing was submitted of the sweep in '%.140s' yet: `pbdbench sweep submit --engine slurm`, "
+                         "or give the engine here",
+                         m->folder);
+    const queue q = strcmp(s->engine, "slurm") == 0 ? ask_queue(last) : (queue){0};
     if (q.running + q.waiting > 0)
         fprintf(stderr,
                 "pbdbench: of the last submission %zu tasks are running and %zu waiting: their shards will run twice, "
                 "which is harmless but takes time\n",
                 q.running, q.waiting);
-    if (status.code == PBD_OK) status = start_missing(m, parts, &s, exit_code);
-    if (!own_args) pbd_texts_free(&s.args);
-    return status;
+    return start_missing(m, parts, s, exit_code);
 }
 
 pbd_status pbd_parts_resume(const pbd_parts *parts, int *exit_code) {
-    pbd_manifest *m;
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
-    json_t *last = pbd_submitted(m);
-    const pbd_status status = go_on(m, parts, last, exit_code);
-    json_decref(last);
-    pbd_manifest_free(m);
+    json_auto_t *last = pbd_submitted(m);
+    pbd_submission s = parts->submission;
+    const pbd_status status = go_on(m, parts, &s, last, exit_code);
+    if (parts->submission.args.count == 0) pbd_texts_free(&s.args); /* recalled */
     return status;
 }
 
@@ -314,13 +291,12 @@ static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_m
 }
 
 pbd_status pbd_parts_run_shard(const pbd_parts *parts, int *exit_code) {
-    pbd_manifest *m;
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     pbd_making making = {.style = parts->style};
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
     const pbd_status status = run_shard(m, parts, &making);
     *exit_code = pbd_made_exit(&making);
     free(making.refusals);
-    pbd_manifest_free(m);
     return status;
 }
 
@@ -346,11 +322,11 @@ static void hear(void *context, const char *name, const char *says) {
 static void say_merged(const pbd_manifest *m, const pbd_parts *parts, const pbd_shards_merged *merged,
                        const merge_story *story) {
     if (parts->style.json) {
-        print_json(json_pack("{sI sI so sI sI sI sI sO sO}", "shards", (json_int_t)m->shards, "merged",
-                             (json_int_t)merged->shards, "missing", missing_json(merged->is_merged, m->shards), "added",
-                             (json_int_t)merged->added, "known", (json_int_t)merged->known, "unwell",
-                             (json_int_t)merged->unwell, "made_twice", (json_int_t)merged->twice, "aside", story->aside,
-                             "refusals", story->refusals));
+        pbd_print_json(json_pack("{sI sI so sI sI sI sI sO sO}", "shards", (json_int_t)m->shards, "merged",
+                                 (json_int_t)merged->shards, "missing", missing_json(merged->is_merged, m->shards),
+                                 "added", (json_int_t)merged->added, "known", (json_int_t)merged->known, "unwell",
+                                 (json_int_t)merged->unwell, "made_twice", (json_int_t)merged->twice, "aside",
+                                 story->aside, "refusals", story->refusals));
         return;
     }
     printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already present, %zu failed or diverged", parts->db,
@@ -372,30 +348,25 @@ static int merged_exit(const pbd_manifest *m, const pbd_shards_merged *merged) {
 }
 
 static pbd_status merge_into(const pbd_manifest *m, const pbd_parts *parts, pbd_store *store, int *exit_code) {
-    pbd_shards_merged merged;
-    merge_story story = {json_array(), json_array()};
+    json_auto_t *aside = json_array(), *refusals = json_array();
+    merge_story story = {aside, refusals};
+    pbd_shards_merged merged = {0};
     const pbd_status status = pbd_shards_merge(m, store, hear, &story, &merged);
     if (status.code == PBD_OK) {
         say_merged(m, parts, &merged, &story);
         *exit_code = merged_exit(m, &merged);
     }
     free(merged.is_merged);
-    json_decref(story.aside);
-    json_decref(story.refusals);
     return status;
 }
 
 pbd_status pbd_parts_merge(const pbd_parts *parts, int *exit_code) {
-    pbd_manifest *m;
-    pbd_store *store = NULL;
-    /* A run's record comes and goes a hundred thousand times: its memory is not to be given back and asked for again
-     * each time. */
+    pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    /* Records are allocated and freed for each of a hundred thousand runs: malloc is to keep their memory. */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 16 << 20);
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
-    pbd_status status = pbd_store_open(parts->db, PBD_STORE_WRITE, &store);
-    if (status.code == PBD_OK) status = merge_into(m, parts, store, exit_code);
-    pbd_store_close(store);
-    pbd_manifest_free(m);
-    return status;
+    PBD_TRY(pbd_store_open(parts->db, PBD_STORE_WRITE, &store));
+    return merge_into(m, parts, store, exit_code);
 }

@@ -31,18 +31,16 @@ static pbd_status set_aside(merging *m, const pbd_shard *shard, const char *why)
 /* Looks through the whole of a shard that could not be merged: PBD_BAD_INPUT with what is wrong with it. PBD_OK: it is
  * sound, and the fault lies elsewhere. */
 static pbd_status examine(const char *path) {
-    pbd_store *store;
-    char *says = NULL;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    char *says PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t bytes = 0, problems = 0;
     PBD_TRY(pbd_store_open(path, PBD_STORE_READ, &store));
     FILE *out = open_memstream(&says, &bytes);
-    pbd_status status = out ? pbd_store_check(store, out, &problems) : pbd_store_no_memory(store);
-    if (out) fclose(out);
-    if (status.code == PBD_OK && problems > 0)
-        status = pbd_error(PBD_BAD_INPUT, "%.*s", (int)strcspn(says, "\n"), says);
-    free(says);
-    pbd_store_close(store);
-    return status;
+    if (!out) return pbd_no_memory();
+    const pbd_status status = pbd_store_check(store, out, &problems);
+    fclose(out);
+    PBD_TRY(status);
+    return problems == 0 ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%.*s", (int)strcspn(says, "\n"), says);
 }
 
 /* Notes what a merged shard brought. */
@@ -75,23 +73,19 @@ static pbd_status take(merging *m, const pbd_shard *shard, bool *taken) {
 
 /* The id of some run of a store, "" where it has none. */
 static pbd_status first_run(pbd_store *store, char run_id[33]) {
-    sqlite3_stmt *stmt;
-    bool row = false;
-    pbd_status status = pbd_store_prepare(store, "SELECT min(run_id) FROM run", NULL, 0, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard");
-    const char *id = status.code == PBD_OK && row ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-    snprintf(run_id, 33, "%s", id ? id : "");
-    sqlite3_finalize(stmt);
-    return status;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
+    PBD_TRY(pbd_store_row(store, "SELECT min(run_id) FROM run", NULL, 0, "reading a shard", &row, &stmt));
+    snprintf(run_id, 33, "%s", row ? pbd_column_text(stmt, 0) : "");
+    return pbd_ok();
 }
 
 static bool is_in_store(const merging *m, const pbd_shard *shard) {
-    pbd_store *store;
-    char run_id[33] = "", full[33];
-    if (pbd_store_open(path_of(m, shard).text, PBD_STORE_READ, &store).code != PBD_OK) return false;
-    const pbd_status status = first_run(store, run_id);
-    pbd_store_close(store);
-    return status.code == PBD_OK && *run_id && pbd_store_resolve(m->into, run_id, full).code == PBD_OK;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    char run_id[33], full[33];
+    return pbd_store_open(path_of(m, shard).text, PBD_STORE_READ, &store).code == PBD_OK &&
+           first_run(store, run_id).code == PBD_OK && *run_id &&
+           pbd_store_resolve(m->into, run_id, full).code == PBD_OK;
 }
 
 /* Puts the one that was merged before in front: a late twin must not be added to it. */
@@ -179,40 +173,37 @@ static off_t bytes_of(const merging *m, const pbd_shard *shard) {
 }
 
 static pbd_status merge_sorted(merging *m, const pbd_shard **good, size_t shards) {
-    twins *group = calloc(shards + 1, sizeof *group);
-    pbd_status status = group ? pbd_ok() : pbd_store_no_memory(m->into);
+    pbd_arena a PBD_ARENA;
+    twins *group = pbd_new(&a, twins, shards);
     size_t groups = 0;
     off_t bytes = 0;
+    PBD_TRY(pbd_arena_check(&a));
     qsort(good, shards, sizeof *good, by_number_then_name);
-    for (size_t i = 0, next; i < shards && status.code == PBD_OK; i = next) {
+    for (size_t i = 0, next; i < shards; i = next) {
         for (next = i + 1; next < shards && good[next]->mark.number == good[i]->mark.number;) next++;
         group[groups++] = (twins){.twin = good + i, .count = next - i};
         bytes += bytes_of(m, good[i]);
         if (bytes < TOGETHER && next < shards) continue;
-        status = take_group(m, group, groups);
+        PBD_TRY(take_group(m, group, groups));
         groups = 0;
         bytes = 0;
     }
-    free(group);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status merge_shards(merging *m, const pbd_shards *shards) {
-    const pbd_shard **good = calloc(shards->count + 1, sizeof *good);
+    pbd_arena a PBD_ARENA;
+    const pbd_shard **good = pbd_new(&a, const pbd_shard *, shards->count);
     size_t count = 0;
-    pbd_status status = good ? pbd_ok() : pbd_store_no_memory(m->into);
-    for (size_t i = 0; status.code == PBD_OK && i < shards->count; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < shards->count; i++) {
         const pbd_shard *shard = &shards->item[i];
         if (shard->trouble.code == PBD_OK)
             good[count++] = shard;
-        else if (shard->trouble.code == PBD_BAD_INPUT)
-            status = set_aside(m, shard, shard->trouble.text);
         else
-            status = shard->trouble;
+            PBD_TRY(shard->trouble.code == PBD_BAD_INPUT ? set_aside(m, shard, shard->trouble.text) : shard->trouble);
     }
-    if (status.code == PBD_OK) status = merge_sorted(m, good, count);
-    free(good);
-    return status;
+    return merge_sorted(m, good, count);
 }
 
 /* Runs come in the order of their hashes, and so touch pages all over a large store: let each be written back once in
@@ -226,12 +217,11 @@ pbd_status pbd_shards_merge(const pbd_manifest *manifest, pbd_store *into, pbd_m
                             pbd_shards_merged *out) {
     *out = (pbd_shards_merged){.is_merged = calloc(manifest->shards + 1, sizeof *out->is_merged)};
     if (!out->is_merged) return pbd_store_no_memory(into);
-    pbd_shards shards;
+    pbd_shards shards PBD_CLEANUP(pbd_shards_free) = {0};
     merging m = {manifest, into, observer, context, out};
     PBD_TRY(pbd_store_exec(into, hurry, "merging"));
     PBD_TRY(pbd_shards_look(manifest, &shards));
     const pbd_status status = merge_shards(&m, &shards);
-    pbd_shards_free(&shards);
     const pbd_status again = pbd_store_exec(into, "PRAGMA foreign_keys = ON", "merging");
     return status.code != PBD_OK ? status : again;
 }

@@ -25,14 +25,12 @@ static void remove_scratch(const char *folder) {
 /* With a rollback journal: when the store is closed, it is one file and nothing else. What the disk has of it matters
  * when it is published, and is forced there then; of a machine that fails before, nothing is wanted. */
 static pbd_status make_runs(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv) {
-    pbd_plan plan = {0};
-    pbd_status status =
-        pbd_store_exec(making->store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "setting its journal");
-    if (status.code == PBD_OK) status = pbd_store_begin(making->store, argc, argv);
-    if (status.code == PBD_OK) status = pbd_manifest_plan(m, number, &plan);
-    if (status.code == PBD_OK) status = pbd_make_runs(making, &plan, false);
-    pbd_plan_free(&plan);
-    PBD_TRY(status);
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    PBD_TRY(
+        pbd_store_exec(making->store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "setting its journal"));
+    PBD_TRY(pbd_store_begin(making->store, argc, argv));
+    PBD_TRY(pbd_manifest_plan(m, number, &plan));
+    PBD_TRY(pbd_make_runs(making, &plan, false));
     const pbd_shard_mark mark = {.number = number,
                                  .runs = making->made,
                                  .unwell = making->unwell,

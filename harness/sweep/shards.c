@@ -1,4 +1,4 @@
-/* The folder shards/: publishing into it and looking at it. */
+/* The folder shards/: publishing into it and reading it. */
 #include "harness/sweep/shards.h"
 
 #include <dirent.h>
@@ -31,17 +31,15 @@ static pbd_status bind_mark(const pbd_manifest *m, pbd_store *store, const pbd_s
 }
 
 static pbd_status write_mark(const pbd_manifest *m, pbd_store *store, const pbd_shard_mark *mark) {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
     PBD_TRY(pbd_store_exec(store,
                            "CREATE TABLE shard (manifest TEXT NOT NULL, number INTEGER NOT NULL, runs INTEGER NOT NULL,"
                            " unwell INTEGER NOT NULL, refused INTEGER NOT NULL, refusals TEXT NOT NULL) STRICT",
                            "marking a shard"));
-    pbd_status status = pbd_store_prepare(store, "INSERT INTO shard VALUES (?1, ?2, ?3, ?4, ?5, ?6)", NULL, 0, &stmt);
-    if (status.code == PBD_OK) status = bind_mark(m, store, mark, stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "marking a shard");
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_store_prepare(store, "INSERT INTO shard VALUES (?1, ?2, ?3, ?4, ?5, ?6)", NULL, 0, &stmt));
+    PBD_TRY(bind_mark(m, store, mark, stmt));
+    return pbd_store_step(store, stmt, &row, "marking a shard");
 }
 
 pbd_status pbd_shard_mark_store(const pbd_manifest *m, pbd_store *store, const pbd_shard_mark *mark) {
@@ -50,12 +48,10 @@ pbd_status pbd_shard_mark_store(const pbd_manifest *m, pbd_store *store, const p
 }
 
 static pbd_status judge_mark(const pbd_manifest *m, sqlite3_stmt *stmt, pbd_shard_mark *mark) {
-    const char *manifest = (const char *)sqlite3_column_text(stmt, 0);
-    const char *refusals = (const char *)sqlite3_column_text(stmt, 5);
+    const char *manifest = pbd_column_text(stmt, 0);
     const sqlite3_int64 number = sqlite3_column_int64(stmt, 1);
-    if (!manifest || strcmp(manifest, m->hash) != 0)
-        return pbd_error(PBD_BAD_INPUT, "is a shard of another manifest (%.12s, not %.12s)", manifest ? manifest : "",
-                         m->hash);
+    if (strcmp(manifest, m->hash) != 0)
+        return pbd_error(PBD_BAD_INPUT, "is a shard of another manifest (%.12s, not %.12s)", manifest, m->hash);
     if (number < 0 || (size_t)number >= m->shards) return pbd_error(PBD_BAD_INPUT, "has an invalid shard number");
     if (sqlite3_column_int64(stmt, 2) != sqlite3_column_int64(stmt, 6))
         return pbd_error(PBD_BAD_INPUT, "has %lld runs instead of %lld", sqlite3_column_int64(stmt, 6),
@@ -65,25 +61,21 @@ static pbd_status judge_mark(const pbd_manifest *m, sqlite3_stmt *stmt, pbd_shar
                              .runs = (size_t)sqlite3_column_int64(stmt, 2),
                              .unwell = (size_t)sqlite3_column_int64(stmt, 3),
                              .refused = (size_t)sqlite3_column_int64(stmt, 4),
-                             .refusals = strdup(refusals ? refusals : "")};
-    return mark->refusals ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a shard");
+                             .refusals = strdup(pbd_column_text(stmt, 5))};
+    return mark->refusals ? pbd_ok() : pbd_no_memory();
 }
 
 static pbd_status read_mark(const pbd_manifest *m, pbd_store *store, pbd_shard_mark *mark) {
-    sqlite3_stmt *stmt;
-    bool row = false;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
     if (sqlite3_table_column_metadata(pbd_store_sql(store), NULL, "shard", NULL, NULL, NULL, NULL, NULL, NULL) !=
         SQLITE_OK)
         return pbd_error(PBD_BAD_INPUT, "is a store, but not a finished shard");
-    pbd_status status = pbd_store_prepare(store,
-                                          "SELECT manifest, number, runs, unwell, refused, refusals,"
-                                          " (SELECT count(*) FROM run), EXISTS (SELECT * FROM comparison) FROM shard",
-                                          NULL, 0, &stmt);
-    if (status.code == PBD_OK) status = pbd_store_step(store, stmt, &row, "reading a shard's mark");
-    if (status.code == PBD_OK && !row) status = pbd_error(PBD_BAD_INPUT, "is a store, but not a finished shard");
-    if (status.code == PBD_OK) status = judge_mark(m, stmt, mark);
-    sqlite3_finalize(stmt);
-    return status;
+    PBD_TRY(pbd_store_row(store,
+                          "SELECT manifest, number, runs, unwell, refused, refusals,"
+                          " (SELECT count(*) FROM run), EXISTS (SELECT * FROM comparison) FROM shard",
+                          NULL, 0, "reading a shard's mark", &row, &stmt));
+    return row ? judge_mark(m, stmt, mark) : pbd_error(PBD_BAD_INPUT, "is a store, but not a finished shard");
 }
 
 /* ---- Publishing -------------------------------------------------------------------------------------------------- */
@@ -166,7 +158,7 @@ pbd_status pbd_shard_set_aside(const pbd_manifest *m, const char *name) {
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-/* What the store advises on a file that cannot be opened is meant for --db. */
+/* Of the store's sentence on a file that cannot be opened: the advice applies to --db only. */
 static void drop_advice(pbd_status *status) {
     static const char *const advice[] = {": choose another", ": keep a copy", ": use the pbdbench", ": run something"};
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
@@ -175,12 +167,10 @@ static void drop_advice(pbd_status *status) {
     }
 }
 
-static void look_at(const pbd_manifest *m, pbd_shard *shard) {
-    pbd_store *store = NULL;
-    shard->trouble = pbd_store_open(shard_path(m, shard->name).text, PBD_STORE_READ, &store);
-    if (shard->trouble.code == PBD_OK) shard->trouble = read_mark(m, store, &shard->mark);
-    if (shard->trouble.code != PBD_OK) drop_advice(&shard->trouble);
-    pbd_store_close(store);
+static pbd_status open_and_read_mark(const pbd_manifest *m, pbd_shard *shard) {
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    PBD_TRY(pbd_store_open(shard_path(m, shard->name).text, PBD_STORE_READ, &store));
+    return read_mark(m, store, &shard->mark);
 }
 
 static void count_shards(pbd_shards *s) {
@@ -192,59 +182,60 @@ static void count_shards(pbd_shards *s) {
     }
 }
 
-/* All but hidden files, by name; free_files. */
-static pbd_status list_files(const pbd_manifest *m, struct dirent ***entry, int *found) {
+typedef struct file_list {
+    struct dirent **entry;
+    int count;
+} file_list;
+
+static void free_files(file_list *files) {
+    for (int i = 0; i < files->count; i++) free(files->entry[i]);
+    free(files->entry);
+}
+
+/* All but hidden files, by name. */
+static pbd_status list_files(const pbd_manifest *m, file_list *files) {
     const pbd_sweep_path folder = pbd_sweep_file(m->folder, "shards");
-    *entry = NULL;
-    *found = scandir(folder.text, entry, is_visible, alphasort);
-    if (*found >= 0) return pbd_ok();
-    *found = 0;
+    files->count = scandir(folder.text, &files->entry, is_visible, alphasort);
+    if (files->count >= 0) return pbd_ok();
+    *files = (file_list){0};
     return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be read: %s", folder.text, strerror(errno));
 }
 
-static void free_files(struct dirent **entry, int found) {
-    for (int i = 0; i < found; i++) free(entry[i]);
-    free(entry);
-}
-
-static pbd_shard look_at_file(const pbd_manifest *m, const char *name) {
+static pbd_shard check_shard(const pbd_manifest *m, const char *name) {
     pbd_shard shard = {0};
     snprintf(shard.name, sizeof shard.name, "%.255s", name);
-    look_at(m, &shard);
+    shard.trouble = open_and_read_mark(m, &shard);
+    if (shard.trouble.code != PBD_OK) drop_advice(&shard.trouble);
     return shard;
 }
 
 pbd_status pbd_shards_look(const pbd_manifest *m, pbd_shards *out) {
-    struct dirent **entry;
-    int found;
+    file_list files PBD_CLEANUP(free_files) = {0};
     *out = (pbd_shards){0};
-    PBD_TRY(list_files(m, &entry, &found));
-    *out = (pbd_shards){.item = calloc((size_t)found + 1, sizeof *out->item),
+    PBD_TRY(list_files(m, &files));
+    *out = (pbd_shards){.item = calloc((size_t)files.count + 1, sizeof *out->item),
                         .is_there = calloc(m->shards + 1, sizeof *out->is_there)};
-    const bool fine = out->item && out->is_there;
-    for (int i = 0; fine && i < found; i++) out->item[out->count++] = look_at_file(m, entry[i]->d_name);
-    free_files(entry, found);
-    if (fine)
-        count_shards(out);
-    else
+    if (!out->item || !out->is_there) {
         pbd_shards_free(out);
-    return fine ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a list of shards");
+        return pbd_no_memory();
+    }
+    for (int i = 0; i < files.count; i++) out->item[out->count++] = check_shard(m, files.entry[i]->d_name);
+    count_shards(out);
+    return pbd_ok();
 }
 
 pbd_status pbd_shard_is_published(const pbd_manifest *m, size_t number, bool *out) {
-    struct dirent **entry;
+    file_list files PBD_CLEANUP(free_files) = {0};
     char begin[24];
-    int found;
     *out = false;
     snprintf(begin, sizeof begin, NUMBER "-", number);
-    PBD_TRY(list_files(m, &entry, &found));
-    for (int i = 0; i < found && !*out; i++) {
-        if (strncmp(entry[i]->d_name, begin, strlen(begin)) != 0) continue;
-        const pbd_shard shard = look_at_file(m, entry[i]->d_name);
+    PBD_TRY(list_files(m, &files));
+    for (int i = 0; i < files.count && !*out; i++) {
+        if (strncmp(files.entry[i]->d_name, begin, strlen(begin)) != 0) continue;
+        const pbd_shard shard = check_shard(m, files.entry[i]->d_name);
         *out = shard.trouble.code == PBD_OK && shard.mark.number == number;
         free(shard.mark.refusals);
     }
-    free_files(entry, found);
     return pbd_ok();
 }
 
