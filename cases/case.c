@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 void pbd_scene_free(pbd_scene *scene) {
     void *owned[] = {
         scene->particles.positions,      scene->particles.velocities, scene->particles.start, scene->loads.forces,
@@ -25,8 +27,7 @@ void pbd_case_free(const pbd_case *c, pbd_scene *scene) {
 
 pbd_status pbd_case_build(const pbd_case *c, const pbd_values *values, pbd_scene *scene) {
     *scene = (pbd_scene){.bytes = sizeof *scene};
-    if (c->detail_bytes > 0 && !(scene->detail = calloc(1, c->detail_bytes)))
-        return pbd_error(PBD_FAILED, "out of memory for case %s", c->name);
+    if (c->detail_bytes > 0 && !(scene->detail = calloc(1, c->detail_bytes))) return pbd_no_memory();
     const pbd_status status = c->build(values, scene);
     if (status.code != PBD_OK) pbd_case_free(c, scene);
     return status;

@@ -9,6 +9,7 @@
 
 #include "cases/scenes/granular.h"
 #include "cases/scenes/kernel_checks.h"
+#include "harness/exec/arena.h"
 
 static const char *const motions[] = {"shear", "stretch", "turn", NULL};
 /* In units of `rate`, row by row. */
@@ -37,9 +38,7 @@ typedef struct affine_detail {
 static pbd_status set_velocities(const pbd_values *values, const affine_detail *detail, pbd_scene *scene) {
     const double most = pbd_real(values, "noise") * detail->rate * scene->particles.spacing;
     uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 77;
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t k = 0; k < 3 * scene->particles.count; k++) {
         const double *x = scene->particles.positions + k / 3 * 3, *row = detail->A + 3 * (k % 3);
         scene->particles.velocities[k] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
@@ -89,22 +88,22 @@ static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *met
                                    pbd_recorder *recorder) {
     const affine_detail *detail = scene->detail;
     const size_t n = scene->particles.count;
-    double *x = NULL, *told = malloc((27 * n + 1) * sizeof *told), *exact = told + 9 * n, *placed = told + 18 * n;
-    if (!told) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", n);
+    pbd_arena arena PBD_ARENA;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double *told = pbd_new(&arena, double, 9 * n), *exact = pbd_new(&arena, double, 9 * n),
+           *placed = pbd_new(&arena, double, 9 * n);
+    PBD_TRY(pbd_arena_check(&arena));
     for (size_t k = 0; k < 9 * n; k++) exact[k] = (k % 9 % 4 == 0) + detail->duration * detail->A[k % 9];
-    pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) status = kernel_gradients(scene, scene->particles.spacing, x, placed);
-    free(x);
-    if (status.code == PBD_OK) {
-        const double size = distance_of(exact, NULL, n);
-        tell(recorder, "place_error", distance_of(placed, exact, n) / size);
-        status = method->read(state, PBD_DEFORMATION_GRADIENTS, told);
-        if (status.code == PBD_OK) tell(recorder, "gradient_error", distance_of(told, exact, n) / size);
-        if (status.code == PBD_OK) tell(recorder, "gradient_drift", distance_of(told, placed, n));
-        if (status.code == PBD_NOT_SUPPORTED) status = pbd_ok();
-    }
-    free(told);
-    return status;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    PBD_TRY(kernel_gradients(scene, scene->particles.spacing, x, placed));
+    const double size = distance_of(exact, NULL, n);
+    tell(recorder, "place_error", distance_of(placed, exact, n) / size);
+    const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, told);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    PBD_TRY(status);
+    tell(recorder, "gradient_error", distance_of(told, exact, n) / size);
+    tell(recorder, "gradient_drift", distance_of(told, placed, n));
+    return pbd_ok();
 }
 
 static pbd_status record_conflicts(const pbd_scene *scene, pbd_recorder *recorder) {
@@ -135,7 +134,7 @@ static pbd_status record_derivatives(const pbd_scene *scene, pbd_recorder *recor
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const affine_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     evenness now;
     particle_record_sampling(&detail->particles, 1, recorder);
     PBD_TRY(record_gradients(scene, method, state, recorder));
@@ -149,7 +148,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         pbd_metric(recorder, "nn_least", "1", PBD_QUALITY, now.least);
     }
     body_record_shape(scene, x, recorder);
-    free(x);
     return status;
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 static const pbd_param params[] = {
@@ -34,9 +36,7 @@ typedef struct blocks_detail {
 
 static pbd_status set_speeds(const pbd_values *values, pbd_scene *scene) {
     const double speed = pbd_real(values, "speed");
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i] = scene->particles.body[i] == 0 ? speed : -speed;
     return pbd_ok();
@@ -87,14 +87,14 @@ static double gap_between(const pbd_scene *scene, const double *x) {
 
 /* Mean velocities of the two along x. Equal masses: the mean over the particles is that over the mass. */
 static pbd_status mean_speeds(const pbd_scene *scene, const pbd_method *method, const void *state, double out[2]) {
-    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles.count);
-    const pbd_status status = method->read(state, PBD_VELOCITIES, v);
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(method->read(state, PBD_VELOCITIES, v));
     out[0] = out[1] = 0;
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++)
+    for (size_t i = 0; i < scene->particles.count; i++)
         out[scene->particles.body[i]] += v[3 * i] / (0.5 * (double)scene->particles.count);
-    free(v);
-    return status;
+    return pbd_ok();
 }
 
 static void feel(blocks_detail *detail, const double speeds[2], double gap, double time) {
@@ -110,11 +110,11 @@ static void feel(blocks_detail *detail, const double speeds[2], double gap, doub
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     blocks_detail *detail = scene->detail;
-    double *x, speeds[2];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));
     const double gap = gap_between(scene, x) / scene->particles.spacing;
     pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    free(x);
     PBD_TRY(status);
     pbd_series(recorder, "gap", "value", "1", &gap, 1, 1);
     status = mean_speeds(scene, method, state, speeds);
@@ -137,7 +137,8 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const blocks_detail *detail = scene->detail;
     const double size = cbrt((double)detail->particles.count) * scene->particles.spacing;
     const mass_box box = {{-2 * size, -2 * size, 0}, {2 * size, 2 * size, size}, {16, 16, 8}};
-    double *x, speeds[2];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 2, recorder);
     granular_record(&detail->watch, scene, recorder);
@@ -145,7 +146,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
     record_contact(scene, recorder);
-    free(x);
     const pbd_status status = mean_speeds(scene, method, state, speeds);
     if (status.code == PBD_OK && detail->speed > 0)
         pbd_metric(recorder, "restitution", "1", PBD_STATE, (speeds[1] - speeds[0]) / (2 * detail->speed));

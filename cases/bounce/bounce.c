@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/beam.h"
 
 static const char *const poses[] = {"end", "flat", "corner", NULL};
@@ -70,8 +72,7 @@ static void place(int pose, double gap, pbd_scene *scene, double *height) {
 }
 
 static pbd_status add_floor(double friction, pbd_scene *scene) {
-    scene->colliders.item = calloc(1, sizeof *scene->colliders.item);
-    if (!scene->colliders.item) return pbd_error(PBD_FAILED, "out of memory for a floor");
+    PBD_TRY_NEW(scene->colliders.item, 1);
     scene->colliders.count = 1;
     *scene->colliders.item =
         (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction};
@@ -101,8 +102,7 @@ static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
 
 static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
     bounce_detail *detail = scene->detail;
-    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a bar that bounces");
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     place(pbd_choice(values, "pose"), pbd_real(values, "gap"), scene, &detail->height);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i + 2] = -pbd_real(values, "v0");
@@ -182,7 +182,7 @@ static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, p
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const bounce_detail *detail = scene->detail;
     seen now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     const double error = body_shape_error(scene, x);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_ERROR, error);
@@ -191,7 +191,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     pbd_metric(recorder, "collapsed", "1", PBD_ERROR, !(error <= LOST) || folded > FOLDED);
     body_record_strain(scene, x, recorder);
     body_record_shape(scene, x, recorder);
-    free(x);
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     pbd_metric(recorder, "largest_shape_error", "1", PBD_STATE, detail->worst_shape);

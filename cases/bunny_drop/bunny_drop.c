@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
@@ -61,12 +63,11 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const drop_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
-    free(x);
     return pbd_ok();
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular_drop.h"
 
 enum { VIEWS = 4 }; /* pictures after the one at the start */
@@ -31,11 +33,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     const double at = time / scene->duration * VIEWS, near = round(at);
     if (fabs(at - near) > 0.5 * VIEWS / GRANULAR_LOOKS) return pbd_ok();
     char name[16];
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     snprintf(name, sizeof name, "view_%d", (int)near);
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_record_view(scene, x, name, recorder);
-    free(x);
     return status;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cantilever_reference.h" /* made from reference.csv */
 #include "cases/scenes/beam.h"
 #include "harness/files/csv_file.h"
@@ -71,9 +73,8 @@ static pbd_status look_up_reference(const pbd_values *values, cantilever_detail 
 static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
-                                 .most_steps = pbd_integer(values, "max_steps"),
-                                 .watch = malloc(4 * sizeof(uint32_t))};
-    if (!scene->settle.watch) return pbd_error(PBD_FAILED, "out of memory for a cantilever");
+                                 .most_steps = pbd_integer(values, "max_steps")};
+    PBD_TRY_NEW(scene->settle.watch, 4);
     scene->settle.watched = (size_t)beam_tip_particles(size, scene->settle.watch);
     return pbd_ok();
 }
@@ -104,11 +105,11 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     const cantilever_detail *detail = scene->detail;
-    double *x, tip[3], rest[3];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_tip(&detail->size, x, tip);
     beam_tip(&detail->size, scene->particles.positions, rest);
-    free(x);
     const double sunk = rest[2] - tip[2];
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "tip", "value", "m", &sunk, 1, 1);
@@ -117,23 +118,20 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const cantilever_detail *detail = scene->detail;
-    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x), tip[3], rest[3];
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
-    const pbd_status status = method->read(state, PBD_POSITIONS, x);
-    if (status.code == PBD_OK) {
-        beam_tip(&detail->size, x, tip);
-        beam_tip(&detail->size, scene->particles.positions, rest);
-        pbd_metric(recorder, "tip_deflection", "m", PBD_STATE, rest[2] - tip[2]);
-        pbd_metric(recorder, "tip_shortening", "m", PBD_STATE, rest[0] - tip[0]);
-        if (detail->timoshenko > 0)
-            pbd_metric(recorder, "timoshenko_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->timoshenko);
-        if (detail->reference > 0) {
-            pbd_metric(recorder, "tip_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->reference);
-            pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_STATE, detail->uncertainty);
-        }
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double tip[3], rest[3];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    beam_tip(&detail->size, x, tip);
+    beam_tip(&detail->size, scene->particles.positions, rest);
+    pbd_metric(recorder, "tip_deflection", "m", PBD_STATE, rest[2] - tip[2]);
+    pbd_metric(recorder, "tip_shortening", "m", PBD_STATE, rest[0] - tip[0]);
+    if (detail->timoshenko > 0)
+        pbd_metric(recorder, "timoshenko_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->timoshenko);
+    if (detail->reference > 0) {
+        pbd_metric(recorder, "tip_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->reference);
+        pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_STATE, detail->uncertainty);
     }
-    free(x);
-    return status;
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_cantilever = {

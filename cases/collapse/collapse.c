@@ -4,6 +4,7 @@
 
 #include "cases/scenes/beam.h"
 #include "cases/scenes/returning.h"
+#include "harness/exec/arena.h"
 
 static const char *const starts[] = {"plane", "line", "point", "inside_out", NULL};
 enum { PLANE, LINE, POINT, INSIDE_OUT };
@@ -51,11 +52,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     body_record_strain(scene, x, recorder);
     returning_record(scene->detail, scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

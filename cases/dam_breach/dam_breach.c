@@ -13,6 +13,7 @@
 #include "cases/geometry/near_pairs.h"
 #include "cases/scenes/granular.h"
 #include "cases/scenes/liquid.h"
+#include "harness/exec/arena.h"
 
 #define REAL double
 #include "methods/physics/space/sph_kernel.h"
@@ -92,19 +93,14 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
     const size_t n = sand->count + water->count;
     sampling both = {.count = n, .spacing = sand->spacing, .volume = sand->volume};
     const placement here = placement_at(0, 0, 0);
-    both.position = malloc((3 * n + 1) * sizeof *both.position);
-    scene->particles.material = malloc(n + 1);
-    if (!both.position || !scene->particles.material) {
-        free(both.position);
-        return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
-    }
+    pbd_arena a PBD_ARENA;
+    both.position = pbd_new(&a, double, 3 * n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY_NEW(scene->particles.material, n);
     memcpy(both.position, sand->position, 3 * sand->count * sizeof *both.position);
     memcpy(both.position + 3 * sand->count, water->position, 3 * water->count * sizeof *both.position);
-    const pbd_status status = particle_scene_make(&both, 1, &here, scene);
-    free(both.position);
-    PBD_TRY(status);
-    scene->contact.radius = malloc((n + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", n);
+    PBD_TRY(particle_scene_make(&both, 1, &here, scene));
+    PBD_TRY_NEW(scene->contact.radius, n);
     for (size_t i = 0; i < n; i++) {
         const bool grain = i < sand->count;
         scene->particles.material[i] = !grain;
@@ -118,19 +114,16 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
 /* Water is on a lattice: at rest it has no pressure to begin with. */
 static pbd_status fill_bodies(const pbd_values *values, breach_detail *d, pbd_scene *scene) {
     sampling_plan plan = particle_plan(values);
-    sampling sand = {0}, water = {0};
+    sampling sand PBD_CLEANUP(sampling_free) = {0}, water PBD_CLEANUP(sampling_free) = {0};
     if (plan.count > 0) plan.spacing = cbrt(volume_of(d) / (double)plan.count);
     d->gap = 0.5 * plan.spacing;
     const solid dam = body_of(d, false), lake = body_of(d, true);
     plan.count = 0;
-    pbd_status status = sampling_make(&dam, &plan, &sand);
     const sampling_plan still = {.kind = SAMPLING_LATTICE, .spacing = plan.spacing};
-    if (status.code == PBD_OK) status = sampling_make(&lake, &still, &water);
-    if (status.code == PBD_OK) status = join(&sand, &water, scene);
+    PBD_TRY(sampling_make(&dam, &plan, &sand));
+    PBD_TRY(sampling_make(&lake, &still, &water));
     d->sand = sand.count;
-    sampling_free(&sand);
-    sampling_free(&water);
-    return status;
+    return join(&sand, &water, scene);
 }
 
 static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pbd_scene *scene) {
@@ -161,8 +154,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(fill_bodies(values, d, scene));
-    d->exchange = calloc(3 * d->sand + 1, sizeof *d->exchange);
-    if (!d->exchange) return pbd_error(PBD_FAILED, "out of memory for a dam of %zu particles", d->sand);
+    PBD_TRY_NEW(d->exchange, 3 * d->sand);
     return set_walls(values, d, scene);
 }
 
@@ -207,27 +199,23 @@ static double lattice_sum(double spacing, double support) {
 }
 
 /* Of the first `count` particles by themselves; to be freed. */
-static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size_t count, double **out) {
+static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size_t count, double *out) {
+    pbd_arena a PBD_ARENA;
     const double support = 2.5 * scene->particles.spacing;
     fullness f = {.scene = scene,
                   .x = x,
                   .support = support,
                   .per_lattice = 1 / lattice_sum(scene->particles.spacing, support),
-                  .far = malloc((WALLS * count + 1) * sizeof *f.far),
-                  .full = calloc(count + 1, sizeof *f.full)};
-    pbd_status status = f.far && f.full ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
-    for (size_t k = 0; k < WALLS * count && status.code == PBD_OK; k++) {
+                  .far = pbd_new(&a, double, WALLS *count),
+                  .full = out};
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t k = 0; k < WALLS * count; k++) {
         const pbd_collider *wall = &scene->colliders.item[k % WALLS];
         f.far[k] = 0;
         for (size_t d = 0; d < 3; d++) f.far[k] += (x[3 * (k / WALLS) + d] - wall->centre[d]) * wall->axis[2][d];
     }
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++)
-        f.full[i] = scene->particles.volumes[i] * weight_between(&f, i, i, 0);
-    if (status.code == PBD_OK) status = near_pairs_visit(x, count, support, add_pair, &f);
-    free(f.far);
-    if (status.code != PBD_OK) free(f.full);
-    *out = status.code == PBD_OK ? f.full : NULL;
-    return status;
+    for (size_t i = 0; i < count; i++) f.full[i] = scene->particles.volumes[i] * weight_between(&f, i, i, 0);
+    return near_pairs_visit(x, count, support, add_pair, &f);
 }
 
 /* ---- Depth ------------------------------------------------------------------------------------------------------- */
@@ -247,53 +235,50 @@ static void note_surface(void *to, size_t i, size_t j, double square) {
 
 /* How deep each of the first `count` particles, all sand, is in it; what is deeper than the last bin begins may come
  * out as infinity. To be freed. */
-static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t count, double **out) {
-    depths d = {.surface = malloc((count + 1) * sizeof *d.surface), .square = malloc((count + 1) * sizeof *d.square)};
-    double *full = NULL;
-    pbd_status status =
-        d.surface && d.square ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
-    if (status.code == PBD_OK) status = measure_fullness(scene, x, count, &full);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
+static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t count, double *out) {
+    pbd_arena a PBD_ARENA;
+    depths d = {.surface = pbd_new(&a, bool, count), .square = out};
+    double *full = pbd_new(&a, double, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(measure_fullness(scene, x, count, full));
+    for (size_t i = 0; i < count; i++) {
         d.surface[i] = full[i] < SURFACE; /* of sand by itself */
         d.square[i] = d.surface[i] ? 0 : INFINITY;
     }
-    if (status.code == PBD_OK)
-        status = near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->particles.spacing, note_surface, &d);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) d.square[i] = sqrt(d.square[i]);
-    free(d.surface);
-    free(full);
-    if (status.code != PBD_OK) free(d.square);
-    *out = status.code == PBD_OK ? d.square : NULL;
-    return status;
+    PBD_TRY(near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->particles.spacing, note_surface, &d));
+    for (size_t i = 0; i < count; i++) d.square[i] = sqrt(d.square[i]);
+    return pbd_ok();
 }
 
 /* What water has given to sand since the last look, by how deep in the sand it was given. */
 static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, const pbd_method *method,
                                    const void *state, const double *x) {
-    double *depth = NULL, *now = malloc((3 * scene->particles.count + 1) * sizeof *now);
-    pbd_status status = now ? method->read(state, PBD_EXCHANGE, now)
-                            : pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
-    if (status.code == PBD_OK) status = measure_depths(scene, x, d->sand, &depth);
-    for (size_t i = 0; i < d->sand && status.code == PBD_OK; i++) {
+    pbd_arena a PBD_ARENA;
+    double *depth = pbd_new(&a, double, d->sand), *now = pbd_new(&a, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = method->read(state, PBD_EXCHANGE, now);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    PBD_TRY(status);
+    PBD_TRY(measure_depths(scene, x, d->sand, depth));
+    for (size_t i = 0; i < d->sand; i++) {
         const double *e = now + 3 * i, *was = d->exchange + 3 * i;
         const int bin = (int)fmin(depth[i] / scene->particles.spacing, BINS - 1);
         d->by_depth[bin] += sqrt((e[0] - was[0]) * (e[0] - was[0]) + (e[1] - was[1]) * (e[1] - was[1]) +
                                  (e[2] - was[2]) * (e[2] - was[2]));
         d->sand_by_depth[bin]++;
     }
-    if (status.code == PBD_OK) memcpy(d->exchange, now, 3 * d->sand * sizeof *now);
-    free(depth);
-    free(now);
-    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    memcpy(d->exchange, now, 3 * d->sand * sizeof *now);
+    return pbd_ok();
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 static pbd_status look_at_water(breach_detail *d, const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
-    double *full, sum = 0;
-    PBD_TRY(measure_fullness(scene, x, scene->particles.count, &full));
+    pbd_arena a PBD_ARENA;
+    double *full = pbd_new(&a, double, scene->particles.count), sum = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(measure_fullness(scene, x, scene->particles.count, full));
     for (size_t i = d->sand; i < scene->particles.count; i++) sum += fmax(full[i] - 1, 0);
-    free(full);
     d->compressed = sum / (double)(scene->particles.count - d->sand);
     d->most_compressed = fmax(d->most_compressed, d->compressed);
     pbd_series(recorder, "water_compression", "value", "1", &d->compressed, 1, 1);
@@ -342,17 +327,14 @@ static void draw(breach_detail *d, const pbd_scene *scene, const double *x, doub
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     breach_detail *d = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = liquid_look(&d->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = look_at_water(d, scene, x, recorder);
-    if (status.code == PBD_OK) status = look_at_exchange(d, scene, method, state, x);
-    if (status.code == PBD_OK) {
-        look_at_dam(d, scene, x, recorder);
-        draw(d, scene, x, time, recorder);
-    }
-    free(x);
-    return status;
+    PBD_TRY(liquid_look(&d->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(look_at_water(d, scene, x, recorder));
+    PBD_TRY(look_at_exchange(d, scene, method, state, x));
+    look_at_dam(d, scene, x, recorder);
+    draw(d, scene, x, time, recorder);
+    return pbd_ok();
 }
 
 static void record_exchange(const breach_detail *d, pbd_recorder *recorder) {
@@ -372,9 +354,8 @@ static void record_exchange(const breach_detail *d, pbd_recorder *recorder) {
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const breach_detail *d = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    free(x);
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
     pbd_metric(recorder, "sand_particles", "1", PBD_STATE, (double)d->sand);
     pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);

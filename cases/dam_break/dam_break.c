@@ -8,6 +8,7 @@
 #include "cases/scenes/granular.h"
 #include "cases/scenes/liquid.h"
 #include "dam_break_reference.h" /* made from reference.csv */
+#include "harness/exec/arena.h"
 #include "harness/files/csv_file.h"
 
 static const pbd_param params[] = {
@@ -93,12 +94,11 @@ static void compare(dam_detail *detail, double T, double front) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     dam_detail *detail = scene->detail;
-    double *x, front = 0;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double front = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = liquid_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = find_front(scene, x, &front);
-    free(x);
-    PBD_TRY(status);
+    PBD_TRY(liquid_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(find_front(scene, x, &front));
     const double T = time / detail->unit;
     front /= detail->width;
     compare(detail, T, front);
@@ -124,14 +124,13 @@ static void record_front(const dam_detail *detail, pbd_recorder *recorder) {
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const dam_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
     pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     liquid_record(&detail->watch, recorder);
     if (detail->watch.looked) record_front(detail, recorder);
     granular_record_slice(scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

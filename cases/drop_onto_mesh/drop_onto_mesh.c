@@ -1,5 +1,6 @@
 /* Sand falls onto a thing of the user's own: a triangle mesh, closed or a sheet, that stands on the floor. */
 #include "cases/scenes/obstacle_drop.h"
+#include "harness/exec/arena.h"
 
 static const pbd_param params[] = {
     {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .ply or .stl; z is up"},
@@ -10,13 +11,10 @@ static const pbd_param params[] = {
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    pbd_content content = {0};
+    pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     pbd_collider_mesh mesh = {0};
-    pbd_status status = pbd_read_file(values, "file", &content);
-    if (status.code == PBD_OK)
-        status = collider_mesh_read(&content, pbd_real(values, "scale"), pbd_real(values, "thickness"), &mesh);
-    pbd_content_free(&content);
-    PBD_TRY(status);
+    PBD_TRY(pbd_read_file(values, "file", &content));
+    PBD_TRY(collider_mesh_read(&content, pbd_real(values, "scale"), pbd_real(values, "thickness"), &mesh));
     return obstacle_drop_build(values, (obstacle){.mesh = &mesh}, scene);
 }
 

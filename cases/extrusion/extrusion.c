@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 static const pbd_param params[] = {
@@ -86,15 +88,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     extrusion_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t under = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
     for (size_t i = 0; i < scene->particles.count; i++) under += x[3 * i + 2] < detail->under;
     detail->pressed = (double)under / (double)scene->particles.count;
-    if (status.code == PBD_OK) pbd_series(recorder, "share_pressed", "value", "1", &detail->pressed, 1, 1);
-    free(x);
-    return status;
+    PBD_TRY(status);
+    pbd_series(recorder, "share_pressed", "value", "1", &detail->pressed, 1, 1);
+    return pbd_ok();
 }
 
 /* Those that hang together under the plate: noodles, and crumbs of fewer than a dozen particles. */
@@ -102,15 +104,15 @@ static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene
                                  pbd_recorder *recorder) {
     pieces found;
     size_t count = 0;
-    double *under = malloc((3 * scene->particles.count + 1) * sizeof *under);
-    if (!under) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    double *under = pbd_new(&a, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < scene->particles.count; i++) {
         if (!(x[3 * i + 2] < detail->under)) continue;
         for (size_t d = 0; d < 3; d++) under[3 * count + d] = x[3 * i + d];
         count++;
     }
     const pbd_status status = granular_pieces(under, count, 1.8 * scene->particles.spacing, 12, &found);
-    free(under);
     PBD_TRY(status);
     pbd_metric(recorder, "noodles", "1", PBD_STATE, (double)found.pieces);
     pbd_metric(recorder, "crumbs", "1", PBD_STATE, (double)found.crumbs);
@@ -120,15 +122,14 @@ static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const extrusion_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "share_pressed", "1", PBD_STATE, detail->pressed);
-    const pbd_status status = record_noodles(detail, scene, x, recorder);
-    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
-    free(x);
-    return status;
+    PBD_TRY(record_noodles(detail, scene, x, recorder));
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_extrusion = {

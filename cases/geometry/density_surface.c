@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "methods/physics/space/sph_kernel.h"
 
@@ -73,8 +75,7 @@ pbd_status density_grid_make(const smoothed_matter *matter, double cell, density
                          "a grid of %g m for the density of %zu particles with h=%g m: all must be above 0", cell,
                          matter->particles, matter->h);
     PBD_TRY(lay_grid(matter, cell, out));
-    out->value = calloc(out->nodes[0] * out->nodes[1] * out->nodes[2], sizeof *out->value);
-    if (!out->value) return pbd_error(PBD_FAILED, "out of memory for a grid of densities");
+    PBD_TRY_NEW(out->value, out->nodes[0] * out->nodes[1] * out->nodes[2]);
     for (size_t i = 0; i < matter->particles; i++) smear(matter, i, out);
     return pbd_ok();
 }
@@ -95,8 +96,6 @@ typedef struct maker {
     uint32_t *on_edge; /* nodes x DIRECTIONS: its vertex + 1, or 0 */
     size_t vertex_room, face_room;
 } maker;
-
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for a surface of density"); }
 
 static size_t node_beyond(const density_grid *g, size_t node, int direction) {
     return node + (size_t)(direction & 1) + (size_t)(direction >> 1 & 1) * g->nodes[0] +
@@ -121,7 +120,7 @@ static pbd_status vertex_between(maker *m, size_t a, size_t b, uint32_t *out) {
         if (s->vertices == m->vertex_room) {
             m->vertex_room = 2 * m->vertex_room + 1024;
             double *grown = realloc(s->vertex, 3 * m->vertex_room * sizeof *grown);
-            if (!grown) return no_memory();
+            if (!grown) return pbd_no_memory();
             s->vertex = grown;
         }
         double from[3], to[3];
@@ -141,7 +140,7 @@ static pbd_status add_face(maker *m, const uint32_t *corner) {
     if (s->faces == m->face_room) {
         m->face_room = 2 * m->face_room + 1024;
         uint32_t *grown = realloc(s->face, corners * m->face_room * sizeof *grown);
-        if (!grown) return no_memory();
+        if (!grown) return pbd_no_memory();
         s->face = grown;
     }
     memcpy(s->face + corners * s->faces++, corner, corners * sizeof *corner);
@@ -250,8 +249,9 @@ static uint32_t root_of(uint32_t *parent, uint32_t p) {
 }
 
 static pbd_status count_pieces(density_surface *s) {
-    uint32_t *parent = malloc((s->vertices + 1) * sizeof *parent);
-    if (!parent) return no_memory();
+    pbd_arena arena PBD_ARENA;
+    uint32_t *parent = pbd_new(&arena, uint32_t, s->vertices);
+    PBD_TRY(pbd_arena_check(&arena));
     for (size_t i = 0; i < s->vertices; i++) parent[i] = (uint32_t)i;
     for (size_t k = 0; k < s->faces * (size_t)s->corners; k++) {
         const uint32_t a = root_of(parent, s->face[k]);
@@ -259,7 +259,6 @@ static pbd_status count_pieces(density_surface *s) {
         parent[a > b ? a : b] = a > b ? b : a;
     }
     for (size_t i = 0; i < s->vertices; i++) s->pieces += parent[i] == i;
-    free(parent);
     return pbd_ok();
 }
 
@@ -281,16 +280,20 @@ static pbd_status cut_all(maker *m) {
     return pbd_ok();
 }
 
+static pbd_status make_surface(const density_grid *g, double level, density_surface *out) {
+    pbd_arena a PBD_ARENA;
+    maker m = {.g = g, .level = level, .s = out};
+    m.on_edge = pbd_new(&a, uint32_t, g->nodes[0] * g->nodes[1] * g->nodes[2] * DIRECTIONS);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(cut_all(&m));
+    for (size_t f = 0; f < out->faces; f++) measure_face(out, out->face + f * (size_t)out->corners);
+    return count_pieces(out);
+}
+
 pbd_status density_surface_make(const density_grid *g, double level, density_surface *out) {
     *out = (density_surface){.corners = g->dimensions == 2 ? 2 : 3};
     if (!(level > 0)) return pbd_error(PBD_BAD_INPUT, "a surface where the density is %g: must be above 0", level);
-    maker m = {.g = g, .level = level, .s = out};
-    m.on_edge = calloc(g->nodes[0] * g->nodes[1] * g->nodes[2] * DIRECTIONS, sizeof *m.on_edge);
-    pbd_status status = m.on_edge ? cut_all(&m) : no_memory();
-    free(m.on_edge);
-    for (size_t f = 0; f < out->faces && status.code == PBD_OK; f++)
-        measure_face(out, out->face + f * (size_t)out->corners);
-    if (status.code == PBD_OK) status = count_pieces(out);
+    const pbd_status status = make_surface(g, level, out);
     if (status.code != PBD_OK) density_surface_free(out);
     return status;
 }

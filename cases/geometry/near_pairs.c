@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
 /* A particle and the cell, as wide as the reach, that it is in. In the order of cells, those of three cells side by
@@ -91,25 +93,20 @@ static void visit_all(const visiting *v, size_t count) {
 
 pbd_status near_pairs_visit_chosen(const double *x, size_t particles, const bool *chosen, double reach,
                                    near_pair_visit *visit, void *to) {
-    place *at = malloc((particles + 1) * sizeof *at);
-    double *sorted = malloc((3 * particles + 1) * sizeof *sorted);
-    size_t *before = malloc((particles + 1) * sizeof *before);
-    const bool room = at && sorted && before;
-    if (room) {
-        const size_t count = make_places(x, particles, reach, at);
-        before[0] = 0;
-        for (size_t p = 0; p < count; p++) {
-            const size_t i = at[p].particle;
-            memcpy(sorted + 3 * p, x + 3 * i, 3 * sizeof *sorted);
-            before[p + 1] = before[p] + (chosen && chosen[i]);
-        }
-        const visiting v = {at, sorted, reach * reach, chosen ? before : NULL, visit, to};
-        visit_all(&v, count);
+    pbd_arena a PBD_ARENA;
+    place *at = pbd_new(&a, place, particles);
+    double *sorted = pbd_new(&a, double, 3 * particles);
+    size_t *before = pbd_new(&a, size_t, particles + 1);
+    PBD_TRY(pbd_arena_check(&a));
+    const size_t count = make_places(x, particles, reach, at);
+    for (size_t p = 0; p < count; p++) {
+        const size_t i = at[p].particle;
+        memcpy(sorted + 3 * p, x + 3 * i, 3 * sizeof *sorted);
+        before[p + 1] = before[p] + (chosen && chosen[i]);
     }
-    free(at);
-    free(sorted);
-    free(before);
-    return room ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for pairs of %zu particles", particles);
+    const visiting v = {at, sorted, reach * reach, chosen ? before : NULL, visit, to};
+    visit_all(&v, count);
+    return pbd_ok();
 }
 
 pbd_status near_pairs_visit(const double *x, size_t particles, double reach, near_pair_visit *visit, void *to) {
@@ -149,7 +146,7 @@ pbd_status near_pairs_find(const double *x, size_t particles, double reach, near
     collecting c = {.list = out};
     *out = (near_pairs){0};
     pbd_status status = near_pairs_visit(x, particles, reach, collect, &c);
-    if (c.full) status = pbd_error(PBD_FAILED, "out of memory for the pairs of %zu particles", particles);
+    if (c.full) status = pbd_no_memory();
     if (status.code != PBD_OK) near_pairs_free(out);
     return status;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 enum { MOST_CORNERS = 4 };
 
 /* Outward faces of method.h's elements. */
@@ -68,7 +70,7 @@ static pbd_status allocate(size_t triangles, surface *out) {
     out->element = malloc((triangles + 1) * sizeof *out->element);
     if (out->triangle && out->element) return pbd_ok();
     surface_free(out);
-    return pbd_error(PBD_FAILED, "out of memory for a surface of %zu triangles", triangles);
+    return pbd_no_memory();
 }
 
 static void add_triangle(const uint32_t *node, const int *corner, uint32_t element, surface *out) {
@@ -78,19 +80,19 @@ static void add_triangle(const uint32_t *node, const int *corner, uint32_t eleme
 
 static pbd_status outside_of(const element_shape *s, surface *out) {
     const size_t faces = s->elements * (size_t)s->faces;
-    face_key *key = malloc((faces + 1) * sizeof *key);
-    if (!key) return pbd_error(PBD_FAILED, "out of memory for the %zu faces of a mesh", faces);
+    pbd_arena a PBD_ARENA;
+    face_key *key = pbd_new(&a, face_key, faces);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < faces; i++) key[i] = key_of(s, i / (size_t)s->faces, (int)(i % (size_t)s->faces));
     const size_t kept = keep_outside(key, faces);
-    const pbd_status status = allocate(2 * kept, out);
-    for (size_t i = 0; i < kept && status.code == PBD_OK; i++) {
+    PBD_TRY(allocate(2 * kept, out));
+    for (size_t i = 0; i < kept; i++) {
         const uint32_t *node = s->node + key[i].element * (size_t)s->nodes;
         const int *c = s->face[key[i].face];
         add_triangle(node, (const int[]){c[0], c[1], c[2]}, key[i].element, out);
         if (s->corners == 4) add_triangle(node, (const int[]){c[0], c[2], c[3]}, key[i].element, out);
     }
-    free(key);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status surface_of(const pbd_scene *scene, surface *out) {

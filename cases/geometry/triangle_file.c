@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- A file system of one file: assimp must not follow what is named in it (materials, textures) ----------------- */
 
 typedef struct held_file {
@@ -128,10 +130,8 @@ static pbd_status take_scene(const struct aiScene *scene, triangle_mesh *out) {
         return pbd_error(PBD_BAD_INPUT,
                          "a mesh of %zu vertices and %zu triangles is too large: a thousand million at most", vertices,
                          triangles);
-    out->position = malloc((3 * vertices + 1) * sizeof *out->position);
-    out->triangle = malloc((3 * triangles + 1) * sizeof *out->triangle);
-    if (!out->position || !out->triangle)
-        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", triangles);
+    PBD_TRY_NEW(out->position, 3 * vertices);
+    PBD_TRY_NEW(out->triangle, 3 * triangles);
     for (unsigned m = 0; m < scene->mNumMeshes; m++) take_mesh(scene->mMeshes[m], out);
     return pbd_ok();
 }
@@ -211,7 +211,7 @@ static bool take_answer(int from, answer *a, triangle_mesh *out) {
     out->position = malloc((3 * a->vertices + 1) * sizeof *out->position);
     out->triangle = malloc((3 * a->triangles + 1) * sizeof *out->triangle);
     if (!out->position || !out->triangle) {
-        a->status = pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", a->triangles);
+        a->status = pbd_no_memory();
         return true;
     }
     return read_all(from, out->position, 24 * a->vertices) && read_all(from, out->triangle, 12 * a->triangles);

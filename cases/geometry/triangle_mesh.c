@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pbd_status no_memory(size_t triangles) {
-    return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", triangles);
-}
+#include "harness/exec/arena.h"
 
 void triangle_mesh_free(triangle_mesh *mesh) {
     free(mesh->position);
@@ -31,37 +29,31 @@ static int compare_places(const void *a, const void *b) {
 
 /* Triangles then name the first vertex at each place; vertices that none names are gone. */
 static pbd_status weld(triangle_mesh *mesh) {
-    place *at = malloc((mesh->vertices + 1) * sizeof *at);
-    uint32_t *now = malloc((mesh->vertices + 1) * sizeof *now);
-    uint32_t *first = malloc((mesh->vertices + 1) * sizeof *first);
-    pbd_status status = at && now && first ? pbd_ok() : no_memory(mesh->triangles);
-    if (status.code == PBD_OK) {
-        for (size_t v = 0; v < mesh->vertices; v++) {
-            const double *x = mesh->position + 3 * v;
-            at[v] = (place){{x[0] + 0, x[1] + 0, x[2] + 0}, (uint32_t)v}; /* -0 becomes 0 */
-        }
-        qsort(at, mesh->vertices, sizeof *at, compare_places);
-        for (size_t i = 0; i < mesh->vertices; i++) {
-            const bool same =
-                i > 0 && at[i].x[0] == at[i - 1].x[0] && at[i].x[1] == at[i - 1].x[1] && at[i].x[2] == at[i - 1].x[2];
-            first[at[i].vertex] = same ? first[at[i - 1].vertex] : at[i].vertex;
-        }
-        for (size_t i = 0; i < 3 * mesh->triangles; i++) mesh->triangle[i] = first[mesh->triangle[i]];
-        memset(now, 0, mesh->vertices * sizeof *now);
-        for (size_t i = 0; i < 3 * mesh->triangles; i++) now[mesh->triangle[i]] = 1;
-        size_t kept = 0;
-        for (size_t v = 0; v < mesh->vertices; v++) {
-            if (!now[v]) continue;
-            memmove(mesh->position + 3 * kept, mesh->position + 3 * v, 3 * sizeof *mesh->position);
-            now[v] = (uint32_t)kept++;
-        }
-        for (size_t i = 0; i < 3 * mesh->triangles; i++) mesh->triangle[i] = now[mesh->triangle[i]];
-        mesh->vertices = kept;
+    pbd_arena a PBD_ARENA;
+    place *at = pbd_new(&a, place, mesh->vertices);
+    uint32_t *now = pbd_new(&a, uint32_t, mesh->vertices), *first = pbd_new(&a, uint32_t, mesh->vertices);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t v = 0; v < mesh->vertices; v++) {
+        const double *x = mesh->position + 3 * v;
+        at[v] = (place){{x[0] + 0, x[1] + 0, x[2] + 0}, (uint32_t)v}; /* -0 becomes 0 */
     }
-    free(at);
-    free(now);
-    free(first);
-    return status;
+    qsort(at, mesh->vertices, sizeof *at, compare_places);
+    for (size_t i = 0; i < mesh->vertices; i++) {
+        const bool same =
+            i > 0 && at[i].x[0] == at[i - 1].x[0] && at[i].x[1] == at[i - 1].x[1] && at[i].x[2] == at[i - 1].x[2];
+        first[at[i].vertex] = same ? first[at[i - 1].vertex] : at[i].vertex;
+    }
+    for (size_t i = 0; i < 3 * mesh->triangles; i++) mesh->triangle[i] = first[mesh->triangle[i]];
+    for (size_t i = 0; i < 3 * mesh->triangles; i++) now[mesh->triangle[i]] = 1;
+    size_t kept = 0;
+    for (size_t v = 0; v < mesh->vertices; v++) {
+        if (!now[v]) continue;
+        memmove(mesh->position + 3 * kept, mesh->position + 3 * v, 3 * sizeof *mesh->position);
+        now[v] = (uint32_t)kept++;
+    }
+    for (size_t i = 0; i < 3 * mesh->triangles; i++) mesh->triangle[i] = now[mesh->triangle[i]];
+    mesh->vertices = kept;
+    return pbd_ok();
 }
 
 /* ---- Edges ------------------------------------------------------------------------------------------------------- */
@@ -97,9 +89,10 @@ static void look_at_edge(const edge *first, size_t count, edge_faults *f) {
 
 static pbd_status find_edge_faults(const triangle_mesh *mesh, edge_faults *f) {
     const size_t edges = 3 * mesh->triangles;
-    edge *e = malloc((edges + 1) * sizeof *e);
+    pbd_arena a PBD_ARENA;
+    edge *e = pbd_new(&a, edge, edges);
     *f = (edge_faults){0};
-    if (!e) return no_memory(mesh->triangles);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < edges; i++) {
         const uint32_t from = mesh->triangle[i], to = mesh->triangle[i % 3 == 2 ? i - 2 : i + 1];
         e[i] = (edge){from < to ? from : to, from < to ? to : from, (uint32_t)(i / 3), from < to};
@@ -109,7 +102,6 @@ static pbd_status find_edge_faults(const triangle_mesh *mesh, edge_faults *f) {
         for (end = i + 1; end < edges && e[end].low == e[i].low && e[end].high == e[i].high;) end++;
         look_at_edge(e + i, end - i, f);
     }
-    free(e);
     return pbd_ok();
 }
 
@@ -206,9 +198,9 @@ static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *nu
 
 /* Takes over the arrays of `mesh`, which is freed on failure. */
 static pbd_status finish(const char *name, triangle_mesh *mesh) {
-    uint32_t *number = malloc((mesh->triangles + 1) * sizeof *number);
-    const pbd_status status = number ? check_body(name, mesh, number) : no_memory(mesh->triangles);
-    free(number);
+    pbd_arena a PBD_ARENA;
+    uint32_t *number = pbd_new(&a, uint32_t, mesh->triangles);
+    const pbd_status status = number ? check_body(name, mesh, number) : pbd_arena_check(&a);
     if (status.code != PBD_OK) triangle_mesh_free(mesh);
     return status;
 }
@@ -220,7 +212,7 @@ pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *p
     out->triangle = malloc((3 * triangles + 1) * sizeof *out->triangle);
     if (!out->position || !out->triangle) {
         triangle_mesh_free(out);
-        return no_memory(triangles);
+        return pbd_no_memory();
     }
     memcpy(out->position, position, 3 * vertices * sizeof *position);
     memcpy(out->triangle, triangle, 3 * triangles * sizeof *triangle);

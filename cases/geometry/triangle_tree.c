@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/geometry/triangle_mesh.h"
 
 enum { LEAF = 8, DEEPEST = 64 };
@@ -119,7 +121,7 @@ pbd_status triangle_tree_make(size_t triangles, const uint32_t *triangle, const 
     if (!t || !t->node || !t->order) {
         triangle_tree_free(t);
         *out = NULL;
-        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", triangles);
+        return pbd_no_memory();
     }
     for (size_t i = 0; i < triangles; i++) t->order[i] = (uint32_t)i;
     split(t, 0, 0, (uint32_t)triangles, 0);

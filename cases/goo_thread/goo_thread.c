@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 #define REAL double
@@ -44,9 +46,8 @@ static size_t slab_of(const thread_detail *detail, const pbd_scene *scene, size_
 }
 
 static pbd_status make_slabs(const thread_detail *detail, const pbd_scene *scene, const double *x, slab **out) {
-    slab *list = calloc(detail->slabs + 1, sizeof *list);
-    *out = list;
-    if (!list) return pbd_error(PBD_FAILED, "out of memory for %zu slabs of a thread", detail->slabs);
+    PBD_TRY_NEW(*out, detail->slabs);
+    slab *list = *out;
     for (size_t i = 0; i < scene->particles.count; i++) {
         slab *s = &list[slab_of(detail, scene, i)];
         s->count++;
@@ -74,9 +75,7 @@ static void disturb(const pbd_values *values, sampling *s) {
 }
 
 static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
@@ -100,7 +99,7 @@ static pbd_status make_thread(const pbd_values *values, thread_detail *detail, p
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     thread_detail *detail = scene->detail;
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
-    slab *list;
+    slab *list PBD_CLEANUP(pbd_free_memory) = NULL;
     detail->diameter = pbd_real(values, "diameter");
     detail->foot = pbd_real(values, "drop");
     granular_set_material(values, scene);
@@ -108,10 +107,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(make_thread(values, detail, scene));
     PBD_TRY(set_speed(values, scene));
-    const pbd_status status = make_slabs(detail, scene, scene->particles.positions, &list);
-    if (status.code == PBD_OK) detail->start_square = mean_square(detail, list);
-    free(list);
-    PBD_TRY(status);
+    PBD_TRY(make_slabs(detail, scene, scene->particles.positions, &list));
+    detail->start_square = mean_square(detail, list);
     PBD_TRY(particle_open_colliders(scene, 1));
     particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
     return pbd_ok();
@@ -123,12 +120,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
                           pbd_recorder *recorder) {
     thread_detail *detail = scene->detail;
     heap now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
-    free(x);
-    PBD_TRY(status);
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
     const double reach = now.reach_99 / detail->diameter;
     if (isfinite(reach)) pbd_series(recorder, "reach", "value", "1", &reach, 1, 1);
     return pbd_ok();
@@ -162,11 +157,12 @@ static turning turning_of(const thread_detail *detail, const slab *list) {
 
 /* Mean of the Frobenius norm of the deviator of log F's stretches: the strain that would come back. */
 static pbd_status elastic_strain(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
-    double *F = malloc((9 * scene->particles.count + 1) * sizeof *F);
+    pbd_arena a PBD_ARENA;
+    double *F = pbd_new(&a, double, 9 * scene->particles.count);
     *out = 0;
-    if (!F) return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", scene->particles.count);
-    const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(method->read(state, PBD_DEFORMATION_GRADIENTS, F));
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double *f = F + 9 * i;
         const svd3 parts =
             mat3_svd(mat3_make(vec3_make(f[0], f[3], f[6]), vec3_make(f[1], f[4], f[7]), vec3_make(f[2], f[5], f[8])));
@@ -174,8 +170,7 @@ static pbd_status elastic_strain(const pbd_scene *scene, const pbd_method *metho
         const double norm = sqrt(pow(e[0] - third, 2) + pow(e[1] - third, 2) + pow(e[2] - third, 2));
         *out += norm / (double)scene->particles.count;
     }
-    free(F);
-    return status;
+    return pbd_ok();
 }
 
 static void record_coils(const thread_detail *detail, const slab *list, const heap *now, pbd_recorder *recorder) {
@@ -196,22 +191,18 @@ static void record_coils(const thread_detail *detail, const slab *list, const he
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const thread_detail *detail = scene->detail;
     heap now;
-    slab *list = NULL;
-    double *x, strain;
+    slab *list PBD_CLEANUP(pbd_free_memory) = NULL;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double strain;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
-    if (status.code == PBD_OK) status = make_slabs(detail, scene, x, &list);
-    if (status.code == PBD_OK) {
-        particle_record_sampling(&detail->particles, 1, recorder);
-        granular_record(&detail->watch, scene, recorder);
-        record_coils(detail, list, &now, recorder);
-        granular_record_slice(scene, x, recorder);
-        body_record_shape(scene, x, recorder);
-    }
-    free(list);
-    free(x);
-    PBD_TRY(status);
-    status = elastic_strain(scene, method, state, &strain);
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(make_slabs(detail, scene, x, &list));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    record_coils(detail, list, &now, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    const pbd_status status = elastic_strain(scene, method, state, &strain);
     if (status.code == PBD_OK && isfinite(strain)) pbd_metric(recorder, "elastic_strain", "1", PBD_STATE, strain);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }

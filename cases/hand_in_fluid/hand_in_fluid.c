@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 static const pbd_param params[] = {
@@ -112,12 +114,11 @@ static double stirred_share(const pbd_scene *scene, const double *x) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     hand_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     const double stirred = stirred_share(scene, x);
-    free(x);
     PBD_TRY(status);
     pbd_series(recorder, "stirred_share", "value", "1", &stirred, 1, 1);
     return pbd_ok();
@@ -125,7 +126,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const hand_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
@@ -133,7 +134,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     pbd_metric(recorder, "stirred_share", "1", PBD_STATE, stirred_share(scene, x));
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

@@ -4,6 +4,7 @@
 
 #include "cases/scenes/sheet.h"
 #include "cases/scenes/stretched.h"
+#include "harness/exec/arena.h"
 
 static const pbd_param params[] = {PBD_SHEET_PARAMS("1e4", "0.3", "100", "0", "45"),
                                    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
@@ -36,22 +37,19 @@ static double sag_of(const pbd_material *m, double angle, double weight, double 
 
 static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_scene *scene) {
     hanging_detail *detail = scene->detail;
-    unsigned char *mark = calloc(scene->particles.count + 1, 1);
-    pbd_status status = pbd_error(PBD_FAILED, "out of memory for a hanging sheet");
-    if (detail && mark) {
-        const double gravity = pbd_real(values, "gravity");
-        detail->size = *size;
-        detail->sag =
-            sag_of(scene->material, pbd_real(values, "fibre_angle"), scene->material->density * gravity, size->length);
-        hang(scene->particles.positions, scene->particles.count);
-        hang(scene->material->fibre[0], 1);
-        scene->loads.gravity[2] = -gravity;
-        body_set_motion(values, scene);
-        for (int j = 0; j <= size->across; j++) mark[sheet_particle(size, 0, j)] = 1;
-        status = body_hold(scene, mark);
-    }
-    free(mark);
-    return status;
+    pbd_arena a PBD_ARENA;
+    unsigned char *mark = pbd_new(&a, unsigned char, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    const double gravity = pbd_real(values, "gravity");
+    detail->size = *size;
+    detail->sag =
+        sag_of(scene->material, pbd_real(values, "fibre_angle"), scene->material->density * gravity, size->length);
+    hang(scene->particles.positions, scene->particles.count);
+    hang(scene->material->fibre[0], 1);
+    scene->loads.gravity[2] = -gravity;
+    body_set_motion(values, scene);
+    for (int j = 0; j <= size->across; j++) mark[sheet_particle(size, 0, j)] = 1;
+    return body_hold(scene, mark);
 }
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
@@ -74,12 +72,12 @@ static void lower_edge(const pbd_scene *scene, const double *x, double *sag, dou
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const hanging_detail *detail = scene->detail;
-    double *x, sag, drift;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double sag, drift;
     PBD_TRY(body_positions(scene, method, state, &x));
     const sheet_strain strain = sheet_strain_at(scene, x);
     lower_edge(scene, x, &sag, &drift);
     body_record_shape(scene, x, recorder);
-    free(x);
     pbd_metric(recorder, "sag", "m", PBD_STATE, sag);
     pbd_metric(recorder, "drift", "m", PBD_STATE, drift);
     sheet_record(&strain, recorder);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/beam.h"
 
 static const char *const loadings[] = {"weights", "falling", NULL};
@@ -56,7 +58,7 @@ static void press(const beam_size *size, double x, double radius, double weight,
 
 static pbd_status grow(void *array, size_t bytes) {
     void **held = array, *grown = realloc(*held, bytes);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for the balls");
+    if (!grown) return pbd_no_memory();
     *held = grown;
     return pbd_ok();
 }
@@ -67,10 +69,9 @@ static pbd_status make_room(long balls, pbd_scene *scene) {
     PBD_TRY(grow(&scene->particles.positions, 3 * n * sizeof *scene->particles.positions));
     PBD_TRY(grow(&scene->loads.forces, 3 * n * sizeof *scene->loads.forces));
     PBD_TRY(grow(&scene->particles.masses, n * sizeof *scene->particles.masses));
-    scene->particles.body = calloc(n, sizeof *scene->particles.body);
-    scene->contact.radius = calloc(n, sizeof *scene->contact.radius);
-    if (scene->particles.body && scene->contact.radius) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for the balls");
+    PBD_TRY_NEW(scene->particles.body, n);
+    PBD_TRY_NEW(scene->contact.radius, n);
+    return pbd_ok();
 }
 
 /* Rigid balls, one particle each, above the middle line of the plate: contact is all that touches them. The plate's own
@@ -179,12 +180,11 @@ static void watch_balls(const pbd_scene *scene, const double *x, double time, pb
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     drop_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_scene plate = plate_of(scene);
     const double down = deflection(scene, x), error = body_shape_error(&plate, x);
     watch_balls(scene, x, time, recorder);
-    free(x);
     if (!(fabs(down) <= detail->largest)) detail->largest = fabs(down);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "deflection", "value", "m", &down, 1, 1);
@@ -194,7 +194,7 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const drop_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_scene plate = plate_of(scene);
     const double down = deflection(scene, x);
@@ -210,7 +210,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const body_strain strain = body_strain_at(&plate, x);
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
     pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
-    free(x);
     return pbd_ok();
 }
 

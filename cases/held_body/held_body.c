@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
@@ -55,16 +57,14 @@ static pbd_status hold_hand(double size, pbd_scene *scene) {
     double palm[3], radius;
     armadillo_hand(palm, &radius);
     for (int d = 0; d < 3; d++) palm[d] *= size;
-    unsigned char *mark = malloc(scene->particles.count + 1);
-    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    unsigned char *mark = pbd_new(&a, unsigned char, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < scene->particles.count; i++)
         mark[i] = square_distance(scene->particles.positions + 3 * i, palm) <= size * radius * size * radius;
-    const pbd_status status = body_hold(scene, mark);
-    free(mark);
-    if (status.code == PBD_OK && scene->particles.fixed == 0)
-        return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles",
-                         scene->particles.count);
-    return status;
+    PBD_TRY(body_hold(scene, mark));
+    if (scene->particles.fixed > 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles", scene->particles.count);
 }
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
@@ -97,13 +97,13 @@ static void add_place(pbd_recorder *recorder, const char *name, const double x[3
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     held_detail *detail = scene->detail;
-    double *x, centre[3], energy, fastest;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double centre[3], energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_centre_of_mass(scene, x, centre);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     add_place(recorder, "centre_of_mass", centre);
     for (size_t m = 0; m < MARKERS; m++) add_place(recorder, markers[m].name, x + 3 * detail->marker[m]);
-    free(x);
     const pbd_status status = particle_kinetic_energy(scene, method, state, &energy, &fastest);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     detail->largest_speed = fmax(detail->largest_speed, fastest);
@@ -113,7 +113,8 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const held_detail *detail = scene->detail;
-    double *x, centre[3], rest[3];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double centre[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     particle_centre_of_mass(scene, x, centre);
@@ -123,7 +124,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
     pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, detail->largest_speed);
     body_record_shape(scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

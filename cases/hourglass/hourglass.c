@@ -7,6 +7,7 @@
 
 #include "cases/scenes/collider_mesh.h"
 #include "cases/scenes/granular.h"
+#include "harness/exec/arena.h"
 
 #define REAL double
 #include "methods/physics/surface/collider_pose.h"
@@ -120,15 +121,12 @@ static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, cons
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     hourglass_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) {
-        look_at_glass(detail, scene, x, time);
-        pbd_series(recorder, "share_below", "value", "1", &detail->below, 1, 1);
-    }
-    free(x);
-    return status;
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    look_at_glass(detail, scene, x, time);
+    pbd_series(recorder, "share_below", "value", "1", &detail->below, 1, 1);
+    return pbd_ok();
 }
 
 /* Between a fifth and three fifths, when sand runs at an even rate; in units of density sqrt(g) D^(5/2), which is how
@@ -159,7 +157,7 @@ static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *s
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const hourglass_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
@@ -167,10 +165,9 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     pbd_metric(recorder, "most_outside_glass", "1", PBD_ERROR, (double)detail->outside);
     pbd_metric(recorder, "deepest_in_glass", "m", PBD_ERROR, detail->deepest);
     record_rate(detail, scene, recorder);
-    const pbd_status status = record_heap(detail, scene, x, recorder);
-    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
-    free(x);
-    return status;
+    PBD_TRY(record_heap(detail, scene, x, recorder));
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_hourglass = {

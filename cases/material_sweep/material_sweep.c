@@ -4,6 +4,7 @@
 
 #include "cases/scenes/beam.h"
 #include "cases/scenes/stretched.h"
+#include "harness/exec/arena.h"
 
 static const char *const loads[] = {"gravity", "surface", NULL};
 enum { GRAVITY, SURFACE };
@@ -83,13 +84,13 @@ static void record_strains(const pbd_scene *scene, const double *x, pbd_recorder
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const sweep_detail *detail = scene->detail;
-    double *x, now[3], rest[3];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double now[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_layer_mean(&detail->size, x, detail->size.along, now);
     beam_layer_mean(&detail->size, scene->particles.positions, detail->size.along, rest);
     record_strains(scene, x, recorder);
     body_record_strain(scene, x, recorder);
-    free(x);
     pbd_metric(recorder, "sag", "m", PBD_STATE, rest[2] - now[2]);
     if (!detail->middle.found) {
         pbd_warning(recorder, "no_reference",

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/mesh/mesh_file.h"
 
 /* Which physical groups an entity is part of: rows of (dimension, entity, group). */
@@ -114,7 +116,7 @@ static pbd_status read_names(gmsh *g) {
     size_t count = 0;
     PBD_TRY(read_count(r, "the number of names", 5, &count));
     physical_name *grown = realloc(g->name, (g->names + count + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a mesh");
+    if (!grown) return pbd_no_memory();
     g->name = grown;
     for (size_t i = 0; i < count; i++) {
         physical_name *p = &g->name[g->names];
@@ -136,7 +138,7 @@ static pbd_status read_membership(gmsh *g, int64_t dimension, int64_t entity) {
     int64_t group = 0;
     PBD_TRY(read_count(g->reader, "the number of an entity's groups", 2, &count));
     membership *grown = realloc(g->member, (g->members + count + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a mesh");
+    if (!grown) return pbd_no_memory();
     g->member = grown;
     for (size_t i = 0; i < count; i++) {
         PBD_TRY(read_whole_number(g->reader, "a group's number", &group));
@@ -195,11 +197,10 @@ static pbd_status read_nodes(gmsh *g) {
     PBD_TRY(read_whole_number(r, "the least number of a node", &least));
     PBD_TRY(read_whole_number(r, "the largest number of a node", &most));
     /* Blocks may lie about their share: there is room for what the file can hold at all. */
-    int64_t *label = malloc((r->bytes / 2 + 2) * sizeof *label);
-    pbd_status status = label ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a mesh");
-    for (size_t b = 0; b < blocks && status.code == PBD_OK; b++) status = read_node_block(g, label);
-    free(label);
-    PBD_TRY(status);
+    pbd_arena a PBD_ARENA;
+    int64_t *label = pbd_new(&a, int64_t, r->bytes / 2 + 2);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t b = 0; b < blocks; b++) PBD_TRY(read_node_block(g, label));
     if (g->mesh->nodes != nodes)
         return mesh_wrong(r, "%zu nodes were declared, but there are %zu", nodes, g->mesh->nodes);
     return expect_end(r, "$Nodes");
@@ -315,13 +316,14 @@ static pbd_status read_section(gmsh *g) {
     return skip_section(r, section, length);
 }
 
+static void free_groups(gmsh *g) {
+    free(g->name);
+    free(g->member);
+}
+
 pbd_status mesh_read_gmsh(mesh_reader *reader, mesh_file *out) {
-    gmsh g = {.reader = reader, .mesh = out};
-    pbd_status status = pbd_ok();
-    for (skip_blanks(reader); *reader->at && status.code == PBD_OK; skip_blanks(reader)) status = read_section(&g);
-    if (status.code == PBD_OK && !g.has_nodes) status = mesh_wrong(reader, "the file has no $Nodes");
-    if (status.code == PBD_OK && !g.has_elements) status = mesh_wrong(reader, "the file has no $Elements");
-    free(g.name);
-    free(g.member);
-    return status;
+    gmsh g PBD_CLEANUP(free_groups) = {.reader = reader, .mesh = out};
+    for (skip_blanks(reader); *reader->at; skip_blanks(reader)) PBD_TRY(read_section(&g));
+    if (!g.has_nodes) return mesh_wrong(reader, "the file has no $Nodes");
+    return g.has_elements ? pbd_ok() : mesh_wrong(reader, "the file has no $Elements");
 }

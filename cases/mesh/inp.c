@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "cases/mesh/mesh_file.h"
+#include "harness/exec/arena.h"
 
 enum { LONGEST_LINE = 4096, MOST_FIELDS = 64, LONGEST_NAME = 128 };
 
@@ -288,13 +289,12 @@ static pbd_status read_block(inp *in) {
 }
 
 pbd_status mesh_read_inp(mesh_reader *reader, mesh_file *out) {
-    inp *in = calloc(1, sizeof *in);
-    if (!in) return pbd_error(PBD_FAILED, "out of memory for a mesh");
+    pbd_arena a PBD_ARENA;
+    inp *in = pbd_new(&a, inp, 1);
+    PBD_TRY(pbd_arena_check(&a));
     in->reader = reader;
     in->mesh = out;
-    pbd_status status = pbd_ok();
-    while (status.code == PBD_OK && find_line(reader))
-        status = at_keyword(reader) ? read_block(in) : mesh_wrong(reader, "numbers without a keyword above them");
-    free(in);
-    return status;
+    while (find_line(reader))
+        PBD_TRY(at_keyword(reader) ? read_block(in) : mesh_wrong(reader, "numbers without a keyword above them"));
+    return pbd_ok();
 }

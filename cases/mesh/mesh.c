@@ -7,6 +7,7 @@
 #include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
 #include "cases/scenes/body.h"
+#include "harness/exec/arena.h"
 
 static const char *const faces[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 
@@ -35,10 +36,6 @@ static const pbd_param params[] = {
     {0}};
 
 enum { SETTLE_WINDOW = 200 };
-
-static pbd_status no_memory(const mesh_file *mesh) {
-    return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu nodes", mesh->nodes);
-}
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
@@ -75,15 +72,13 @@ static void measure_extent(pbd_scene *scene, double box[2][3]) {
 static pbd_status take_mesh(const mesh_file *mesh, double scale, pbd_scene *scene) {
     const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
     scene->particles.count = mesh->nodes;
-    scene->particles.positions = malloc((3 * mesh->nodes + 1) * sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * mesh->nodes + 1, sizeof *scene->loads.forces);
-    scene->particles.masses = calloc(mesh->nodes + 1, sizeof *scene->particles.masses);
+    PBD_TRY_NEW(scene->particles.positions, 3 * mesh->nodes);
+    PBD_TRY_NEW(scene->loads.forces, 3 * mesh->nodes);
+    PBD_TRY_NEW(scene->particles.masses, mesh->nodes);
     scene->tets.corner = take_elements(mesh, MESH_TET, &scene->tets.count);
     scene->hexes.corner = take_elements(mesh, MESH_HEX, &scene->hexes.count);
     if (!solid) scene->triangles.corner = take_elements(mesh, MESH_TRIANGLE, &scene->triangles.count);
-    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->tets.corner ||
-        !scene->hexes.corner || (!solid && !scene->triangles.corner))
-        return no_memory(mesh);
+    if (!scene->tets.corner || !scene->hexes.corner || (!solid && !scene->triangles.corner)) return pbd_no_memory();
     for (size_t i = 0; i < 3 * mesh->nodes; i++) scene->particles.positions[i] = scale * mesh->position[i];
     turn_tets(scene);
     return pbd_ok();
@@ -185,19 +180,17 @@ static pbd_status unknown_name(const mesh_file *mesh, const char *param, const c
 
 static pbd_status mark_all(const mesh_file *mesh, const pbd_values *values, const char *param, const pbd_scene *scene,
                            const double box[2][3], bool *marked) {
-    char *names = strdup(pbd_text(values, param)), *rest = names, *name;
-    if (!names) return no_memory(mesh);
+    pbd_arena a PBD_ARENA;
+    char *rest = pbd_new_text(&a, pbd_text(values, param)), *name;
+    PBD_TRY(pbd_arena_check(&a));
     memset(marked, 0, scene->particles.count * sizeof *marked);
-    pbd_status status = pbd_ok();
-    while (status.code == PBD_OK && (name = strsep(&rest, ",")) != NULL)
-        if (!mark_named(mesh, scene, box, name, marked)) status = unknown_name(mesh, param, name);
-    free(names);
-    return status;
+    while ((name = strsep(&rest, ",")) != NULL)
+        if (!mark_named(mesh, scene, box, name, marked)) return unknown_name(mesh, param, name);
+    return pbd_ok();
 }
 
-static pbd_status hold(const mesh_file *mesh, const bool *marked, pbd_scene *scene) {
-    scene->particles.fixed_particle = malloc((scene->particles.count + 1) * sizeof *scene->particles.fixed_particle);
-    if (!scene->particles.fixed_particle) return no_memory(mesh);
+static pbd_status hold(const bool *marked, pbd_scene *scene) {
+    PBD_TRY_NEW(scene->particles.fixed_particle, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         if (marked[i]) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)i;
     if (scene->particles.fixed < scene->particles.count) return pbd_ok();
@@ -222,20 +215,18 @@ static double share_faces(const pbd_scene *scene, const surface *outside, const 
 
 /* A uniform traction; where there is no face to take it (a point, an edge, the inside), equal forces on the nodes. */
 static pbd_status load(const bool *marked, const double force[3], pbd_scene *scene) {
-    double *share = calloc(scene->particles.count + 1, sizeof *share), total = 0;
-    surface outside = {0};
-    pbd_status status = share ? surface_of(scene, &outside) : pbd_error(PBD_FAILED, "out of memory for a load");
-    if (status.code == PBD_OK) total = share_faces(scene, &outside, marked, share);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK && !(total > 0); i++) share[i] = marked[i];
-    total = 0;
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) total += share[i];
-    if (status.code == PBD_OK && !(total > 0))
-        status = pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` contains no node");
-    for (size_t i = 0; i < 3 * scene->particles.count && status.code == PBD_OK; i++)
+    pbd_arena a PBD_ARENA;
+    double *share = pbd_new(&a, double, scene->particles.count), total = 0;
+    surface outside PBD_CLEANUP(surface_free) = {0};
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(surface_of(scene, &outside));
+    if (!(share_faces(scene, &outside, marked, share) > 0))
+        for (size_t i = 0; i < scene->particles.count; i++) share[i] = marked[i];
+    for (size_t i = 0; i < scene->particles.count; i++) total += share[i];
+    if (!(total > 0)) return pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` contains no node");
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
         scene->loads.forces[i] = force[i % 3] * share[i / 3] / total;
-    surface_free(&outside);
-    free(share);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status hold_and_load(const mesh_file *mesh, const pbd_values *values, pbd_scene *scene, bool *marked) {
@@ -243,7 +234,7 @@ static pbd_status hold_and_load(const mesh_file *mesh, const pbd_values *values,
     const double force[3] = {pbd_real(values, "force_x"), pbd_real(values, "force_y"), pbd_real(values, "force_z")};
     measure_extent(scene, box);
     PBD_TRY(mark_all(mesh, values, "fixed", scene, (const double(*)[3])box, marked));
-    PBD_TRY(hold(mesh, marked, scene));
+    PBD_TRY(hold(marked, scene));
     PBD_TRY(mark_all(mesh, values, "loaded", scene, (const double(*)[3])box, marked));
     return force[0] != 0 || force[1] != 0 || force[2] != 0 ? load(marked, force, scene) : pbd_ok();
 }
@@ -253,9 +244,8 @@ static pbd_status watch_body(const pbd_values *values, pbd_scene *scene) {
     size_t held = 0;
     scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
-                                 .most_steps = pbd_integer(values, "max_steps"),
-                                 .watch = malloc((scene->particles.count + 1) * sizeof(uint32_t))};
-    if (!scene->settle.watch) return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles.count);
+                                 .most_steps = pbd_integer(values, "max_steps")};
+    PBD_TRY_NEW(scene->settle.watch, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++) {
         if (held < scene->particles.fixed && scene->particles.fixed_particle[held] == i)
             held++;
@@ -277,10 +267,10 @@ static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scen
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     PBD_TRY(take_mesh(mesh, pbd_real(values, "scale"), scene));
     lump_mass(scene);
-    bool *marked = malloc(scene->particles.count + 1);
-    if (!marked) return no_memory(mesh);
+    pbd_arena a PBD_ARENA;
+    bool *marked = pbd_new(&a, bool, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = hold_and_load(mesh, values, scene, marked);
-    free(marked);
     PBD_TRY(status);
     if (pbd_choice(values, "mode") == 0) return pbd_ok();
     scene->duration = pbd_real(values, "duration");
@@ -288,14 +278,11 @@ static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scen
 }
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    pbd_content content = {0};
-    mesh_file mesh = {0};
-    pbd_status status = pbd_read_file(values, "file", &content);
-    if (status.code == PBD_OK) status = mesh_file_read(&content, &mesh);
-    if (status.code == PBD_OK) status = fill(&mesh, values, scene);
-    mesh_file_free(&mesh);
-    pbd_content_free(&content);
-    return status;
+    pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
+    mesh_file mesh PBD_CLEANUP(mesh_file_free) = {0};
+    PBD_TRY(pbd_read_file(values, "file", &content));
+    PBD_TRY(mesh_file_read(&content, &mesh));
+    return fill(&mesh, values, scene);
 }
 
 /* Displacements weighted by mass, so that they do not depend on where the mesh is fine. */
@@ -333,15 +320,11 @@ static void record_contents(const pbd_scene *scene, const double *x, pbd_recorde
 }
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
-    const pbd_status status = method->read(state, PBD_POSITIONS, x);
-    if (status.code == PBD_OK) {
-        record_displacements(scene, x, recorder);
-        record_contents(scene, x, recorder);
-    }
-    free(x);
-    return status;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    PBD_TRY(body_positions(scene, method, state, &x));
+    record_displacements(scene, x, recorder);
+    record_contents(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_mesh = {

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "harness/exec/arena.h"
+
 const int mesh_corners[MESH_SHAPES] = {1, 2, 3, 4, 8};
 const char *const mesh_shape_names[MESH_SHAPES] = {"point", "line", "triangle", "tetrahedron", "hexahedron"};
 
@@ -19,8 +21,6 @@ pbd_status mesh_wrong(const mesh_reader *reader, const char *format, ...) {
     va_end(arguments);
     return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s", reader->path, reader->line, what);
 }
-
-static pbd_status no_memory(void) { return pbd_error(PBD_FAILED, "out of memory for a mesh"); }
 
 /* Room for one more of `bytes` each. */
 static bool grow(void *list, size_t capacity, size_t bytes) {
@@ -38,7 +38,7 @@ pbd_status mesh_add_node(mesh_reader *reader, mesh_file *mesh, int64_t label, co
         const size_t capacity = next_capacity(mesh->nodes);
         if (!grow(&mesh->position, capacity, 3 * sizeof *mesh->position) ||
             !grow(&mesh->label, capacity, sizeof *mesh->label))
-            return no_memory();
+            return pbd_no_memory();
         mesh->capacity = capacity;
     }
     memcpy(mesh->position + 3 * mesh->nodes, x, 3 * sizeof *x);
@@ -54,7 +54,7 @@ pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape sha
         const size_t capacity = next_capacity(e->count);
         if (!grow(&e->label, capacity, sizeof *e->label) || !grow(&e->line, capacity, sizeof *e->line) ||
             !grow(&e->node_label, capacity, corners * sizeof *e->node_label))
-            return no_memory();
+            return pbd_no_memory();
         e->capacity = capacity;
     }
     e->label[e->count] = label;
@@ -69,10 +69,10 @@ pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out) {
         *out = &mesh->group[g];
         if (strcmp(mesh->group[g].name, name) == 0) return pbd_ok();
     }
-    if (!grow(&mesh->group, mesh->groups + 1, sizeof *mesh->group)) return no_memory();
+    if (!grow(&mesh->group, mesh->groups + 1, sizeof *mesh->group)) return pbd_no_memory();
     *out = &mesh->group[mesh->groups];
     **out = (mesh_group){.name = strdup(name)};
-    if (!(*out)->name) return no_memory();
+    if (!(*out)->name) return pbd_no_memory();
     mesh->groups++;
     return pbd_ok();
 }
@@ -80,7 +80,7 @@ pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out) {
 pbd_status mesh_add_range(mesh_group *group, mesh_range range) {
     if (group->ranges == group->range_capacity) {
         const size_t capacity = next_capacity(group->ranges);
-        if (!grow(&group->range, capacity, sizeof *group->range)) return no_memory();
+        if (!grow(&group->range, capacity, sizeof *group->range)) return pbd_no_memory();
         group->range_capacity = capacity;
     }
     group->range[group->ranges++] = range;
@@ -145,7 +145,7 @@ static size_t lower_bound(const label_map *map, int64_t label) {
 }
 
 static pbd_status map_nodes(const mesh_reader *reader, const mesh_file *mesh, label_map *map) {
-    if (!(map->item = malloc((mesh->nodes + 1) * sizeof *map->item))) return no_memory();
+    if (!(map->item = malloc((mesh->nodes + 1) * sizeof *map->item))) return pbd_no_memory();
     for (size_t i = 0; i < mesh->nodes; i++)
         map->item[map->count++] = (label_place){.label = mesh->label[i], .place = (uint32_t)i};
     qsort(map->item, map->count, sizeof *map->item, compare_labels);
@@ -159,7 +159,7 @@ static pbd_status map_nodes(const mesh_reader *reader, const mesh_file *mesh, la
 static pbd_status map_elements(const mesh_reader *reader, const mesh_file *mesh, label_map *map) {
     size_t total = 0;
     for (int s = 0; s < MESH_SHAPES; s++) total += mesh->of[s].count;
-    if (!(map->item = malloc((total + 1) * sizeof *map->item))) return no_memory();
+    if (!(map->item = malloc((total + 1) * sizeof *map->item))) return pbd_no_memory();
     for (int s = 0; s < MESH_SHAPES; s++)
         for (size_t e = 0; e < mesh->of[s].count; e++)
             map->item[map->count++] = (label_place){mesh->of[s].label[e], (uint32_t)e, (mesh_shape)s};
@@ -174,7 +174,7 @@ static pbd_status map_elements(const mesh_reader *reader, const mesh_file *mesh,
 static pbd_status number_elements(const mesh_reader *reader, const label_map *nodes, mesh_shape shape,
                                   mesh_elements *e) {
     const size_t corners = (size_t)mesh_corners[shape];
-    if (!(e->node = malloc((e->count * corners + 1) * sizeof *e->node))) return no_memory();
+    if (!(e->node = malloc((e->count * corners + 1) * sizeof *e->node))) return pbd_no_memory();
     for (size_t i = 0; i < e->count * corners; i++) {
         const size_t at = lower_bound(nodes, e->node_label[i]);
         if (at == nodes->count || nodes->item[at].label != e->node_label[i])
@@ -215,7 +215,7 @@ static pbd_status resolve_group(const mesh_reader *reader, const mesh_file *mesh
     for (size_t r = 0; r < group->ranges; r++)
         PBD_TRY(mark_range(reader, mesh, &map[group->range[r].of_elements], group, &group->range[r], marked));
     for (size_t i = 0; i < mesh->nodes; i++) group->nodes += marked[i];
-    if (!(group->node = malloc((group->nodes + 1) * sizeof *group->node))) return no_memory();
+    if (!(group->node = malloc((group->nodes + 1) * sizeof *group->node))) return pbd_no_memory();
     size_t kept = 0;
     for (size_t i = 0; i < mesh->nodes; i++)
         if (marked[i]) group->node[kept++] = (uint32_t)i;
@@ -330,18 +330,23 @@ static pbd_status read_format(mesh_reader *reader, mesh_file *out) {
     return mesh_wrong(reader, "neither a Gmsh file ($MeshFormat) nor an Abaqus one (*NODE) starts with '%.20s'", text);
 }
 
+static pbd_status read_mesh(mesh_reader *reader, mesh_file *out) {
+    pbd_arena a PBD_ARENA;
+    label_map map[2] = {{0}};
+    PBD_TRY(read_format(reader, out));
+    bool *marked = pbd_new(&a, bool, out->nodes);
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = number_all(reader, out, map, marked);
+    free(map[0].item);
+    free(map[1].item);
+    PBD_TRY(status);
+    return check_whole(reader, out, marked);
+}
+
 pbd_status mesh_file_read(const pbd_content *content, mesh_file *out) {
     *out = (mesh_file){0};
     mesh_reader reader = {content->path, content->text, 1, content->bytes};
-    label_map map[2] = {{0}};
-    bool *marked = NULL;
-    pbd_status status = read_format(&reader, out);
-    if (status.code == PBD_OK && !(marked = calloc(out->nodes + 1, sizeof *marked))) status = no_memory();
-    if (status.code == PBD_OK) status = number_all(&reader, out, map, marked);
-    if (status.code == PBD_OK) status = check_whole(&reader, out, marked);
-    free(map[0].item);
-    free(map[1].item);
-    free(marked);
+    const pbd_status status = read_mesh(&reader, out);
     if (status.code != PBD_OK) mesh_file_free(out);
     return status;
 }

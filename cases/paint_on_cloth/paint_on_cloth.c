@@ -7,6 +7,7 @@
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/scenes/granular.h"
 #include "cases/scenes/sheet.h"
+#include "harness/exec/arena.h"
 
 static const char *const holds[] = {"edges", "corners", "none", NULL};
 enum { HELD_EDGES, HELD_CORNERS, HELD_NONE };
@@ -50,7 +51,7 @@ typedef struct paint_detail {
 
 static pbd_status grow(void *rows, size_t count, size_t size) {
     void **of = rows, *more = realloc(*of, count * size + 1);
-    if (!more) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    if (!more) return pbd_no_memory();
     *of = more;
     return pbd_ok();
 }
@@ -97,14 +98,15 @@ static pbd_status add_cloth(const pbd_values *values, paint_detail *detail, pbd_
     const sheet_size *size = &detail->size;
     const size_t first = detail->paint;
     const int how = pbd_choice(values, "held");
-    pbd_scene sheet = {0};
+    pbd_arena a PBD_ARENA;
+    pbd_scene sheet PBD_CLEANUP(pbd_scene_free) = {0};
     PBD_TRY(sheet_mesh(size, &sheet));
-    pbd_status status = add_particles(scene, sheet.particles.count);
-    unsigned char *mark = calloc(first + sheet.particles.count + 1, 1);
-    if (status.code == PBD_OK && !mark) status = pbd_error(PBD_FAILED, "out of memory for a cloth");
+    PBD_TRY(add_particles(scene, sheet.particles.count));
+    unsigned char *mark = pbd_new(&a, unsigned char, first + sheet.particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_material *cloth = &scene->material[CLOTH];
     const double area = size->length * size->width, density = cloth->density;
-    for (int i = 0; i <= size->along && status.code == PBD_OK; i++)
+    for (int i = 0; i <= size->along; i++)
         for (int j = 0; j <= size->across; j++) {
             const size_t from = sheet_particle(size, i, j), p = first + from;
             const double share = sheet_edge_share(i, size->along) * sheet_edge_share(j, size->across);
@@ -116,19 +118,13 @@ static pbd_status add_cloth(const pbd_values *values, paint_detail *detail, pbd_
             scene->contact.radius[p] = 0.5 * cloth->thickness;
             mark[p] = is_held(how, size, i, j);
         }
-    if (status.code == PBD_OK) {
-        scene->triangles.corner = sheet.triangles.corner;
-        scene->triangles.count = sheet.triangles.count;
-        sheet.triangles.corner = NULL;
-        for (size_t k = 0; k < 3 * scene->triangles.count; k++) scene->triangles.corner[k] += (uint32_t)first;
-        scene->triangles.material = malloc(scene->triangles.count + 1);
-        if (scene->triangles.material) memset(scene->triangles.material, CLOTH, scene->triangles.count);
-        status =
-            scene->triangles.material ? body_hold(scene, mark) : pbd_error(PBD_FAILED, "out of memory for a cloth");
-    }
-    free(mark);
-    pbd_scene_free(&sheet);
-    return status;
+    scene->triangles.corner = sheet.triangles.corner;
+    scene->triangles.count = sheet.triangles.count;
+    sheet.triangles.corner = NULL;
+    for (size_t k = 0; k < 3 * scene->triangles.count; k++) scene->triangles.corner[k] += (uint32_t)first;
+    PBD_TRY_NEW(scene->triangles.material, scene->triangles.count);
+    memset(scene->triangles.material, CLOTH, scene->triangles.count);
+    return body_hold(scene, mark);
 }
 
 static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_scene *scene) {
@@ -146,8 +142,7 @@ static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_
     const placement here = placement_at(0, 0, detail->distance + pbd_real(values, "drop") - lowest);
     PBD_TRY(particle_scene_make(made, 1, &here, scene));
     detail->paint = made->count;
-    scene->contact.radius = malloc((made->count + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return pbd_error(PBD_FAILED, "out of memory for %zu particles", made->count);
+    PBD_TRY_NEW(scene->contact.radius, made->count);
     for (size_t i = 0; i < made->count; i++) scene->contact.radius[i] = own;
     return pbd_ok();
 }
@@ -248,18 +243,16 @@ static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x,
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     paint_detail *d = scene->detail;
-    double *x, *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
-    pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) {
-        d->tells = method->read(state, PBD_VELOCITIES, v).code == PBD_OK;
-        if (d->tells && scene->particles.fixed == 0) look_at_momentum(d, scene, v, time);
-        status = look_at_cloth(d, scene, x);
-        if (time >= (double)d->shown / (MOMENTS - 1) * scene->duration * (1 - 1e-9))
-            show_slice(d, scene, x, time, recorder);
-        free(x);
-    }
-    free(v);
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(body_positions(scene, method, state, &x));
+    d->tells = method->read(state, PBD_VELOCITIES, v).code == PBD_OK;
+    if (d->tells && scene->particles.fixed == 0) look_at_momentum(d, scene, v, time);
+    const pbd_status status = look_at_cloth(d, scene, x);
+    if (time >= (double)d->shown / (MOMENTS - 1) * scene->duration * (1 - 1e-9))
+        show_slice(d, scene, x, time, recorder);
     PBD_TRY(status);
     const double lost = (double)d->lost;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
@@ -279,12 +272,10 @@ static void show_all(const paint_detail *d, const pbd_scene *scene, const double
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     paint_detail *d = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = look_at_cloth(d, scene, x);
-    if (status.code == PBD_OK) show_all(d, scene, x, recorder);
-    free(x);
-    PBD_TRY(status);
+    PBD_TRY(look_at_cloth(d, scene, x));
+    show_all(d, scene, x, recorder);
     particle_record_sampling(&d->particles, 1, recorder);
     if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_ERROR, d->momentum);
     pbd_metric(recorder, "penetration_max", "m", PBD_ERROR, d->deepest);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/smoothed_body.h"
 
 #define REAL double
@@ -29,12 +31,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const double farthest = pbd_real(values, "farthest") * h;
     const int dimensions = pbd_choice(values, "dimensions") + 2;
     pairs_detail *detail = scene->detail;
-    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
-    scene->particles.velocities = calloc(3 * n, sizeof *scene->particles.velocities);
-    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
-    scene->particles.masses = malloc(n * sizeof *scene->particles.masses);
-    if (!scene->particles.positions || !scene->particles.velocities || !scene->loads.forces || !scene->particles.masses)
-        return pbd_error(PBD_FAILED, "out of memory for %zu pairs of particles", pairs);
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
     for (size_t i = 0; i < n; i++) {
         scene->particles.positions[3 * i + 1] = (double)(i / 2) * 4.5 * h;
         if (i % 2) scene->particles.positions[3 * i] = farthest * (double)(i / 2) / (double)(pairs - 1);

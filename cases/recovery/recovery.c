@@ -4,6 +4,7 @@
 
 #include "cases/scenes/particle_watch.h"
 #include "cases/scenes/returning.h"
+#include "harness/exec/arena.h"
 
 static const char *const starts[] = {"random", "scaled", NULL};
 enum { RANDOM, SCALED };
@@ -91,14 +92,13 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const recovery_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     pbd_metric(recorder, "tetrahedra", "1", PBD_STATE, (double)scene->tets.count);
     pbd_metric(recorder, "particles_without_tetrahedra", "1", PBD_STATE, (double)detail->loose);
     body_record_strain(scene, x, recorder);
     returning_record(&detail->back, scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

@@ -6,6 +6,7 @@
 
 #include "cases/scenes/particle_scene.h"
 #include "cases/scenes/particle_watch.h"
+#include "harness/exec/arena.h"
 
 static const double PI = 3.14159265358979323846;
 static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding, and has no impulse */
@@ -43,8 +44,7 @@ static pbd_status place_particles(const pbd_values *values, const rotation_detai
     const size_t *n = detail->sites, count = n[0] * n[1] * n[2];
     uint64_t seed = (uint64_t)pbd_integer(values, "seed");
     sampling lattice = {.count = count, .spacing = spacing, .volume = spacing * spacing * spacing};
-    lattice.position = malloc(3 * count * sizeof *lattice.position);
-    if (!lattice.position) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    PBD_TRY_NEW(lattice.position, 3 * count);
     for (size_t i = 0; i < count; i++) {
         const size_t site[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
         for (size_t d = 0; d < 3; d++)
@@ -84,9 +84,7 @@ static double momentum_about_z(const pbd_scene *scene, const double *x, const do
 
 static pbd_status spin_up(double spin, rotation_detail *detail, pbd_scene *scene) {
     double centre[3];
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     particle_centre_of_mass(scene, scene->particles.start, centre);
     for (size_t i = 0; i < scene->particles.count; i++) {
         scene->particles.velocities[3 * i] = -spin * (scene->particles.start[3 * i + 1] - centre[1]);
@@ -106,8 +104,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
         return pbd_error(PBD_BAD_INPUT, "nx=%zu ny=%zu nz=%zu are %zu particles: %d at most", sites[0], sites[1],
                          sites[2], count, SAMPLING_MOST);
     rotation_detail *detail = scene->detail;
-    detail->before = calloc(3 * count, sizeof *detail->before);
-    if (!detail->before) return pbd_error(PBD_FAILED, "out of memory for %zu particles", count);
+    PBD_TRY_NEW(detail->before, 3 * count);
     for (int d = 0; d < 3; d++) detail->sites[d] = sites[d];
     detail->angle = pbd_real(values, "angle") * PI / 180;
     scene->material[0] = particle_material(values);
@@ -170,11 +167,11 @@ static void record_errors(const pbd_scene *scene, const double *F, double *error
 
 static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
                                     pbd_recorder *recorder) {
-    double *F = malloc((10 * scene->particles.count + 1) * sizeof *F);
-    if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    double *F = pbd_new(&a, double, 10 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
     if (status.code == PBD_OK) record_errors(scene, F, F + 9 * scene->particles.count, recorder);
-    free(F);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
 
@@ -222,16 +219,14 @@ static pbd_status look_at_impulse(const pbd_scene *scene, const pbd_method *meth
 /* L_z over that at the start. PBD_NOT_SUPPORTED when the method tells no velocities. */
 static pbd_status look_at_momentum(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
     const rotation_detail *detail = scene->detail;
-    double *x, *v = malloc((3 * scene->particles.count + 1) * sizeof *v);
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
-    pbd_status status = body_positions(scene, method, state, &x);
-    if (status.code == PBD_OK) {
-        status = method->read(state, PBD_VELOCITIES, v);
-        if (status.code == PBD_OK) *out = momentum_about_z(scene, x, v) / detail->momentum;
-        free(x);
-    }
-    free(v);
-    return status;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(body_positions(scene, method, state, &x));
+    PBD_TRY(method->read(state, PBD_VELOCITIES, v));
+    *out = momentum_about_z(scene, x, v) / detail->momentum;
+    return pbd_ok();
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,

@@ -1,6 +1,8 @@
 /* A body of the user's own, given by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/geometry/triangle_file.h"
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/scenes/sampled.h"
@@ -12,17 +14,12 @@ static const pbd_param params[] = {
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    pbd_content content = {0};
-    triangle_mesh mesh = {0};
-    pbd_status status = pbd_read_file(values, "file", &content);
-    if (status.code == PBD_OK) status = triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh);
-    if (status.code == PBD_OK) {
-        const solid body = triangle_mesh_solid(&mesh);
-        status = sampled_build(values, &body, scene);
-    }
-    triangle_mesh_free(&mesh);
-    pbd_content_free(&content);
-    return status;
+    pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
+    triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
+    PBD_TRY(pbd_read_file(values, "file", &content));
+    PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
+    const solid body = triangle_mesh_solid(&mesh);
+    return sampled_build(values, &body, scene);
 }
 
 const pbd_case pbd_case_sampled_mesh = {

@@ -10,6 +10,7 @@
 #include "cases/scenes/particle_scene.h"
 #include "cases/scenes/sheet.h"
 #include "cases/scenes/stretched.h"
+#include "harness/exec/arena.h"
 
 static const pbd_param params[] = {
     {"across", "", PBD_INTEGER, "24", 2, 5000, 0, NULL, "particles across the width; the spacing follows"},
@@ -56,12 +57,10 @@ static pbd_status stack(const towel_detail *detail, double spacing, pbd_scene *s
     scene->particles.count = n;
     scene->particles.spacing = spacing;
     scene->extent = fmax(fmax(detail->size.length, detail->size.width), (double)(detail->layers - 1) * spacing);
-    scene->particles.positions = malloc(3 * n * sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
-    scene->particles.masses = malloc(n * sizeof *scene->particles.masses);
-    scene->particles.volumes = malloc(n * sizeof *scene->particles.volumes);
-    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->particles.volumes)
-        return pbd_error(PBD_FAILED, "out of memory for a towel of %zu particles", n);
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
+    PBD_TRY_NEW(scene->particles.volumes, n);
     for (size_t i = 0; i < n; i++) {
         memcpy(scene->particles.positions + 3 * i, detail->middle.particles.positions + 3 * (i % nodes),
                3 * sizeof(double));
@@ -134,7 +133,7 @@ static pbd_status strain_now(const pbd_scene *scene, const pbd_method *method, c
     *middle = middle_of(detail, *x);
     if (!*middle) {
         free(*x);
-        return pbd_error(PBD_FAILED, "out of memory for the middle of a towel");
+        return pbd_no_memory();
     }
     *out = sheet_strain_at(&detail->middle, *middle);
     return pbd_ok();

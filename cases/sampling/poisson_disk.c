@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/sampling/sampling_parts.h"
 
 enum { SURPLUS = 5 }; /* random points per particle */
@@ -22,10 +24,6 @@ static double next_random(uint64_t *seed) {
 }
 
 /* ---- Random points ----------------------------------------------------------------------------------------------- */
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for sampling a body by %zu particles", particles);
-}
 
 /* Points of the solid's box are tried until enough are inside and deep enough; where hardly any is, a smaller depth
  * must do. */
@@ -77,9 +75,8 @@ static pbd_status make_grid(const solid *body, double cell, size_t points, const
         if (cells <= 4 * points + 64) break;
         g->cell *= 1.5;
     }
-    g->begin = calloc(cells + 2, sizeof *g->begin);
-    g->point = malloc((points + 1) * sizeof *g->point);
-    if (!g->begin || !g->point) return no_memory(points);
+    PBD_TRY_NEW(g->begin, cells);
+    PBD_TRY_NEW(g->point, points);
     for (size_t p = 0; p < points; p++) g->begin[cell_of(g, x + 3 * p) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) g->begin[c] += g->begin[c - 1];
     for (size_t p = 0; p < points; p++) g->point[g->begin[cell_of(g, x + 3 * p) + 1]++] = (uint32_t)p;
@@ -165,10 +162,9 @@ static double crowd_neighbours(crowd *c, uint32_t point, bool take_away) {
 }
 
 static pbd_status open_crowd(crowd *c, size_t points) {
-    c->weight = calloc(points + 1, sizeof *c->weight);
-    c->heap = malloc((points + 1) * sizeof *c->heap);
-    c->place = malloc((points + 1) * sizeof *c->place);
-    if (!c->weight || !c->heap || !c->place) return no_memory(points);
+    PBD_TRY_NEW(c->weight, points);
+    PBD_TRY_NEW(c->heap, points);
+    PBD_TRY_NEW(c->place, points);
     c->left = points;
     for (size_t p = 0; p < points; p++) put(c, p, (uint32_t)p);
     for (size_t p = 0; p < points; p++) c->weight[p] = crowd_neighbours(c, (uint32_t)p, false);
@@ -223,15 +219,14 @@ pbd_status sampling_fill_poisson(const solid *body, const sampling_plan *plan, s
     /* Yuksel's Eq. 3 and 5: disks of the densest packing; weights stop growing below a part of that radius. */
     const double radius = cube_root(volume / (4 * sqrt(2) * (double)count));
     const double kept = 1 / (double)SURPLUS;
-    crowd c = {.reach = 2 * radius, .least = 2 * radius * 0.65 * (1 - kept * sqrt(kept))};
-    double *x = malloc((3 * points + 3) * sizeof *x);
-    pbd_status status = x ? throw_points(body, MARGIN * out->spacing, points, &seed, x) : no_memory(count);
-    c.x = x;
-    if (status.code == PBD_OK) status = make_grid(body, c.reach, points, x, &c.near);
-    if (status.code == PBD_OK) status = open_crowd(&c, points);
-    while (status.code == PBD_OK && c.left > count) take_most_crowded(&c);
-    if (status.code == PBD_OK) status = keep(body, &c, points, out);
-    close_crowd(&c);
-    free(x);
-    return status;
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, 3 * points + 3);
+    PBD_TRY(pbd_arena_check(&a));
+    crowd c PBD_CLEANUP(close_crowd) = {
+        .x = x, .reach = 2 * radius, .least = 2 * radius * 0.65 * (1 - kept * sqrt(kept))};
+    PBD_TRY(throw_points(body, MARGIN * out->spacing, points, &seed, x));
+    PBD_TRY(make_grid(body, c.reach, points, x, &c.near));
+    PBD_TRY(open_crowd(&c, points));
+    while (c.left > count) take_most_crowded(&c);
+    return keep(body, &c, points, out);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 const char *const sampling_kinds[] = {"lattice", "poisson", NULL};
 
 void sampling_free(sampling *s) {
@@ -14,15 +16,11 @@ void sampling_free(sampling *s) {
     *s = (sampling){0};
 }
 
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for sampling a body by %zu particles", particles);
-}
-
 pbd_status sampling_allocate(sampling *out, size_t count) {
     out->count = count;
-    out->position = malloc((3 * count + 1) * sizeof *out->position);
-    out->layer = calloc(count + 1, 1);
-    return out->position && out->layer ? pbd_ok() : no_memory(count);
+    PBD_TRY_NEW(out->position, 3 * count);
+    PBD_TRY_NEW(out->layer, count);
+    return pbd_ok();
 }
 
 static pbd_status too_small(const solid *body, double spacing) {
@@ -119,8 +117,7 @@ static size_t keep_cubes(const lattice *l, unsigned char *inside) {
 
 /* The sites that a plan wants, marked in *inside, which is the caller's, and counted. */
 static pbd_status lattice_fill(const solid *body, const lattice *l, bool cubes, unsigned char **inside, size_t *count) {
-    *inside = malloc(lattice_sites(l) + 1);
-    if (!*inside) return no_memory(lattice_sites(l));
+    PBD_TRY_NEW(*inside, lattice_sites(l));
     *count = mark_inside(body, l, *inside);
     if (cubes) *count = keep_cubes(l, *inside);
     return pbd_ok();
@@ -213,9 +210,10 @@ static int nearest_first(const void *a, const void *b) {
 static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus, unsigned char *mark) {
     const size_t sites = lattice_sites(l);
     size_t candidates = 0;
-    depth *list = NULL;
+    pbd_arena a PBD_ARENA;
     for (size_t s = 0; s < sites; s++) candidates += mark[s] != OUT;
-    if (!(list = malloc((candidates + 1) * sizeof *list))) return no_memory(candidates);
+    depth *list = pbd_new(&a, depth, candidates);
+    PBD_TRY(pbd_arena_check(&a));
     candidates = 0;
     for (size_t s = 0; s < sites; s++) {
         double x[3];
@@ -225,7 +223,6 @@ static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus
     }
     qsort(list, candidates, sizeof *list, nearest_first);
     for (size_t i = 0; i < surplus && i < candidates; i++) mark[list[i].site] = OUT;
-    free(list);
     return pbd_ok();
 }
 
@@ -233,8 +230,7 @@ static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus
 
 static pbd_status take_sites(const lattice *l, const unsigned char *mark, size_t count, sampling *out) {
     PBD_TRY(sampling_allocate(out, count));
-    out->site = malloc((count + 1) * sizeof *out->site);
-    if (!out->site) return no_memory(count);
+    PBD_TRY_NEW(out->site, count);
     size_t p = 0;
     for (size_t s = 0; s < lattice_sites(l); s++) {
         if (mark[s] == OUT) continue;
@@ -251,22 +247,18 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
     lattice l;
     double spacing = plan->spacing;
     size_t sites = 0;
-    unsigned char *mark;
+    unsigned char *mark PBD_CLEANUP(pbd_free_memory) = NULL;
     if (plan->count > 0) PBD_TRY(find_spacing(body, plan->count, plan->cubes, &spacing, &sites));
     PBD_TRY(lattice_over(body, spacing, &l));
     PBD_TRY(lattice_fill(body, &l, plan->cubes, &mark, &sites));
-    pbd_status status = sites > 0 ? pbd_ok() : too_small(body, spacing);
+    if (sites == 0) return too_small(body, spacing);
     const size_t count = plan->count > 0 ? plan->count : sites;
-    if (status.code == PBD_OK && sites > count) status = drop_sites(body, &l, sites - count, mark);
-    if (status.code == PBD_OK) {
-        lattice_layers(&l, mark);
-        status = take_sites(&l, mark, count, out);
-    }
-    free(mark);
+    if (sites > count) PBD_TRY(drop_sites(body, &l, sites - count, mark));
+    lattice_layers(&l, mark);
     out->spacing = spacing;
     out->volume = spacing * spacing * spacing;
     out->dropped = sites - count;
-    return status;
+    return take_sites(&l, mark, count, out);
 }
 
 /* ---- The volume of a solid that has no formula ------------------------------------------------------------------- */
@@ -285,21 +277,23 @@ static pbd_status measure_volume(const solid *body, double *out) {
     return pbd_ok();
 }
 
-pbd_status sampling_make(const solid *body, const sampling_plan *plan, sampling *out) {
-    *out = (sampling){0};
+static pbd_status fill_body(const solid *body, const sampling_plan *plan, sampling *out) {
     if (plan->count > SAMPLING_MOST)
         return pbd_error(PBD_BAD_INPUT, "%zu particles in a body: %d at most", plan->count, SAMPLING_MOST);
     double volume = body->volume;
-    pbd_status status = volume > 0 || plan->kind == SAMPLING_LATTICE ? pbd_ok() : measure_volume(body, &volume);
+    if (!(volume > 0) && plan->kind != SAMPLING_LATTICE) PBD_TRY(measure_volume(body, &volume));
     const double cube = plan->spacing * plan->spacing * plan->spacing;
-    if (status.code == PBD_OK && plan->count == 0 && volume > 0) {
-        if (!(volume >= 0.5 * cube)) status = too_small(body, plan->spacing);
-        if (!(volume / cube <= SAMPLING_MOST)) status = too_many(volume / cube, plan->spacing);
+    if (plan->count == 0 && volume > 0) {
+        if (!(volume / cube <= SAMPLING_MOST)) return too_many(volume / cube, plan->spacing);
+        if (!(volume >= 0.5 * cube)) return too_small(body, plan->spacing);
     }
     out->solid_volume = volume;
-    if (status.code == PBD_OK)
-        status =
-            plan->kind == SAMPLING_LATTICE ? fill_lattice(body, plan, out) : sampling_fill_poisson(body, plan, out);
+    return plan->kind == SAMPLING_LATTICE ? fill_lattice(body, plan, out) : sampling_fill_poisson(body, plan, out);
+}
+
+pbd_status sampling_make(const solid *body, const sampling_plan *plan, sampling *out) {
+    *out = (sampling){0};
+    const pbd_status status = fill_body(body, plan, out);
     if (status.code != PBD_OK) sampling_free(out);
     return status;
 }

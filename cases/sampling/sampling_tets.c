@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/sampling/sampling.h"
 
 static const int offset[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
@@ -60,13 +62,11 @@ static void cut_cube(const sampling *s, size_t lowest, const uint32_t corner[8],
 }
 
 pbd_status sampling_tets(const sampling *s, uint32_t **tet, size_t *tets, size_t *loose) {
-    unsigned char *used = calloc(s->count + 1, 1);
+    pbd_arena a PBD_ARENA;
+    unsigned char *used = pbd_new(&a, unsigned char, s->count);
     *tets = *loose = 0;
-    *tet = malloc((20 * s->count + 1) * sizeof **tet);
-    if (!used || !*tet) {
-        free(used);
-        return pbd_error(PBD_FAILED, "out of memory for tetrahedra on %zu particles", s->count);
-    }
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY_NEW(*tet, 20 * s->count);
     for (size_t p = 0; p < s->count && s->site; p++) {
         uint32_t corner[8];
         if (!find_cube(s, p, corner)) continue;
@@ -75,6 +75,5 @@ pbd_status sampling_tets(const sampling *s, uint32_t **tet, size_t *tets, size_t
         for (int c = 0; c < 8; c++) used[corner[c]] = 1;
     }
     for (size_t p = 0; p < s->count; p++) *loose += !used[p];
-    free(used);
     return pbd_ok();
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 static const char *const forms[] = {"axisymmetric", "plane", NULL}; /* in the order of heap_form */
@@ -65,9 +67,9 @@ static pbd_status make_particles(const pbd_values *values, column_detail *detail
         shapes_box(&s, low, high);
     }
     const solid body = shapes_solid(&s);
-    const pbd_status status = sampling_make(&body, &plan, &detail->particles);
-    if (status.code == PBD_OK) disturb(values, &detail->particles);
-    return status;
+    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    disturb(values, &detail->particles);
+    return pbd_ok();
 }
 
 /* Those that are off their places may be nearer to the floor. */
@@ -118,12 +120,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
                           pbd_recorder *recorder) {
     column_detail *detail = scene->detail;
     heap now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = heap_measure(scene, x, detail->form, &now);
-    free(x);
-    PBD_TRY(status);
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(heap_measure(scene, x, detail->form, &now));
     const double run_out = now.reach / detail->radius - 1, height = now.height / detail->radius;
     pbd_series(recorder, "run_out", "value", "1", &run_out, 1, 1);
     pbd_series(recorder, "height", "value", "1", &height, 1, 1);
@@ -156,19 +156,16 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const column_detail *detail = scene->detail;
     const mass_box box = box_of(detail);
     heap now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = heap_measure(scene, x, detail->form, &now);
-    if (status.code == PBD_OK) {
-        particle_record_sampling(&detail->particles, 1, recorder);
-        record_heap(detail, &now, recorder);
-        granular_record(&detail->watch, scene, recorder);
-        granular_record_mass(scene, x, &box, recorder);
-        granular_record_slice(scene, x, recorder);
-        body_record_shape(scene, x, recorder);
-    }
-    free(x);
-    return status;
+    PBD_TRY(heap_measure(scene, x, detail->form, &now));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    record_heap(detail, &now, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    granular_record_mass(scene, x, &box, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_sand_column = {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
@@ -91,8 +93,7 @@ static pbd_status add_cuts(const pbd_values *values, pbd_scene *scene) {
     const double push = pbd_real(values, "push_speed"), speed = pbd_real(values, "knife_speed"),
                  wide = 2 * half_width(values);
     const size_t cuts = (size_t)pbd_integer(values, "cuts");
-    scene->blades.item = calloc(cuts + 1, sizeof *scene->blades.item);
-    if (!scene->blades.item) return pbd_error(PBD_FAILED, "out of memory for %zu cuts", cuts);
+    PBD_TRY_NEW(scene->blades.item, cuts);
     for (size_t k = 0; k < cuts; k++) {
         const double begin = (gap + piece * (double)(k + 1)) / push;
         scene->blades.item[scene->blades.count++] = (pbd_blade){.corner = {gap, -wide, 3 * radius},
@@ -133,13 +134,13 @@ static pbd_status sample_sausage(const pbd_values *values, sampling *out) {
 }
 
 static pbd_status place_sausages(const pbd_values *values, const sausages_detail *detail, pbd_scene *scene) {
-    placement *place = malloc(detail->sausages * sizeof *place);
-    if (!place) return pbd_error(PBD_FAILED, "out of memory for %zu sausages", detail->sausages);
+    pbd_arena a PBD_ARENA;
+    placement *place = pbd_new(&a, placement, detail->sausages);
+    PBD_TRY(pbd_arena_check(&a));
     const double pitch = 2.2 * pbd_real(values, "sausage_radius");
     for (size_t s = 0; s < detail->sausages; s++)
         place[s] = placement_at(0, pitch * ((double)s - 0.5 * (double)(detail->sausages - 1)), 0);
     const pbd_status status = particle_scene_make(&detail->particles, detail->sausages, place, scene);
-    free(place);
     return status;
 }
 
@@ -170,12 +171,11 @@ static size_t least_piece(const sausages_detail *detail) { return 1 + detail->pa
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     sausages_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t pieces, crumbs;
     PBD_TRY(particle_watch_look(&detail->watch, scene, method, state, time, recorder));
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = particle_count_pieces(scene, x, least_piece(detail), &pieces, &crumbs);
-    free(x);
     const double count = (double)pieces;
     pbd_series(recorder, "pieces_apart", "value", "1", &count, 1, 1);
     return status;
@@ -183,11 +183,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const sausages_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t pieces, crumbs;
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = particle_count_pieces(scene, x, least_piece(detail), &pieces, &crumbs);
-    free(x);
     particle_record_sampling(&detail->particles, detail->sausages, recorder);
     particle_watch_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "pieces_apart", "1", PBD_STATE, (double)pieces);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 uint32_t beam_particle(const beam_size *size, int i, int j, int k) {
     const uint32_t wide = (uint32_t)size->across + 1, deep = (uint32_t)size->deep + 1;
     return (uint32_t)k + deep * ((uint32_t)j + wide * (uint32_t)i);
@@ -62,15 +64,12 @@ static void lump_mass(const beam_size *size, pbd_scene *scene) {
 
 static pbd_status allocate(pbd_scene *scene) {
     const size_t n = scene->particles.count;
-    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
-    scene->particles.masses = calloc(n, sizeof *scene->particles.masses);
-    scene->hexes.corner = calloc(8 * scene->hexes.count, sizeof *scene->hexes.corner);
-    scene->tets.corner = calloc(4 * scene->tets.count, sizeof *scene->tets.corner);
-    if (scene->particles.positions && scene->loads.forces && scene->particles.masses && scene->hexes.corner &&
-        scene->tets.corner)
-        return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for a bar of %zu cubes", scene->hexes.count);
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
+    PBD_TRY_NEW(scene->hexes.corner, 8 * scene->hexes.count);
+    PBD_TRY_NEW(scene->tets.corner, 4 * scene->tets.count);
+    return pbd_ok();
 }
 
 /* Cubes along `length` where the width has size->across of them. */
@@ -112,8 +111,7 @@ pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scen
 
 static pbd_status hold_layers(pbd_scene *scene, const beam_size *size, bool end) {
     const size_t layer = beam_layer(size), last = scene->particles.count - layer;
-    scene->particles.fixed_particle = malloc(2 * layer * sizeof *scene->particles.fixed_particle);
-    if (!scene->particles.fixed_particle) return pbd_error(PBD_FAILED, "out of memory for the ends of a bar");
+    PBD_TRY_NEW(scene->particles.fixed_particle, 2 * layer);
     for (size_t i = 0; i < layer; i++) scene->particles.fixed_particle[i] = (uint32_t)i;
     for (size_t i = 0; i < layer && end; i++) scene->particles.fixed_particle[layer + i] = (uint32_t)(last + i);
     scene->particles.fixed = end ? 2 * layer : layer;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "methods/physics/matter/law_material.h"
 
@@ -105,8 +107,7 @@ double body_shape_error(const pbd_scene *scene, const double *x) {
 
 static pbd_status read_rows(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_field field,
                             double **out) {
-    *out = malloc((3 * scene->particles.count + 1) * sizeof **out);
-    if (!*out) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
+    PBD_TRY_NEW(*out, 3 * scene->particles.count);
     const pbd_status status = method->read(state, field, *out);
     if (status.code == PBD_OK) return status;
     free(*out);
@@ -146,18 +147,14 @@ double body_noise(uint64_t *seed) {
 }
 
 pbd_status body_start_at_rest(pbd_scene *scene) {
-    scene->particles.start = malloc((3 * scene->particles.count + 1) * sizeof *scene->particles.start);
-    if (!scene->particles.start)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.start, 3 * scene->particles.count);
     memcpy(scene->particles.start, scene->particles.positions,
            3 * scene->particles.count * sizeof *scene->particles.start);
     return pbd_ok();
 }
 
 pbd_status body_hold(pbd_scene *scene, const unsigned char *mark) {
-    scene->particles.fixed_particle = malloc((scene->particles.count + 1) * sizeof *scene->particles.fixed_particle);
-    if (!scene->particles.fixed_particle)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.fixed_particle, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         if (mark[i]) scene->particles.fixed_particle[scene->particles.fixed++] = (uint32_t)i;
     return pbd_ok();

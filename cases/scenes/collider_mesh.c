@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/geometry/triangle_file.h"
 
 void collider_mesh_free(pbd_collider_mesh *mesh) {
@@ -17,7 +19,7 @@ static pbd_status open_mesh(size_t vertices, size_t triangles, pbd_collider_mesh
                                .triangle = malloc((3 * triangles + 1) * sizeof *out->triangle)};
     if (out->vertex && out->triangle) return pbd_ok();
     collider_mesh_free(out);
-    return pbd_error(PBD_FAILED, "out of memory for a collider of %zu triangles", triangles);
+    return pbd_no_memory();
 }
 
 static uint32_t put_vertex(pbd_collider_mesh *m, double x, double y, double z) {
@@ -145,19 +147,15 @@ static void stand_in_the_middle(pbd_collider_mesh *m, double unit) {
 }
 
 pbd_status collider_mesh_read(const pbd_content *content, double unit, double thickness, pbd_collider_mesh *out) {
-    triangle_mesh read = {0};
+    triangle_mesh read PBD_CLEANUP(triangle_mesh_free) = {0};
     *out = (pbd_collider_mesh){0};
-    pbd_status status = triangle_file_read(content, &read);
-    if (status.code == PBD_OK && read.triangles == 0)
-        status = pbd_error(PBD_BAD_INPUT, "%s holds no triangles", content->path);
-    if (status.code == PBD_OK) {
-        *out = (pbd_collider_mesh){read.vertices, read.triangles, read.position, read.triangle, thickness};
-        read.position = NULL;
-        read.triangle = NULL;
-        stand_in_the_middle(out, unit);
-    }
-    triangle_mesh_free(&read);
-    return status;
+    PBD_TRY(triangle_file_read(content, &read));
+    if (read.triangles == 0) return pbd_error(PBD_BAD_INPUT, "%s holds no triangles", content->path);
+    *out = (pbd_collider_mesh){read.vertices, read.triangles, read.position, read.triangle, thickness};
+    read.position = NULL;
+    read.triangle = NULL;
+    stand_in_the_middle(out, unit);
+    return pbd_ok();
 }
 
 /* ---- Into a scene ------------------------------------------------------------------------------------------------ */
@@ -168,7 +166,7 @@ pbd_status particle_add_mesh(pbd_scene *scene, pbd_collider_mesh *mesh, const do
     pbd_collider_mesh *grown = realloc(scene->colliders.mesh, (count + 1) * sizeof *grown);
     if (!grown) {
         collider_mesh_free(mesh);
-        return pbd_error(PBD_FAILED, "out of memory for a collider");
+        return pbd_no_memory();
     }
     scene->colliders.mesh = grown;
     grown[scene->colliders.meshes++] = *mesh;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "methods/physics/parts/hex8.h"
 
 static const char *const loads[] = {"small", "large", NULL};
@@ -71,14 +73,11 @@ pbd_status cube_mesh(const int cells[3], const double size[3], const pbd_materia
     scene->hexes.count = (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
     scene->material[0] = *material;
     scene->extent = fmax(size[0], fmax(size[1], size[2]));
-    scene->particles.positions = calloc(3 * n, sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * n, sizeof *scene->loads.forces);
-    scene->particles.masses = calloc(n, sizeof *scene->particles.masses);
-    scene->hexes.corner = calloc(8 * scene->hexes.count, sizeof *scene->hexes.corner);
-    scene->particles.fixed_particle = calloc(base, sizeof *scene->particles.fixed_particle);
-    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->hexes.corner ||
-        !scene->particles.fixed_particle)
-        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu hexahedra", scene->hexes.count);
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
+    PBD_TRY_NEW(scene->hexes.corner, 8 * scene->hexes.count);
+    PBD_TRY_NEW(scene->particles.fixed_particle, base);
     fill_mesh(cells, size, scene);
     return pbd_ok();
 }
@@ -123,10 +122,8 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_sce
     cube_detail *detail = scene->detail;
     size_t top = (size_t)(cells + 1) * (size_t)(cells + 1);
     bool fem = pbd_choice(values, "reference") == 0;
-    if (fem) detail->reference = calloc(3 * scene->particles.count, sizeof *detail->reference);
-    detail->top = malloc(top * sizeof *detail->top);
-    if ((fem && !detail->reference) || !detail->top)
-        return pbd_error(PBD_FAILED, "out of memory for %zu nodes", scene->particles.count);
+    if (fem) PBD_TRY_NEW(detail->reference, 3 * scene->particles.count);
+    PBD_TRY_NEW(detail->top, top);
     detail->top_count = top;
     for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles.count - top + t);
     apply_unit_loads(test, pbd_choice(values, "loads") == 1, cells, detail, scene);
@@ -209,20 +206,17 @@ static void record_shapes(const pbd_scene *scene, const double *u, pbd_recorder 
 
 pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     size_t n = 3 * scene->particles.count;
-    double *u = malloc(n * sizeof *u);
-    if (!u) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
-    pbd_status status = method->read(state, PBD_POSITIONS, u);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
-        record_errors(scene, u, "", recorder);
-        record_shapes(scene, u, recorder);
-        pbd_status predicted = method->read(state, PBD_PREDICTED, u);
-        if (predicted.code == PBD_OK) {
-            for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
-            record_errors(scene, u, "_predicted", recorder);
-        } else if (predicted.code != PBD_NOT_SUPPORTED)
-            status = predicted;
-    }
-    free(u);
-    return status;
+    pbd_arena a PBD_ARENA;
+    double *u = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(method->read(state, PBD_POSITIONS, u));
+    for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
+    record_errors(scene, u, "", recorder);
+    record_shapes(scene, u, recorder);
+    const pbd_status predicted = method->read(state, PBD_PREDICTED, u);
+    if (predicted.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    PBD_TRY(predicted);
+    for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
+    record_errors(scene, u, "_predicted", recorder);
+    return pbd_ok();
 }

@@ -4,15 +4,12 @@
 #include <stdlib.h>
 
 #include "cases/geometry/near_pairs.h"
+#include "harness/exec/arena.h"
 
 #define REAL double
 #include "methods/physics/math/svd3.h"
 #include "methods/physics/space/sph_kernel.h"
 #include "methods/physics/surface/colliders.h"
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", particles);
-}
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
@@ -24,8 +21,7 @@ void granular_set_material(const pbd_values *values, pbd_scene *scene) {
 
 pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
     const double given = pbd_real(values, "contact_radius"), near = s->site ? 0.5 : 0.3;
-    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return no_memory(scene->particles.count);
+    PBD_TRY_NEW(scene->contact.radius, scene->particles.count);
     scene->contact.friction = pbd_real(values, "floor_friction");
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->contact.radius[i] = given > 0 ? given : near * s->spacing;
@@ -76,21 +72,18 @@ static void sum_up(const closeness *c, size_t count, double spacing, evenness *o
 
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out) {
     const size_t n = scene->particles.count;
+    pbd_arena a PBD_ARENA;
     closeness c = {.mass = scene->particles.masses,
                    .support = 2 * scene->particles.spacing,
-                   .nearest = malloc((n + 1) * sizeof *c.nearest),
-                   .density = malloc((n + 1) * sizeof *c.density)};
-    pbd_status status = c.nearest && c.density ? pbd_ok() : no_memory(n);
+                   .nearest = pbd_new(&a, double, n),
+                   .density = pbd_new(&a, double, n)};
     *out = (evenness){0};
-    if (status.code == PBD_OK) {
-        const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, c.support).w;
-        for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->particles.masses[i] * self;
-        status = near_pairs_visit(x, n, c.support, note_pair, &c);
-        sum_up(&c, n, scene->particles.spacing, out);
-    }
-    free(c.nearest);
-    free(c.density);
-    return status;
+    PBD_TRY(pbd_arena_check(&a));
+    const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, c.support).w;
+    for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->particles.masses[i] * self;
+    PBD_TRY(near_pairs_visit(x, n, c.support, note_pair, &c));
+    sum_up(&c, n, scene->particles.spacing, out);
+    return pbd_ok();
 }
 
 static void add_density(void *to, size_t i, size_t j, double square) {
@@ -102,17 +95,15 @@ static void add_density(void *to, size_t i, size_t j, double square) {
 
 pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out) {
     const size_t n = scene->particles.count;
-    closeness c = {.mass = scene->particles.masses, .support = support, .density = malloc((n + 1) * sizeof *c.density)};
-    pbd_status status = c.density ? pbd_ok() : no_memory(n);
+    pbd_arena a PBD_ARENA;
+    closeness c = {.mass = scene->particles.masses, .support = support, .density = pbd_new(&a, double, n)};
     *out = 0;
-    if (status.code == PBD_OK) {
-        const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
-        for (size_t i = 0; i < n; i++) c.density[i] = scene->particles.masses[i] * self;
-        status = near_pairs_visit(x, n, support, add_density, &c);
-        for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
-    }
-    free(c.density);
-    return status;
+    PBD_TRY(pbd_arena_check(&a));
+    const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
+    for (size_t i = 0; i < n; i++) c.density[i] = scene->particles.masses[i] * self;
+    PBD_TRY(near_pairs_visit(x, n, support, add_density, &c));
+    for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
+    return pbd_ok();
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
@@ -128,26 +119,28 @@ void granular_free_pieces(pieces *p) {
 }
 
 static pbd_status count_pieces(size_t count, size_t least, pieces *out) {
-    uint32_t *size = calloc(count + 1, sizeof *size);
-    if (!size) return no_memory(count);
+    pbd_arena a PBD_ARENA;
+    uint32_t *size = pbd_new(&a, uint32_t, count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < count; i++) size[out->of[i] = near_pairs_root(out->of, (uint32_t)i)]++;
     for (size_t i = 0; i < count; i++) {
         out->pieces += size[i] >= least && size[i] > 0;
         out->crumbs += size[i] > 0 && size[i] < least;
         if (size[i] > out->largest) out->largest = size[i], out->main = (uint32_t)i;
     }
-    free(size);
     return pbd_ok();
 }
 
+static pbd_status find_pieces(const double *x, size_t count, double link, size_t least, pieces *out) {
+    PBD_TRY_NEW(out->of, count);
+    for (size_t i = 0; i < count; i++) out->of[i] = (uint32_t)i;
+    PBD_TRY(near_pairs_visit(x, count, link, join, out->of));
+    return count_pieces(count, least, out);
+}
+
 pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out) {
-    *out = (pieces){.of = malloc((count + 1) * sizeof *out->of)};
-    pbd_status status = out->of ? pbd_ok() : no_memory(count);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < count; i++) out->of[i] = (uint32_t)i;
-        status = near_pairs_visit(x, count, link, join, out->of);
-    }
-    if (status.code == PBD_OK) status = count_pieces(count, least, out);
+    *out = (pieces){0};
+    const pbd_status status = find_pieces(x, count, link, least, out);
     if (status.code != PBD_OK) granular_free_pieces(out);
     return status;
 }
@@ -170,9 +163,10 @@ static int by_distance(const void *a, const void *b) {
 /* The distance within which this share of all mass lies. */
 static pbd_status reach_of_share(const pbd_scene *scene, const double *x, heap_form form, double share, double *out) {
     const size_t n = scene->particles.count;
-    at_distance *list = malloc((n + 1) * sizeof *list);
+    pbd_arena a PBD_ARENA;
+    at_distance *list = pbd_new(&a, at_distance, n);
     double total = 0, sum = 0;
-    if (!list) return no_memory(n);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) {
         const double distance = distance_of(x, i, form);
         list[i] = (at_distance){isfinite(distance) ? distance : INFINITY, scene->particles.masses[i]};
@@ -182,7 +176,6 @@ static pbd_status reach_of_share(const pbd_scene *scene, const double *x, heap_f
     size_t k = 0;
     while (k < n && (sum += list[k].mass) < share * total * (1 - 1e-12)) k++;
     *out = list[k < n ? k : n - 1].distance;
-    free(list);
     return pbd_ok();
 }
 
@@ -253,8 +246,7 @@ static pbd_status outline(const pbd_scene *scene, const double *x, heap_form for
     map.width = out->width;
     map.low[0] = form == HEAP_PLANE ? 0 : -(double)half * map.width;
     map.low[1] = map.low[0];
-    map.top = calloc((size_t)(map.columns * map.rows), sizeof *map.top);
-    if (!map.top) return no_memory(scene->particles.count);
+    PBD_TRY_NEW(map.top, (size_t)(map.columns * map.rows));
     for (size_t i = 0; i < scene->particles.count; i++)
         if (parts->of[i] == parts->main) raise_top(&map, x + 3 * i, spacing);
     make_outline(&map, form, out);
@@ -314,8 +306,9 @@ void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder
 
 /* Pieces by their size: rank[p] is that of the piece whose lowest particle is p, 0 of crumbs. */
 static pbd_status rank_pieces(const pieces *parts, size_t count, size_t least, uint32_t *rank) {
-    size_t *size = calloc(count + 1, sizeof *size);
-    if (!size) return no_memory(count);
+    pbd_arena a PBD_ARENA;
+    size_t *size = pbd_new(&a, size_t, count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < count; i++) size[parts->of[i]]++;
     for (uint32_t next = 1;; next++) {
         size_t most = 0;
@@ -325,26 +318,25 @@ static pbd_status rank_pieces(const pieces *parts, size_t count, size_t least, u
         rank[most] = next;
         size[most] = 0;
     }
-    free(size);
     return pbd_ok();
 }
 
 pbd_status granular_record_view(const pbd_scene *scene, const double *x, const char *name, pbd_recorder *recorder) {
     const size_t n = scene->particles.count, least = n / 100 + 1, every = n / MOST_VIEWED + 1;
-    uint32_t *rank = calloc(n + 1, sizeof *rank);
-    pieces parts = {0};
-    pbd_status status = rank ? granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts) : no_memory(n);
-    if (status.code == PBD_OK) status = rank_pieces(&parts, n, least, rank);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i += every) {
+    pbd_arena a PBD_ARENA;
+    uint32_t *rank = pbd_new(&a, uint32_t, n);
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts));
+    PBD_TRY(rank_pieces(&parts, n, least, rank));
+    for (size_t i = 0; i < n; i += every) {
         static const char *const axis[] = {"x", "y", "z"};
         const double piece = rank[parts.of[i]];
         if (!isfinite(x[3 * i]) || !isfinite(x[3 * i + 1]) || !isfinite(x[3 * i + 2])) continue;
         for (size_t d = 0; d < 3; d++) pbd_series(recorder, name, axis[d], "m", x + 3 * i + d, 1, 1);
         pbd_series(recorder, name, "piece", "1", &piece, 1, 1);
     }
-    granular_free_pieces(&parts);
-    free(rank);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
@@ -368,11 +360,12 @@ pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, co
     const size_t n = scene->particles.count;
     const double mu = scene->material->E / (2 * (1 + scene->material->nu));
     const double lambda = 2 * mu * scene->material->nu / (1 - 2 * scene->material->nu);
-    double *F = malloc((9 * n + 1) * sizeof *F);
-    if (!F) return no_memory(n);
-    const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
+    pbd_arena a PBD_ARENA;
+    double *F = pbd_new(&a, double, 9 * n);
+    PBD_TRY(pbd_arena_check(&a));
     *largest = *mean = 0;
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+    PBD_TRY(method->read(state, PBD_DEFORMATION_GRADIENTS, F));
+    for (size_t i = 0; i < n; i++) {
         const double *f = F + 9 * i;
         const svd3 parts =
             mat3_svd(mat3_make(vec3_make(f[0], f[3], f[6]), vec3_make(f[1], f[4], f[7]), vec3_make(f[2], f[5], f[8])));
@@ -382,8 +375,7 @@ pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, co
         *largest = fmax(*largest, tension);
         *mean += tension / (double)n;
     }
-    free(F);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- A watch ----------------------------------------------------------------------------------------------------- */

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
@@ -46,12 +46,10 @@ pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *metho
                                  pbd_recorder *recorder) {
     granular_drop_detail *detail = scene->detail;
     heap now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
-    free(x);
-    PBD_TRY(status);
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
     watch_rise(detail);
     detail->most_reach = fmax(detail->most_reach, now.reach_99);
     const double spread = now.reach_99 / detail->start_reach, height = now.height / detail->size;
@@ -94,18 +92,15 @@ pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *metho
     const double s = detail->size;
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
     heap now;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = heap_measure(scene, x, HEAP_AXISYMMETRIC, &now);
-    if (status.code == PBD_OK) status = record_pieces(scene, x, recorder);
-    if (status.code == PBD_OK) {
-        particle_record_sampling(&detail->particles, 1, recorder);
-        record_shape(detail, &now, recorder);
-        granular_record(&detail->watch, scene, recorder);
-        granular_record_mass(scene, x, &box, recorder);
-        granular_record_slice(scene, x, recorder);
-        body_record_shape(scene, x, recorder);
-    }
-    free(x);
-    return status;
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(record_pieces(scene, x, recorder));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    record_shape(detail, &now, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    granular_record_mass(scene, x, &box, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "methods/physics/math/svd3.h"
 #include "methods/physics/space/sph_kernel.h"
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for the kernels of %zu particles", particles);
-}
 
 static vec3 row_of(const double *x, size_t i) { return vec3_make(x[3 * i], x[3 * i + 1], x[3 * i + 2]); }
 
@@ -50,25 +48,22 @@ static void write_to(writers *w, size_t particle, cell_at by) {
 
 pbd_status kernel_conflicts(const pbd_scene *scene, double r, double cell, int period, double *share) {
     const size_t n = scene->particles.count;
-    near_pairs near = {0};
-    writers w = {calloc(MOST_COLOURS * n + 1, sizeof *w.cell), calloc(MOST_COLOURS * n + 1, 1), calloc(n + 1, 1)};
+    near_pairs near PBD_CLEANUP(near_pairs_free) = {0};
+    pbd_arena arena PBD_ARENA;
+    writers w = {pbd_new(&arena, __typeof__(*w.cell), MOST_COLOURS *n),
+                 pbd_new(&arena, __typeof__(*w.seen), MOST_COLOURS *n), pbd_new(&arena, __typeof__(*w.twice), n)};
     size_t conflicts = 0;
-    pbd_status status = w.cell && w.seen && w.twice ? pbd_ok() : no_memory(n);
-    if (status.code == PBD_OK) status = near_pairs_find(scene->particles.positions, n, 2 * r, &near);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
-        write_to(&w, i, cell_of(scene->particles.positions + 3 * i, cell * r, period));
-    for (size_t k = 0; k < near.count && status.code == PBD_OK; k++) {
+    PBD_TRY(pbd_arena_check(&arena));
+    PBD_TRY(near_pairs_find(scene->particles.positions, n, 2 * r, &near));
+    for (size_t i = 0; i < n; i++) write_to(&w, i, cell_of(scene->particles.positions + 3 * i, cell * r, period));
+    for (size_t k = 0; k < near.count; k++) {
         const size_t a = near.pair[2 * k], b = near.pair[2 * k + 1];
         write_to(&w, a, cell_of(scene->particles.positions + 3 * b, cell * r, period));
         write_to(&w, b, cell_of(scene->particles.positions + 3 * a, cell * r, period));
     }
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) conflicts += w.twice[i];
+    for (size_t i = 0; i < n; i++) conflicts += w.twice[i];
     *share = (double)conflicts / (double)n;
-    near_pairs_free(&near);
-    free(w.cell);
-    free(w.seen);
-    free(w.twice);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- Corrected gradients ----------------------------------------------------------------------------------------- */
@@ -133,21 +128,16 @@ static void fill_lists(const near_pairs *near, size_t n, size_t *at, neighbourho
 
 static pbd_status find_neighbourhoods(const pbd_scene *scene, double reach, neighbourhoods *out) {
     const size_t n = scene->particles.count;
-    near_pairs near;
-    *out = (neighbourhoods){0};
+    near_pairs near PBD_CLEANUP(near_pairs_free) = {0};
+    pbd_arena a PBD_ARENA;
+    size_t *at = pbd_new(&a, size_t, n + 2);
+    PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(near_pairs_find(scene->particles.positions, n, reach, &near));
-    size_t *at = calloc(n + 2, sizeof *at);
-    out->first = calloc(n + 2, sizeof *out->first);
-    out->neighbour = calloc(2 * near.count + 1, sizeof *out->neighbour);
-    if (at && out->first && out->neighbour) {
-        fill_lists(&near, n, at, out);
-        out->a = calloc(out->longest + 1, sizeof *out->a);
-    }
-    near_pairs_free(&near);
-    free(at);
-    if (out->a) return pbd_ok();
-    neighbourhoods_free(out);
-    return no_memory(n);
+    PBD_TRY_NEW(out->first, n + 1);
+    PBD_TRY_NEW(out->neighbour, 2 * near.count);
+    fill_lists(&near, n, at, out);
+    PBD_TRY_NEW(out->a, out->longest);
+    return pbd_ok();
 }
 
 static around around_of(const neighbourhoods *n, size_t p) {
@@ -155,7 +145,7 @@ static around around_of(const neighbourhoods *n, size_t p) {
 }
 
 pbd_status kernel_gradients(const pbd_scene *scene, double r, const double *x, double *F) {
-    neighbourhoods near;
+    neighbourhoods near PBD_CLEANUP(neighbourhoods_free) = {0};
     PBD_TRY(find_neighbourhoods(scene, 2 * r, &near));
     for (size_t p = 0; p < scene->particles.count; p++) {
         around n = around_of(&near, p);
@@ -168,7 +158,6 @@ pbd_status kernel_gradients(const pbd_scene *scene, double r, const double *x, d
             F[9 * p + 6 + c] = column[c].z;
         }
     }
-    neighbourhoods_free(&near);
     return pbd_ok();
 }
 
@@ -249,25 +238,22 @@ static void check_one(const pbd_scene *scene, double r, around *n, size_t p, dou
 pbd_status kernel_differences(const pbd_scene *scene, double r, const double *v, double dt, size_t most,
                               kernel_derivatives *out) {
     const size_t n = scene->particles.count, every = n / (most > 0 ? most : 1) + 1;
-    neighbourhoods near;
+    neighbourhoods near PBD_CLEANUP(neighbourhoods_free) = {0};
+    pbd_arena arena PBD_ARENA;
     size_t checked = 0;
     *out = (kernel_derivatives){0};
     /* Those that come nearer than 2r only on the way count in moving kernels. */
     PBD_TRY(find_neighbourhoods(scene, 3 * r, &near));
-    double *speed = malloc((3 * n + 1) * sizeof *speed), *moved = calloc(3 * n + 1, sizeof *moved);
-    vec3 *a = malloc((near.longest + 1) * sizeof *a);
-    const bool room = speed && moved && a;
-    if (room) memcpy(speed, v, 3 * n * sizeof *speed);
-    for (size_t p = every / 2; room && p < n; p += every) {
+    double *speed = pbd_new(&arena, double, 3 * n), *moved = pbd_new(&arena, double, 3 * n);
+    vec3 *a = pbd_new(&arena, vec3, near.longest);
+    PBD_TRY(pbd_arena_check(&arena));
+    memcpy(speed, v, 3 * n * sizeof *speed);
+    for (size_t p = every / 2; p < n; p += every) {
         around here = around_of(&near, p);
         if (here.count < 4) continue;
         check_one(scene, r, &here, p, speed, dt, a, moved, out);
         checked++;
     }
     if (checked > 0) out->change /= (double)checked;
-    neighbourhoods_free(&near);
-    free(speed);
-    free(moved);
-    free(a);
-    return room ? pbd_ok() : no_memory(n);
+    return pbd_ok();
 }

@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "cases/scenes/particle_watch.h"
+#include "harness/exec/arena.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status mark_liquid(const pbd_values *values, pbd_scene *scene) {
     const double jitter = pbd_real(values, "jitter") * scene->particles.spacing;
     uint64_t seed = 1;
-    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles of liquid", scene->particles.count);
+    PBD_TRY_NEW(scene->contact.radius, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++) scene->contact.radius[i] = 0.25 * scene->particles.spacing;
     for (size_t i = 0; i < 3 * scene->particles.count && jitter > 0; i++)
         scene->particles.positions[i] += jitter * body_noise(&seed);
@@ -25,17 +24,15 @@ pbd_status liquid_make(const pbd_values *values, const double low[3], const doub
     const sampling_plan plan = {.kind = SAMPLING_LATTICE, .spacing = spacing};
     const placement here = placement_at(0, 0, 0);
     shapes box = {0};
-    sampling particles = {0};
+    sampling particles PBD_CLEANUP(sampling_free) = {0};
     shapes_box(&box, low, high);
     const solid body = shapes_solid(&box);
     scene->material[0] = (pbd_material){
         .matter = PBD_FLUID, .density = pbd_real(values, "density"), .viscosity = pbd_real(values, "viscosity")};
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     PBD_TRY(sampling_make(&body, &plan, &particles));
-    pbd_status status = particle_scene_make(&particles, 1, &here, scene);
-    sampling_free(&particles);
-    if (status.code == PBD_OK) status = mark_liquid(values, scene);
-    return status;
+    PBD_TRY(particle_scene_make(&particles, 1, &here, scene));
+    return mark_liquid(values, scene);
 }
 
 void liquid_add_tank(pbd_scene *scene, const double low[3], const double high[3], unsigned open) {

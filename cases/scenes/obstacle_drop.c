@@ -4,24 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "methods/physics/surface/mesh_surface.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 /* Keeps what is needed to tell places from it; vertices come to where they stand in the scene. */
 static pbd_status remember_mesh(obstacle_drop_detail *detail, const pbd_collider_mesh *mesh, double lift) {
-    const size_t positions = 3 * mesh->vertices * sizeof(double), corners = 3 * mesh->triangles * sizeof(uint32_t);
     triangle_mesh *own = &detail->surface;
     mesh_surface checked;
     PBD_TRY(mesh_surface_make(mesh, 1, false, &checked));
     detail->closed = checked.normal;
     mesh_surface_free(&checked);
     detail->thickness = mesh->thickness;
-    *own = (triangle_mesh){mesh->vertices, mesh->triangles, malloc(positions), malloc(corners), NULL};
-    if (!own->position || !own->triangle)
-        return pbd_error(PBD_FAILED, "out of memory for a mesh of %zu triangles", mesh->triangles);
-    memcpy(own->position, mesh->vertex, positions);
-    memcpy(own->triangle, mesh->triangle, corners);
+    *own = (triangle_mesh){.vertices = mesh->vertices, .triangles = mesh->triangles};
+    PBD_TRY_NEW(own->position, 3 * mesh->vertices);
+    PBD_TRY_NEW(own->triangle, 3 * mesh->triangles);
+    memcpy(own->position, mesh->vertex, 3 * mesh->vertices * sizeof *own->position);
+    memcpy(own->triangle, mesh->triangle, 3 * mesh->triangles * sizeof *own->triangle);
     for (size_t v = 0; v < own->vertices; v++) {
         own->position[3 * v + 2] += lift;
         detail->top = fmax(detail->top, own->position[3 * v + 2]);
@@ -64,9 +65,7 @@ static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scen
     shapes_box(&s, low, high);
     const solid body = shapes_solid(&s);
     PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     return pbd_ok();
@@ -112,12 +111,11 @@ static void look_at_thing(obstacle_drop_detail *detail, const pbd_scene *scene, 
 pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder) {
     obstacle_drop_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) look_at_thing(detail, scene, x);
-    free(x);
-    return status;
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    look_at_thing(detail, scene, x);
+    return pbd_ok();
 }
 
 /* Half of the mass lies nearer to the axis; and a share of it still above half of the thing's height. */
@@ -139,7 +137,7 @@ pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *metho
     const obstacle_drop_detail *detail = scene->detail;
     const double s = fmax(detail->top, 1e-300);
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
@@ -150,6 +148,5 @@ pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *metho
     granular_record_mass(scene, x, &box, recorder);
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
-    free(x);
     return pbd_ok();
 }

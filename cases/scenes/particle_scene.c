@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 const char *const particle_on_off[] = {"off", "on", NULL};
 const char *const particle_layers[] = {"1", "2", "all", NULL};
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for a scene of %zu particles", particles);
-}
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
@@ -72,14 +70,11 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
     scene->particles.count = n;
     scene->particles.spacing = s->spacing;
     scene->particles.bodies = bodies;
-    scene->particles.positions = malloc((3 * n + 1) * sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * n + 1, sizeof *scene->loads.forces);
-    scene->particles.masses = malloc((n + 1) * sizeof *scene->particles.masses);
-    scene->particles.volumes = malloc((n + 1) * sizeof *scene->particles.volumes);
-    scene->particles.body = malloc((n + 1) * sizeof *scene->particles.body);
-    if (!scene->particles.positions || !scene->loads.forces || !scene->particles.masses || !scene->particles.volumes ||
-        !scene->particles.body)
-        return no_memory(n);
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
+    PBD_TRY_NEW(scene->particles.volumes, n);
+    PBD_TRY_NEW(scene->particles.body, n);
     for (size_t i = 0; i < n; i++) {
         put(&place[i / s->count], s->position + 3 * (i % s->count), scene->particles.positions + 3 * i);
         scene->particles.body[i] = (uint32_t)(i / s->count);
@@ -103,8 +98,7 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
     const double radius = particle_radius(values, s);
     const int layers = pbd_choice(values, "contact_layers") + 1; /* 3: all */
     scene->contact.friction = pbd_real(values, "friction");
-    scene->contact.radius = malloc((scene->particles.count + 1) * sizeof *scene->contact.radius);
-    if (!scene->contact.radius) return no_memory(scene->particles.count);
+    PBD_TRY_NEW(scene->contact.radius, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++) {
         const int layer = s->layer[i % s->count];
         scene->contact.radius[i] = layers == 3 || (layer >= 1 && layer <= layers) ? radius : 0;
@@ -113,8 +107,8 @@ pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_s
 }
 
 pbd_status particle_open_colliders(pbd_scene *scene, size_t most) {
-    scene->colliders.item = calloc(most + 1, sizeof *scene->colliders.item);
-    return scene->colliders.item ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu colliders", most);
+    PBD_TRY_NEW(scene->colliders.item, most);
+    return pbd_ok();
 }
 
 pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction) {

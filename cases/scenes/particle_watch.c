@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "cases/geometry/near_pairs.h"
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for measuring %zu particles", particles);
-}
+#include "harness/exec/arena.h"
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
@@ -22,18 +19,18 @@ void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *re
 
 pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, double *energy,
                                    double *largest_speed) {
-    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v), fastest = 0;
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count), fastest = 0;
     *energy = *largest_speed = 0;
-    if (!v) return no_memory(scene->particles.count);
-    const pbd_status status = method->read(state, PBD_VELOCITIES, v);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(method->read(state, PBD_VELOCITIES, v));
+    for (size_t i = 0; i < scene->particles.count; i++) {
         const double square = v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2];
         *energy += 0.5 * scene->particles.masses[i] * square;
         if (!(square <= fastest)) fastest = square;
     }
     *largest_speed = sqrt(fastest);
-    free(v);
-    return status;
+    return pbd_ok();
 }
 
 void particle_centre_of_mass(const pbd_scene *scene, const double *x, double out[3]) {
@@ -133,24 +130,20 @@ static void join_if_near(void *to, size_t i, size_t j, double square) {
 
 pbd_status particle_count_pieces(const pbd_scene *scene, const double *x, size_t least, size_t *pieces,
                                  size_t *crumbs) {
-    uint32_t *parent = malloc((scene->particles.count + 1) * sizeof *parent);
-    uint32_t *size = calloc(scene->particles.count + 1, sizeof *size);
+    pbd_arena a PBD_ARENA;
+    const size_t n = scene->particles.count;
+    uint32_t *parent = pbd_new(&a, uint32_t, n), *size = pbd_new(&a, uint32_t, n);
     joints t = {scene, x, parent};
-    pbd_status status = parent && size ? pbd_ok() : no_memory(scene->particles.count);
     *pieces = *crumbs = 0;
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) parent[i] = (uint32_t)i;
-    if (status.code == PBD_OK)
-        status = near_pairs_visit(scene->particles.positions, scene->particles.count, 1.1 * scene->particles.spacing,
-                                  join_if_near, &t);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++)
-        size[near_pairs_root(parent, (uint32_t)i)]++;
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < n; i++) parent[i] = (uint32_t)i;
+    PBD_TRY(near_pairs_visit(scene->particles.positions, n, 1.1 * scene->particles.spacing, join_if_near, &t));
+    for (size_t i = 0; i < n; i++) size[near_pairs_root(parent, (uint32_t)i)]++;
+    for (size_t i = 0; i < n; i++) {
         *pieces += size[i] >= least;
         *crumbs += size[i] > 0 && size[i] < least;
     }
-    free(parent);
-    free(size);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- A watch ----------------------------------------------------------------------------------------------------- */
@@ -175,10 +168,10 @@ static pbd_status look_at_places(particle_watch *w, const pbd_scene *scene, cons
 
 pbd_status particle_watch_look(particle_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                                double time, pbd_recorder *recorder) {
-    double *x, height = 0, fastest;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double height = 0, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_status status = look_at_places(w, scene, x, &height);
-    free(x);
     PBD_TRY(status);
     const double pairs = (double)w->overlaps, outside = (double)w->outside;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);

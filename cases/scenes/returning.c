@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 static const double BACK = 0.01; /* shape error below which the body is back */
 
 /* Of pressure waves in the unbounded body: sqrt((lambda + 2 mu)/density). */
@@ -16,10 +18,10 @@ returning returning_start(const pbd_scene *scene) {
 
 pbd_status returning_observe(returning *r, const pbd_scene *scene, const pbd_method *method, const void *state,
                              double time, pbd_recorder *recorder) {
-    double *x, speed;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double speed;
     PBD_TRY(body_positions(scene, method, state, &x));
     const double error = body_shape_error(scene, x);
-    free(x);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "rest_shape_error", "value", "1", &error, 1, 1);
     if (!(error < BACK)) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cases/scenes/particle_watch.h"
+#include "harness/exec/arena.h"
 
 const char *const sampled_sides[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 
@@ -15,21 +16,20 @@ static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_sce
     const size_t d = (size_t)(side - 1) / 2;
     const bool high = side % 2 == 0;
     const double given = pbd_real(values, "fixed_depth"), depth = given > 0 ? given : 1.5 * scene->particles.spacing;
-    unsigned char *mark = malloc(scene->particles.count + 1);
-    if (!mark) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    pbd_arena arena PBD_ARENA;
+    unsigned char *mark = pbd_new(&arena, unsigned char, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&arena));
     size_t held = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
         const double x = scene->particles.positions[3 * i + d];
         mark[i] = high ? body->high[d] - x <= depth : x - body->low[d] <= depth;
         held += mark[i];
     }
-    pbd_status status = body_hold(scene, mark);
-    free(mark);
-    if (status.code == PBD_OK && (held == 0 || held == scene->particles.count))
-        status = pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m contains %s of the %zu particles: set %s",
-                           sampled_sides[side], depth, held ? "all" : "none", scene->particles.count,
-                           held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
-    return status;
+    PBD_TRY(body_hold(scene, mark));
+    if (held > 0 && held < scene->particles.count) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "fixed=%s with fixed_depth=%g m contains %s of the %zu particles: set %s",
+                     sampled_sides[side], depth, held ? "all" : "none", scene->particles.count,
+                     held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
 }
 
 pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene) {
@@ -56,10 +56,10 @@ pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene 
 pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                            pbd_recorder *recorder) {
     sampled_detail *detail = scene->detail;
-    double *x, centre[3], energy, fastest;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double centre[3], energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_centre_of_mass(scene, x, centre);
-    free(x);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "centre_of_mass", "x", "m", &centre[0], 1, 1);
     pbd_series(recorder, "centre_of_mass", "y", "m", &centre[1], 1, 1);
@@ -92,7 +92,8 @@ static void record_displacements(const pbd_scene *scene, const double *x, pbd_re
 pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
                            pbd_recorder *recorder) {
     const sampled_detail *detail = scene->detail;
-    double *x, energy, fastest;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     record_displacements(scene, x, recorder);
@@ -102,7 +103,6 @@ pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, con
         pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, particle_deepest(scene, x, &beyond));
     }
     body_record_shape(scene, x, recorder);
-    free(x);
     if (particle_kinetic_energy(scene, method, state, &energy, &fastest).code == PBD_OK && detail->peak > 0)
         pbd_metric(recorder, "kinetic_energy_left", "1", PBD_STATE, energy / detail->peak);
     return pbd_ok();

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 static const double DEGREE = 0.017453292519943295;
 
 uint32_t sheet_particle(const sheet_size *size, int i, int j) {
@@ -56,11 +58,9 @@ pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene) {
     scene->particles.count = ((size_t)size->along + 1) * ((size_t)size->across + 1);
     scene->triangles.count = 2 * (size_t)size->along * (size_t)size->across;
     scene->extent = fmax(size->length, size->width);
-    scene->particles.positions = calloc(3 * scene->particles.count, sizeof *scene->particles.positions);
-    scene->loads.forces = calloc(3 * scene->particles.count, sizeof *scene->loads.forces);
-    scene->triangles.corner = calloc(3 * scene->triangles.count, sizeof *scene->triangles.corner);
-    if (!scene->particles.positions || !scene->loads.forces || !scene->triangles.corner)
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu triangles", scene->triangles.count);
+    PBD_TRY_NEW(scene->particles.positions, 3 * scene->particles.count);
+    PBD_TRY_NEW(scene->loads.forces, 3 * scene->particles.count);
+    PBD_TRY_NEW(scene->triangles.corner, 3 * scene->triangles.count);
     fill_mesh(size, scene);
     return pbd_ok();
 }
@@ -74,9 +74,7 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
     size->along = along < 1 ? 1 : (int)lround(along);
     set_material(values, scene->material);
     PBD_TRY(sheet_mesh(size, scene));
-    scene->particles.masses = calloc(scene->particles.count, sizeof *scene->particles.masses);
-    if (!scene->particles.masses)
-        return pbd_error(PBD_FAILED, "out of memory for a sheet of %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.masses, scene->particles.count);
     lump_mass(size, scene);
     return pbd_ok();
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "methods/physics/space/sph_kernel.h"
 
@@ -12,10 +14,6 @@ const char *const smoothed_dimensions[] = {"2", "3", NULL};
 const char *const smoothed_kernels[] = {"spiky", "cubic_spline", NULL};
 const char *const smoothed_none[] = {"none", NULL};
 static const sph_kernel kernels[] = {SPH_SPIKY, SPH_CUBIC_SPLINE};
-
-static pbd_status no_memory(size_t particles) {
-    return pbd_error(PBD_FAILED, "out of memory for %zu smoothed particles", particles);
-}
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
@@ -34,16 +32,16 @@ static int nearer(const void *a, const void *b) {
 static pbd_status ball_sites(size_t particles, int dimensions, double (*out)[3]) {
     const int reach = 2 + (int)(dimensions == 2 ? sqrt((double)particles / 3) : cbrt((double)particles / 4)) + 1;
     const int deep = dimensions == 2 ? 0 : reach, side = 2 * reach + 1;
-    site *sites = malloc((size_t)side * (size_t)side * (size_t)(2 * deep + 1) * sizeof *sites);
+    pbd_arena a PBD_ARENA;
+    site *sites = pbd_new(&a, site, (size_t)side * (size_t)side * (size_t)(2 * deep + 1));
     size_t count = 0;
-    if (!sites) return no_memory(particles);
+    PBD_TRY(pbd_arena_check(&a));
     for (int z = -deep; z <= deep; z++)
         for (int y = -reach; y <= reach; y++)
             for (int x = -reach; x <= reach; x++) sites[count++] = (site){x * x + y * y + z * z, {x, y, z}};
     qsort(sites, count, sizeof *sites, nearer);
     for (size_t i = 0; i < particles; i++)
         for (int d = 0; d < 3; d++) out[i][d] = sites[i].at[d];
-    free(sites);
     return pbd_ok();
 }
 
@@ -92,26 +90,23 @@ pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, si
     for (size_t l = 0; l < lumps; l++) n += lump[l].particles;
     scene->particles.count = n;
     scene->particles.spacing = pbd_real(values, "spacing");
-    scene->particles.positions = malloc((3 * n + 1) * sizeof *scene->particles.positions);
-    scene->particles.velocities = malloc((3 * n + 1) * sizeof *scene->particles.velocities);
-    scene->particles.masses = malloc((n + 1) * sizeof *scene->particles.masses);
-    scene->loads.forces = calloc(3 * n + 1, sizeof *scene->loads.forces);
-    double(*sites)[3] = malloc((n + 1) * sizeof *sites);
-    pbd_status status = scene->particles.positions && scene->particles.velocities && scene->particles.masses &&
-                                scene->loads.forces && sites
-                            ? pbd_ok()
-                            : no_memory(n);
-    for (size_t l = 0, from = 0; l < lumps && status.code == PBD_OK; from += lump[l].particles, l++) {
+    PBD_TRY_NEW(scene->particles.positions, 3 * n);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * n);
+    PBD_TRY_NEW(scene->particles.masses, n);
+    PBD_TRY_NEW(scene->loads.forces, 3 * n);
+    pbd_arena a PBD_ARENA;
+    double(*sites)[3] = pbd_arena_take(&a, n, sizeof *sites);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t l = 0, from = 0; l < lumps; from += lump[l].particles, l++) {
         if (lump[l].shape == SMOOTHED_BALL)
-            status = ball_sites(lump[l].particles, dimensions, sites);
+            PBD_TRY(ball_sites(lump[l].particles, dimensions, sites));
         else
             block_sites(lump[l].particles, lump[l].columns, dimensions, sites);
-        if (status.code == PBD_OK) place_lump(values, &lump[l], from, (const double(*)[3])sites, &seed, scene);
+        place_lump(values, &lump[l], from, (const double(*)[3])sites, &seed, scene);
     }
-    free(sites);
     scene->material->density = pbd_real(values, "density");
-    scene->extent = status.code == PBD_OK ? fmax(extent_of(scene), scene->particles.spacing) : 0;
-    return status;
+    scene->extent = fmax(extent_of(scene), scene->particles.spacing);
+    return pbd_ok();
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
@@ -204,43 +199,34 @@ static void densities_of(const smoothed_matter *m, const near_pairs *pairs, doub
 static pbd_status draw_particles(const smoothed_matter *m, const near_pairs *pairs, double frame,
                                  pbd_recorder *recorder) {
     static const char *const axis[] = {"x", "y", "z"};
-    double *density = malloc((m->particles + 1) * sizeof *density),
-           *number = malloc((m->particles + 1) * sizeof *number);
-    if (!density || !number) {
-        free(density);
-        free(number);
-        return no_memory(m->particles);
-    }
+    pbd_arena a PBD_ARENA;
+    double *density = pbd_new(&a, double, m->particles), *number = pbd_new(&a, double, m->particles);
+    PBD_TRY(pbd_arena_check(&a));
     densities_of(m, pairs, density);
     for (size_t i = 0; i < m->particles; i++) number[i] = frame;
     for (int d = 0; d < 3; d++) pbd_series(recorder, "particle", axis[d], "m", m->x + d, m->particles, 3);
     pbd_series(recorder, "particle", "density", m->dimensions == 2 ? "kg/m^2" : "kg/m^3", density, m->particles, 1);
     pbd_series(recorder, "particle", "frame", "1", number, m->particles, 1);
-    free(density);
-    free(number);
     return pbd_ok();
 }
 
 static pbd_status count_pieces(smoothed_watch *w, const near_pairs *pairs) {
     const size_t n = w->matter.particles;
-    uint32_t *piece = malloc((n + 1) * sizeof *piece);
-    size_t *size = malloc((n + 1) * sizeof *size), largest = 0;
-    pbd_status status = piece && size ? pbd_ok() : no_memory(n);
+    pbd_arena a PBD_ARENA;
+    uint32_t *piece = pbd_new(&a, uint32_t, n);
+    size_t *size = pbd_new(&a, size_t, n), largest = 0;
     w->second = 0;
-    if (status.code == PBD_OK) {
-        w->pieces = near_pairs_pieces(pairs, n, piece, size);
-        if (w->pieces > w->most_pieces) w->most_pieces = w->pieces;
-        for (size_t k = 0; k < w->pieces; k++) {
-            if (size[k] > largest) {
-                w->second = largest;
-                largest = size[k];
-            } else if (size[k] > w->second)
-                w->second = size[k];
-        }
+    PBD_TRY(pbd_arena_check(&a));
+    w->pieces = near_pairs_pieces(pairs, n, piece, size);
+    if (w->pieces > w->most_pieces) w->most_pieces = w->pieces;
+    for (size_t k = 0; k < w->pieces; k++) {
+        if (size[k] > largest) {
+            w->second = largest;
+            largest = size[k];
+        } else if (size[k] > w->second)
+            w->second = size[k];
     }
-    free(piece);
-    free(size);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status look_at(smoothed_watch *w, double time, const near_pairs *pairs, const density_grid *g,
@@ -260,7 +246,7 @@ static pbd_status look_at(smoothed_watch *w, double time, const near_pairs *pair
 
 pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                                double time, pbd_recorder *recorder) {
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     near_pairs pairs = {0};
     density_grid grid = {0};
     if (scene->particles.count > SMOOTHED_SEEN) return pbd_ok();
@@ -277,7 +263,6 @@ pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const 
     near_pairs_free(&pairs);
     density_grid_free(&grid);
     w->matter.x = NULL;
-    free(x);
     return status;
 }
 
@@ -290,14 +275,11 @@ static int ascending(const void *a, const void *b) {
 
 pbd_status smoothed_record_spread(const smoothed_matter *m, double spacing, pbd_recorder *recorder) {
     const size_t n = m->particles;
-    double *nearest = malloc((n + 1) * sizeof *nearest), mean = 0, deviation = 0;
-    near_pairs pairs;
-    if (!nearest) return no_memory(n);
-    const pbd_status status = near_pairs_find(m->x, n, 2 * m->h, &pairs);
-    if (status.code != PBD_OK) {
-        free(nearest);
-        return status;
-    }
+    pbd_arena a PBD_ARENA;
+    double *nearest = pbd_new(&a, double, n), mean = 0, deviation = 0;
+    near_pairs pairs PBD_CLEANUP(near_pairs_free) = {0};
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(near_pairs_find(m->x, n, 2 * m->h, &pairs));
     for (size_t i = 0; i < n; i++) nearest[i] = 2 * m->h / spacing; /* none is nearer */
     for (size_t p = 0; p < pairs.count; p++)
         for (size_t end = 0; end < 2; end++) {
@@ -314,8 +296,6 @@ pbd_status smoothed_record_spread(const smoothed_matter *m, double spacing, pbd_
     pbd_metric(recorder, "clustered", "1", PBD_ERROR, (double)below / (double)n);
     pbd_metric(recorder, "neighbours_within_2h", "1", PBD_STATE, 2 * (double)pairs.count / (double)n);
     pbd_series(recorder, "nearest", "value", "1", nearest, n, 1);
-    near_pairs_free(&pairs);
-    free(nearest);
     return pbd_ok();
 }
 
@@ -334,7 +314,7 @@ pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene
                                  const void *state, pbd_recorder *recorder) {
     if (scene->particles.count > SMOOTHED_SEEN) return pbd_ok();
     smoothed_matter now = w->matter;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     now.x = x;
     pbd_metric(recorder, "pieces", "1", PBD_STATE, (double)w->pieces);
@@ -342,6 +322,5 @@ pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene
     pbd_metric(recorder, "second_piece", "1", PBD_STATE, (double)w->second);
     record_surfaces(w, recorder);
     const pbd_status status = smoothed_record_spread(&now, scene->particles.spacing, recorder);
-    free(x);
     return status;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/person.h"
 
 enum { VIEWS = 4, WALLS = 5, COLUMNS = 60 };
@@ -93,17 +95,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     dive_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
+    PBD_TRY(status);
     const double at = time / scene->duration * VIEWS, near = round(at);
     char name[16];
     snprintf(name, sizeof name, "view_%d", (int)near);
-    if (status.code == PBD_OK && fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS)
-        status = granular_record_view(scene, x, name, recorder);
-    free(x);
-    return status;
+    return fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS ? granular_record_view(scene, x, name, recorder) : pbd_ok();
 }
 
 /* What became of the snow under the person's outline. */
@@ -141,14 +141,14 @@ static int ascending(const void *a, const void *b) {
 /* The height of the undisturbed surface, over the outer tenth of the bed at both its ends: nine of ten
  * particles are lower. (Some may fly.) */
 static pbd_status find_level(const dive_detail *detail, const pbd_scene *scene, const double *x, double *out) {
-    double *z = malloc((scene->particles.count + 1) * sizeof *z);
+    pbd_arena a PBD_ARENA;
+    double *z = pbd_new(&a, double, scene->particles.count);
     size_t count = 0;
-    if (!z) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < scene->particles.count; i++)
         if (fabs(x[3 * i]) > 0.45 * detail->length) z[count++] = x[3 * i + 2];
     qsort(z, count, sizeof *z, ascending);
     *out = count > 0 ? z[count * 9 / 10] : 0;
-    free(z);
     return pbd_ok();
 }
 
@@ -172,14 +172,13 @@ static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scen
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const dive_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
     const pbd_status status = record_crater(detail, scene, x, recorder);
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
-    free(x);
     return status;
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/person.h"
 
 enum { VIEWS = 4 }; /* pictures after the one at the start */
@@ -48,9 +50,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     shapes_sphere(&s, 0, 0, 0, 0.5 * size);
     const solid ball = shapes_solid(&s);
     PBD_TRY(granular_fill(values, &ball, &here, &detail->particles, scene));
-    scene->particles.velocities = calloc(3 * scene->particles.count + 1, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++) scene->particles.velocities[3 * i] = speed;
     PBD_TRY(particle_open_colliders(scene, 1 + PERSON_PARTS));
     particle_add_plane(scene, foot, up, friction);
@@ -63,15 +63,15 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 /* Of the ball in flight: m (speed, 0, -g t). */
 static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, const pbd_method *method,
                                  const void *state, double time) {
-    double *v = malloc((3 * scene->particles.count + 1) * sizeof *v), sum[3] = {0, 0, 0}, mass = 0, off = 0;
-    if (!v) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count), sum[3] = {0, 0, 0}, mass = 0, off = 0;
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = method->read(state, PBD_VELOCITIES, v);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    for (size_t i = 0; i < scene->particles.count; i++) {
         mass += scene->particles.masses[i];
         for (size_t d = 0; d < 3; d++) sum[d] += scene->particles.masses[i] * v[3 * i + d];
     }
-    free(v);
-    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     for (size_t d = 0; d < 3; d++) {
         const double wanted = scene->particles.velocities[d] + scene->loads.gravity[d] * time;
         off += pow(sum[d] / mass - wanted, 2);
@@ -84,39 +84,33 @@ static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, con
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     hit_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, 1, x, time));
+    PBD_TRY(status);
     const double at = time / scene->duration * VIEWS, near = round(at);
     char name[16];
     snprintf(name, sizeof name, "view_%d", (int)near);
-    if (status.code == PBD_OK && fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS)
-        status = granular_record_view(scene, x, name, recorder);
-    free(x);
-    PBD_TRY(status);
+    if (fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS) PBD_TRY(granular_record_view(scene, x, name, recorder));
     return time < 0.9 * detail->met ? check_momentum(detail, scene, method, state, time) : pbd_ok();
 }
 
 /* What is within two spacings of the person, the shares of clumps and crumbs, and how wide it flew. */
 static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene, const double *x,
                                 pbd_recorder *recorder) {
-    pieces parts;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
+    pbd_arena a PBD_ARENA;
     size_t crumbs = 0;
     const size_t n = scene->particles.count, least = n / 100 + 1;
+    size_t *size = pbd_new(&a, size_t, n);
+    PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts));
-    size_t *size = calloc(n + 1, sizeof *size);
-    if (!size) {
-        granular_free_pieces(&parts);
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    }
     for (size_t i = 0; i < n; i++) size[parts.of[i]]++;
     for (size_t i = 0; i < n; i++) crumbs += size[parts.of[i]] < least;
     pbd_metric(recorder, "fragments", "1", PBD_STATE, (double)parts.pieces);
     pbd_metric(recorder, "largest_fragment", "1", PBD_STATE, (double)parts.largest / (double)n);
     pbd_metric(recorder, "share_in_crumbs", "1", PBD_STATE, (double)crumbs / (double)n);
-    free(size);
-    granular_free_pieces(&parts);
     double square = 0, start = 0;
     for (size_t i = 0; i < n; i++) {
         square += x[3 * i + 1] * x[3 * i + 1] / (double)n;
@@ -130,14 +124,13 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const hit_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    const pbd_status status = record_splash(detail, scene, x, recorder);
-    if (status.code == PBD_OK) body_record_shape(scene, x, recorder);
-    free(x);
-    return status;
+    PBD_TRY(record_splash(detail, scene, x, recorder));
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_snowball_hit = {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/beam.h"
 
 static const pbd_param params[] = {
@@ -38,8 +40,7 @@ static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
     const double spin = pbd_real(values, "spin");
     double centre[3] = {0}, mass = 0;
     spin_detail *detail = scene->detail;
-    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a spinning bar");
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t p = 0; p < scene->particles.count; p++) {
         mass += scene->particles.masses[p];
         for (size_t d = 0; d < 3; d++) centre[d] += scene->particles.masses[p] * scene->particles.positions[3 * p + d];

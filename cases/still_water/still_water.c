@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/liquid.h"
 
 static const pbd_param params[] = {
@@ -41,10 +43,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->duration = given > 0 ? given : 20 * sqrt(depth / gravity);
     scene->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(liquid_make(values, low, high, spacing, scene));
-    detail->pressure = calloc(scene->particles.count + 1, sizeof *detail->pressure);
-    detail->height = calloc(scene->particles.count + 1, sizeof *detail->height);
-    if (!detail->pressure || !detail->height)
-        return pbd_error(PBD_FAILED, "out of memory for the pressures of %zu particles", scene->particles.count);
+    PBD_TRY_NEW(detail->pressure, scene->particles.count);
+    PBD_TRY_NEW(detail->height, scene->particles.count);
     PBD_TRY(particle_open_colliders(scene, 5));
     liquid_add_tank(scene, low, high, 0);
     return pbd_ok();
@@ -60,26 +60,26 @@ static void free_detail(void *detail) {
 
 static pbd_status add_pressures(water_detail *detail, const pbd_scene *scene, const pbd_method *method,
                                 const void *state, const double *x) {
-    double *p = malloc((scene->particles.count + 1) * sizeof *p);
-    if (!p) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    pbd_arena a PBD_ARENA;
+    double *p = pbd_new(&a, double, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = method->read(state, PBD_PRESSURES, p);
-    for (size_t i = 0; i < scene->particles.count && status.code == PBD_OK; i++) {
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    for (size_t i = 0; i < scene->particles.count; i++) {
         detail->pressure[i] += p[i];
         detail->height[i] += x[3 * i + 2];
     }
-    detail->looks += status.code == PBD_OK;
-    free(p);
-    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+    detail->looks++;
+    return pbd_ok();
 }
 
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     water_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_status status = liquid_look(&detail->watch, scene, method, state, x, time, recorder);
     if (status.code == PBD_OK && time > 0.5 * scene->duration) status = add_pressures(detail, scene, method, state, x);
-    free(x);
     const double volume = 2 * detail->watch.centre / detail->depth;
     detail->least_volume = fmin(detail->least_volume, volume);
     detail->most_volume = fmax(detail->most_volume, volume);
@@ -126,7 +126,7 @@ static void record_pressures(const water_detail *detail, const pbd_scene *scene,
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const water_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
     pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
@@ -138,7 +138,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     liquid_record(&detail->watch, recorder);
     if (detail->looks > 0 && scene->loads.gravity[2] < 0) record_pressures(detail, scene, recorder);
     body_record_shape(scene, x, recorder);
-    free(x);
     return pbd_ok();
 }
 

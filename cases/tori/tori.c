@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/particle_watch.h"
 
 static const char *const contacts[] = {"on", "walls", "off", NULL};
@@ -96,11 +98,11 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->duration = pbd_real(values, "duration");
     scene->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sample_torus(values, size, &detail->particles));
-    placement *place = malloc(detail->tori * sizeof *place);
-    if (!place) return pbd_error(PBD_FAILED, "out of memory for %zu tori", detail->tori);
+    pbd_arena a PBD_ARENA;
+    placement *place = pbd_new(&a, placement, detail->tori);
+    PBD_TRY(pbd_arena_check(&a));
     place_tori(values, size, detail->tori, place);
     const pbd_status status = particle_scene_make(&detail->particles, detail->tori, place, scene);
-    free(place);
     PBD_TRY(status);
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
     detail->watch = particle_watch_start(particle_radius(values, &detail->particles), 0);
@@ -118,10 +120,10 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const tori_detail *detail = scene->detail;
-    double *x, mean, worst;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double mean, worst;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_shape_errors(scene, x, &mean, &worst);
-    free(x);
     pbd_metric(recorder, "mean_shape_error", "1", PBD_STATE, mean);
     pbd_metric(recorder, "worst_shape_error", "1", PBD_STATE, worst);
     particle_record_sampling(&detail->particles, detail->tori, recorder);

@@ -5,6 +5,7 @@
 
 #include "cases/scenes/sheet.h"
 #include "cases/scenes/stretched.h"
+#include "harness/exec/arena.h"
 
 static const pbd_param params[] = {
     PBD_SHEET_PARAMS("50", "0.4", "100", "500", "45"),
@@ -57,11 +58,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const towel_detail *detail = scene->detail;
     const stretched *reference = &detail->reference;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     const sheet_strain strain = sheet_strain_at(scene, x);
     body_record_shape(scene, x, recorder);
-    free(x);
     sheet_record(&strain, recorder);
     pbd_metric(recorder, "perpendicular_over_fibre", "1", PBD_STATE, strain.perpendicular / strain.fibre);
     if (detail->oblique) {

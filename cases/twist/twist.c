@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/beam.h"
 
 static const double TURN = 6.283185307179586477;
@@ -97,11 +99,11 @@ static double helix_deviation(const twist_detail *detail, const double *unwound,
 static pbd_status record_helix(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
     const twist_detail *detail = scene->detail;
     const size_t layer = scene->particles.count / ((size_t)detail->size.along + 1);
-    double *unwound = malloc((3 * scene->particles.count + 1) * sizeof *unwound);
-    if (!unwound) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
+    pbd_arena arena PBD_ARENA;
+    double *unwound = pbd_new(&arena, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(&arena));
     unwind(detail, x, layer, unwound);
     pbd_metric(recorder, "helix_deviation", "1", PBD_ERROR, helix_deviation(detail, unwound, layer));
-    free(unwound);
     return pbd_ok();
 }
 
@@ -118,7 +120,7 @@ static double axis_deviation(const twist_detail *detail, const double *x) {
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const twist_detail *detail = scene->detail;
-    double *x;
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     body_record_strain(scene, x, recorder);
     const pbd_status status = record_helix(scene, x, recorder);
@@ -126,7 +128,6 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const double energy = body_strain_at(scene, x).energy;
     if (detail->saint_venant > 0 && isfinite(energy))
         pbd_metric(recorder, "saint_venant_ratio", "1", PBD_STATE, energy / detail->saint_venant);
-    free(x);
     return status;
 }
 

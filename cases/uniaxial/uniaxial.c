@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "cases/scenes/beam.h"
 #include "methods/physics/matter/law_material.h"
@@ -51,10 +53,8 @@ static bool is_held(const beam_size *size, bool free_sides, int i, int j, int k)
 }
 
 static pbd_status place(pbd_scene *scene, const uniaxial_detail *d, bool free_sides) {
-    scene->particles.start = malloc(3 * scene->particles.count * sizeof *scene->particles.start);
-    scene->particles.fixed_particle = malloc(scene->particles.count * sizeof *scene->particles.fixed_particle);
-    if (!scene->particles.start || !scene->particles.fixed_particle)
-        return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
+    PBD_TRY_NEW(scene->particles.start, 3 * scene->particles.count);
+    PBD_TRY_NEW(scene->particles.fixed_particle, scene->particles.count);
     for (int i = 0; i <= d->size.along; i++)
         for (int j = 0; j <= d->size.across; j++)
             for (int k = 0; k <= d->size.across; k++) {
@@ -97,18 +97,14 @@ static double unevenness(const pbd_scene *scene, const uniaxial_detail *d, const
 
 static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const uniaxial_detail *d = scene->detail;
-    double *x = malloc((3 * scene->particles.count + 1) * sizeof *x), stress[9];
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", scene->particles.count);
-    pbd_status status = method->read(state, PBD_POSITIONS, x);
-    if (status.code == PBD_OK) {
-        const uint32_t a = beam_particle(&d->size, d->size.along / 2, 0, 0),
-                       b = beam_particle(&d->size, d->size.along / 2, d->size.across, 0);
-        pbd_metric(recorder, "lateral_stretch", "1", PBD_STATE, (x[3 * b + 1] - x[3 * a + 1]) / d->size.width);
-        if (d->known) pbd_metric(recorder, "unevenness", "1", PBD_ERROR, unevenness(scene, d, x));
-    }
-    free(x);
-    if (status.code != PBD_OK) return status;
-    status = method->read(state, PBD_MEAN_STRESS, stress);
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double stress[9];
+    PBD_TRY(body_positions(scene, method, state, &x));
+    const uint32_t a = beam_particle(&d->size, d->size.along / 2, 0, 0),
+                   b = beam_particle(&d->size, d->size.along / 2, d->size.across, 0);
+    pbd_metric(recorder, "lateral_stretch", "1", PBD_STATE, (x[3 * b + 1] - x[3 * a + 1]) / d->size.width);
+    if (d->known) pbd_metric(recorder, "unevenness", "1", PBD_ERROR, unevenness(scene, d, x));
+    const pbd_status status = method->read(state, PBD_MEAN_STRESS, stress);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
     PBD_TRY(status);
     pbd_metric(recorder, "nominal_stress", "Pa", PBD_STATE, stress[0]);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/beam.h"
 
 static const pbd_param params[] = {
@@ -47,15 +49,13 @@ static double slender_frequency(const pbd_material *m, const beam_size *size) {
 
 static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     vibration_detail *d = scene->detail;
-    scene->particles.velocities = calloc(3 * scene->particles.count, sizeof *scene->particles.velocities);
-    if (!scene->particles.velocities) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     const double periods = pbd_real(values, "periods");
     *d = (vibration_detail){.size = *size,
                             .frequency = slender_frequency(scene->material, size),
                             .room = (size_t)(periods * LOOKS_A_PERIOD) + 16};
-    d->time = malloc(d->room * sizeof *d->time);
-    d->tip = malloc(d->room * sizeof *d->tip);
-    if (!d->time || !d->tip) return pbd_error(PBD_FAILED, "out of memory for a vibrating bar");
+    PBD_TRY_NEW(d->time, d->room);
+    PBD_TRY_NEW(d->tip, d->room);
     const double speed = pbd_real(values, "amplitude") * size->length * 2 * acos(-1) * d->frequency;
     for (size_t p = 0; p < scene->particles.count; p++)
         scene->particles.velocities[3 * p + 2] = speed * mode_shape(scene->particles.positions[3 * p] / size->length);
@@ -73,10 +73,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     vibration_detail *d = scene->detail;
-    double *x, tip[3];
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
+    double tip[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_tip(&d->size, x, tip);
-    free(x);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "tip", "value", "m", &tip[2], 1, 1);
     if (time == 0) d->looks = 0; /* a solve that is done again */

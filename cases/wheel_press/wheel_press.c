@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+
 #include "cases/scenes/granular.h"
 
 static const pbd_param params[] = {
@@ -97,16 +99,14 @@ static pbd_status look_at_pieces(const pbd_scene *scene, const double *x, pieces
 static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     press_detail *detail = scene->detail;
-    pieces parts = {0};
-    double *x;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
-    if (status.code == PBD_OK) status = look_at_pieces(scene, x, &parts);
-    free(x);
+    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(look_at_pieces(scene, x, &parts));
     const double fragments = (double)(parts.pieces + parts.crumbs);
-    if (status.code == PBD_OK) pbd_series(recorder, "fragments", "value", "1", &fragments, 1, 1);
-    granular_free_pieces(&parts);
-    return status;
+    pbd_series(recorder, "fragments", "value", "1", &fragments, 1, 1);
+    return pbd_ok();
 }
 
 /* How high and long the wheel is now, and what stands beyond the plates. */
@@ -131,25 +131,20 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     const press_detail *detail = scene->detail;
     const double s = detail->size;
     const mass_box box = {{-s, -s, 0}, {s, s, s}, {32, 2, 16}};
-    pieces parts;
-    double *x;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
+    double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = look_at_pieces(scene, x, &parts);
-    if (status.code == PBD_OK) {
-        particle_record_sampling(&detail->particles, 1, recorder);
-        pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
-        pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
-        pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY,
-                   (double)parts.largest / (double)scene->particles.count);
-        record_extents(scene, x, recorder);
-        granular_record(&detail->watch, scene, recorder);
-        granular_record_mass(scene, x, &box, recorder);
-        granular_record_slice(scene, x, recorder);
-        body_record_shape(scene, x, recorder);
-        granular_free_pieces(&parts);
-    }
-    free(x);
-    return status;
+    PBD_TRY(look_at_pieces(scene, x, &parts));
+    particle_record_sampling(&detail->particles, 1, recorder);
+    pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
+    pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY, (double)parts.largest / (double)scene->particles.count);
+    record_extents(scene, x, recorder);
+    granular_record(&detail->watch, scene, recorder);
+    granular_record_mass(scene, x, &box, recorder);
+    granular_record_slice(scene, x, recorder);
+    body_record_shape(scene, x, recorder);
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_wheel_press = {

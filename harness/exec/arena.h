@@ -8,7 +8,7 @@
  *     PBD_TRY(pbd_download(exec, rows, x, 4 * n * sizeof *rows));
  *
  * PBD_CLEANUP does the same for anything with a function that frees it and is safe on a zeroed one. For memory that
- * outlives the call: malloc, or the object's own arrays. Both need gcc or clang. */
+ * outlives the call: PBD_TRY_NEW. They need gcc or clang. */
 #ifndef PBD_ARENA_H
 #define PBD_ARENA_H
 
@@ -89,6 +89,14 @@ __attribute__((format(printf, 2, 3))) static inline char *pbd_new_format(pbd_are
 
 /* For a single pointer that a library call returned as NULL. */
 static inline pbd_status pbd_no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
+
+/* For memory that outlives the call, such as the arrays of a scene: COUNT zeroed elements from calloc, or returns from
+ * the calling function. */
+#define PBD_TRY_NEW(POINTER, COUNT)                                 \
+    do {                                                            \
+        (POINTER) = calloc((size_t)(COUNT) + 1, sizeof *(POINTER)); \
+        if (!(POINTER)) return pbd_no_memory();                     \
+    } while (0)
 
 /* For PBD_CLEANUP: a pointer of any type to memory from malloc, and a file; NULL is left alone. */
 static inline void pbd_free_memory(void *pointer) {
