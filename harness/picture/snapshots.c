@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cases/geometry/surface.h"
+#include "harness/exec/arena.h"
 #include "harness/files/gnuplot.h"
 #include "harness/files/paths.h"
 #include "harness/picture/collider_lines.h"
@@ -394,11 +395,11 @@ static void spell_palette(char *out, size_t size) {
 
 static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     char list[4096], target[4096], palette[400], width[20], height[20], scale[40], grid[40], count[20];
-    char *style = pbd_root_path("plots/style.gp"), *script = pbd_root_path("plots/snapshots.gp"), *output = NULL;
+    char *output PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t panels = 0;
     snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
     snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
-    pbd_status status = style && script ? list_panels(s, list, &panels) : no_memory(s);
+    pbd_status status = list_panels(s, list, &panels);
     const bool bodies = shows_bodies(s);
     spell_palette(palette, sizeof palette);
     snprintf(count, sizeof count, "%zu", panels);
@@ -406,26 +407,16 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     snprintf(height, sizeof height, "%d", a->height);
     snprintf(scale, sizeof scale, "%.6g", bodies ? 0 : a->scale);
     snprintf(grid, sizeof grid, "%g", a->camera.grid);
-    const pbd_gnuplot_variable variable[] = {{"style", style ? style : ""},
-                                             {"folder", s->plan.folder},
-                                             {"list", list},
-                                             {"count", count},
-                                             {"width", width},
-                                             {"height", height},
-                                             {"scale", scale},
-                                             {"grid", grid},
-                                             {"colours", palette},
-                                             {"target", target}};
+    const pbd_gnuplot_variable variable[] = {
+        {"folder", s->plan.folder}, {"list", list}, {"count", count},     {"width", width},  {"height", height},
+        {"scale", scale},           {"grid", grid}, {"colours", palette}, {"target", target}};
     if (status.code == PBD_OK) {
         remove(target);
-        status = pbd_gnuplot(script, variable, sizeof variable / sizeof *variable, &output);
+        status = pbd_gnuplot("snapshots.gp", variable, sizeof variable / sizeof *variable, &output);
         if (status.code == PBD_BAD_INPUT)
             status = pbd_error(PBD_FAILED, "%.150s: %.200s", status.text, output ? output : "");
     }
     remove(list);
-    free(output);
-    free(style);
-    free(script);
     return status;
 }
 
