@@ -114,10 +114,7 @@ static json_t *history_json(const pbd_history *h) {
 void pbd_histories_json(const pbd_histories *all, FILE *out) {
     json_t *array = json_array();
     for (size_t i = 0; i < all->count; i++) json_array_append_new(array, history_json(&all->item[i]));
-    char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    fprintf(out, "%s\n", text ? text : "[]");
-    free(text);
-    json_decref(array);
+    pbd_write_json(array, out);
 }
 
 /* ---- A chart ----------------------------------------------------------------------------------------------------- */

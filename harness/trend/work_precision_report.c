@@ -141,15 +141,16 @@ pbd_status pbd_work_json(pbd_store *store, const pbd_work *w, double within, con
     json_t *points = json_array(), *apart = json_array();
     for (size_t i = 0; i < w->points; i++)
         json_array_append_new(i < w->drawn ? points : apart, point_json(&w->point[i]));
-    json_auto_t *object =
+    json_t *object =
         json_pack("{ss ss ss ss ss sb sb ss ss? so so}", "case", w->case_name, "error", w->error, "unit", w->unit,
                   "machine", w->machine, "cpu", w->cpu, "this_machine", w->here, "frames", w->frames, "against",
                   w->memory ? "memory" : "time", "plot", plot, "points", points, "not_drawn", apart);
-    if (within > 0) PBD_TRY(add_answer(store, w, within, object));
-    char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    if (!text) return pbd_error(PBD_FAILED, "out of memory");
-    fprintf(out, "%s\n", text);
-    return pbd_ok();
+    const pbd_status status = within > 0 ? add_answer(store, w, within, object) : pbd_ok();
+    if (status.code == PBD_OK)
+        pbd_write_json(object, out);
+    else
+        json_decref(object);
+    return status;
 }
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
