@@ -36,8 +36,8 @@ void measure(benchmark::State &state, const pbd_bench_entry *entry) {
             counters[i].value, counters[i].rate ? benchmark::Counter::kIsRate : benchmark::Counter::kDefaults);
 }
 
-// Hands everything on to the reporter that the flags ask for, and tells the entry that its repetitions are over. Works
-// whatever of them is shown: with --benchmark_report_aggregates_only single repetitions come by no reporter at all.
+// Passes everything to the reporter that the flags select, and calls the entry's `report` after its repetitions; also
+// with --benchmark_report_aggregates_only, where single repetitions reach no reporter.
 class Tee : public benchmark::BenchmarkReporter {
    public:
     Tee(const pbd_bench_entry *entries, size_t count, benchmark::BenchmarkReporter *shown) : shown_(shown) {
@@ -71,7 +71,7 @@ void register_entries(const pbd_bench_entry *entries, size_t count) {
     }
 }
 
-// Google Benchmark prints its usage and ends the process at these: they are looked at first.
+// Google Benchmark prints its usage and ends the process at wrong values of these: they are checked first.
 bool is_known_value(const char *flag) {
     static const struct {
         const char *flag;
@@ -108,7 +108,7 @@ pbd_status pbd_bench_flags(int argc, char **argv) {
 void pbd_bench_note(const char *key, const char *value) {
     try {
         benchmark::AddCustomContext(key, value);
-    } catch (const std::exception &) {  // a line less
+    } catch (const std::exception &) {  // the line is left out
     }
 }
 

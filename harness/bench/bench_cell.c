@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "harness/bench/stage.h"
+#include "harness/exec/arena.h"
 #include "harness/process/interrupt.h"
 
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
@@ -18,9 +19,9 @@ static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
 /* A repetition: what Google Benchmark calls between two reports. */
 typedef struct repetition {
     double *sample; /* s, of each iteration */
-    size_t samples, capacity;
+    size_t samples;
     double wall, cpu;                                        /* s, of all samples */
-    pbd_bench_counter counter[PBD_BENCH_COUNTERS], left_out; /* left_out: for those that find no room */
+    pbd_bench_counter counter[PBD_BENCH_COUNTERS], left_out; /* left_out: those beyond the last place */
     size_t counters;
     pbd_machine_sample before, after;
     pbd_status ended;
@@ -29,15 +30,16 @@ typedef struct repetition {
 
 struct pbd_bench_cell {
     const pbd_plan_item *item;
-    char *name;
+    const char *name; /* outlives the cell */
     pbd_bench_shared *shared;
-    /* Set up while it is the open one. */
+    /* Set up while shared->open is this cell. */
     pbd_stage stage;
     void *blob;
     size_t blob_bytes;
     long steps;              /* of a sample; 0: not chosen yet */
     uint64_t *counts_before; /* of stage.record.metric, when the repetition began */
     size_t counts;
+    pbd_arena owned; /* of the repetitions since the last report */
     repetition *repetition;
     size_t repetitions;
 };
@@ -57,7 +59,7 @@ static pbd_status create_state(pbd_bench_cell *b) {
     PBD_TRY(pbd_stage_open(&b->item->cell, &b->stage));
     PBD_TRY(m->save(b->stage.state, NULL, &b->blob_bytes));
     b->blob = malloc(b->blob_bytes + 1);
-    if (!b->blob) return pbd_error(PBD_FAILED, "out of memory for saving %zu bytes", b->blob_bytes);
+    if (!b->blob) return pbd_no_memory();
     return m->save(b->stage.state, b->blob, &b->blob_bytes);
 }
 
@@ -92,8 +94,8 @@ static pbd_status time_sample(pbd_bench_cell *b, pbd_exec_time *out) {
     return method_of(b)->step ? time_steps(b, out) : time_solves(b, out);
 }
 
-/* Chooses the steps of a sample; what it takes to choose them is the warm-up. A bench of a solver that blew up would be
- * the time of NaNs: samples all start from one state, so a look at the end of one is enough. */
+/* Chooses the steps of a sample; choosing them is the warm-up. A diverged solver is not timed: all samples start from
+ * one state, so the end of one is checked. */
 static pbd_status choose_steps(pbd_bench_cell *b) {
     const bool chosen = b->steps > 0;
     if (!chosen) b->steps = 1;
@@ -103,7 +105,7 @@ static pbd_status choose_steps(pbd_bench_cell *b) {
         PBD_TRY(time_sample(b, &time));
         if (chosen || (round > 0 && time.wall_s >= SAMPLE_SECONDS) || b->steps >= 1 << 24)
             return pbd_stage_check(&b->stage, b->steps);
-        if (time.wall_s >= SAMPLE_SECONDS) continue; /* the first may be long for being the first */
+        if (time.wall_s >= SAMPLE_SECONDS) continue; /* the first includes cold caches */
         const double more = time.wall_s > AIM_SECONDS / 16 ? AIM_SECONDS / time.wall_s : 16;
         b->steps = (long)ceil((double)b->steps * more);
     }
@@ -114,50 +116,50 @@ static pbd_status choose_steps(pbd_bench_cell *b) {
 static pbd_status set_up(pbd_bench_cell *b) {
     if (b->shared->open == b) return pbd_ok();
     if (b->shared->open) tear_down(b->shared->open);
-    b->shared->open = NULL;
-    pbd_status status = create_state(b);
-    if (status.code == PBD_OK) status = choose_steps(b);
-    if (status.code == PBD_OK)
-        b->shared->open = b;
-    else
-        tear_down(b);
-    return status;
+    b->shared->open = b;
+    PBD_TRY(create_state(b));
+    return choose_steps(b);
 }
 
 /* The counts at the start of this repetition. */
 static pbd_status note_counts(pbd_bench_cell *b) {
-    uint64_t *grown = realloc(b->counts_before, (b->stage.record.metrics + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");
-    b->counts_before = grown;
     b->counts = b->stage.record.metrics;
-    for (size_t i = 0; i < b->counts; i++) grown[i] = b->stage.record.metric[i].count;
+    b->counts_before = pbd_new(&b->owned, uint64_t, b->counts);
+    PBD_TRY(pbd_arena_check(&b->owned));
+    for (size_t i = 0; i < b->counts; i++) b->counts_before[i] = b->stage.record.metric[i].count;
     return pbd_ok();
 }
 
 static pbd_status add_repetition(pbd_bench_cell *b) {
-    repetition *grown = realloc(b->repetition, (b->repetitions + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for a bench");
-    b->repetition = grown;
-    memset(&grown[b->repetitions], 0, sizeof *grown);
-    grown[b->repetitions++].ended = pbd_ok();
+    if (!pbd_arena_more(&b->owned, &b->repetition, b->repetitions, sizeof *b->repetition))
+        return pbd_arena_check(&b->owned);
+    b->repetition[b->repetitions++].ended = pbd_ok();
     return pbd_ok();
 }
 
 static repetition *current(pbd_bench_cell *b) { return &b->repetition[b->repetitions - 1]; }
 
+static pbd_status start(pbd_bench_cell *b) {
+    pbd_result now PBD_CLEANUP(pbd_result_free) = {0};
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
+    PBD_TRY(set_up(b));
+    PBD_TRY(note_counts(b));
+    PBD_TRY(pbd_describe_run(b->item, &now));
+    memcpy(current(b)->started_at, now.started_at, sizeof now.started_at);
+    pbd_exec_reset_totals(b->stage.exec);
+    return pbd_ok();
+}
+
 static pbd_status begin(void *context) {
     pbd_bench_cell *b = context;
     PBD_TRY(add_repetition(b));
-    pbd_result now = {0};
-    pbd_status status = pbd_interrupted() ? pbd_error(PBD_INTERRUPTED, "interrupted") : set_up(b);
-    if (status.code == PBD_OK) status = note_counts(b);
-    if (status.code == PBD_OK) status = pbd_describe_run(b->item, &now);
-    memcpy(current(b)->started_at, now.started_at, sizeof now.started_at);
-    pbd_result_free(&now);
-    if (status.code == PBD_OK) pbd_exec_reset_totals(b->stage.exec);
+    const pbd_status status = start(b);
+    if (status.code != PBD_OK && b->shared->open == b) { /* possibly set up in part */
+        tear_down(b);
+        b->shared->open = NULL;
+    }
     pbd_sample_machine(&current(b)->before);
-    current(b)->ended = status;
-    return status;
+    return current(b)->ended = status;
 }
 
 static pbd_status restore(void *context) {
@@ -165,27 +167,21 @@ static pbd_status restore(void *context) {
     return current(b)->ended = restore_state(b);
 }
 
-static pbd_status keep_sample(repetition *r, const pbd_exec_time *time) {
-    if (r->samples == r->capacity) {
-        const size_t capacity = r->capacity ? 2 * r->capacity : 32;
-        double *grown = realloc(r->sample, capacity * sizeof *grown);
-        if (!grown) return pbd_error(PBD_FAILED, "out of memory for samples");
-        r->sample = grown;
-        r->capacity = capacity;
-    }
-    r->sample[r->samples++] = time->wall_s;
-    r->wall += time->wall_s;
-    r->cpu += time->cpu_s;
+static pbd_status take_sample(pbd_bench_cell *b, repetition *r, double *seconds) {
+    pbd_exec_time time;
+    PBD_TRY(time_sample(b, &time));
+    if (!pbd_arena_more(&b->owned, &r->sample, r->samples, sizeof *r->sample)) return pbd_arena_check(&b->owned);
+    r->sample[r->samples++] = time.wall_s;
+    r->wall += time.wall_s;
+    r->cpu += time.cpu_s;
+    *seconds = time.wall_s;
     return pbd_ok();
 }
 
 static pbd_status iterate(void *context, double *seconds) {
     pbd_bench_cell *b = context;
-    pbd_exec_time time = {0};
-    pbd_status status = time_sample(b, &time);
-    if (status.code == PBD_OK) status = keep_sample(current(b), &time);
-    *seconds = time.wall_s;
-    return current(b)->ended = status;
+    *seconds = 0;
+    return current(b)->ended = take_sample(b, current(b), seconds);
 }
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
@@ -206,7 +202,7 @@ static void add_number(repetition *r, const char *name, pbd_kind kind, double va
     snprintf(c->name, sizeof c->name, "%s", name);
 }
 
-/* Whatever the method counted while it was timed: steps, constraint_solves, neighbour_updates... */
+/* All counts of the method while it was timed: steps, constraint_solves, neighbour_updates... */
 static void add_counts(pbd_bench_cell *b, repetition *r) {
     for (size_t i = 0; i < b->stage.record.metrics; i++) {
         const pbd_metric_item *m = &b->stage.record.metric[i];
@@ -216,8 +212,8 @@ static void add_counts(pbd_bench_cell *b, repetition *r) {
     if (!method_of(b)->step) add_rate(r, "solves", "1/s", (double)b->steps * (double)r->samples);
 }
 
-/* What the kernels declare to move and do, and the fraction of what the machine can. Bytes that come from a cache may
- * pass the bandwidth of memory. */
+/* The declared bytes and operations of the kernels, and their rates as fractions of the machine's limits. Bytes from a
+ * cache may exceed the bandwidth of memory. */
 static void add_work(pbd_bench_cell *b, repetition *r) {
     const pbd_exec_totals totals = pbd_exec_read_totals(b->stage.exec);
     const char *backend = pbd_backend_at(b->item->cell.backend).name;
@@ -232,7 +228,7 @@ static void add_work(pbd_bench_cell *b, repetition *r) {
     if (flops) add_number(r, "fraction_of_flops", PBD_QUALITY, totals.flops / r->wall / flops->best);
 }
 
-/* Updates of neighbours, of methods that count them, against the two passes over neighbours alone. */
+/* The rate of neighbour updates, where the method counts them, against that of the two passes over neighbours alone. */
 static void add_neighbours(pbd_bench_cell *b, repetition *r) {
     const pbd_limit *limit =
         pbd_limits_find(b->shared->limits, "gather_scatter", pbd_backend_at(b->item->cell.backend).name,
@@ -244,7 +240,7 @@ static void add_neighbours(pbd_bench_cell *b, repetition *r) {
 
 static size_t end(void *context, pbd_bench_counter *counters) {
     pbd_bench_cell *b = context;
-    if (b->repetitions == 0) return 0; /* no memory for as much as the first */
+    if (b->repetitions == 0) return 0; /* no memory for the first */
     repetition *r = current(b);
     pbd_sample_machine(&r->after);
     if (r->ended.code != PBD_OK || r->samples == 0) return 0;
@@ -287,7 +283,7 @@ static pbd_status fill_record(const pbd_bench_cell *b, const repetition *r, int 
     PBD_TRY(pbd_describe_run(b->item, result));
     if (*r->started_at) memcpy(result->started_at, r->started_at, sizeof result->started_at);
     pbd_recorder *recorder = pbd_recorder_create(result, NULL);
-    if (!recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
+    if (!recorder) return pbd_no_memory();
     record_counters(b, r, recorder);
     const bool failed = pbd_recorder_failed(recorder);
     pbd_recorder_destroy(recorder);
@@ -297,23 +293,22 @@ static pbd_status fill_record(const pbd_bench_cell *b, const repetition *r, int 
     const char *says = r->ended.code == PBD_OK ? "" : r->ended.text;
     if (asprintf(&result->says, "%s%s%s", b->name, *says ? ": " : "", says) < 0) result->says = NULL;
     if (!failed && result->kind && result->state && result->says && add_phase(result, b, r)) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for a bench");
+    return pbd_no_memory();
 }
 
 static pbd_status store_repetition(const pbd_bench_cell *b, const repetition *r, int number) {
-    pbd_result result = {0};
-    pbd_status status = fill_record(b, r, number, &result);
-    if (status.code == PBD_OK) status = pbd_store_put(b->shared->store, &result, &r->before, &r->after);
-    pbd_result_free(&result);
-    return status;
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
+    PBD_TRY(fill_record(b, r, number, &result));
+    return pbd_store_put(b->shared->store, &result, &r->before, &r->after);
 }
 
 static void forget_repetitions(pbd_bench_cell *b) {
-    for (size_t i = 0; i < b->repetitions; i++) free(b->repetition[i].sample);
-    b->repetitions = 0;
+    pbd_arena_free(&b->owned);
+    b->repetition = NULL;
+    b->repetitions = b->counts = 0;
 }
 
-/* With a free choice of iterations Google Benchmark tries before it settles: the last calls are what it reported. */
+/* Where Google Benchmark chooses the iterations it makes trial calls first: it reported the last ones. */
 static void report(void *context, int64_t repetitions) {
     pbd_bench_cell *b = context;
     const size_t count = repetitions > 0 && (size_t)repetitions < b->repetitions ? (size_t)repetitions : b->repetitions;
@@ -330,19 +325,9 @@ static void report(void *context, int64_t repetitions) {
 
 pbd_status pbd_bench_cell_create(const pbd_plan_item *item, const char *name, pbd_bench_shared *shared,
                                  pbd_bench_cell **out) {
-    pbd_bench_cell *b = calloc(1, sizeof *b);
-    char *copy = strdup(name);
-    *out = b;
-    if (b && copy) {
-        b->item = item;
-        b->name = copy;
-        b->shared = shared;
-        return pbd_ok();
-    }
-    free(b);
-    free(copy);
-    *out = NULL;
-    return pbd_error(PBD_FAILED, "out of memory for a bench");
+    if (!(*out = calloc(1, sizeof **out))) return pbd_no_memory();
+    **out = (pbd_bench_cell){.item = item, .name = name, .shared = shared};
+    return pbd_ok();
 }
 
 void pbd_bench_cell_destroy(pbd_bench_cell *b) {
@@ -352,9 +337,6 @@ void pbd_bench_cell_destroy(pbd_bench_cell *b) {
         b->shared->open = NULL;
     }
     forget_repetitions(b);
-    free(b->repetition);
-    free(b->counts_before);
-    free(b->name);
     free(b);
 }
 

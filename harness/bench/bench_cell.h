@@ -1,4 +1,4 @@
-/* A cell that is stepped again and again from one state, for its speed: what `bench` hands to Google Benchmark. */
+/* A cell that is stepped repeatedly from one state, for its speed: what `bench` gives to Google Benchmark. */
 #ifndef PBD_BENCH_CELL_H
 #define PBD_BENCH_CELL_H
 
@@ -12,12 +12,12 @@ typedef struct pbd_bench_cell pbd_bench_cell;
 typedef struct pbd_bench_shared {
     pbd_store *store;         /* store of repetitions; NULL: none */
     const pbd_limits *limits; /* of this machine; empty: no fractions */
-    pbd_bench_cell *open;     /* the one that is set up: one at a time, for the sake of memory and caches */
+    pbd_bench_cell *open;     /* the one that is set up: one at a time, to save memory and caches */
     pbd_status trouble;       /* the first failure to store */
-    size_t failed;            /* repetitions that did not end well */
+    size_t failed;            /* repetitions that failed */
 } pbd_bench_shared;
 
-/* A cell under Google Benchmark's name for it. Neither `item` nor `shared` is owned; the name is copied. */
+/* A cell under Google Benchmark's name for it. Item, name and `shared` are not owned and outlive the cell. */
 pbd_status pbd_bench_cell_create(const pbd_plan_item *item, const char *name, pbd_bench_shared *shared,
                                  pbd_bench_cell **out);
 void pbd_bench_cell_destroy(pbd_bench_cell *cell); /* NULL-safe */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "harness/bench/stage.h"
+#include "harness/exec/arena.h"
+#include "harness/files/numbers.h"
 #include "harness/process/interrupt.h"
 
 static void add_use(pbd_kernel_use *use, const pbd_kernel *kernel, pbd_work work) {
@@ -21,7 +23,7 @@ static void name_use(pbd_kernel_use *use, const pbd_kernel *kernel) {
     use->shape = shapes[kernel->shape];
 }
 
-/* ---- The step that is looked at ---------------------------------------------------------------------------------- */
+/* ---- The observed step ------------------------------------------------------------------------------------------ */
 
 static pbd_status advance(pbd_stage *s) {
     const pbd_method *m = pbd_stage_method(s);
@@ -29,7 +31,7 @@ static pbd_status advance(pbd_stage *s) {
     return m->step ? m->step(s->state, s->dt) : m->solve(s->state);
 }
 
-/* A method without steps is looked at in its first solve. */
+/* A method without steps is observed in its first solve. */
 static pbd_status warm_up(pbd_stage *s, long steps) {
     if (!pbd_stage_method(s)->step) return pbd_ok();
     for (long i = 0; i < steps; i++) PBD_TRY(advance(s));
@@ -50,6 +52,8 @@ typedef struct kernel_list {
     pbd_kernel_use *use;
     size_t count;
 } kernel_list;
+
+static void free_list(kernel_list *l) { free(l->use); }
 
 static pbd_kernel_use *find_use(kernel_list *l, const pbd_kernel *kernel) {
     for (size_t i = 0; i < l->count; i++)
@@ -86,23 +90,19 @@ static int by_time(const void *a, const void *b) {
 }
 
 pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count) {
-    pbd_stage stage;
-    kernel_list list = {0};
+    pbd_stage stage PBD_CLEANUP(pbd_stage_close) = {0};
+    kernel_list list PBD_CLEANUP(free_list) = {0};
     const pbd_launch_watch watch = {list_launch, list_settle, &list};
-    pbd_status status = pbd_stage_open(&item->cell, &stage);
+    PBD_TRY(pbd_stage_open(&item->cell, &stage));
     list.exec = stage.exec;
-    if (status.code == PBD_OK) status = warm_up(&stage, warmup);
-    if (status.code == PBD_OK) status = step_watched(&stage, &watch);
-    pbd_stage_close(&stage);
-    if (status.code == PBD_OK && list.count == 0)
-        status = pbd_error(PBD_NOT_SUPPORTED, "method %s launches no kernels", pbd_cell_method(&item->cell)->name);
-    if (status.code != PBD_OK) {
-        free(list.use);
-        return status;
-    }
+    PBD_TRY(warm_up(&stage, warmup));
+    PBD_TRY(step_watched(&stage, &watch));
+    if (list.count == 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "method %s launches no kernels", pbd_cell_method(&item->cell)->name);
     qsort(list.use, list.count, sizeof *list.use, by_time);
     *out = list.use;
     *count = list.count;
+    list.use = NULL; /* the caller's */
     return pbd_ok();
 }
 
@@ -123,6 +123,7 @@ typedef struct mirrored {
 } mirrored;
 
 typedef struct trial {
+    pbd_arena owned;
     pbd_kernel_trial *asked;
     pbd_exec *exec, *plain;
     size_t word; /* bytes of a real */
@@ -135,24 +136,19 @@ typedef struct trial {
 } trial;
 
 static void trial_free(trial *t) {
-    for (size_t i = 0; i < t->launches; i++) free(t->held[i].args);
-    for (size_t i = 0; i < t->blocks; i++) free(t->block[i].before);
-    for (size_t i = 0; i < t->blocks && t->plain; i++) pbd_free(t->plain, t->block[i].copy);
+    for (size_t i = 0; i < t->blocks && t->block; i++) {
+        free(t->block[i].before);
+        if (t->plain) pbd_free(t->plain, t->block[i].copy);
+    }
     pbd_exec_destroy(t->plain);
-    free(t->held);
-    free(t->block);
+    pbd_arena_free(&t->owned);
 }
 
-static pbd_status out_of_memory(void) { return pbd_error(PBD_FAILED, "out of memory for the trial of a kernel"); }
-
 static pbd_status hold(trial *t, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
-    held_launch *grown = realloc(t->held, (t->launches + 1) * sizeof *grown);
-    if (!grown) return out_of_memory();
-    t->held = grown;
-    void *copy = malloc(kernel->args_bytes);
-    if (!copy) return out_of_memory();
+    void *copy = pbd_arena_take(&t->owned, kernel->args_bytes, 1);
+    if (!pbd_arena_more(&t->owned, &t->held, t->launches, sizeof *t->held)) return pbd_arena_check(&t->owned);
     memcpy(copy, args, kernel->args_bytes);
-    grown[t->launches++] = (held_launch){kernel, n, work, copy};
+    t->held[t->launches++] = (held_launch){kernel, n, work, copy};
     add_use(&t->asked->use, kernel, work);
     name_use(&t->asked->use, kernel);
     return pbd_ok();
@@ -168,13 +164,13 @@ static pbd_status run_series(const trial *t) {
 
 static pbd_status mirror(trial *t) {
     const pbd_block *block = pbd_exec_blocks(t->exec, &t->blocks);
-    t->block = calloc(t->blocks + 1, sizeof *t->block);
-    if (!t->block) return out_of_memory();
+    t->block = pbd_new(&t->owned, mirrored, t->blocks);
+    PBD_TRY(pbd_arena_check(&t->owned));
     for (size_t i = 0; i < t->blocks; i++) t->block[i].block = block[i];
     for (size_t i = 0; i < t->blocks; i++) {
         mirrored *m = &t->block[i];
         m->before = malloc(m->block.bytes + 1);
-        if (!m->before) return out_of_memory();
+        if (!m->before) return pbd_no_memory();
         PBD_TRY(pbd_alloc(t->plain, m->block.bytes, &m->copy));
         PBD_TRY(pbd_download(t->exec, m->before, m->block.memory, m->block.bytes));
     }
@@ -208,13 +204,12 @@ static pbd_status fill_copies(trial *t) {
             PBD_TRY(pbd_upload(t->plain, m->copy, m->before, bytes));
             continue;
         }
-        void *translated = malloc(bytes + 1);
-        if (!translated) return out_of_memory();
+        pbd_arena a PBD_ARENA;
+        void *translated = pbd_arena_take(&a, bytes, 1);
+        PBD_TRY(pbd_arena_check(&a));
         memcpy(translated, m->before, bytes);
         translate(t, translated, bytes);
-        const pbd_status status = pbd_upload(t->plain, m->copy, translated, bytes);
-        free(translated);
-        PBD_TRY(status);
+        PBD_TRY(pbd_upload(t->plain, m->copy, translated, bytes));
     }
     return pbd_ok();
 }
@@ -223,13 +218,12 @@ static pbd_status run_plain(trial *t) {
     PBD_TRY(fill_copies(t));
     for (size_t i = 0; i < t->launches; i++) {
         const held_launch *h = &t->held[i];
-        void *args = malloc(h->kernel->args_bytes);
-        if (!args) return out_of_memory();
+        pbd_arena a PBD_ARENA;
+        void *args = pbd_arena_take(&a, h->kernel->args_bytes, 1);
+        PBD_TRY(pbd_arena_check(&a));
         memcpy(args, h->args, h->kernel->args_bytes);
         translate(t, args, h->kernel->args_bytes);
-        const pbd_status status = pbd_run(t->plain, h->kernel, h->n, h->work, args);
-        free(args);
-        PBD_TRY(status);
+        PBD_TRY(pbd_run(t->plain, h->kernel, h->n, h->work, args));
     }
     return pbd_exec_wait(t->plain);
 }
@@ -333,13 +327,10 @@ static pbd_status compare_block(trial *t, mirrored *m, char *was, char *one, cha
 static pbd_status compare(trial *t) {
     size_t most = 0;
     for (size_t i = 0; i < t->blocks; i++) most = t->block[i].block.bytes > most ? t->block[i].block.bytes : most;
-    char *three = malloc(3 * most + 1);
-    if (!three) return out_of_memory();
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < t->blocks && status.code == PBD_OK; i++)
-        status = compare_block(t, &t->block[i], three, three + most, three + 2 * most);
-    free(three);
-    PBD_TRY(status);
+    char *three PBD_CLEANUP(pbd_free_memory) = malloc(3 * most + 1); /* large, and need not be zeroed */
+    if (!three) return pbd_no_memory();
+    for (size_t i = 0; i < t->blocks; i++)
+        PBD_TRY(compare_block(t, &t->block[i], three, three + most, three + 2 * most));
     if (t->asked->difference <= t->asked->bound) return pbd_ok();
     return pbd_error(
         PBD_FAILED,
@@ -366,18 +357,13 @@ static pbd_status time_once(const trial *t, pbd_exec_time *took) {
     return pbd_exec_timer_end(t->exec, took);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static pbd_status time_series(trial *t) {
     pbd_kernel_trial *asked = t->asked;
     const size_t count = (size_t)asked->repetitions;
     pbd_exec_time took;
     asked->sample = malloc(2 * count * sizeof *asked->sample);
-    if (!asked->sample) return out_of_memory();
-    PBD_TRY(time_once(t, &took)); /* the first may be long for being the first */
+    if (!asked->sample) return pbd_no_memory();
+    PBD_TRY(time_once(t, &took)); /* the first includes cold caches */
     for (size_t i = 0; i < count; i++) {
         PBD_TRY(time_once(t, &took));
         asked->sample[i] = took.wall_s;
@@ -385,8 +371,7 @@ static pbd_status time_series(trial *t) {
     }
     double *sorted = asked->sample + count;
     memcpy(sorted, asked->sample, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_size);
-    asked->use.seconds = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    asked->use.seconds = pbd_median(sorted, count);
     return pbd_ok();
 }
 
@@ -409,7 +394,7 @@ static pbd_status trial_settle(void *self) {
     return t->status;
 }
 
-/* Launches of the kernel are held back until something else comes; the trial leaves memory as they would. */
+/* Launches of the kernel are deferred until another call comes; the trial leaves memory as they would. */
 static pbd_status trial_launch(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
     trial *t = self;
     if (!t->done && strcmp(kernel->name, t->asked->kernel) == 0) return hold(t, kernel, n, work, args);
@@ -420,22 +405,19 @@ static pbd_status trial_launch(void *self, const pbd_kernel *kernel, size_t n, p
 pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *asked) {
     const pbd_cell *cell = &item->cell;
     const bool single = cell->precision == PBD_PRECISION_F32;
-    pbd_stage stage;
-    trial t = {.asked = asked, .word = single ? sizeof(float) : sizeof(double), .status = pbd_ok()};
+    pbd_stage stage PBD_CLEANUP(pbd_stage_close) = {0};
+    trial t PBD_CLEANUP(trial_free) = {
+        .asked = asked, .word = single ? sizeof(float) : sizeof(double), .status = pbd_ok()};
     const pbd_launch_watch watch = {trial_launch, trial_settle, &t};
     if (!(asked->bound > 0)) asked->bound = single ? 1e-3 : 1e-10;
-    pbd_status status = pbd_stage_open(cell, &stage);
+    PBD_TRY(pbd_stage_open(cell, &stage));
     t.exec = stage.exec;
-    if (status.code == PBD_OK)
-        status = pbd_exec_create(cell->backend == PBD_BACKEND_EMU ? PBD_CPU : PBD_EMU, 1, &t.plain);
-    if (status.code == PBD_OK) status = warm_up(&stage, asked->warmup);
-    if (status.code == PBD_OK) status = step_watched(&stage, &watch);
-    if (t.status.code != PBD_OK) status = t.status;
-    if (status.code == PBD_OK && !t.done)
-        status =
-            pbd_error(PBD_BAD_INPUT, "a step of %s on %s launches no kernel '%s': --kernel list names those it does",
-                      pbd_cell_method(cell)->name, cell->c->name, asked->kernel);
-    trial_free(&t);
-    pbd_stage_close(&stage);
-    return status;
+    PBD_TRY(pbd_exec_create(cell->backend == PBD_BACKEND_EMU ? PBD_CPU : PBD_EMU, 1, &t.plain));
+    PBD_TRY(warm_up(&stage, asked->warmup));
+    const pbd_status status = step_watched(&stage, &watch);
+    PBD_TRY(t.status);
+    PBD_TRY(status);
+    if (t.done) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "a step of %s on %s launches no kernel '%s': `--kernel list` lists its kernels",
+                     pbd_cell_method(cell)->name, cell->c->name, asked->kernel);
 }

@@ -1,10 +1,10 @@
 #include "harness/bench/stage.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness/catalog/scene_check.h"
+#include "harness/exec/arena.h"
 #include "harness/process/interrupt.h"
 
 void pbd_stage_close(pbd_stage *s) {
@@ -48,12 +48,12 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
 
 pbd_status pbd_stage_check(const pbd_stage *s, long steps) {
     const size_t n = 3 * s->scene.particles.count;
-    double *x = malloc((n + 1) * sizeof *x);
-    if (!x) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->scene.particles.count);
-    pbd_status status = pbd_stage_method(s)->read(s->state, PBD_POSITIONS, x);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++)
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_stage_method(s)->read(s->state, PBD_POSITIONS, x));
+    for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            status = pbd_error(PBD_DIVERGED, "after %ld steps of %g s a position is not finite", steps, s->dt);
-    free(x);
-    return status;
+            return pbd_error(PBD_DIVERGED, "after %ld steps of %g s a position is not finite", steps, s->dt);
+    return pbd_ok();
 }

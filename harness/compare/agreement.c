@@ -1,11 +1,12 @@
-/* Errors first: whether two arms may be timed against each other at all. */
+/* Whether the errors of two arms allow a comparison of their times. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness/compare/pairing.h"
+#include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
+#include "harness/store/rows.h"
 
 const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name) {
     for (size_t i = 0; i < run->metrics; i++)
@@ -25,17 +26,6 @@ typedef struct references { /* those that hold for one run */
     size_t count;
 } references;
 
-static pbd_status keep_reference(references *out, sqlite3_stmt *stmt) {
-    reference_row *grown = realloc(out->row, (out->count + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for references");
-    out->row = grown;
-    reference_row *r = &grown[out->count++];
-    snprintf(r->metric, sizeof r->metric, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    r->value = sqlite3_column_double(stmt, 1);
-    r->uncertainty = sqlite3_column_type(stmt, 2) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, 2);
-    return pbd_ok();
-}
-
 /* A reference holds for a run when each parameter it names has the same value there. */
 static const char holding_references[] =
     "SELECT reference.metric, reference.value, reference.uncertainty"
@@ -44,24 +34,22 @@ static const char holding_references[] =
     " (SELECT 1 FROM json_each(params_today(case_name, method, reference.params)) AS p"
     "  WHERE json_extract(params_today(case_name, method, cell.params), '$.\"' || p.key || '\"') IS NOT p.value)";
 
-static pbd_status read_references(const char *db, const char *run_id, references *out) {
-    pbd_store *store;
-    sqlite3_stmt *stmt = NULL;
-    *out = (references){0};
+static pbd_status read_references(const char *db, const char *run_id, pbd_arena *a, references *out) {
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool any;
     if (!db || !*run_id) return pbd_ok();
     PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &store));
-    sqlite3 *sql = pbd_store_sql(store);
-    pbd_status status = pbd_ok();
-    int code = sqlite3_prepare_v2(sql, holding_references, -1, &stmt, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(stmt, 1, run_id, -1, SQLITE_TRANSIENT);
-    if (code == SQLITE_OK)
-        while (status.code == PBD_OK && (code = sqlite3_step(stmt)) == SQLITE_ROW) status = keep_reference(out, stmt);
-    if (status.code == PBD_OK && code != SQLITE_OK && code != SQLITE_DONE)
-        status =
-            pbd_error(PBD_BAD_INPUT, "the references in the store '%s' cannot be read: %s", db, sqlite3_errmsg(sql));
-    sqlite3_finalize(stmt);
-    pbd_store_close(store);
-    return status;
+    PBD_TRY(pbd_store_prepare(store, holding_references, &run_id, 1, &stmt));
+    for (;;) {
+        PBD_TRY(pbd_store_step(store, stmt, &any, "reading references"));
+        if (!any) return pbd_ok();
+        if (!pbd_arena_more(a, &out->row, out->count, sizeof *out->row)) return pbd_arena_check(a);
+        reference_row *r = &out->row[out->count++];
+        snprintf(r->metric, sizeof r->metric, "%s", pbd_column_text(stmt, 0));
+        r->value = sqlite3_column_double(stmt, 1);
+        r->uncertainty = sqlite3_column_type(stmt, 2) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, 2);
+    }
 }
 
 static const reference_row *reference_of(const references *all, const char *metric) {
@@ -99,7 +87,7 @@ static pbd_status unknown_metric(const judging *j, const char *metric) {
                      nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-/* One arm against one tolerance that was asked for. */
+/* One arm against one requested tolerance. */
 static pbd_status check_tolerance(judging *j, int arm, const pbd_tolerance *t) {
     const pbd_metric_item *m = pbd_arm_metric(j->run[arm], t->metric);
     if (!m) return unknown_metric(j, t->metric);
@@ -166,21 +154,15 @@ static bool is_same_cell(const pbd_arm_run *a, const pbd_arm_run *b) {
     return a->cell_today && b->cell_today && strcmp(a->cell_today, b->cell_today) == 0;
 }
 
-static pbd_status judge(judging *j, const char *db) {
-    for (int arm = 0; arm < 2; arm++) PBD_TRY(read_references(db, j->run[arm]->run_id, &j->known[arm]));
-    for (size_t i = 0; i < j->tolerances; i++)
-        for (int arm = 0; arm < 2; arm++) PBD_TRY(check_tolerance(j, arm, &j->tolerance[i]));
-    for (int arm = 0; arm < 2; arm++) check_references(j, arm);
-    if (j->differs->code == PBD_OK && is_same_cell(j->run[0], j->run[1])) compare_builds(j);
-    return pbd_ok();
-}
-
 pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,
                             size_t tolerances, pbd_status *differs) {
+    pbd_arena owned PBD_ARENA;
     judging j = {{a, b}, {{0}, {0}}, tolerance, tolerances, differs};
     *differs = pbd_ok();
-    const pbd_status status = judge(&j, db);
-    free(j.known[0].row);
-    free(j.known[1].row);
-    return status;
+    for (int arm = 0; arm < 2; arm++) PBD_TRY(read_references(db, j.run[arm]->run_id, &owned, &j.known[arm]));
+    for (size_t i = 0; i < tolerances; i++)
+        for (int arm = 0; arm < 2; arm++) PBD_TRY(check_tolerance(&j, arm, &tolerance[i]));
+    for (int arm = 0; arm < 2; arm++) check_references(&j, arm);
+    if (differs->code == PBD_OK && is_same_cell(a, b)) compare_builds(&j);
+    return pbd_ok();
 }

@@ -1,4 +1,4 @@
-/* The gate's order of things; gate.h says why it is so. */
+/* The order of the gate's phases; gate.h gives the reasons. */
 #include "harness/compare/gate.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void set_line(pbd_gate *gate, pbd_gate_line *line, pbd_gate_verdict verdi
 
 static bool is_fine(const pbd_arm_run *run) { return strcmp(run->state, "ok") == 0; }
 
-/* A cell that is new to the baseline is run all the same: it must end well. */
+/* A cell that the baseline lacks is run too: it must succeed. */
 static pbd_status judge_cell(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate, pbd_gate_line *line) {
     const pbd_arm a = arm_of("the baseline", r->baseline, words), b = arm_of("the program", r->current, words);
     char says[400];
@@ -124,8 +124,8 @@ static void count_verdicts(const json_t *claims, pbd_gate_claims *out) {
     }
 }
 
-/* Where `reproduce` draws, and keeps its runs when nothing is to be stored: a folder that is removed afterwards, so
- * that a gate leaves pictures and store as they were. */
+/* Where `reproduce` draws, and stores its runs when nothing is to be stored: a folder that is removed afterwards, so
+ * that a gate changes neither pictures nor store. */
 static pbd_status make_scratch(char path[PATH_MAX]) {
     const char *folder = getenv("TMPDIR");
     snprintf(path, PATH_MAX, "%.3000s/pbdbench-gate-XXXXXX", folder && *folder ? folder : "/tmp");
@@ -241,7 +241,7 @@ static pbd_status time_cell(timing *t, const cell_words *words, bool control, co
     return pbd_ok();
 }
 
-/* An answer that changes between two processes of one program is wrong as well. */
+/* A result that differs between two processes of one program is wrong too. */
 static bool is_timed(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pairs) {
     if (pairs->differs.code == PBD_OK) return true;
     set_line(gate, line, PBD_GATE_WRONG, pairs->differs.text);
@@ -289,7 +289,7 @@ static bool wants_times(const pbd_gate_suite *suite) {
     return false;
 }
 
-/* cell[0..count) are timed, and one of them again as the control, somewhere among them. */
+/* cell[0..count) are timed, and one of them again as the control, at a random place among them. */
 static pbd_status time_cells(timing *t, const cell_words *words, const size_t *cell, size_t count, pbd_random *random,
                              pbd_gate *gate) {
     const pbd_gate_request *r = t->request;
@@ -312,38 +312,35 @@ static pbd_status time_cells(timing *t, const cell_words *words, const size_t *c
 }
 
 static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
-    size_t *cell = malloc((gate->lines + 1) * sizeof *cell), count = 0;
-    if (!cell) return pbd_error(PBD_FAILED, "out of memory for a gate");
+    pbd_arena a PBD_ARENA;
+    size_t *cell = pbd_new(&a, size_t, gate->lines), count = 0;
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < gate->lines; i++)
         if (is_timeable(t->request, gate, i)) cell[count++] = i;
     gate->time_owed = count == 0 && wants_times(t->request->suite);
-    const pbd_status status = count ? time_cells(t, words, cell, count, random, gate) : pbd_ok();
-    free(cell);
-    return status;
+    return count ? time_cells(t, words, cell, count, random, gate) : pbd_ok();
 }
 
 static pbd_status judge_times(timing *t, const cell_words *words, pbd_gate *gate) {
-    double *p = malloc((gate->lines + 1) * sizeof *p);
-    bool *suspect = calloc(gate->lines + 1, sizeof *suspect);
-    size_t *index = malloc((gate->lines + 1) * sizeof *index), count = 0;
-    pbd_status status = p && suspect && index ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a gate");
-    for (size_t i = 0; i < gate->lines && status.code == PBD_OK; i++)
+    pbd_arena a PBD_ARENA;
+    double *p = pbd_new(&a, double, gate->lines);
+    bool *suspect = pbd_new(&a, bool, gate->lines);
+    size_t *index = pbd_new(&a, size_t, gate->lines), count = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < gate->lines; i++)
         if (gate->line[i].verdict == PBD_GATE_OK && gate->line[i].pairs.pairs > 0) {
             p[count] = gate->line[i].p;
             index[count++] = i;
         }
-    if (status.code == PBD_OK) status = pbd_benjamini_hochberg(p, count, FALSE_DISCOVERIES, suspect);
-    for (size_t k = 0; k < count && status.code == PBD_OK; k++) {
+    PBD_TRY(pbd_benjamini_hochberg(p, count, FALSE_DISCOVERIES, suspect));
+    for (size_t k = 0; k < count; k++) {
         pbd_gate_line *line = &gate->line[index[k]];
         if (suspect[k])
-            status = confirm(t, &words[index[k]], t->request->seed + 2000003 + k, gate, line);
+            PBD_TRY(confirm(t, &words[index[k]], t->request->seed + 2000003 + k, gate, line));
         else
             judge_time(t->request, gate, line);
     }
-    free(p);
-    free(suspect);
-    free(index);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -363,21 +360,17 @@ static pbd_status run_phases(const pbd_gate_request *r, const cell_words *words,
 
 pbd_status pbd_gate_run(const pbd_gate_request *r, pbd_gate *out) {
     *out = (pbd_gate){.lines = r->suite->cells_count, .figures = r->suite->figures_count};
-    out->line = calloc(out->lines + 1, sizeof *out->line);
-    out->figure = calloc(out->figures + 1, sizeof *out->figure);
-    cell_words *words = calloc(out->lines + 1, sizeof *words);
-    pbd_status status =
-        out->line && out->figure && words ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a gate");
-    if (!out->line) out->lines = 0;
-    if (!out->figure) out->figures = 0;
+    out->line = pbd_new(&out->owned, pbd_gate_line, out->lines);
+    out->figure = pbd_new(&out->owned, pbd_gate_claims, out->figures);
+    cell_words *words = pbd_new(&out->owned, cell_words, out->lines);
+    if (pbd_arena_check(&out->owned).code != PBD_OK) out->lines = out->figures = 0;
+    PBD_TRY(pbd_arena_check(&out->owned));
     for (size_t i = 0; i < out->figures; i++) out->figure[i].figure = r->suite->figures[i];
-    for (size_t i = 0; i < out->lines && status.code == PBD_OK; i++) {
+    for (size_t i = 0; i < out->lines; i++) {
         out->line[i].p = (double)NAN;
-        status = spell_cell(&r->suite->cells[i], &words[i]);
+        PBD_TRY(spell_cell(&r->suite->cells[i], &words[i]));
     }
-    if (status.code == PBD_OK) status = run_phases(r, words, out);
-    free(words);
-    return status;
+    return run_phases(r, words, out);
 }
 
 void pbd_gate_free(pbd_gate *gate) {
@@ -388,8 +381,7 @@ void pbd_gate_free(pbd_gate *gate) {
         pbd_pairing_free(&gate->line[i].again);
     }
     pbd_pairing_free(&gate->control);
-    free(gate->line);
-    free(gate->figure);
+    pbd_arena_free(&gate->owned);
     *gate = (pbd_gate){0};
 }
 

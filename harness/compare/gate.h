@@ -25,6 +25,7 @@
 #include <stdio.h>
 
 #include "harness/compare/pairing.h"
+#include "harness/exec/arena.h"
 
 typedef struct pbd_gate_cell {
     char *name, *case_name, *method;
@@ -92,6 +93,7 @@ typedef struct pbd_gate_claims {
 } pbd_gate_claims;
 
 typedef struct pbd_gate {
+    pbd_arena owned;
     pbd_gate_line *line; /* by cell */
     size_t lines;
     pbd_gate_claims *figure;

@@ -6,6 +6,7 @@
 
 #include "harness/compare/gate.h"
 #include "harness/files/json.h"
+#include "harness/files/numbers.h"
 #include "harness/machine/environment.h"
 #include "harness/query/run_command.h"
 
@@ -24,7 +25,7 @@ static void ratio_text(const pbd_pairing *pairs, char out[WORDS]) {
                  percent(j->log_ratio.low), percent(j->log_ratio.high), j->pairs);
 }
 
-/* The error that says most: the one that changed most, else the last, which is the case's own. */
+/* The error that changed most, else the last, which is the case's. */
 static void error_text(const pbd_gate_line *line, char out[WORDS]) {
     const pbd_arm_run *now = &line->current;
     double largest = 0;
@@ -42,20 +43,14 @@ static void error_text(const pbd_gate_line *line, char out[WORDS]) {
     }
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median process of the program on trial. */
+/* The median process of the tested program. */
 static void time_text(const pbd_gate_line *line, char out[WORDS]) {
     const size_t n = line->pairs.pairs;
     snprintf(out, WORDS, "-");
     if (n == 0 || line->pairs.differs.code != PBD_OK) return;
     double sorted[PBD_MOST_PAIRS];
     memcpy(sorted, line->pairs.b_s, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_size);
-    snprintf(out, WORDS, "%.3g ms", 1e3 * 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]));
+    snprintf(out, WORDS, "%.3g ms", 1e3 * pbd_median(sorted, n));
 }
 
 static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
@@ -119,7 +114,7 @@ void pbd_gate_print(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) 
 
 /* ---- For a pull request ------------------------------------------------------------------------------------------ */
 
-/* A bar would end the cell. */
+/* A bar is escaped: it would end the cell. */
 static void markdown_cell(FILE *out, const char *text) {
     fputs(" ", out);
     for (; *text; text++) fputs(*text == '|' ? "\\|" : *text == '\n' ? " " : (char[2]){*text, '\0'}, out);
@@ -154,7 +149,7 @@ static void markdown_lines(const pbd_gate *gate, const pbd_gate_request *r, FILE
     markdown_row(out, control, 6);
 }
 
-/* The command line as it was given, with the seed that was drawn when it named none. */
+/* The command line as it was given, with the drawn seed where it gave none. */
 static void print_again(const pbd_gate_request *r, FILE *out) {
     bool seeded = false;
     for (int i = 0; i < r->argc; i++) {
@@ -241,8 +236,5 @@ void pbd_gate_json(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) {
         pbd_gate_code(gate), "summary", summary_of(gate, text), "max_regression", r->max_regression, "seed",
         (json_int_t)r->seed, "cells", lines, "figures", figures, "control", "timed", gate->timed, "alarm", gate->alarm,
         "cell", gate->timed ? r->suite->cells[gate->control_cell].name : "", "pairs", pairing_json(&gate->control));
-    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    fprintf(out, "%s\n", line ? line : "{}");
-    free(line);
-    json_decref(object);
+    pbd_write_json(object, out);
 }

@@ -36,27 +36,35 @@ static const cyaml_schema_value_t suite_schema = {
 
 void pbd_gate_suite_free(pbd_gate_suite *suite) { pbd_yaml_free(&suite_schema, suite); }
 
+typedef struct settings {
+    pbd_arena owned;
+    pbd_setting *item;
+    size_t count; /* parsed */
+} settings;
+
+static void free_settings(settings *s) {
+    for (size_t i = 0; i < s->count; i++) pbd_setting_free(&s->item[i]);
+    pbd_arena_free(&s->owned);
+}
+
+static pbd_status plan_cell(const pbd_gate_cell *cell) {
+    settings s PBD_CLEANUP(free_settings) = {0};
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    s.item = pbd_new(&s.owned, pbd_setting, cell->set_count);
+    PBD_TRY(pbd_arena_check(&s.owned));
+    for (; s.count < cell->set_count; s.count++) PBD_TRY(pbd_setting_parse(cell->set[s.count], &s.item[s.count]));
+    const pbd_request request = {.case_name = cell->case_name,
+                                 .method_name = cell->method,
+                                 .backend = cell->backend,
+                                 .precision = cell->precision,
+                                 .threads = cell->threads ? (int)cell->threads : 1,
+                                 .setting = s.item,
+                                 .settings = s.count};
+    return pbd_plan_add(&plan, &request, 0);
+}
+
 static pbd_status check_settings(const char *path, unsigned i, const pbd_gate_cell *cell) {
-    pbd_setting *setting = calloc(cell->set_count + 1, sizeof *setting);
-    pbd_status status = setting ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for a suite");
-    unsigned count = 0;
-    for (; count < cell->set_count && status.code == PBD_OK; count++)
-        status = pbd_setting_parse(cell->set[count], &setting[count]);
-    const size_t parsed = status.code == PBD_OK ? count : count ? count - 1 : 0;
-    if (status.code == PBD_OK) {
-        const pbd_request request = {.case_name = cell->case_name,
-                                     .method_name = cell->method,
-                                     .backend = cell->backend,
-                                     .precision = cell->precision,
-                                     .threads = cell->threads ? (int)cell->threads : 1,
-                                     .setting = setting,
-                                     .settings = count};
-        pbd_plan plan = {0};
-        status = pbd_plan_add(&plan, &request, 0);
-        pbd_plan_free(&plan);
-    }
-    for (size_t k = 0; k < parsed; k++) pbd_setting_free(&setting[k]);
-    free(setting);
+    const pbd_status status = plan_cell(cell);
     if (status.code != PBD_BAD_INPUT && status.code != PBD_NOT_SUPPORTED) return status;
     return pbd_error(status.code, "%s: cells[%u] '%.60s': %.250s", path, i, cell->name, status.text);
 }
@@ -74,29 +82,25 @@ static pbd_status check_tolerances(const char *path, unsigned i, const pbd_gate_
 }
 
 static pbd_status check_figure(const char *path, const char *figure, const pbd_figure_list *list) {
-    const char **names = calloc(list->count + 1, sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory for a suite");
+    pbd_arena a PBD_ARENA;
+    const char **names = pbd_new(&a, const char *, list->count);
     size_t count = 0;
-    bool known = false;
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < list->count; i++) {
         if (!list->item[i].available) continue;
+        if (strcmp(list->item[i].id, figure) == 0) return pbd_ok();
         names[count++] = list->item[i].id;
-        known = known || strcmp(list->item[i].id, figure) == 0;
     }
     const pbd_status nearest = pbd_unknown("figure", figure, names, count, "pbdbench list figures");
-    free(names);
-    return known ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%s: figures: %.300s", path, nearest.text);
+    return pbd_error(PBD_BAD_INPUT, "%s: figures: %.300s", path, nearest.text);
 }
 
 static pbd_status check_figures(const char *path, const pbd_gate_suite *suite) {
     if (suite->figures_count == 0) return pbd_ok();
-    pbd_figure_list list;
+    pbd_figure_list list PBD_CLEANUP(pbd_figure_list_free) = {0};
     PBD_TRY(pbd_list_figures(&list));
-    pbd_status status = pbd_ok();
-    for (unsigned i = 0; i < suite->figures_count && status.code == PBD_OK; i++)
-        status = check_figure(path, suite->figures[i], &list);
-    pbd_figure_list_free(&list);
-    return status;
+    for (unsigned i = 0; i < suite->figures_count; i++) PBD_TRY(check_figure(path, suite->figures[i], &list));
+    return pbd_ok();
 }
 
 static pbd_status check_suite(const char *path, const pbd_gate_suite *suite) {

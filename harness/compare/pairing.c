@@ -1,9 +1,9 @@
 /* Pairs of processes.
  *
- * Why processes: where the memory of a process lies, and what the machine does while it lives, shift its times as a
- * whole, so that samples of one process are one number and not many. Why pairs in ABBA order: what drifts (clocks,
- * heat, neighbours) meets both arms alike, and a slope over a quartet falls out. Why a first arm by chance: nothing
- * that beats in time with the pairs can favour an arm. */
+ * Processes, because the memory layout of a process and the state of the machine during its life shift all its times:
+ * the samples of one process are not independent. Pairs in ABBA order, because drift (clock rates, temperature, other
+ * programs) then affects both arms equally, and a linear drift over two pairs cancels. A random first arm, because a
+ * disturbance with the period of the pairs then favours no arm. */
 #include "harness/compare/pairing.h"
 
 #include <ctype.h>
@@ -15,13 +15,16 @@
 #include <string.h>
 
 #include "harness/catalog/renamed.h"
+#include "harness/exec/arena.h"
 #include "harness/exec/clock.h"
+#include "harness/files/numbers.h"
 #include "harness/plan/record.h"
 #include "harness/process/child.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/run.h"
 
-/* ---- What a process says ----------------------------------------------------------------------------------------- */
+/* ---- The output of a process ----------------------------------------------------------------------------------------
+ */
 
 void pbd_arm_run_free(pbd_arm_run *run) {
     for (size_t i = 0; i < run->metrics; i++) {
@@ -73,14 +76,11 @@ static double time_of(const json_t *run, const pbd_arm_run *out, const char *met
 static bool spell_cell(const json_t *run, char **out) {
     const char *case_name = text_of(run, "case"), *method = text_of(run, "method");
     if (!pbd_has_renamed(case_name, method)) return true;
-    char *params = json_dumps(json_object_get(run, "params"), JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    char *today = params ? pbd_params_today(case_name, method, params) : NULL;
-    const bool fine =
-        today && asprintf(out, "%s %s %s %s %s %lld", case_name, method, today, text_of(run, "backend"),
-                          text_of(run, "precision"), json_integer_value(json_object_get(run, "threads"))) >= 0;
-    free(params);
-    free(today);
-    return fine;
+    char *params PBD_CLEANUP(pbd_free_memory) =
+        json_dumps(json_object_get(run, "params"), JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *today PBD_CLEANUP(pbd_free_memory) = params ? pbd_params_today(case_name, method, params) : NULL;
+    return today && asprintf(out, "%s %s %s %s %s %lld", case_name, method, today, text_of(run, "backend"),
+                             text_of(run, "precision"), json_integer_value(json_object_get(run, "threads"))) >= 0;
 }
 
 static bool read_run(const json_t *run, pbd_arm_run *out) {
@@ -118,20 +118,13 @@ static pbd_status read_answer(const pbd_arm *arm, const pbd_child *child, pbd_ar
     if (child->code == 2 && strstr(child->err, "unrecognized option '--time'"))
         return pbd_error(PBD_BAD_INPUT, "%.60s: '%.120s' is older than `run --time`, which comparisons need", arm->name,
                          arm->program);
-    json_t *run = json_loads(child->out, JSON_REJECT_DUPLICATES, NULL);
-    pbd_status status = pbd_ok();
-    if (!is_run(run)) {
-        char printed[80];
-        pbd_last_words(child->out, printed, sizeof printed);
-        status = child->code == 2 && *words ? pbd_error(PBD_BAD_INPUT, "%.60s: %s", arm->name, words)
-                                            : pbd_error(PBD_BAD_INPUT, "%.60s: '%.80s' prints no run (exit %d)%s%s%s%s",
-                                                        arm->name, arm->program, child->code, *printed ? ", but: " : "",
-                                                        printed, *words ? "; " : "", words);
-    } else if (!read_run(run, out)) {
-        status = pbd_error(PBD_FAILED, "out of memory for a run");
-    }
-    json_decref(run);
-    return status;
+    json_auto_t *run = json_loads(child->out, JSON_REJECT_DUPLICATES, NULL);
+    if (is_run(run)) return read_run(run, out) ? pbd_ok() : pbd_no_memory();
+    if (child->code == 2 && *words) return pbd_error(PBD_BAD_INPUT, "%.60s: %s", arm->name, words);
+    char printed[80];
+    pbd_last_words(child->out, printed, sizeof printed);
+    return pbd_error(PBD_BAD_INPUT, "%.60s: '%.80s' prints no run (exit %d)%s%s%s%s", arm->name, arm->program,
+                     child->code, *printed ? ", but: " : "", printed, *words ? "; " : "", words);
 }
 
 /* The words of one process; owned by `arm` and `out` itself. */
@@ -155,11 +148,10 @@ static pbd_status find_former(const pbd_arm *arm, const char *today, const char 
     *out = pbd_name_before(arm->word[0], arm->word[2], today);
     if (!*out) return pbd_ok();
     const char *const word[] = {arm->program, "run", arm->word[0], arm->word[1], arm->word[2], "--help", NULL};
-    pbd_child child;
+    pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     PBD_TRY(pbd_child_run(word, NULL, -1, &child));
     if (has_word(child.out, today)) *out = NULL;
     while (*out && !has_word(child.out, *out)) *out = pbd_name_before(arm->word[0], arm->word[2], *out);
-    pbd_child_free(&child);
     return pbd_ok();
 }
 
@@ -211,10 +203,9 @@ static pbd_status spell_arm(const pbd_arm *arm, const char *db, double seconds, 
 }
 
 static pbd_status finish_arm(const pbd_arm *arm, pbd_child_process *process, pbd_arm_run *out) {
-    pbd_child child;
+    pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     PBD_TRY(pbd_child_finish(process, &child));
     const pbd_status status = read_answer(arm, &child, out);
-    pbd_child_free(&child);
     if (status.code != PBD_OK) pbd_arm_run_free(out);
     return status;
 }
@@ -230,10 +221,10 @@ pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int 
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
-/* Five rounds at least, so that the median is of something. */
+/* At least five rounds, so that the median is robust. */
 enum { FEWEST_ROUNDS = 5, MOST_ROUNDS = 400 };
 
-/* What was heard in the rounds of a pair: [0] of A, [1] of B. */
+/* The samples in the rounds of a pair: [0] of A, [1] of B. */
 typedef struct turns {
     double wall[2][MOST_ROUNDS], cpu[2][MOST_ROUNDS];
     size_t rounds;
@@ -299,7 +290,7 @@ void pbd_pairing_free(pbd_pairing *pairing) {
     pbd_arm_run_free(&pairing->b);
 }
 
-/* «-t 1» in any spelling: what is to be pinned must be known before it has run. */
+/* «-t 1» in any spelling: whether to pin an arm is decided before it runs. */
 static bool is_single_threaded(const pbd_arm *arm) {
     bool single = false;
     for (size_t i = 0; arm->word[i]; i++) {
@@ -315,7 +306,7 @@ static bool is_single_threaded(const pbd_arm *arm) {
     return single;
 }
 
-/* On one thread CPU time leaves out what other programs take. A GPU's work is no CPU time at all. */
+/* On one thread CPU time excludes other programs. The work of a GPU is not in CPU time. */
 static pbd_clock clock_of(const pbd_pairing_request *r, const pbd_arm_run *a, const pbd_arm_run *b) {
     if (r->clock != PBD_CLOCK_AUTO) return r->clock;
     const bool single = a->threads == 1 && b->threads == 1;
@@ -329,7 +320,7 @@ static pbd_status check_state(const pbd_arm_run *run, char letter) {
                      *run->says ? ": " : "", run->says);
 }
 
-/* States and errors, of every pair: an arm that goes astray once in a while shows here too. */
+/* States and errors of every pair: an arm may fail in some processes only. */
 static pbd_status judge_answers(making *p, const pbd_arm_run *a, const pbd_arm_run *b) {
     pbd_pairing *out = p->out;
     out->differs = check_state(a, 'A');
@@ -339,19 +330,13 @@ static pbd_status judge_answers(making *p, const pbd_arm_run *a, const pbd_arm_r
     return pbd_judge_errors(a, b, p->request->db, p->request->tolerance, p->request->tolerances, &out->differs);
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* The median over the rounds: a burst's edges fall into one or two of them. */
+/* The median over the rounds: the edges of a disturbance affect one or two of them. */
 static double median_log_ratio(const turns *t, bool cpu) {
     double ratio[MOST_ROUNDS];
     const size_t n = t->rounds;
     for (size_t i = 0; i < n; i++)
         ratio[i] = cpu ? log(t->cpu[1][i] / t->cpu[0][i]) : log(t->wall[1][i] / t->wall[0][i]);
-    qsort(ratio, n, sizeof *ratio, ascending);
-    return 0.5 * (ratio[(n - 1) / 2] + ratio[n / 2]);
+    return pbd_median(ratio, n);
 }
 
 static pbd_status keep_times(making *p, const pbd_arm_run *a, const pbd_arm_run *b, const turns *t) {
@@ -468,7 +453,7 @@ static pbd_status make_pairs(making *p, pbd_pairing_observer observer, void *con
     return pbd_ok();
 }
 
-/* An answer that differs: the pairs stay, without times. */
+/* Where results differ the pairs are stored without times. */
 static void fill_pairs(const pbd_pairing *p, bool claimed, pbd_comparison_pair pair[PBD_MOST_PAIRS]) {
     for (size_t i = 0; i < p->pairs; i++)
         pair[i] = (pbd_comparison_pair){p->b_first[i],
@@ -502,12 +487,10 @@ static pbd_status store_comparison(const pbd_pairing_request *r, pbd_pairing *ou
                               .says = claimed ? "" : out->differs.text,
                               .pair = pair,
                               .pairs = out->pairs};
-    pbd_store *store;
+    pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     PBD_TRY(pbd_store_open(r->db, PBD_STORE_WRITE, &store));
-    pbd_status status = pbd_store_begin(store, r->argc, r->argv);
-    if (status.code == PBD_OK) status = pbd_store_put_comparison(store, &c, out->comparison_id);
-    pbd_store_close(store);
-    return status;
+    PBD_TRY(pbd_store_begin(store, r->argc, r->argv));
+    return pbd_store_put_comparison(store, &c, out->comparison_id);
 }
 
 pbd_status pbd_pair(const pbd_pairing_request *r, pbd_pairing_observer observer, void *context, pbd_pairing *out) {

@@ -1,4 +1,5 @@
-/* git and cmake as children. A work tree that was left half-way (Ctrl-C, a full disk) is completed by the next try. */
+/* git and cmake as child processes. An incomplete work tree (after Ctrl-C, a full disk) is completed by the next call.
+ */
 #include "harness/compare/revisions.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
 #include "harness/process/child.h"
 
 void pbd_revision_free(pbd_revision *revision) {
@@ -38,8 +40,8 @@ static pbd_status find_places(const char *root, const char *sha, places *out) {
 
 enum { MOST_WORDS = 16, NOT_FOUND = 127 /* env's word for a program that is not there */ };
 
-/* Runs a program without the variables by which git, in a hook or a bisection, is given another work tree: they would
- * lead it into the user's own. */
+/* Runs a program without the variables that git sets in a hook or a bisection: with them it would work on the user's
+ * work tree. */
 static pbd_status run_clean(const char *folder, const char *const *words, pbd_child *out) {
     const char *all[MOST_WORDS + 12] = {"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE"};
     for (size_t i = 0; words[i] && i < MOST_WORDS; i++) all[7 + i] = words[i];
@@ -49,7 +51,7 @@ static pbd_status run_clean(const char *folder, const char *const *words, pbd_ch
     return pbd_error(PBD_BAD_INPUT, "%s is missing, and a revision needs it: `apt-get install %s`", words[0], words[0]);
 }
 
-/* git in a folder, also when the checkout is another user's. */
+/* git in a folder, also when another user owns the checkout. */
 static pbd_status run_git(const char *folder, const char *const *words, pbd_child *out) {
     const char *all[MOST_WORDS] = {"git", "-c", "safe.directory=*", "-C", folder};
     for (size_t i = 0; words[i] && i < MOST_WORDS - 6; i++) all[5 + i] = words[i];
@@ -72,19 +74,17 @@ static pbd_status read_sha(const char *root, const char *name, const pbd_child *
 
 pbd_status pbd_revision_find(const char *root, const char *name, pbd_revision *out) {
     char commit[PATH_MAX];
-    pbd_child git;
+    pbd_child git PBD_CLEANUP(pbd_child_free) = {0};
     places p;
     *out = (pbd_revision){0};
     snprintf(commit, sizeof commit, "%s^{commit}", name);
     const char *const words[] = {"rev-parse", "--verify", "--end-of-options", commit, NULL};
     PBD_TRY(run_git(root, words, &git));
-    pbd_status status = read_sha(root, name, &git, out->sha);
-    pbd_child_free(&git);
-    if (status.code == PBD_OK) status = find_places(root, out->sha, &p);
-    if (status.code != PBD_OK) return status;
+    PBD_TRY(read_sha(root, name, &git, out->sha));
+    PBD_TRY(find_places(root, out->sha, &p));
     if (asprintf(&out->program, "%s/build/release/pbdbench", p.folder) < 0) {
         out->program = NULL;
-        return pbd_error(PBD_FAILED, "out of memory for a revision");
+        return pbd_no_memory();
     }
     out->built = access(out->program, X_OK) == 0;
     return pbd_ok();
@@ -93,13 +93,11 @@ pbd_status pbd_revision_find(const char *root, const char *name, pbd_revision *o
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static void keep_log(const char *path, const pbd_child *child) {
-    FILE *log = fopen(path, "a");
-    if (!log) return; /* the sentence holds the last words */
-    fprintf(log, "%s%s", child->out, child->err);
-    fclose(log);
+    FILE *log PBD_CLEANUP(pbd_close_file) = fopen(path, "a");
+    if (log) fprintf(log, "%s%s", child->out, child->err); /* else the sentence has its last lines */
 }
 
-/* A step's failure: the program's last words, and where the rest is. */
+/* A step's failure: the last line of its output, and where the rest is. */
 static pbd_status check_step(const pbd_child *child, const char *doing, const char *sha, const char *log) {
     char words[160];
     if (child->code == 0) return pbd_ok();
@@ -107,27 +105,23 @@ static pbd_status check_step(const pbd_child *child, const char *doing, const ch
     return pbd_error(PBD_FAILED, "%s revision %.12s fails: %s; the full output is in '%s'", doing, sha, words, log);
 }
 
-/* The work tree; completed when it is there but was left half-way. `.git` is there from the start: without it git would
- * go up, to the checkout that holds this folder. */
+/* The work tree; completed when it exists but is incomplete. Checked by `.git`, which is made first: without it git
+ * would use the checkout above this folder. */
 static pbd_status check_out(const char *root, const char *sha, const places *p) {
     const bool there = access(p->git, F_OK) == 0;
     const char *const add[] = {"worktree", "add", "--force", "--detach", p->folder, sha, NULL};
     const char *const complete[] = {"checkout", "--force", "--detach", sha, NULL};
-    pbd_child git;
+    pbd_child git PBD_CLEANUP(pbd_child_free) = {0};
     PBD_TRY(run_git(there ? p->folder : root, there ? complete : add, &git));
     keep_log(p->log, &git);
-    const pbd_status status = check_step(&git, "checking out", sha, p->log);
-    pbd_child_free(&git);
-    return status;
+    return check_step(&git, "checking out", sha, p->log);
 }
 
 static pbd_status run_cmake(const char *const *words, const char *doing, const char *sha, const places *p) {
-    pbd_child cmake;
+    pbd_child cmake PBD_CLEANUP(pbd_child_free) = {0};
     PBD_TRY(run_clean(p->folder, words, &cmake));
     keep_log(p->log, &cmake);
-    const pbd_status status = check_step(&cmake, doing, sha, p->log);
-    pbd_child_free(&cmake);
-    return status;
+    return check_step(&cmake, doing, sha, p->log);
 }
 
 static pbd_status make_program(const char *root, bool cuda, const char *sha, const places *p) {

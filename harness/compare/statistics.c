@@ -1,27 +1,25 @@
 /* Paired comparisons by signed ranks.
  *
  * Times of processes on a shared machine have long tails: one in twenty takes a fifth longer. Means and t-intervals
- * drown in that; ranks do not. The Hodges-Lehmann estimate loses 5 % of the mean's efficiency on normal noise and wins
- * without limit on noise with tails, and the interval that belongs to it is exact at any number of pairs, whatever the
- * noise, as long as a pair's two orders are alike (that is what interleaving and the random first arm are for).
+ * are dominated by those; ranks are not. The Hodges-Lehmann estimate has 95 % of the mean's efficiency on normal noise
+ * and can have far more on noise with tails. Its interval is exact at any number of pairs, for any noise that is the
+ * same in both orders of a pair (interleaving and the random first arm ensure that).
  *
- * Looking more than once would raise the rate of false verdicts: each look has its share of the whole rate, and the
- * shares add up. That is Bonferroni's bound: it wastes a little, and needs no assumption on how the looks depend. */
+ * Several looks would raise the rate of false verdicts: each look has its share of the whole rate, and the shares add
+ * up (Bonferroni's bound: slightly conservative, and valid for any dependence between the looks). */
 #include "harness/compare/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+#include "harness/files/numbers.h"
+
 const pbd_look pbd_looks[PBD_LOOKS] = {
     {8, 0.0078125, 2.660067}, {12, 0.0040000, 2.878162}, {20, 0.0040000, 2.878162}, {40, 0.0041875, 2.863681}};
 
 enum { MOST_WALSH = PBD_MOST_PAIRS * (PBD_MOST_PAIRS + 1) / 2, MOST_SUM = 2 * MOST_WALSH };
-
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 static pbd_status check_sample(const double *x, size_t n) {
     if (n < 1 || n > PBD_MOST_PAIRS)
@@ -33,8 +31,8 @@ static pbd_status check_sample(const double *x, size_t n) {
 
 /* ---- The null distribution --------------------------------------------------------------------------------------- */
 
-/* probability[s]: of the sum of those of `rank` whose coin shows heads being s. Ranks are whole numbers, so the
- * distribution is counted; in doubles, since 2^64 outcomes share it. Returns the largest sum. */
+/* probability[s]: that the sum of a random subset of `rank`, each element with probability 1/2, is s. Ranks are whole
+ * numbers, so the distribution is counted; in doubles, since it has up to 2^64 outcomes. Returns the largest sum. */
 static size_t count_sums(const size_t *rank, size_t n, double probability[MOST_SUM + 1]) {
     size_t largest = 0;
     memset(probability, 0, (MOST_SUM + 1) * sizeof *probability);
@@ -59,22 +57,24 @@ static size_t critical_count(size_t n, double tail) {
 
 /* ---- Estimate and interval --------------------------------------------------------------------------------------- */
 
-static size_t sorted_walsh_averages(const double *x, size_t n, double walsh[MOST_WALSH]) {
+/* Returns their number. */
+static size_t walsh_averages(const double *x, size_t n, double walsh[MOST_WALSH]) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) walsh[count++] = 0.5 * (x[i] + x[j]);
-    qsort(walsh, count, sizeof *walsh, ascending);
     return count;
 }
 
-static double median_of_sorted(const double *x, size_t n) { return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]); }
+static double hodges_lehmann(const double *x, size_t n, double walsh[MOST_WALSH]) {
+    return pbd_median(walsh, walsh_averages(x, n, walsh));
+}
 
 pbd_status pbd_signed_rank(const double *x, size_t n, double alpha, pbd_interval *out) {
     PBD_TRY(check_sample(x, n));
     double walsh[MOST_WALSH];
-    const size_t count = sorted_walsh_averages(x, n, walsh), k = critical_count(n, 0.5 * alpha);
-    *out =
-        (pbd_interval){median_of_sorted(walsh, count), k ? walsh[k - 1] : -INFINITY, k ? walsh[count - k] : INFINITY};
+    const size_t count = n * (n + 1) / 2, k = critical_count(n, 0.5 * alpha);
+    const double estimate = hodges_lehmann(x, n, walsh); /* sorts */
+    *out = (pbd_interval){estimate, k ? walsh[k - 1] : -INFINITY, k ? walsh[count - k] : INFINITY};
     return pbd_ok();
 }
 
@@ -95,7 +95,7 @@ pbd_status pbd_signed_rank_p(const double *x, size_t n, double shift, double *p)
     for (size_t i = 0; i < n; i++)
         if (x[i] - shift != 0) difference[used++] = x[i] - shift;
     for (size_t i = 0; i < used; i++) size[i] = fabs(difference[i]);
-    qsort(size, used, sizeof *size, ascending);
+    qsort(size, used, sizeof *size, pbd_ascending);
     doubled_ranks(size, used, rank);
     for (size_t i = 0; i < used; i++) {
         if (difference[i] < 0) continue;
@@ -113,7 +113,7 @@ pbd_status pbd_signed_rank_p(const double *x, size_t n, double shift, double *p)
 /* ---- Bootstrap --------------------------------------------------------------------------------------------------- */
 
 pbd_random pbd_random_seeded(uint64_t seed) {
-    /* As POSIX's srand48 does, with all 64 bits taken in; the first draws mix what a small seed leaves alike. */
+    /* As POSIX's srand48, but with all 64 bits; the first draws are skipped, since small seeds give similar ones. */
     const uint64_t mixed = (seed ^ (seed >> 32)) * 0x9E3779B97F4A7C15u;
     pbd_random r = {
         {(unsigned short)(0x330E ^ (mixed >> 48)), (unsigned short)(mixed >> 16), (unsigned short)(mixed >> 32)}};
@@ -127,32 +127,31 @@ pbd_status pbd_bootstrap(const double *x, size_t n, double alpha, uint64_t seed,
     PBD_TRY(check_sample(x, n));
     if (resamples < 1 || resamples > 1000000)
         return pbd_error(PBD_BAD_INPUT, "%zu resamples: the bootstrap takes 1 to 1000000", resamples);
-    double *estimate = malloc(resamples * sizeof *estimate), walsh[MOST_WALSH], drawn[PBD_MOST_PAIRS];
-    if (!estimate) return pbd_error(PBD_FAILED, "out of memory for %zu resamples", resamples);
+    pbd_arena a PBD_ARENA;
+    double *estimate = pbd_new(&a, double, resamples), walsh[MOST_WALSH], drawn[PBD_MOST_PAIRS];
+    PBD_TRY(pbd_arena_check(&a));
     pbd_random random = pbd_random_seeded(seed);
     for (size_t r = 0; r < resamples; r++) {
         for (size_t i = 0; i < n; i++) drawn[i] = x[(size_t)(pbd_random_uniform(&random) * (double)n)];
-        estimate[r] = median_of_sorted(walsh, sorted_walsh_averages(drawn, n, walsh));
+        estimate[r] = hodges_lehmann(drawn, n, walsh);
     }
-    qsort(estimate, resamples, sizeof *estimate, ascending);
+    qsort(estimate, resamples, sizeof *estimate, pbd_ascending);
     const size_t cut = (size_t)(0.5 * alpha * (double)resamples);
-    *out = (pbd_interval){median_of_sorted(walsh, sorted_walsh_averages(x, n, walsh)), estimate[cut],
-                          estimate[resamples - 1 - cut]};
-    free(estimate);
+    *out = (pbd_interval){hodges_lehmann(x, n, walsh), estimate[cut], estimate[resamples - 1 - cut]};
     return pbd_ok();
 }
 
 /* ---- Many tests -------------------------------------------------------------------------------------------------- */
 
 pbd_status pbd_benjamini_hochberg(const double *p, size_t n, double q, bool *reject) {
-    double *sorted = malloc((n + 1) * sizeof *sorted), limit = -1;
-    if (!sorted) return pbd_error(PBD_FAILED, "out of memory for %zu p-values", n);
+    pbd_arena a PBD_ARENA;
+    double *sorted = pbd_new(&a, double, n), limit = -1;
+    PBD_TRY(pbd_arena_check(&a));
     memcpy(sorted, p, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, pbd_ascending);
     for (size_t i = 0; i < n; i++)
         if (sorted[i] <= q * (double)(i + 1) / (double)n) limit = sorted[i];
     for (size_t i = 0; i < n; i++) reject[i] = p[i] <= limit;
-    free(sorted);
     return pbd_ok();
 }
 
@@ -170,8 +169,8 @@ static pbd_verdict verdict_of(const pbd_interval *i, double limit) {
     return PBD_INCONCLUSIVE;
 }
 
-/* Intervals shrink with the root of the number of pairs: how many it takes until one leaves out 0, or fits inside the
- * margin, whichever comes first. A forecast, not a promise. */
+/* An estimate of the further pairs until the interval excludes 0 or lies within the margin, whichever is first:
+ * intervals shrink with the root of the number of pairs. */
 static size_t pairs_wanting(const pbd_interval *i, size_t n, double limit) {
     const double half = 0.5 * (i->high - i->low), size = fabs(i->estimate), room = limit - size;
     const double to_differ = size > 0 ? half / size : INFINITY, to_agree = room > 0 ? half / room : INFINITY;

@@ -59,6 +59,18 @@ static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
     return block->memory;
 }
 
+/* Room for one element more in an array of `count` that began as NULL and is only extended by this; `array` is the
+ * address of its pointer. The new element is zero. False after a failure, which pbd_arena_check reports. */
+static inline bool pbd_arena_more(pbd_arena *a, void *array, size_t count, size_t size) {
+    void *old, *grown;
+    if ((count & (count - 1)) != 0) return true;
+    if (!(grown = pbd_arena_take(a, count ? 2 * count : 1, size))) return false;
+    memcpy(&old, array, sizeof old);
+    if (count > 0) memcpy(grown, old, count * size);
+    memcpy(array, &grown, sizeof grown);
+    return true;
+}
+
 #define pbd_new(ARENA, TYPE, COUNT) ((TYPE *)pbd_arena_take(ARENA, COUNT, sizeof(TYPE)))
 
 /* A copy of the text; NULL as above. */

@@ -37,10 +37,10 @@ static bool rests_on(const pbd_claim *claim, const char *group) {
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
 /* Collects the run ids, each once, and counts items that have none. */
-static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_arena *owned,
                                pbd_claim_result *r, size_t *missing) {
-    r->run_id = calloc(plan->count + 1, sizeof *r->run_id);
-    if (!r->run_id) return pbd_error(PBD_FAILED, "out of memory");
+    r->run_id = pbd_arena_take(owned, plan->count, sizeof *r->run_id);
+    PBD_TRY(pbd_arena_check(owned));
     size_t count = 0;
     *missing = 0;
     for (size_t i = 0; i < plan->count; i++) {
@@ -75,12 +75,11 @@ static size_t count_failed(const pbd_figure_file *file, const pbd_claim *claim, 
     return failed;
 }
 
-static pbd_status set_not_run(pbd_claim_result *r, const char *why, size_t runs) {
+static pbd_status set_not_run(pbd_arena *owned, pbd_claim_result *r, const char *why, size_t runs) {
     snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     r->lacks_runs = true;
-    if (asprintf(&r->note, "%zu %s", runs, why) >= 0) return pbd_ok();
-    r->note = NULL;
-    return pbd_error(PBD_FAILED, "out of memory");
+    r->note = pbd_new_format(owned, "%zu %s", runs, why);
+    return pbd_arena_check(owned);
 }
 
 /* The first group that the claim rests on and that is left out, or NULL. */
@@ -90,14 +89,13 @@ static const pbd_group *left_out_group(const pbd_figure_file *file, const pbd_cl
     return NULL;
 }
 
-static pbd_status set_left_out(pbd_claim_result *r, const pbd_group *group) {
+static pbd_status set_left_out(pbd_arena *owned, pbd_claim_result *r, const pbd_group *group) {
     char why[500];
     pbd_left_out_text(group, why);
     snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     r->left_out = true;
-    if (asprintf(&r->note, "not judged here: %s", why) >= 0) return pbd_ok();
-    r->note = NULL;
-    return pbd_error(PBD_FAILED, "out of memory");
+    r->note = pbd_new_format(owned, "not judged here: %s", why);
+    return pbd_arena_check(owned);
 }
 
 /* ---- The query --------------------------------------------------------------------------------------------------- */
@@ -108,7 +106,7 @@ static int column_named(sqlite3_stmt *row, const char *name) {
     return -1;
 }
 
-static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_claim_result *r) {
+static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_arena *owned, pbd_claim_result *r) {
     int verdict = column_named(row, "verdict"), value = column_named(row, "value"), note = column_named(row, "note");
     if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
     const char *word = (const char *)sqlite3_column_text(row, verdict);
@@ -122,11 +120,11 @@ static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_claim_resul
                          (const char *)sqlite3_column_text(row, value));
     if (kind != SQLITE_NULL) r->value = sqlite3_column_double(row, value);
     const char *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
-    if (says && *says && !(r->note = strdup(says))) return pbd_error(PBD_FAILED, "out of memory");
-    return pbd_ok();
+    if (says && *says) r->note = pbd_new_text(owned, says);
+    return pbd_arena_check(owned);
 }
 
-static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_result *r) {
+static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owned, pbd_claim_result *r) {
     char where[300];
     bool row, more = false;
     sqlite3_stmt *query;
@@ -134,7 +132,7 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_resul
     PBD_TRY(pbd_figure_query(file, sql, r->claim->sql, where, &query));
     pbd_status status = pbd_query_next(sql, query, where, &row);
     if (status.code == PBD_OK && row) {
-        status = read_row(query, where, r);
+        status = read_row(query, where, owned, r);
         if (status.code == PBD_OK) status = pbd_query_next(sql, query, where, &more);
         if (status.code == PBD_OK && more)
             status = pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row", where);
@@ -146,58 +144,42 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_claim_resul
 }
 
 static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, sqlite3 *sql,
-                        pbd_claim_result *r) {
+                        pbd_arena *owned, pbd_claim_result *r) {
     size_t missing = 0;
-    PBD_TRY(collect_runs(file, plan, first_group, r, &missing));
+    PBD_TRY(collect_runs(file, plan, first_group, owned, r, &missing));
     const pbd_group *left_out = left_out_group(file, r->claim);
-    if (left_out) return set_left_out(r, left_out);
-    if (missing) return set_not_run(r, "of its runs are missing", missing);
+    if (left_out) return set_left_out(owned, r, left_out);
+    if (missing) return set_not_run(owned, r, "of its runs are missing", missing);
     size_t failed = count_failed(file, r->claim, sql);
-    if (failed) return set_not_run(r, "of its runs failed", failed);
-    return ask(file, sql, r);
+    if (failed) return set_not_run(owned, r, "of its runs failed", failed);
+    return ask(file, sql, owned, r);
 }
 
 pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
                             pbd_claim_results *out) {
-    *out = (pbd_claim_results){.item = calloc(file->claims_count + 1, sizeof *out->item), .count = file->claims_count};
-    if (!out->item) return pbd_error(PBD_FAILED, "out of memory");
-    pbd_status status = pbd_ok();
+    *out = (pbd_claim_results){.count = file->claims_count};
+    out->item = pbd_new(&out->owned, pbd_claim_result, out->count);
+    pbd_status status = pbd_arena_check(&out->owned);
     for (size_t i = 0; i < out->count && status.code == PBD_OK; i++) {
         out->item[i].claim = &file->claims[i];
         out->item[i].value = NAN;
-        status = judge(file, plan, first_group, pbd_store_sql(store), &out->item[i]);
+        status = judge(file, plan, first_group, pbd_store_sql(store), &out->owned, &out->item[i]);
     }
     if (status.code != PBD_OK) pbd_claims_free(out);
     return status;
 }
 
 void pbd_claims_free(pbd_claim_results *results) {
-    for (size_t i = 0; results->item && i < results->count; i++) {
-        free(results->item[i].note);
-        free(results->item[i].run_id);
-    }
-    free(results->item);
-    free(results->stale);
+    pbd_arena_free(&results->owned);
     *results = (pbd_claim_results){0};
 }
 
 /* ---- What was accepted ------------------------------------------------------------------------------------------- */
 
-/* plots/ID/verdicts.csv, as shown and where it is. The caller frees both. */
-static pbd_status verdicts_path(const pbd_figure_file *file, char **shown_as, char **path) {
-    *path = NULL;
-    if (asprintf(shown_as, "plots/%s/verdicts.csv", file->figure) < 0) return pbd_error(PBD_FAILED, "out of memory");
-    *path = pbd_root_path(*shown_as);
-    if (*path) return pbd_ok();
-    free(*shown_as);
-    return pbd_error(PBD_FAILED, "out of memory");
-}
-
 static pbd_status note_stale(pbd_claim_results *results, const char *id) {
-    char(*grown)[100] = realloc(results->stale, (results->stales + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory");
-    results->stale = grown;
-    snprintf(grown[results->stales++], sizeof *grown, "%s", id);
+    if (!pbd_arena_more(&results->owned, &results->stale, results->stales, sizeof *results->stale))
+        return pbd_arena_check(&results->owned);
+    snprintf(results->stale[results->stales++], sizeof *results->stale, "%s", id);
     return pbd_ok();
 }
 
@@ -226,27 +208,26 @@ static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_cl
 
 bool pbd_claim_differs(const pbd_claim_result *r) { return !r->left_out && strcmp(r->verdict, r->accepted) != 0; }
 
+/* The name of plots/ID/verdicts.csv for messages; its path is below the root. */
+static const char *verdicts_name(pbd_arena *a, const pbd_figure_file *file) {
+    return pbd_new_format(a, "plots/%s/verdicts.csv", file->figure);
+}
+
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results) {
-    char *shown_as, *path;
+    pbd_arena a PBD_ARENA;
+    const char *name = verdicts_name(&a, file), *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
+    pbd_csv csv PBD_CLEANUP(pbd_csv_free) = {0};
     struct stat about;
-    PBD_TRY(verdicts_path(file, &shown_as, &path));
-    pbd_status status = pbd_ok();
+    PBD_TRY(pbd_arena_check(&a));
     results->any_accepted = stat(path, &about) == 0;
     results->stales = 0; /* of an earlier comparison */
+    results->stale = NULL;
     for (size_t i = 0; i < results->count; i++) results->item[i].accepted[0] = '\0';
-    if (results->any_accepted) {
-        pbd_csv csv;
-        status = pbd_csv_read(path, shown_as, &csv);
-        if (status.code == PBD_OK) {
-            status = take_accepted(&csv, shown_as, results);
-            pbd_csv_free(&csv);
-        }
-        results->differing = results->stales;
-        for (size_t i = 0; i < results->count; i++)
-            if (pbd_claim_differs(&results->item[i])) results->differing++;
-    }
-    free(shown_as);
-    free(path);
+    if (!results->any_accepted) return pbd_ok();
+    pbd_status status = pbd_csv_read(path, name, &csv);
+    if (status.code == PBD_OK) status = take_accepted(&csv, name, results);
+    results->differing = results->stales;
+    for (size_t i = 0; i < results->count; i++) results->differing += pbd_claim_differs(&results->item[i]);
     return status;
 }
 
@@ -273,19 +254,13 @@ pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_result
         if (results->item[i].lacks_runs)
             return pbd_error(PBD_BAD_INPUT, "%s: nothing was accepted: claim '%s' was not run: %s", file->figure,
                              results->item[i].claim->id, results->item[i].note);
-    char *shown_as, *path, *fresh = NULL;
-    PBD_TRY(verdicts_path(file, &shown_as, &path));
-    pbd_status status = pbd_ok();
-    if (asprintf(&fresh, "%s.new", path) < 0) {
-        fresh = NULL;
-        status = pbd_error(PBD_FAILED, "out of memory");
-    } else if (!write_verdicts(fresh, results) || rename(fresh, path) != 0) {
-        status = pbd_error(PBD_BAD_INPUT, "cannot write %s: %s", shown_as, strerror(errno));
-        unlink(fresh);
-    }
-    free(fresh);
-    free(shown_as);
-    free(path);
+    pbd_arena a PBD_ARENA;
+    const char *name = verdicts_name(&a, file), *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
+    const char *fresh = pbd_new_format(&a, "%s.new", path);
+    PBD_TRY(pbd_arena_check(&a));
+    if (write_verdicts(fresh, results) && rename(fresh, path) == 0) return pbd_ok();
+    const pbd_status status = pbd_error(PBD_BAD_INPUT, "cannot write %s: %s", name, strerror(errno));
+    unlink(fresh);
     return status;
 }
 
@@ -293,13 +268,12 @@ pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results
     for (size_t i = 0; i < results->count; i++) {
         const pbd_claim_result *r = &results->item[i];
         if (r->left_out) continue;
-        const char **ids = calloc(r->runs + 1, sizeof *ids);
-        if (!ids) return pbd_error(PBD_FAILED, "out of memory");
+        pbd_arena a PBD_ARENA;
+        const char **ids = pbd_new(&a, const char *, r->runs);
+        PBD_TRY(pbd_arena_check(&a));
         for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];
-        pbd_status status = pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says,
-                                            r->note, ids, r->runs);
-        free(ids);
-        PBD_TRY(status);
+        PBD_TRY(pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, r->note, ids,
+                                r->runs));
     }
     return pbd_ok();
 }

@@ -1,7 +1,8 @@
-/* Claims: asking the stored runs whether a sentence of a paper holds, and keeping what was accepted. */
+/* Claims: whether a sentence of a paper holds for the stored runs; and the accepted verdicts. */
 #ifndef PBD_CLAIMS_H
 #define PBD_CLAIMS_H
 
+#include "harness/exec/arena.h"
 #include "harness/figure/figure_file.h"
 
 typedef struct pbd_claim_result {
@@ -17,6 +18,7 @@ typedef struct pbd_claim_result {
 } pbd_claim_result;
 
 typedef struct pbd_claim_results {
+    pbd_arena owned;        /* all that pointers below point to */
     pbd_claim_result *item; /* as many as the file has claims */
     size_t count;
     bool any_accepted;  /* there is a verdicts.csv */

@@ -12,10 +12,11 @@
 #include "harness/files/paths.h"
 #include "harness/query/run_table.h"
 #include "harness/query/sql_functions.h"
+#include "harness/store/rows.h"
 
 /* ---- Tables of runs ---------------------------------------------------------------------------------------------- */
 
-/* Series can be long, so they become a table only where some query asks for it. */
+/* Series can be long, so they become a table only where a query needs it. */
 static bool names_series(const pbd_figure_file *file, const char *group) {
     char wanted[60];
     snprintf(wanted, sizeof wanted, "%s_series", group);
@@ -28,14 +29,13 @@ static bool names_series(const pbd_figure_file *file, const char *group) {
 
 static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd_plan *plan, size_t group,
                               pbd_store *store) {
-    const char **ids = calloc(plan->count + 1, sizeof *ids);
-    if (!ids) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_arena a PBD_ARENA;
+    const char **ids = pbd_new(&a, const char *, plan->count);
     size_t count = 0;
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t k = 0; k < plan->count; k++)
         if (plan->item[k].group == group && plan->item[k].run_id[0]) ids[count++] = plan->item[k].run_id;
-    pbd_status status = pbd_run_table(store, file->runs[i].name, ids, count, names_series(file, file->runs[i].name));
-    free(ids);
-    return status;
+    return pbd_run_table(store, file->runs[i].name, ids, count, names_series(file, file->runs[i].name));
 }
 
 /* ---- paper.csv --------------------------------------------------------------------------------------------------- */
@@ -55,6 +55,8 @@ static bool is_numeric_column(const pbd_csv *csv, size_t column) {
     return true;
 }
 
+static void free_sql(char **text) { sqlite3_free(*text); }
+
 static void bind_field(sqlite3_stmt *insert, int at, const char *text, bool numeric) {
     double number;
     if (!text[0])
@@ -65,61 +67,47 @@ static void bind_field(sqlite3_stmt *insert, int at, const char *text, bool nume
         sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
 }
 
-/* CREATE TABLE and INSERT for the header; SQLite quotes the names. The caller frees both by sqlite3_free. */
-static pbd_status compose_paper(const pbd_csv *csv, char **create, char **insert) {
+/* CREATE TABLE and INSERT for the header; SQLite quotes the names. */
+static pbd_status fill_paper(const pbd_csv *csv, const char *shown_as, sqlite3 *sql) {
+    pbd_arena a PBD_ARENA;
+    sqlite3_stmt *statement PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool *numeric = pbd_new(&a, bool, csv->columns);
+    PBD_TRY(pbd_arena_check(&a));
     sqlite3_str *columns = sqlite3_str_new(NULL), *places = sqlite3_str_new(NULL);
     for (size_t c = 0; c < csv->columns; c++) {
-        sqlite3_str_appendf(columns, "%s\"%w\" %s", c ? ", " : "", csv->header[c],
-                            is_numeric_column(csv, c) ? "REAL" : "TEXT");
-        sqlite3_str_appendf(places, "%s?", c ? "," : "");
+        numeric[c] = is_numeric_column(csv, c);
+        sqlite3_str_appendf(columns, "%s\"%w\" %s", c ? ", " : "CREATE TEMP TABLE paper (", csv->header[c],
+                            numeric[c] ? "REAL" : "TEXT");
+        sqlite3_str_appendall(places, c ? ",?" : "INSERT INTO temp.paper VALUES (?");
     }
-    char *names = sqlite3_str_finish(columns), *marks = sqlite3_str_finish(places);
-    *create = names ? sqlite3_mprintf("CREATE TEMP TABLE paper (%s)", names) : NULL;
-    *insert = marks ? sqlite3_mprintf("INSERT INTO temp.paper VALUES (%s)", marks) : NULL;
-    sqlite3_free(names);
-    sqlite3_free(marks);
-    return *create && *insert ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
-}
-
-static pbd_status fill_paper(const pbd_csv *csv, const char *shown_as, sqlite3 *sql) {
-    char *create = NULL, *insert = NULL;
-    sqlite3_stmt *statement = NULL;
-    bool *numeric = calloc(csv->columns + 1, sizeof *numeric);
-    pbd_status status = numeric ? compose_paper(csv, &create, &insert) : pbd_error(PBD_FAILED, "out of memory");
-    for (size_t c = 0; numeric && c < csv->columns; c++) numeric[c] = is_numeric_column(csv, c);
-    if (status.code == PBD_OK && (sqlite3_exec(sql, create, NULL, NULL, NULL) != SQLITE_OK ||
-                                  sqlite3_prepare_v2(sql, insert, -1, &statement, NULL) != SQLITE_OK))
-        status = pbd_error(PBD_BAD_INPUT, "%s: %s", shown_as, sqlite3_errmsg(sql));
-    for (size_t r = 0; r < csv->rows && status.code == PBD_OK; r++) {
+    sqlite3_str_appendchar(columns, 1, ')');
+    sqlite3_str_appendchar(places, 1, ')');
+    char *create PBD_CLEANUP(free_sql) = sqlite3_str_finish(columns);
+    char *insert PBD_CLEANUP(free_sql) = sqlite3_str_finish(places);
+    if (!create || !insert) return pbd_error(PBD_FAILED, "out of memory");
+    if (sqlite3_exec(sql, create, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(sql, insert, -1, &statement, NULL) != SQLITE_OK)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s", shown_as, sqlite3_errmsg(sql));
+    for (size_t r = 0; r < csv->rows; r++) {
         for (size_t c = 0; c < csv->columns; c++)
             bind_field(statement, (int)c + 1, csv->field[r * csv->columns + c], numeric[c]);
         if (sqlite3_step(statement) != SQLITE_DONE)
-            status = pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
+            return pbd_error(PBD_FAILED, "%s: %s", shown_as, sqlite3_errmsg(sql));
         sqlite3_reset(statement);
     }
-    sqlite3_finalize(statement);
-    sqlite3_free(create);
-    sqlite3_free(insert);
-    free(numeric);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status paper_table(const pbd_figure_file *file, sqlite3 *sql) {
-    char relative[300];
-    snprintf(relative, sizeof relative, "plots/%s/paper.csv", file->figure);
-    char *path = pbd_root_path(relative);
+    pbd_arena a PBD_ARENA;
+    const char *name = pbd_new_format(&a, "plots/%s/paper.csv", file->figure);
+    const char *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
+    pbd_csv csv PBD_CLEANUP(pbd_csv_free) = {0};
     struct stat about;
-    pbd_status status = pbd_ok();
-    if (path && stat(path, &about) == 0) {
-        pbd_csv csv;
-        status = pbd_csv_read(path, relative, &csv);
-        if (status.code == PBD_OK) {
-            status = fill_paper(&csv, relative, sql);
-            pbd_csv_free(&csv);
-        }
-    }
-    free(path);
-    return status;
+    PBD_TRY(pbd_arena_check(&a));
+    if (stat(path, &about) != 0) return pbd_ok();
+    PBD_TRY(pbd_csv_read(path, name, &csv));
+    return fill_paper(&csv, name, sql);
 }
 
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store) {
@@ -204,11 +192,11 @@ static pbd_status write_file(sqlite3 *sql, sqlite3_stmt *rows, const char *where
     if (!file)
         return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path,
                          strerror(errno));
-    pbd_status status = write_rows(sql, rows, where, file);
+    const pbd_status status = write_rows(sql, rows, where, file);
     bool bad = ferror(file);
     if (fclose(file) != 0) bad = true;
-    if (bad && status.code == PBD_OK) status = pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s", path, strerror(errno));
-    return status;
+    PBD_TRY(status);
+    return bad ? pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s", path, strerror(errno)) : pbd_ok();
 }
 
 pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, const char *path) {
@@ -219,14 +207,14 @@ pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, con
     return status;
 }
 
-/* Whether a query speaks of a group that is left out: of its metrics there may be no column then. */
+/* Whether a query names a group that is left out: there may be no columns for its metrics then. */
 static bool names_left_out(const pbd_figure_file *file, const char *query) {
     for (unsigned i = 0; i < file->runs_count; i++)
         if (file->runs[i].left_out > 0 && strstr(query, file->runs[i].name)) return true;
     return false;
 }
 
-/* For a query that cannot be asked: a file without rows, so that what else the picture shows is drawn. */
+/* For a query that cannot be run: a file without rows, so that the rest of the picture is drawn. */
 static pbd_status write_empty(const char *path) {
     FILE *file = fopen(path, "w");
     const bool written = file && fputs("left_out\n", file) >= 0;
@@ -248,11 +236,10 @@ static pbd_status write_data(const pbd_figure_file *file, const pbd_data_query *
 
 pbd_status pbd_figure_data(const pbd_figure_file *file, pbd_store *store, const char *folder) {
     for (unsigned i = 0; i < file->data_count; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s.tsv", folder, file->data[i].name) < 0) return pbd_error(PBD_FAILED, "out of memory");
-        const pbd_status status = write_data(file, &file->data[i], pbd_store_sql(store), path);
-        free(path);
-        PBD_TRY(status);
+        pbd_arena a PBD_ARENA;
+        const char *path = pbd_new_format(&a, "%s/%s.tsv", folder, file->data[i].name);
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(write_data(file, &file->data[i], pbd_store_sql(store), path));
     }
     return pbd_ok();
 }

@@ -2,9 +2,11 @@
 #ifndef PBD_FIGURE_DRAW_H
 #define PBD_FIGURE_DRAW_H
 
+#include "harness/exec/arena.h"
 #include "harness/figure/figure_file.h"
 
 typedef struct pbd_drawing {
+    pbd_arena owned;
     char **plot; /* paths of the pictures that were drawn */
     size_t plots;
     char *warning; /* gnuplot is missing, or what it should draw was left out; NULL: nothing to warn of */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
@@ -152,30 +153,31 @@ static pbd_status check_data_and_plots(const pbd_figure_file *file) {
     return pbd_ok();
 }
 
-static pbd_status check_claims(const pbd_figure_file *file) {
-    const char **names = calloc(file->runs_count, sizeof *names);
-    if (!names) return pbd_error(PBD_FAILED, "out of memory");
-    for (unsigned i = 0; i < file->runs_count; i++) names[i] = file->runs[i].name;
-    pbd_status status = pbd_ok();
-    for (unsigned i = 0; i < file->claims_count && status.code == PBD_OK; i++) {
-        const pbd_claim *claim = &file->claims[i];
-        for (unsigned k = 0; k < i; k++)
-            if (strcmp(claim->id, file->claims[k].id) == 0)
-                status = pbd_error(PBD_BAD_INPUT, "%s: claims[%u] and claims[%u] have the same id '%.80s'",
-                                   file->shown_as, k, i, claim->id);
-        for (unsigned r = 0; r < claim->runs_count && status.code == PBD_OK; r++) {
-            unsigned k = 0;
-            while (k < file->runs_count && strcmp(names[k], claim->runs[r]) != 0) k++;
-            if (k < file->runs_count) continue;
-            const char *nearest = pbd_nearest(claim->runs[r], names, file->runs_count);
-            status =
-                pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' depends on '%.60s', which is not an entry of `runs`%s%s%s",
-                          file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
-                          nearest ? nearest : "", nearest ? "'?" : "");
-        }
+static pbd_status check_claim(const pbd_figure_file *file, const char *const *groups, unsigned i) {
+    const pbd_claim *claim = &file->claims[i];
+    for (unsigned k = 0; k < i; k++)
+        if (strcmp(claim->id, file->claims[k].id) == 0)
+            return pbd_error(PBD_BAD_INPUT, "%s: claims[%u] and claims[%u] have the same id '%.80s'", file->shown_as, k,
+                             i, claim->id);
+    for (unsigned r = 0; r < claim->runs_count; r++) {
+        unsigned k = 0;
+        while (k < file->runs_count && strcmp(groups[k], claim->runs[r]) != 0) k++;
+        if (k < file->runs_count) continue;
+        const char *nearest = pbd_nearest(claim->runs[r], groups, file->runs_count);
+        return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' depends on '%.60s', which is not an entry of `runs`%s%s%s",
+                         file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
     }
-    free(names);
-    return status;
+    return pbd_ok();
+}
+
+static pbd_status check_claims(const pbd_figure_file *file) {
+    pbd_arena a PBD_ARENA;
+    const char **names = pbd_new(&a, const char *, file->runs_count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (unsigned i = 0; i < file->runs_count; i++) names[i] = file->runs[i].name;
+    for (unsigned i = 0; i < file->claims_count; i++) PBD_TRY(check_claim(file, names, i));
+    return pbd_ok();
 }
 
 static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
@@ -208,14 +210,12 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
 }
 
 pbd_status pbd_figure_load(const char *id, pbd_figure_file **out) {
-    char *relative = NULL, *path = NULL;
+    pbd_arena a PBD_ARENA;
+    const char *name = pbd_new_format(&a, "plots/%s/figure.yaml", id),
+               *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
     *out = NULL;
-    if (asprintf(&relative, "plots/%s/figure.yaml", id) < 0) return pbd_error(PBD_FAILED, "out of memory");
-    path = pbd_root_path(relative);
-    pbd_status status = path ? load(path, relative, &figure_schema, id, out) : pbd_error(PBD_FAILED, "out of memory");
-    free(path);
-    free(relative);
-    return status;
+    PBD_TRY(pbd_arena_check(&a));
+    return load(path, name, &figure_schema, id, out);
 }
 
 pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out) {

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/run/run_plan.h"
 
-enum {
-    MOST_RUNS = 100000
-}; /* of one group: more is a slip in an axis, and would fill the memory before the first run */
+/* Of one group: more is a slip in an axis, and would fill the memory before the first run. */
+enum { MOST_RUNS = 100000 };
 
 /* ---- A group as a request ---------------------------------------------------------------------------------------- */
 
-/* The words of a group once --quick has had its say, and their parsed forms. Words belong to the file. */
+/* The words of a group after --quick is applied, and their parsed forms. Words belong to the file. */
 typedef struct group_words {
+    pbd_arena owned;
     const char **set, **axis;
     size_t sets, axes;
     pbd_setting *setting;
@@ -48,11 +49,11 @@ static void replace_word(group_words *w, const char *quick) {
 
 static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
     size_t extra = quick ? g->quick_count : 0;
-    w->set = calloc(g->set_count + extra + 1, sizeof *w->set);
-    w->axis = calloc(g->axes_count + extra + 1, sizeof *w->axis);
-    w->setting = calloc(g->set_count + extra + 1, sizeof *w->setting);
-    w->parsed = calloc(g->axes_count + extra + 1, sizeof *w->parsed);
-    if (!w->set || !w->axis || !w->setting || !w->parsed) return pbd_error(PBD_FAILED, "out of memory");
+    w->set = pbd_new(&w->owned, const char *, g->set_count + extra);
+    w->axis = pbd_new(&w->owned, const char *, g->axes_count + extra);
+    w->setting = pbd_new(&w->owned, pbd_setting, g->set_count + extra);
+    w->parsed = pbd_new(&w->owned, pbd_axis, g->axes_count + extra);
+    PBD_TRY(pbd_arena_check(&w->owned));
     for (unsigned i = 0; i < g->set_count; i++) w->set[w->sets++] = g->set[i];
     for (unsigned i = 0; i < g->axes_count; i++) w->axis[w->axes++] = g->axes[i];
     for (size_t i = 0; i < extra; i++) replace_word(w, g->quick[i]);
@@ -60,9 +61,7 @@ static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
 }
 
 static pbd_status parse_words(group_words *w) {
-    for (size_t i = 0; i < w->sets; i++) {
-        PBD_TRY(pbd_setting_parse(w->set[i], &w->setting[i]));
-    }
+    for (size_t i = 0; i < w->sets; i++) PBD_TRY(pbd_setting_parse(w->set[i], &w->setting[i]));
     for (size_t i = 0; i < w->axes; i++) PBD_TRY(pbd_axis_parse(w->axis[i], &w->parsed[i]));
     return pbd_ok();
 }
@@ -82,35 +81,28 @@ static pbd_status check_axes(const pbd_group *g, const group_words *w) {
 static void free_words(group_words *w) {
     for (size_t i = 0; w->setting && i < w->sets; i++) pbd_setting_free(&w->setting[i]);
     for (size_t i = 0; w->parsed && i < w->axes; i++) pbd_axis_free(&w->parsed[i]);
-    free(w->set);
-    free(w->axis);
-    free(w->setting);
-    free(w->parsed);
+    pbd_arena_free(&w->owned);
 }
 
 static pbd_status plan_group(const pbd_group *g, bool quick, bool elsewhere, size_t group, pbd_plan *plan) {
-    group_words w = {0};
-    pbd_status status = choose_words(g, quick, &w);
-    if (status.code == PBD_OK) status = parse_words(&w);
-    if (status.code == PBD_OK) status = check_axes(g, &w);
-    if (status.code == PBD_OK) {
-        const pbd_request request = {.case_name = g->case_name,
-                                     .method_name = g->method,
-                                     .backend = g->backend,
-                                     .elsewhere = elsewhere,
-                                     .precision = g->precision,
-                                     .threads = (int)g->threads,
-                                     .repeats = (int)g->repeats,
-                                     .warmups = (int)g->warmups,
-                                     .seed = g->seed ? g->seed : 1, /* as `run` without --seed */
-                                     .setting = w.setting,
-                                     .settings = w.sets,
-                                     .axis = w.parsed,
-                                     .axes = w.axes};
-        status = pbd_plan_add(plan, &request, group);
-    }
-    free_words(&w);
-    return status;
+    group_words w PBD_CLEANUP(free_words) = {0};
+    PBD_TRY(choose_words(g, quick, &w));
+    PBD_TRY(parse_words(&w));
+    PBD_TRY(check_axes(g, &w));
+    const pbd_request request = {.case_name = g->case_name,
+                                 .method_name = g->method,
+                                 .backend = g->backend,
+                                 .elsewhere = elsewhere,
+                                 .precision = g->precision,
+                                 .threads = (int)g->threads,
+                                 .repeats = (int)g->repeats,
+                                 .warmups = (int)g->warmups,
+                                 .seed = g->seed ? g->seed : 1, /* as `run` without --seed */
+                                 .setting = w.setting,
+                                 .settings = w.sets,
+                                 .axis = w.parsed,
+                                 .axes = w.axes};
+    return pbd_plan_add(plan, &request, group);
 }
 
 pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan) {
@@ -139,44 +131,36 @@ static int by_identity_then_place(const void *left, const void *right) {
     return order ? order : (a > b) - (a < b);
 }
 
-/* first[i] is the index of the first item, in [0, i], that asks for the same run as item i. */
-static size_t *first_alike(const pbd_plan *plan) {
-    size_t *first = calloc(plan->count + 1, sizeof *first);
-    const pbd_plan_item **sorted = calloc(plan->count + 1, sizeof *sorted);
-    if (first && sorted) {
-        for (size_t i = 0; i < plan->count; i++) sorted[i] = &plan->item[i];
-        qsort(sorted, plan->count, sizeof *sorted, by_identity_then_place);
-        for (size_t i = 0, head = 0; i < plan->count; i++) {
-            if (by_identity(&sorted[head], &sorted[i]) != 0) head = i;
-            first[sorted[i] - plan->item] = (size_t)(sorted[head] - plan->item);
-        }
-    } else {
-        free(first);
-        first = NULL;
+/* first[i] is the index of the first item, in [0, i], that asks for the same run as item i. NULL without memory. */
+static size_t *first_alike(pbd_arena *a, const pbd_plan *plan) {
+    size_t *first = pbd_new(a, size_t, plan->count);
+    const pbd_plan_item **sorted = pbd_new(a, const pbd_plan_item *, plan->count);
+    if (!sorted) return NULL;
+    for (size_t i = 0; i < plan->count; i++) sorted[i] = &plan->item[i];
+    qsort(sorted, plan->count, sizeof *sorted, by_identity_then_place);
+    for (size_t i = 0, head = 0; i < plan->count; i++) {
+        if (by_identity(&sorted[head], &sorted[i]) != 0) head = i;
+        first[sorted[i] - plan->item] = (size_t)(sorted[head] - plan->item);
     }
-    free(sorted);
     return first;
 }
 
 pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
                                  void *context) {
-    size_t *first = first_alike(plan);
-    /* Shallow copies: the plan goes on owning what the items hold. */
-    pbd_plan once = {.item = calloc(plan->count + 1, sizeof *once.item), .capacity = plan->count + 1};
-    pbd_status status = pbd_error(PBD_FAILED, "out of memory");
-    if (first && once.item) {
-        for (size_t i = 0; i < plan->count; i++)
-            if (first[i] == i) once.item[once.count++] = plan->item[i];
-        status = pbd_plan_execute(&once, store, again, observer, context);
-        for (size_t i = 0, k = 0; i < plan->count; i++) {
-            if (first[i] == i)
-                plan->item[i] = once.item[k++];
-            else
-                memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
-        }
+    pbd_arena a PBD_ARENA;
+    const size_t *first = first_alike(&a, plan);
+    /* Shallow copies: the plan still owns what the items hold. */
+    pbd_plan once = {.item = pbd_new(&a, pbd_plan_item, plan->count + 1), .capacity = plan->count + 1};
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < plan->count; i++)
+        if (first[i] == i) once.item[once.count++] = plan->item[i];
+    const pbd_status status = pbd_plan_execute(&once, store, again, observer, context);
+    for (size_t i = 0, k = 0; i < plan->count; i++) {
+        if (first[i] == i)
+            plan->item[i] = once.item[k++];
+        else
+            memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
     }
-    free(once.item);
-    free(first);
     return status;
 }
 
@@ -216,21 +200,20 @@ void pbd_left_out_text(const pbd_group *group, char out[500]) {
 
 pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out) {
     *out = (pbd_plan_tally){0};
-    pbd_plan part = {.item = calloc(plan->count + 1, sizeof *part.item)};
-    if (!part.item) return pbd_error(PBD_FAILED, "out of memory");
+    pbd_arena a PBD_ARENA;
+    pbd_plan part = {.item = pbd_new(&a, pbd_plan_item, plan->count)};
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < plan->count; i++)
         if (in_groups(&plan->item[i], first, last)) part.item[part.count++] = plan->item[i];
-    size_t *alike = first_alike(&part);
-    for (size_t i = 0; alike && i < part.count; i++) {
+    const size_t *alike = first_alike(&a, &part);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < part.count; i++) {
         if (alike[i] != i) continue;
         out->runs++;
         if (!part.item[i].run_id[0]) out->missing++;
         if (pbd_out_of_reach(&part.item[i])) out->left_out++;
     }
-    pbd_status status = alike ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
-    free(alike);
-    free(part.item);
-    return status;
+    return pbd_ok();
 }
 
 void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, size_t most) {

@@ -10,33 +10,13 @@
 #include "harness/files/json.h"
 #include "harness/process/exit_codes.h"
 #include "harness/process/progress.h"
+#include "harness/store/rows.h"
 
 enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them all */
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* JSON is UTF-8, which a path, a sentence cut short or a query's note need not be: what is not ASCII then shows as '?'.
- */
-static json_t *json_text(const char *text) {
-    json_t *string = json_string(text);
-    char *copy = string ? NULL : strdup(text);
-    if (!copy) return string ? string : json_null();
-    for (char *p = copy; *p; p++)
-        if (*p & 0x80) *p = '?';
-    string = json_string(copy);
-    free(copy);
-    return string;
-}
-
-static json_t *text_or_null(const char *text) { return text && *text ? json_text(text) : json_null(); }
-
-static void print_json(json_t *object) {
-    char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    puts(line ? line : "{}");
-    fflush(stdout);
-    free(line);
-    json_decref(object);
-}
+static json_t *text_or_null(const char *text) { return text && *text ? pbd_text_json(text) : json_null(); }
 
 static json_t *claim_json(const pbd_claim_result *r, bool quick) {
     json_t *ids = json_array();
@@ -46,7 +26,7 @@ static json_t *claim_json(const pbd_claim_result *r, bool quick) {
                      quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "run_ids", ids);
 }
 
-static void add_text(json_t *array, const char *text) { json_array_append_new(array, json_text(text)); }
+static void add_text(json_t *array, const char *text) { json_array_append_new(array, pbd_text_json(text)); }
 
 static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
     json_t *warnings = json_array();
@@ -75,9 +55,9 @@ static void report_json(const pbd_figure_report *report, const pbd_report_style 
     if (report->trouble.code != PBD_OK) add_text(errors, report->trouble.text);
     if (report->trouble.code != PBD_OK && report->drawing->output && *report->drawing->output)
         add_text(errors, report->drawing->output);
-    print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick,
-                         "claims", claims, "plots", plots, "warnings", warnings_json(report, style->quick), "errors",
-                         errors));
+    pbd_print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick,
+                             "claims", claims, "plots", plots, "warnings", warnings_json(report, style->quick),
+                             "errors", errors));
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -242,12 +222,13 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
             add_text(labels, item->label);
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    print_json(json_pack(
-        "{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", json_text(name), "quick", quick, "dry_run", 1,
-        "runs", (json_int_t)forecast->runs.runs, "stored", (json_int_t)(forecast->runs.runs - forecast->runs.missing),
-        "to_make", (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
-        (json_int_t)forecast->runs.left_out, "labels", labels, "seconds", pbd_finite_json(forecast->seconds),
-        "memory_mib", forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
+    pbd_print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", pbd_text_json(name),
+                             "quick", quick, "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
+                             (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
+                             (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
+                             (json_int_t)forecast->runs.left_out, "labels", labels, "seconds",
+                             pbd_finite_json(forecast->seconds), "memory_mib",
+                             forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
 }
 
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,

@@ -50,12 +50,12 @@ static const cyaml_schema_field_t papers_fields[] = {
 static const cyaml_schema_value_t papers_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_papers, papers_fields)};
 
 pbd_status pbd_papers_load(pbd_papers **out) {
-    char *path = pbd_root_path("plots/papers.yaml");
+    pbd_arena a PBD_ARENA;
+    const char *path = pbd_new_format(&a, "%s/plots/papers.yaml", pbd_root());
     void *data = NULL;
-    pbd_status status =
-        path ? pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data) : pbd_error(PBD_FAILED, "out of memory");
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data);
     *out = data;
-    free(path);
     return status;
 }
 
@@ -79,29 +79,25 @@ void pbd_paper_write(const pbd_paper *paper, FILE *out) {
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the list of figures"};
-
 static bool has_folder(const char *id) {
-    char relative[300];
+    pbd_arena a PBD_ARENA;
     struct stat about;
-    snprintf(relative, sizeof relative, "plots/%.200s/figure.yaml", id);
-    char *path = pbd_root_path(relative);
-    bool found = path && stat(path, &about) == 0;
-    free(path);
-    return found;
+    const char *path = pbd_new_format(&a, "%s/plots/%s/figure.yaml", pbd_root(), id);
+    return path && stat(path, &about) == 0;
 }
 
-/* Adds an entry; takes no ownership of the strings. `paper` may run on beyond `paper_length`. */
+/* Copies the strings; of `paper`, the first `paper_length` characters. */
 static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *paper, size_t paper_length,
                             const char *shows) {
-    pbd_figure_entry *grown = realloc(list->item, (list->count + 1) * sizeof *grown);
-    if (!grown) return out_of_memory;
-    list->item = grown;
-    pbd_figure_entry *e = &grown[list->count++];
-    *e = (pbd_figure_entry){.id = strdup(id), .paper = strndup(paper, paper_length), .shows = strdup(shows)};
-    e->available = has_folder(id);
-    e->reason = e->available ? "" : "not yet";
-    return e->id && e->paper && e->shows ? pbd_ok() : out_of_memory;
+    pbd_arena *a = &list->owned;
+    if (!pbd_arena_more(a, &list->item, list->count, sizeof *list->item)) return pbd_arena_check(a);
+    const bool available = has_folder(id);
+    list->item[list->count++] = (pbd_figure_entry){.id = pbd_new_text(a, id),
+                                                   .paper = pbd_new_format(a, "%.*s", (int)paper_length, paper),
+                                                   .shows = pbd_new_text(a, shows),
+                                                   .available = available,
+                                                   .reason = available ? "" : "not yet"};
+    return pbd_arena_check(a);
 }
 
 static bool is_listed(const pbd_figure_list *list, const char *id) {
@@ -112,12 +108,12 @@ static bool is_listed(const pbd_figure_list *list, const char *id) {
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-/* A folder that the inventory does not name is a figure of our own: its title says what it shows. */
+/* A folder that the inventory does not name is a figure of this project: its title says what it shows. */
 static pbd_status add_own(pbd_figure_list *list, const char *id) {
     pbd_figure_file *file = NULL;
     pbd_status status = pbd_figure_load(id, &file);
     if (status.code == PBD_FAILED) return status;
-    /* A file that cannot be read is listed all the same; `reproduce` says what is wrong with it. */
+    /* A file that cannot be read is listed too; `reproduce` reports what is wrong with it. */
     status = add_entry(list, id, id, strcspn(id, "-"), file ? file->title : "(its figure.yaml cannot be read)");
     pbd_figure_file_free(file);
     return status;
@@ -156,11 +152,6 @@ pbd_status pbd_list_figures(pbd_figure_list *out) {
 }
 
 void pbd_figure_list_free(pbd_figure_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->item[i].id);
-        free(list->item[i].paper);
-        free(list->item[i].shows);
-    }
-    free(list->item);
+    pbd_arena_free(&list->owned);
     *list = (pbd_figure_list){0};
 }

@@ -2,6 +2,7 @@
 #ifndef PBD_FIGURES_H
 #define PBD_FIGURES_H
 
+#include "harness/exec/arena.h"
 #include "harness/run/run.h"
 
 /* A figure or table of a paper as listed in plots/papers.yaml, or a figure of our own (a folder only). */
@@ -12,6 +13,7 @@ typedef struct pbd_figure_entry {
 } pbd_figure_entry;
 
 typedef struct pbd_figure_list {
+    pbd_arena owned; /* all that pointers below point to */
     pbd_figure_entry *item;
     size_t count;
 } pbd_figure_list;

@@ -1,4 +1,4 @@
-/* CSV by libcsv. Lines of comment are left out before the parser sees the text: CSV itself knows none. */
+/* CSV by libcsv. Comment lines, which CSV does not have, are removed before parsing. */
 #include "harness/files/csv_file.h"
 
 #include <csv.h>
@@ -14,7 +14,7 @@ enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; more than any di
 typedef struct reader {
     const char *shown_as;
     pbd_csv *csv;
-    size_t line, fields, capacity;
+    size_t line, fields;
     bool in_header;
     bool ended; /* a row, on this line */
     pbd_status status;
@@ -24,18 +24,11 @@ static void complain(reader *r, pbd_status status) {
     if (r->status.code == PBD_OK) r->status = status;
 }
 
-static bool append(char ***list, size_t used, size_t *capacity, const char *text, size_t bytes) {
-    if (used == *capacity) {
-        size_t wanted = *capacity ? 2 * *capacity : 64;
-        char **grown = realloc(*list, wanted * sizeof *grown);
-        if (!grown) return false;
-        *list = grown;
-        *capacity = wanted;
-    }
-    char *copy = malloc(bytes + 1); /* libcsv ends its fields with no NUL */
-    if (!copy) return false;
+/* A copy of a field, which libcsv does not end with NUL, at the end of a list of `used`. */
+static bool append(pbd_arena *a, char ***list, size_t used, const char *text, size_t bytes) {
+    char *copy = pbd_new(a, char, bytes + 1);
+    if (!copy || !pbd_arena_more(a, list, used, sizeof **list)) return false;
     if (bytes) memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
     (*list)[used] = copy;
     return true;
 }
@@ -44,24 +37,18 @@ static void on_field(void *text, size_t bytes, void *context) {
     reader *r = context;
     pbd_csv *csv = r->csv;
     if (r->status.code != PBD_OK) return;
-    bool kept;
     if (r->in_header) {
-        kept = append(&csv->header, csv->columns, &r->capacity, text, bytes);
-        if (kept) csv->columns++;
-    } else if (r->fields >= csv->columns) {
-        r->fields++; /* on_row complains */
-        return;
-    } else {
-        kept = append(&csv->field, csv->rows * csv->columns + r->fields, &r->capacity, text, bytes);
-        if (kept) r->fields++;
+        if (append(&csv->owned, &csv->header, csv->columns, text, bytes)) csv->columns++;
+    } else if (r->fields >= csv->columns || /* on_row complains */
+               append(&csv->owned, &csv->field, csv->rows * csv->columns + r->fields, text, bytes)) {
+        r->fields++;
     }
-    if (!kept) complain(r, pbd_error(PBD_FAILED, "%s: out of memory", r->shown_as));
+    complain(r, pbd_arena_check(&csv->owned));
 }
 
 static void end_header(reader *r) {
     pbd_csv *csv = r->csv;
     r->in_header = false;
-    r->capacity = 0; /* from here on of `field` */
     if (csv->columns > MOST_COLUMNS) {
         complain(r, pbd_error(PBD_BAD_INPUT, "%s: line %zu: %zu columns; at most %d are allowed", r->shown_as, r->line,
                               csv->columns, MOST_COLUMNS));
@@ -93,13 +80,6 @@ static void on_row(int terminator, void *context) {
     }
     r->csv->rows++;
     r->fields = 0;
-}
-
-/* The fields of a row that was not finished are freed with the rest. */
-static void free_partial(reader *r) {
-    size_t whole = r->csv->rows * r->csv->columns;
-    size_t kept = r->fields < r->csv->columns ? r->fields : r->csv->columns;
-    for (size_t i = 0; r->csv->field && i < kept; i++) free(r->csv->field[whole + i]);
 }
 
 static pbd_status parse_error(const reader *r, int code) {
@@ -173,10 +153,7 @@ static pbd_status read_table(FILE *file, const char *shown_as, pbd_status allowe
     reader r = {.shown_as = shown_as, .csv = out, .in_header = true, .status = allowed};
     if (r.status.code == PBD_OK) parse(file, &r);
     fclose(file);
-    if (r.status.code != PBD_OK) {
-        free_partial(&r);
-        pbd_csv_free(out);
-    }
+    if (r.status.code != PBD_OK) pbd_csv_free(out);
     return r.status;
 }
 
@@ -195,10 +172,7 @@ pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out) {
 }
 
 void pbd_csv_free(pbd_csv *csv) {
-    for (size_t i = 0; i < csv->columns; i++) free(csv->header[i]);
-    for (size_t i = 0; i < csv->rows * csv->columns; i++) free(csv->field[i]);
-    free(csv->header);
-    free(csv->field);
+    pbd_arena_free(&csv->owned);
     *csv = (pbd_csv){0};
 }
 

@@ -3,10 +3,12 @@
 #ifndef PBD_CSV_FILE_H
 #define PBD_CSV_FILE_H
 
+#include "harness/exec/arena.h"
 #include "methods/method.h"
 
 typedef struct pbd_csv {
-    char **header; /* columns names */
+    pbd_arena owned; /* all that pointers below point to */
+    char **header;   /* columns names */
     size_t columns;
     char **field; /* rows x columns, row by row; never NULL */
     size_t rows;

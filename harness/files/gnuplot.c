@@ -8,25 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "harness/exec/arena.h"
+#include "harness/files/paths.h"
 
 extern char **environ;
 
 enum { MOST_VARIABLES = 16, LONGEST_OUTPUT = 64 << 10 };
 
-/* name='value'; gnuplot takes everything in single quotes as it stands, and two of them as one. NULL without memory. */
-static char *assignment(const pbd_gnuplot_variable *variable) {
-    size_t size = strlen(variable->name) + 2 * strlen(variable->value) + 4;
-    char *text = malloc(size);
+/* name='value'; gnuplot takes everything in single quotes as it stands, and two of them as one. */
+static char *assignment(pbd_arena *a, const pbd_gnuplot_variable *variable) {
+    const size_t size = strlen(variable->name) + 2 * strlen(variable->value) + 4;
+    char *text = pbd_new(a, char, size);
     if (!text) return NULL;
     size_t n = (size_t)snprintf(text, size, "%s='", variable->name);
     for (const char *p = variable->value; *p; p++) {
         if (*p == '\'') text[n++] = '\'';
         text[n++] = *p;
     }
-    text[n++] = '\'';
-    text[n] = '\0';
+    text[n] = '\'';
     return text;
 }
 
@@ -87,26 +90,39 @@ static pbd_status run_child(char *const *arguments, const char *script, char **o
 }
 
 pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable, size_t count, char **output) {
+    pbd_arena a PBD_ARENA;
     /* gnuplot --default-settings -e "a='...'" ... script */
-    char *words[2 * MOST_VARIABLES + 4] = {NULL}, *owned[MOST_VARIABLES + 1] = {NULL};
+    char *words[2 * MOST_VARIABLES + 6] = {NULL};
     char program[] = "gnuplot", defaults[] = "--default-settings", option[] = "-e";
+    const pbd_gnuplot_variable style = {"style", pbd_new_format(&a, "%s/plots/style.gp", pbd_root())};
     size_t n = 0;
     *output = NULL;
     if (count > MOST_VARIABLES) return pbd_error(PBD_FAILED, "too many variables for gnuplot");
+    PBD_TRY(pbd_arena_check(&a));
     words[n++] = program;
     words[n++] = defaults; /* no ~/.gnuplot changes a figure */
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) {
-        status = check_variable(&variable[i]);
-        owned[i] = assignment(&variable[i]);
-        if (!owned[i]) status = pbd_error(PBD_FAILED, "out of memory");
+    for (size_t i = 0; i <= count; i++) {
+        const pbd_gnuplot_variable *v = i < count ? &variable[i] : &style;
+        PBD_TRY(check_variable(v));
         words[n++] = option;
-        words[n++] = owned[i];
+        words[n++] = assignment(&a, v);
     }
-    owned[count] = strdup(script);
-    words[n++] = owned[count];
-    if (!owned[count]) status = pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = run_child(words, script, output);
-    for (size_t i = 0; i <= count; i++) free(owned[i]);
-    return status;
+    words[n] = pbd_new_format(&a, "%s/plots/%s", pbd_root(), script);
+    PBD_TRY(pbd_arena_check(&a));
+    return run_child(words, words[n], output);
+}
+
+pbd_status pbd_gnuplot_terminal(const char *path, size_t height, char terminal[PBD_GNUPLOT_TERMINAL]) {
+    const char *dot = strrchr(path, '.'), *const ending = dot ? dot : "";
+    if (strcasecmp(ending, ".pdf") == 0) {
+        snprintf(terminal, PBD_GNUPLOT_TERMINAL, "pdfcairo size 16cm,%.2fcm font 'DejaVu Sans,9'",
+                 16.0 / 1200 * (double)height);
+        return pbd_ok();
+    }
+    const bool png = strcasecmp(ending, ".png") == 0;
+    if (!png && strcasecmp(ending, ".svg") != 0)
+        return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", path);
+    snprintf(terminal, PBD_GNUPLOT_TERMINAL, "%s size 1200,%zu font 'DejaVu Sans,15' linewidth 1.4",
+             png ? "pngcairo" : "svg", height);
+    return pbd_ok();
 }

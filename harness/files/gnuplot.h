@@ -11,9 +11,14 @@ typedef struct pbd_gnuplot_variable {
     const char *name, *value;
 } pbd_gnuplot_variable;
 
-/* Runs `gnuplot SCRIPT` with the variables. PBD_NOT_SUPPORTED when there is no gnuplot (the sentence says what to
- * install), PBD_BAD_INPUT when it fails. *output, to be freed by the caller, is what it printed (never NULL on
- * PBD_BAD_INPUT after a start; else it may be NULL). */
+/* Runs `gnuplot ROOT/plots/SCRIPT` with the variables and `style`, the path of plots/style.gp. PBD_NOT_SUPPORTED when
+ * there is no gnuplot (the sentence says what to install), PBD_BAD_INPUT when it fails. *output, to be freed by the
+ * caller, is what it printed; NULL when it was not started. */
 pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable, size_t count, char **output);
+
+/* The terminal of gnuplot for a picture 1200 units wide, by the ending of its path; PBD_BAD_INPUT for any other than
+ * .png, .svg and .pdf. */
+enum { PBD_GNUPLOT_TERMINAL = 120 };
+pbd_status pbd_gnuplot_terminal(const char *path, size_t height, char terminal[PBD_GNUPLOT_TERMINAL]);
 
 #endif

@@ -10,12 +10,14 @@
 /* JSON has no NaN and no infinity: null. */
 static inline json_t *pbd_finite_json(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-/* Prints an object on one line of standard output, and frees it. */
-static inline void pbd_print_json(json_t *object) {
+/* Writes an object on one line, and frees it. */
+static inline void pbd_write_json(json_t *object, FILE *out) {
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    puts(text ? text : "{}");
+    fprintf(out, "%s\n", text ? text : "{}");
+    fflush(out);
     free(text);
     json_decref(object);
 }
+static inline void pbd_print_json(json_t *object) { pbd_write_json(object, stdout); }
 
 #endif

@@ -8,50 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for a table"};
-
 /* ---- Filling in -------------------------------------------------------------------------------------------------- */
 
 void pbd_text_table_free(pbd_text_table *t) {
-    for (size_t i = 0; i < t->columns; i++) {
-        free(t->column[i].name);
-        free(t->column[i].unit);
-    }
-    for (size_t i = 0; i < t->entries; i++) free(t->entry[i].text);
-    free(t->column);
-    free(t->entry);
+    pbd_arena_free(&t->owned);
     *t = (pbd_text_table){0};
 }
 
 pbd_status pbd_text_table_column(pbd_text_table *t, const char *name, const char *unit) {
-    pbd_table_column *grown = realloc(t->column, (t->columns + 1) * sizeof *grown);
-    if (!grown) return out_of_memory;
-    t->column = grown;
-    grown[t->columns] = (pbd_table_column){strdup(name), strdup(unit)};
-    t->columns++;
-    return grown[t->columns - 1].name && grown[t->columns - 1].unit ? pbd_ok() : out_of_memory;
+    if (!pbd_arena_more(&t->owned, &t->column, t->columns, sizeof *t->column)) return pbd_arena_check(&t->owned);
+    t->column[t->columns++] = (pbd_table_column){pbd_new_text(&t->owned, name), pbd_new_text(&t->owned, unit)};
+    return pbd_arena_check(&t->owned);
 }
 
 static pbd_status append(pbd_text_table *t, pbd_entry entry) {
-    if (t->entries == t->capacity) {
-        const size_t capacity = t->capacity ? 2 * t->capacity : 256;
-        pbd_entry *grown = realloc(t->entry, capacity * sizeof *grown);
-        if (!grown) return out_of_memory;
-        t->entry = grown;
-        t->capacity = capacity;
-    }
+    if (!pbd_arena_more(&t->owned, &t->entry, t->entries, sizeof *t->entry)) return pbd_arena_check(&t->owned);
     t->entry[t->entries++] = entry;
-    return pbd_ok();
+    return pbd_arena_check(&t->owned);
 }
 
 pbd_status pbd_text_table_none(pbd_text_table *t) { return append(t, (pbd_entry){.kind = PBD_ENTRY_NONE}); }
 
 pbd_status pbd_text_table_text(pbd_text_table *t, const char *text) {
-    char *copy = strdup(text);
-    if (!copy) return out_of_memory;
-    const pbd_status status = append(t, (pbd_entry){.kind = PBD_ENTRY_TEXT, .text = copy});
-    if (status.code != PBD_OK) free(copy);
-    return status;
+    return append(t, (pbd_entry){.kind = PBD_ENTRY_TEXT, .text = pbd_new_text(&t->owned, text)});
 }
 
 pbd_status pbd_text_table_integer(pbd_text_table *t, long long value) {
@@ -170,10 +149,10 @@ static pbd_status write_json(const pbd_text_table *t, int digits, FILE *out) {
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
-/* A bar would end the cell, a line's end the row, a backslash would hide the bar that we escape, and the others begin
- * something. */
-static char *markdown_text(const char *text) {
-    char *out = malloc(2 * strlen(text) + 1), *end = out;
+/* A bar would end the cell, a line break the row, a backslash would escape the bar's escape, and the others are markup.
+ */
+static char *markdown_text(pbd_arena *a, const char *text) {
+    char *out = pbd_new(a, char, 2 * strlen(text) + 1), *end = out;
     if (!out) return NULL;
     for (const char *p = text; *p; p++) {
         if (strchr("|\\<*`", *p)) *end++ = '\\';
@@ -183,18 +162,15 @@ static char *markdown_text(const char *text) {
     return out;
 }
 
-static char *markdown_title(const pbd_table_column *c) {
-    char *title = NULL;
-    if (asprintf(&title, has_unit(c) ? "%s [%s]" : "%s", c->name, c->unit) < 0) return NULL;
-    char *out = markdown_text(title);
-    free(title);
-    return out;
+static char *markdown_title(pbd_arena *a, const pbd_table_column *c) {
+    const char *title = has_unit(c) ? pbd_new_format(a, "%s [%s]", c->name, c->unit) : c->name;
+    return title ? markdown_text(a, title) : NULL;
 }
 
-static char *markdown_entry(const pbd_entry *e, int digits) {
+static char *markdown_entry(pbd_arena *a, const pbd_entry *e, int digits) {
     char text[64] = "";
-    if (e->kind == PBD_ENTRY_TEXT) return markdown_text(e->text);
-    return strdup(e->kind == PBD_ENTRY_NONE ? text : spell_number(e, digits, text));
+    if (e->kind == PBD_ENTRY_TEXT) return markdown_text(a, e->text);
+    return pbd_new_text(a, e->kind == PBD_ENTRY_NONE ? text : spell_number(e, digits, text));
 }
 
 /* Characters, not bytes. */
@@ -215,17 +191,18 @@ static void write_padded(FILE *out, const char *text, const markdown_column *col
 }
 
 /* All cells as text, the header's first: their widths must be known before the first is written. */
-static bool spell_markdown(const pbd_text_table *t, int digits, char **cell, markdown_column *column) {
+static pbd_status spell_markdown(const pbd_text_table *t, int digits, pbd_arena *a, char **cell,
+                                 markdown_column *column) {
     for (size_t c = 0; c < t->columns; c++) {
         column[c] = (markdown_column){.width = 3, .right = is_numeric(t, c)};
         for (size_t r = 0; r <= rows_of(t); r++) {
-            char *text = r == 0 ? markdown_title(&t->column[c]) : markdown_entry(entry_at(t, r - 1, c), digits);
+            char *text = r == 0 ? markdown_title(a, &t->column[c]) : markdown_entry(a, entry_at(t, r - 1, c), digits);
             cell[r * t->columns + c] = text;
-            if (!text) return false;
+            PBD_TRY(pbd_arena_check(a));
             if (width_of(text) > column[c].width) column[c].width = width_of(text);
         }
     }
-    return true;
+    return pbd_ok();
 }
 
 static void write_markdown_rule(const markdown_column *column, size_t columns, FILE *out) {
@@ -239,20 +216,19 @@ static void write_markdown_rule(const markdown_column *column, size_t columns, F
 
 static pbd_status write_markdown(const pbd_text_table *t, int digits, FILE *out) {
     const size_t cells = (rows_of(t) + 1) * t->columns;
-    char **cell = calloc(cells + 1, sizeof *cell);
-    markdown_column *column = calloc(t->columns + 1, sizeof *column);
-    const bool good = cell && column && spell_markdown(t, digits, cell, column);
-    for (size_t i = 0; good && i < cells; i++) {
+    pbd_arena a PBD_ARENA;
+    char **cell = pbd_new(&a, char *, cells);
+    markdown_column *column = pbd_new(&a, markdown_column, t->columns);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(spell_markdown(t, digits, &a, cell, column));
+    for (size_t i = 0; i < cells; i++) {
         const size_t c = i % t->columns;
         write_padded(out, cell[i], &column[c]);
         if (c + 1 < t->columns) continue;
         fputs("|\n", out);
         if (i + 1 == t->columns) write_markdown_rule(column, t->columns, out);
     }
-    for (size_t i = 0; cell && i < cells; i++) free(cell[i]);
-    free(cell);
-    free(column);
-    return good ? pbd_ok() : out_of_memory;
+    return pbd_ok();
 }
 
 /* ---- LaTeX ------------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "harness/exec/arena.h"
 #include "methods/method.h"
 
 typedef enum pbd_entry_kind { PBD_ENTRY_NONE, PBD_ENTRY_TEXT, PBD_ENTRY_INTEGER, PBD_ENTRY_REAL } pbd_entry_kind;
@@ -20,10 +21,11 @@ typedef struct pbd_table_column {
 } pbd_table_column;
 
 typedef struct pbd_text_table {
+    pbd_arena owned; /* all that pointers below point to */
     pbd_table_column *column;
     size_t columns;
     pbd_entry *entry; /* row by row; the last row may be unfinished */
-    size_t entries, capacity;
+    size_t entries;
 } pbd_text_table;
 
 void pbd_text_table_free(pbd_text_table *table); /* safe on a zeroed one */

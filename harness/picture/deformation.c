@@ -1,8 +1,9 @@
 #include "harness/picture/deformation.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "harness/exec/arena.h"
 
 pbd_body pbd_body_of(const pbd_scene *scene, const pbd_method *method) {
     const pbd_body hexes = {scene->particles.count, scene->hexes.count, scene->hexes.corner, 8, NULL};
@@ -99,8 +100,9 @@ pbd_status pbd_to_particles(const pbd_body *body, const double *of_elements, dou
         memcpy(of_particles, of_elements, body->particles * sizeof *of_particles);
         return pbd_ok();
     }
-    uint32_t *count = calloc(body->particles + 1, sizeof *count);
-    if (!count) return pbd_error(PBD_FAILED, "out of memory for %zu particles", body->particles);
+    pbd_arena a PBD_ARENA;
+    uint32_t *count = pbd_new(&a, uint32_t, body->particles);
+    PBD_TRY(pbd_arena_check(&a));
     memset(of_particles, 0, body->particles * sizeof *of_particles);
     for (size_t i = 0; i < body->elements * (size_t)body->corners; i++) {
         of_particles[body->node[i]] += of_elements[i / (size_t)body->corners];
@@ -108,19 +110,19 @@ pbd_status pbd_to_particles(const pbd_body *body, const double *of_elements, dou
     }
     for (size_t p = 0; p < body->particles; p++)
         if (count[p] > 0) of_particles[p] /= count[p];
-    free(count);
     return pbd_ok();
 }
 
-/* The first particle of p's body so far; the way there is halved each time it is gone. */
+/* The first particle of p's body so far (union-find with path halving). */
 static uint32_t root_of(uint32_t *parent, uint32_t p) {
     while (parent[p] != p) p = parent[p] = parent[parent[p]];
     return p;
 }
 
 pbd_status pbd_number_bodies(const pbd_body *body, uint32_t *number) {
-    uint32_t *parent = malloc((body->particles + 1) * sizeof *parent), bodies = 0;
-    if (!parent) return pbd_error(PBD_FAILED, "out of memory for %zu particles", body->particles);
+    pbd_arena owned PBD_ARENA;
+    uint32_t *parent = pbd_new(&owned, uint32_t, body->particles), bodies = 0;
+    PBD_TRY(pbd_arena_check(&owned));
     for (size_t p = 0; p < body->particles; p++) parent[p] = (uint32_t)p;
     for (size_t e = 0; e < body->elements && body->node; e++) {
         const uint32_t *node = body->node + e * (size_t)body->corners;
@@ -134,6 +136,5 @@ pbd_status pbd_number_bodies(const pbd_body *body, uint32_t *number) {
         const uint32_t root = body->node ? root_of(parent, p) : 0;
         number[p] = root == p ? bodies++ : number[root];
     }
-    free(parent);
     return pbd_ok();
 }

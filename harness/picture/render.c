@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 enum { SAMPLES = 3, SHADOW = 384, LARGEST_PICTURE = 4096 };
 
 /* ---- Vectors ----------------------------------------------------------------------------------------------------- */
@@ -196,25 +198,18 @@ typedef struct fans {
     vector *normal; /* of each triangle, twice its area long */
 } fans;
 
-static void free_fans(fans *f) {
-    free(f->begin);
-    free(f->triangle);
-    free(f->normal);
-}
-
-static pbd_status make_fans(const canvas *c, const render_body *b, fans *f) {
-    f->begin = calloc(b->points + 2, sizeof *f->begin);
-    f->triangle = malloc((3 * b->triangles + 1) * sizeof *f->triangle);
-    f->normal = malloc((b->triangles + 1) * sizeof *f->normal);
-    if (!f->begin || !f->triangle || !f->normal)
-        return pbd_error(PBD_FAILED, "out of memory for a picture of %zu triangles", b->triangles);
+static pbd_status make_fans(const canvas *c, const render_body *b, pbd_arena *a, fans *f) {
+    f->begin = pbd_new(a, uint32_t, b->points + 2);
+    f->triangle = pbd_new(a, uint32_t, 3 * b->triangles);
+    f->normal = pbd_new(a, vector, b->triangles);
+    PBD_TRY(pbd_arena_check(a));
     for (size_t i = 0; i < 3 * b->triangles; i++) f->begin[b->triangle[i] + 2]++;
     for (size_t p = 2; p < b->points + 2; p++) f->begin[p] += f->begin[p - 1];
     for (size_t i = 0; i < 3 * b->triangles; i++) f->triangle[f->begin[b->triangle[i] + 1]++] = (uint32_t)(i / 3);
     for (size_t t = 0; t < b->triangles; t++) {
         const uint32_t *n = b->triangle + 3 * t;
-        const vector a = c->point[n[0]];
-        f->normal[t] = cross(difference(c->point[n[1]], a), difference(c->point[n[2]], a));
+        const vector from = c->point[n[0]];
+        f->normal[t] = cross(difference(c->point[n[1]], from), difference(c->point[n[2]], from));
     }
     return pbd_ok();
 }
@@ -232,9 +227,10 @@ static vector corner_normal(const fans *f, size_t triangle, uint32_t point) {
 }
 
 static pbd_status draw_triangles(canvas *c, const render_body *b) {
-    fans f = {0};
-    const pbd_status status = make_fans(c, b, &f);
-    for (size_t t = 0; t < b->triangles && status.code == PBD_OK; t++) {
+    pbd_arena a PBD_ARENA;
+    fans f;
+    PBD_TRY(make_fans(c, b, &a, &f));
+    for (size_t t = 0; t < b->triangles; t++) {
         drawn_triangle drawn = {.edges = b->edges ? b->edges[t] : 0};
         bool finite = true;
         for (size_t k = 0; k < 3; k++) {
@@ -246,8 +242,7 @@ static pbd_status draw_triangles(canvas *c, const render_body *b) {
         }
         if (finite) draw_triangle(c, b, &drawn);
     }
-    free_fans(&f);
-    return status;
+    return pbd_ok();
 }
 
 /* ---- Spheres ----------------------------------------------------------------------------------------------------- */
@@ -294,8 +289,9 @@ static vector from_middle(const render_camera *camera, const double *x) {
 
 static pbd_status draw_lines(canvas *c, const render_body *b, const render_camera *camera) {
     const float longest = 4 * hypotf((float)c->width, (float)c->height);
-    unsigned char *drawn = calloc((size_t)c->width * (size_t)c->height, 1);
-    if (!drawn) return pbd_error(PBD_FAILED, "out of memory for the lines of a picture");
+    pbd_arena a PBD_ARENA;
+    unsigned char *drawn = pbd_new(&a, unsigned char, (size_t)c->width *(size_t)c->height);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < b->lines; i++) {
         const vector from = seen(c, from_middle(camera, b->line + 6 * i));
         const vector to = seen(c, from_middle(camera, b->line + 6 * i + 3)), way = difference(to, from);
@@ -304,7 +300,6 @@ static pbd_status draw_lines(canvas *c, const render_body *b, const render_camer
         const int dots = (int)length + 1;
         for (int k = 0; k <= dots; k++) draw_dot(c, sum(from, scaled(way, (float)k / (float)dots)), drawn);
     }
-    free(drawn);
     return pbd_ok();
 }
 
@@ -406,7 +401,7 @@ static void draw_ground(canvas *c) {
 
 static pbd_status resolve(const canvas *c, pbd_image *out) {
     out->pixel = malloc(3 * (size_t)out->width * (size_t)out->height);
-    if (!out->pixel) return pbd_error(PBD_FAILED, "out of memory for a picture of %d x %d", out->width, out->height);
+    if (!out->pixel) return pbd_no_memory();
     for (int y = 0; y < out->height; y++)
         for (int x = 0; x < out->width; x++)
             for (int k = 0; k < 3; k++) {
@@ -422,12 +417,12 @@ static pbd_status resolve(const canvas *c, pbd_image *out) {
 
 static pbd_status draw_all(canvas *c, const render_body *body, const render_camera *camera, pbd_image *out) {
     const size_t samples = (size_t)c->width * (size_t)c->height;
-    c->depth = malloc(samples * sizeof *c->depth);
-    c->colour = malloc(samples * sizeof *c->colour);
-    c->shadow = calloc(SHADOW * SHADOW, sizeof *c->shadow);
-    c->point = malloc((body->points + 1) * sizeof *c->point);
-    if (!c->depth || !c->colour || !c->shadow || !c->point)
-        return pbd_error(PBD_FAILED, "out of memory for a picture of %d x %d", out->width, out->height);
+    pbd_arena a PBD_ARENA;
+    c->depth = pbd_arena_take(&a, samples, sizeof *c->depth);
+    c->colour = pbd_arena_take(&a, samples, sizeof *c->colour);
+    c->shadow = pbd_arena_take(&a, SHADOW * SHADOW, sizeof *c->shadow);
+    c->point = pbd_arena_take(&a, body->points, sizeof *c->point);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < body->points; i++) {
         double off[3];
         for (size_t d = 0; d < 3; d++) off[d] = body->position[3 * i + d] - camera->centre[d];
@@ -466,10 +461,6 @@ pbd_status render_draw(const render_body *body, const render_camera *camera, int
         0.5f * fminf((float)c.width / (float)camera->half_width, (float)c.height / (float)camera->half_height);
     c.lamp = unit(sum(sum(scaled(c.right, -0.45f), scaled(c.towards, 0.75f)), (vector){0, 0, 1}));
     const pbd_status status = draw_all(&c, body, camera, out);
-    free(c.depth);
-    free(c.colour);
-    free(c.shadow);
-    free(c.point);
     if (status.code != PBD_OK) pbd_image_free(out);
     return status;
 }

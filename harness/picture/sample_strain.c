@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Particles by the cubes of a grid that they are in at rest --------------------------------------------------- */
 
 typedef struct cell_of {
@@ -20,17 +22,13 @@ static int compare_cells(const void *a, const void *b) {
 
 static const double REACH = 1.75; /* spacings */
 
-static pbd_status sort_particles(const pbd_scene *scene, cell_of **out) {
-    cell_of *cell = malloc((scene->particles.count + 1) * sizeof *cell);
-    *out = cell;
-    if (!cell) return pbd_error(PBD_FAILED, "out of memory for the strain of %zu particles", scene->particles.count);
+static void sort_particles(const pbd_scene *scene, cell_of *cell) {
     for (size_t i = 0; i < scene->particles.count; i++) {
         for (size_t d = 0; d < 3; d++)
             cell[i].at[d] = (int64_t)floor(scene->particles.positions[3 * i + d] / (REACH * scene->particles.spacing));
         cell[i].particle = (uint32_t)i;
     }
     qsort(cell, scene->particles.count, sizeof *cell, compare_cells);
-    return pbd_ok();
 }
 
 /* The first in the order that is not before this cell. */
@@ -123,11 +121,12 @@ static double strain_at(const pbd_scene *scene, const cell_of *cell, size_t own,
 }
 
 pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *strain) {
-    cell_of *cell;
-    PBD_TRY(sort_particles(scene, &cell));
+    pbd_arena a PBD_ARENA;
+    cell_of *cell = pbd_new(&a, cell_of, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    sort_particles(scene, cell);
 #pragma omp parallel for schedule(dynamic, 256)
     for (long n = 0; n < (long)scene->particles.count; n++)
         strain[cell[n].particle] = strain_at(scene, cell, (size_t)n, x);
-    free(cell);
     return pbd_ok();
 }

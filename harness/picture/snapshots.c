@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "cases/geometry/surface.h"
+#include "harness/exec/arena.h"
 #include "harness/files/gnuplot.h"
+#include "harness/files/numbers.h"
 #include "harness/files/paths.h"
 #include "harness/picture/collider_lines.h"
 #include "harness/picture/deformation.h"
@@ -36,10 +38,6 @@ struct pbd_snapshots {
     double time;
 };
 
-static pbd_status no_memory(const pbd_snapshots *s) {
-    return pbd_error(PBD_FAILED, "out of memory for states of %zu particles", s->scene->particles.count);
-}
-
 static void free_state(kept_state *state) {
     free(state->position);
     free(state->velocity);
@@ -65,7 +63,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
     *out = NULL;
     PBD_TRY(make_folder(plan->folder));
     pbd_snapshots *s = calloc(1, sizeof *s);
-    if (!s) return pbd_error(PBD_FAILED, "out of memory for snapshots");
+    if (!s) return pbd_no_memory();
     *s = (pbd_snapshots){.plan = *plan, .scene = scene, .method = method, .stride = 1};
     if (s->plan.width == 0) s->plan.width = PICTURE_WIDTH;
     s->body = pbd_body_of(scene, method);
@@ -75,7 +73,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
         return pbd_ok();
     }
     free(s);
-    return pbd_error(PBD_FAILED, "out of memory for %d snapshots", plan->count);
+    return pbd_no_memory();
 }
 
 /* ---- Keeping states ---------------------------------------------------------------------------------------------- */
@@ -107,7 +105,7 @@ static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *ou
     const size_t numbers = 3 * s->scene->particles.count + 1;
     out->position = malloc(numbers * sizeof *out->position);
     out->velocity = malloc(numbers * sizeof *out->velocity);
-    if (!out->position || !out->velocity) return no_memory(s);
+    if (!out->position || !out->velocity) return pbd_no_memory();
     PBD_TRY(s->method->read(state, PBD_POSITIONS, out->position));
     const pbd_status status = s->method->read(state, PBD_VELOCITIES, out->velocity);
     if (status.code != PBD_NOT_SUPPORTED) return status;
@@ -202,6 +200,7 @@ static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
 
 /* Numbers for all states, and the colours they lead to. */
 typedef struct album {
+    pbd_arena owned;
     double *strain;      /* elements, of one state */
     double *at_particle; /* particles, of one state */
     float *value;        /* particles: the renderer's */
@@ -216,11 +215,7 @@ typedef struct album {
 } album;
 
 static void free_album(album *a) {
-    free(a->strain);
-    free(a->at_particle);
-    free(a->value);
-    free(a->number);
-    free(a->edges);
+    pbd_arena_free(&a->owned);
     surface_free(&a->outside);
 }
 
@@ -254,17 +249,18 @@ static pbd_status open_album(const pbd_snapshots *s, album *a) {
     const size_t particles = s->scene->particles.count;
     const pbd_scene only = pbd_body_scene(s->scene, &s->body);
     double aspect;
-    a->strain = malloc((s->body.elements + 1) * sizeof *a->strain);
-    a->at_particle = malloc((particles + 1) * sizeof *a->at_particle);
-    a->value = malloc((particles + 1) * sizeof *a->value);
-    a->number = malloc((particles + 1) * sizeof *a->number);
-    if (!a->strain || !a->at_particle || !a->value || !a->number) return no_memory(s);
+    a->strain = pbd_new(&a->owned, double, s->body.elements);
+    a->at_particle = pbd_new(&a->owned, double, particles);
+    a->value = pbd_new(&a->owned, float, particles);
+    a->number = pbd_new(&a->owned, uint32_t, particles);
+    PBD_TRY(pbd_arena_check(&a->owned));
     PBD_TRY(pbd_number_bodies(&s->body, a->number));
     if (s->body.node)
         PBD_TRY(surface_of(&only, &a->outside));
     else
         a->radius = radius_of(s->scene);
-    if (!(a->edges = malloc(a->outside.triangles + 1))) return no_memory(s);
+    a->edges = pbd_new(&a->owned, unsigned char, a->outside.triangles);
+    PBD_TRY(pbd_arena_check(&a->owned));
     find_edges(s, a);
     reach_of(s->scene, a->low, a->high);
     a->camera = render_look_at(a->low, a->high, &aspect);
@@ -294,19 +290,14 @@ static double round_up(double x) {
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
-static int compare_strains(const void *a, const void *b) {
-    const double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
-/* Of one state: the largest at a particle; of bare particles that of the first 99 in a hundred, since the strain about
- * one that has come loose knows no bounds. Numbers that are none are left out. Reorders at_particle. */
+/* Of one state: the largest at a particle; of bare particles the 99th percentile, since the strain about a
+ * detached particle is unbounded. Values that are not finite are left out. Reorders at_particle. */
 static double high_strain(const pbd_snapshots *s, album *a) {
     size_t count = 0;
     for (size_t p = 0; p < s->scene->particles.count; p++)
         if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
     if (count == 0) return 0;
-    qsort(a->at_particle, count, sizeof *a->at_particle, compare_strains);
+    qsort(a->at_particle, count, sizeof *a->at_particle, pbd_ascending);
     return a->at_particle[is_sampled(s) ? (count - 1) - (count - 1) / 100 : count - 1];
 }
 
@@ -321,6 +312,8 @@ static pbd_status find_scale(const pbd_snapshots *s, album *a) {
     return pbd_ok();
 }
 
+static void free_lines(pbd_lines *lines) { free(lines->end); }
+
 static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
     const kept_state *state = &s->state[index];
     char path[4096];
@@ -331,8 +324,9 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
     const bool bodies = shows_bodies(s);
     for (size_t p = 0; p < s->scene->particles.count; p++)
         a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);
-    pbd_lines lines;
-    pbd_status status = pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines);
+    pbd_lines lines PBD_CLEANUP(free_lines) = {0};
+    pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
+    PBD_TRY(pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines));
     const render_body body = {.points = s->scene->particles.count,
                               .position = state->position,
                               .value = a->value,
@@ -343,14 +337,9 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
                               .lines = lines.count,
                               .line = lines.end,
                               .palette = bodies ? RENDER_BODIES : RENDER_SCALE};
-    pbd_image image;
-    if (status.code == PBD_OK) status = render_draw(&body, &a->camera, s->plan.width, a->height, &image);
-    free(lines.end);
-    PBD_TRY(status);
+    PBD_TRY(render_draw(&body, &a->camera, s->plan.width, a->height, &image));
     snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, index);
-    status = pbd_png_write(path, &image);
-    pbd_image_free(&image);
-    return status;
+    return pbd_png_write(path, &image);
 }
 
 /* ---- The sheet --------------------------------------------------------------------------------------------------- */
@@ -394,11 +383,11 @@ static void spell_palette(char *out, size_t size) {
 
 static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     char list[4096], target[4096], palette[400], width[20], height[20], scale[40], grid[40], count[20];
-    char *style = pbd_root_path("plots/style.gp"), *script = pbd_root_path("plots/snapshots.gp"), *output = NULL;
+    char *output PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t panels = 0;
     snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
     snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
-    pbd_status status = style && script ? list_panels(s, list, &panels) : no_memory(s);
+    pbd_status status = list_panels(s, list, &panels);
     const bool bodies = shows_bodies(s);
     spell_palette(palette, sizeof palette);
     snprintf(count, sizeof count, "%zu", panels);
@@ -406,26 +395,16 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     snprintf(height, sizeof height, "%d", a->height);
     snprintf(scale, sizeof scale, "%.6g", bodies ? 0 : a->scale);
     snprintf(grid, sizeof grid, "%g", a->camera.grid);
-    const pbd_gnuplot_variable variable[] = {{"style", style ? style : ""},
-                                             {"folder", s->plan.folder},
-                                             {"list", list},
-                                             {"count", count},
-                                             {"width", width},
-                                             {"height", height},
-                                             {"scale", scale},
-                                             {"grid", grid},
-                                             {"colours", palette},
-                                             {"target", target}};
+    const pbd_gnuplot_variable variable[] = {
+        {"folder", s->plan.folder}, {"list", list}, {"count", count},     {"width", width},  {"height", height},
+        {"scale", scale},           {"grid", grid}, {"colours", palette}, {"target", target}};
     if (status.code == PBD_OK) {
         remove(target);
-        status = pbd_gnuplot(script, variable, sizeof variable / sizeof *variable, &output);
+        status = pbd_gnuplot("snapshots.gp", variable, sizeof variable / sizeof *variable, &output);
         if (status.code == PBD_BAD_INPUT)
             status = pbd_error(PBD_FAILED, "%.150s: %.200s", status.text, output ? output : "");
     }
     remove(list);
-    free(output);
-    free(style);
-    free(script);
     return status;
 }
 
@@ -455,11 +434,9 @@ static void remove_old(const pbd_snapshots *s) {
 }
 
 pbd_status pbd_snapshots_write(pbd_snapshots *s) {
-    album a = {0};
+    album a PBD_CLEANUP(free_album) = {0};
     if (s->states == 0) return pbd_ok();
     choose(s);
     remove_old(s);
-    const pbd_status status = write_all(s, &a);
-    free_album(&a);
-    return status;
+    return write_all(s, &a);
 }

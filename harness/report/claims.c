@@ -1,4 +1,4 @@
-/* What the papers say and what came of it: the bars at the top of the page and the table of claims. */
+/* What the papers claim, and the verdicts: the bars at the top of the page and the table of claims. */
 #include <math.h>
 #include <string.h>
 
@@ -8,12 +8,7 @@
 
 static size_t total_of(const report_tally *t) { return t->reproduced + t->partly + t->not_reproduced + t->not_run; }
 
-static void spell_tally(const report_tally *t, char out[200]) {
-    snprintf(out, 200, "%zu reproduced, %zu partly, %zu not reproduced, %zu not run", t->reproduced, t->partly,
-             t->not_reproduced, t->not_run);
-}
-
-/* A bar says nothing that the words beside it do not say, so readers of the screen pass over it. */
+/* Hidden from screen readers: the words beside a bar give the same numbers. */
 static void write_bar(report *r, const report_tally *t) {
     pbd_html *h = &r->html;
     const struct {
@@ -48,30 +43,24 @@ static void write_paper(report *r, const pbd_paper *paper) {
     pbd_html *h = &r->html;
     const report_tally t = report_count(r, paper->key);
     size_t listed, available;
-    char words[200];
     count_figures(r, paper->key, &listed, &available);
     html_open(h, "li", NULL);
     html_open(h, "div", "class", "paper", NULL);
     html_element(h, "strong", paper->key);
-    html_open(h, "span", "class", "muted", NULL);
-    if (paper->year) html_textf(h, "%u, ", paper->year);
-    html_text(h, paper->title);
-    html_close(h, "span");
+    if (paper->year)
+        html_elementf(h, "span", "muted", "%u, %s", paper->year, paper->title);
+    else
+        html_elementf(h, "span", "muted", "%s", paper->title);
     html_close(h, "div");
     if (total_of(&t) > 0) {
         write_bar(r, &t);
-        spell_tally(&t, words);
-        html_open(h, "p", "class", "muted", NULL);
-        html_text(h, words);
-        html_close(h, "p");
+        html_elementf(h, "p", "muted", "%zu reproduced, %zu partly, %zu not reproduced, %zu not run", t.reproduced,
+                      t.partly, t.not_reproduced, t.not_run);
+    } else if (listed > 0) {
+        html_elementf(h, "p", "muted", "%zu of its %zu figures and tables can be reproduced so far; no claims yet",
+                      available, listed);
     } else {
-        html_open(h, "p", "class", "muted", NULL);
-        if (listed > 0)
-            html_textf(h, "%zu of its %zu figures and tables can be reproduced so far; no claims yet", available,
-                       listed);
-        else
-            html_text(h, "no figures and tables of its own");
-        html_close(h, "p");
+        html_elementf(h, "p", "muted", "no figures or tables");
     }
     html_close(h, "li");
 }
@@ -87,16 +76,12 @@ void report_summary(report *r) {
                 {"not_reproduced", t.not_reproduced},
                 {"not_run", t.not_run}};
     html_open(h, "p", "class", "summary", NULL);
-    html_open(h, "strong", NULL);
-    html_textf(h, "%zu claim%s", total_of(&t), total_of(&t) == 1 ? "" : "s");
-    html_close(h, "strong");
+    html_elementf(h, "strong", NULL, "%zu claim%s", total_of(&t), total_of(&t) == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         char class[40];
         snprintf(class, sizeof class, "verdict %s", part[i].verdict);
         html_text(h, " ");
-        html_open(h, "span", "class", class, NULL);
-        html_textf(h, "%zu %s", part[i].count, report_verdict_words(part[i].verdict));
-        html_close(h, "span");
+        html_elementf(h, "span", class, "%zu %s", part[i].count, report_verdict_words(part[i].verdict));
     }
     html_close(h, "p");
     html_open(h, "ul", "class", "papers", NULL);
@@ -120,7 +105,7 @@ static double rank_of(const char *verdict) {
     return 4;
 }
 
-/* One note above the table will do then. */
+/* One note above the table is enough then. */
 static bool all_others(const report *r) {
     const report_tally t = report_count(r, NULL);
     return r->judged_elsewhere == total_of(&t);
@@ -128,11 +113,7 @@ static bool all_others(const report *r) {
 
 enum { SHORT_NOTE = 140 }; /* characters; longer ones are folded away */
 
-static void write_note(report *r, const char *note) {
-    html_open(&r->html, "span", "class", "note", NULL);
-    html_text(&r->html, note);
-    html_close(&r->html, "span");
-}
+static void write_note(report *r, const char *note) { html_elementf(&r->html, "span", "note", "%s", note); }
 
 static void write_sentence(report *r, const pbd_claim_result *c, const report_verdict *v) {
     pbd_html *h = &r->html;
@@ -157,11 +138,8 @@ static void write_verdict(report *r, const report_figure *f, const pbd_claim_res
     pbd_html *h = &r->html;
     html_cell_open(h, rank_of(c->verdict), false);
     report_verdict_mark(r, c->verdict);
-    if (strcmp(c->verdict, "not_run") == 0) {
-        html_open(h, "code", "class", "small", NULL);
-        html_textf(h, "./pbdbench reproduce %s", f->file->figure);
-        html_close(h, "code");
-    }
+    if (strcmp(c->verdict, "not_run") == 0)
+        html_elementf(h, "code", "small", "./pbdbench reproduce %s", f->file->figure);
     html_close(h, "td");
 }
 
@@ -214,7 +192,7 @@ static void write_claim(report *r, const report_figure *f, size_t i) {
     html_close(h, "tr");
 }
 
-/* Whoever changed a line of code since should know that these verdicts do not speak of it yet. */
+/* Verdicts on runs of other sources do not include changes to the code since. */
 static void write_other_sources(report *r) {
     if (r->judged_elsewhere == 0) return;
     pbd_html *h = &r->html;
@@ -222,15 +200,15 @@ static void write_other_sources(report *r) {
     if (all_others(r))
         html_text(h, "All verdicts were computed");
     else
-        html_textf(h, "%zu verdict%s, marked so, %s reached", r->judged_elsewhere, r->judged_elsewhere == 1 ? "" : "s",
+        html_textf(h, "%zu verdict%s, marked so, %s computed", r->judged_elsewhere, r->judged_elsewhere == 1 ? "" : "s",
                    r->judged_elsewhere == 1 ? "was" : "were");
     html_text(h, " on runs of other sources than this build's: ");
     html_element(h, "code", "./pbdbench reproduce all");
-    html_text(h, " reaches new ones.");
+    html_text(h, " computes new ones.");
     html_close(h, "p");
 }
 
-/* Works with the script only, which uncovers it. */
+/* Hidden until the script, which it needs, shows it. */
 static void write_filter(report *r) {
     static const char *const verdicts[] = {"reproduced", "partly", "not_reproduced", "not_run"};
     pbd_html *h = &r->html;
@@ -257,7 +235,7 @@ static void write_filter(report *r) {
     html_close(h, "form");
 }
 
-/* Now, since the builds that made them are listed before the runs are. */
+/* At this point, because the builds that made them are listed before the runs. */
 static pbd_status note_runs(report *r) {
     bool noted;
     for (size_t i = 0; i < r->sets; i++)

@@ -17,49 +17,43 @@ static const char *words_of(const char *verdict) {
 
 static pbd_status write_arm(report *r, const char *name, const char *run_id) {
     html_open(&r->html, "td", NULL);
-    const pbd_status status = *run_id ? report_run_link(r, run_id, name) : pbd_ok();
-    if (!*run_id) html_text(&r->html, name);
+    if (*run_id)
+        PBD_TRY(report_run_link(r, run_id, name));
+    else
+        html_text(&r->html, name);
     html_close(&r->html, "td");
-    return status;
+    return pbd_ok();
 }
 
 /* «0.93 (0.91 to 0.95)»: time of B over time of A. */
 static void write_ratio(report *r, double log_ratio, double low, double high) {
-    html_cell_open(&r->html, exp(log_ratio), true);
     if (isnan(log_ratio))
-        html_text(&r->html, "\u2014");
+        html_cellf(&r->html, log_ratio, true, "\u2014");
     else
-        html_textf(&r->html, "%.3f (%.3f to %.3f)", exp(log_ratio), exp(low), exp(high));
-    html_close(&r->html, "td");
+        html_cellf(&r->html, exp(log_ratio), true, "%.3f (%.3f to %.3f)", exp(log_ratio), exp(low), exp(high));
 }
 
-static pbd_status write_comparison(report *r, sqlite3_stmt *stmt) {
+static pbd_status write_comparison(report *r, sqlite3_stmt *stmt, const char *differs) {
     pbd_html *h = &r->html;
-    const char *run_a = report_column(stmt, 14), *run_b = report_column(stmt, 15);
-    bool any;
-    html_open(h, "tr", NULL);
-    PBD_TRY(write_arm(r, report_column(stmt, 0), run_a));
-    PBD_TRY(write_arm(r, report_column(stmt, 1), run_b));
+    const char *run_a = pbd_column_text(stmt, 14), *run_b = pbd_column_text(stmt, 15);
+    (void)differs;
+    PBD_TRY(write_arm(r, pbd_column_text(stmt, 0), run_a));
+    PBD_TRY(write_arm(r, pbd_column_text(stmt, 1), run_b));
     html_open(h, "td", NULL);
-    html_element(h, "strong", words_of(report_column(stmt, 9)));
-    html_textf(h, "%s%s", *report_column(stmt, 10) ? ": " : "", report_column(stmt, 10));
+    html_element(h, "strong", words_of(pbd_column_text(stmt, 9)));
+    html_textf(h, "%s%s", *pbd_column_text(stmt, 10) ? ": " : "", pbd_column_text(stmt, 10));
     html_close(h, "td");
     write_ratio(r, report_real(stmt, 5), report_real(stmt, 6), report_real(stmt, 7));
-    PBD_TRY(report_errors(r, run_a, &any));
-    PBD_TRY(report_errors(r, run_b, &any));
-    html_cell_open(h, report_real(stmt, 8), true);
-    html_textf(h, "%.3g %%", 100 * report_real(stmt, 8));
-    html_close(h, "td");
+    PBD_TRY(report_errors(r, run_a));
+    PBD_TRY(report_errors(r, run_b));
+    html_cellf(h, report_real(stmt, 8), true, "%.3g %%", 100 * report_real(stmt, 8));
     html_number(h, sqlite3_column_int(stmt, 4), 6);
-    html_cell(h, report_column(stmt, 3));
-    html_cell(h, report_column(stmt, 2));
+    html_cell(h, pbd_column_text(stmt, 3));
+    html_cell(h, pbd_column_text(stmt, 2));
     html_open(h, "td", NULL);
-    report_machine_link(r, report_column(stmt, 12), report_column(stmt, 13));
+    report_machine_link(r, pbd_column_text(stmt, 12), pbd_column_text(stmt, 13));
     html_close(h, "td");
-    html_open(h, "td", NULL);
-    html_textf(h, "%.16s", report_column(stmt, 11));
-    html_close(h, "td");
-    html_close(h, "tr");
+    html_elementf(h, "td", NULL, "%.16s", pbd_column_text(stmt, 11));
     return pbd_ok();
 }
 
@@ -68,25 +62,16 @@ pbd_status report_comparisons(report *r) {
         {"A", false},          {"B", false},          {"B is", false},    {"Time of B / A (98 % interval)", true},
         {"Error of A", false}, {"Error of B", false}, {"Margin", true},   {"Pairs", true},
         {"Clock", false},      {"Purpose", false},    {"Machine", false}, {"When", false}};
-    sqlite3_stmt *stmt;
-    bool row = true;
+    const report_table table = {.sql = comparisons_sql,
+                                .id = "comparison-table",
+                                .caption = "Two arms timed against each other, newest first (200 at most)",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_comparison};
     size_t count = 0;
-    pbd_status status = report_ask(r, comparisons_sql, NULL, 0, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, stmt, &row);
-        if (status.code != PBD_OK || !row) break;
-        if (count++ == 0)
-            html_table_open(&r->html, "comparison-table",
-                            "Two arms timed against each other, newest first (200 at most)", columns,
-                            sizeof columns / sizeof *columns);
-        status = write_comparison(r, stmt);
-    }
-    sqlite3_finalize(stmt);
-    if (count > 0) {
-        html_table_close(&r->html);
-    } else if (status.code == PBD_OK) {
-        html_element(&r->html, "p", "No comparison is stored yet. This makes one:");
-        report_command(r, "./pbdbench compare METHOD:key=value METHOD:key=value --case CASE");
-    }
-    return status;
+    PBD_TRY(report_write_table(r, &table, NULL, 0, &count));
+    if (count > 0) return pbd_ok();
+    html_element(&r->html, "p", "No comparison is stored yet. This makes one:");
+    report_command(r, "./pbdbench compare METHOD:key=value METHOD:key=value --case CASE");
+    return pbd_ok();
 }

@@ -35,61 +35,55 @@ static const char builds_sql[] =
     " FROM temp.report_run JOIN run USING (run_id) JOIN build USING (build_id)"
     " GROUP BY build_id ORDER BY max(started_at) DESC";
 
-static void write_build(report *r, sqlite3_stmt *stmt) {
+static pbd_status write_build(report *r, sqlite3_stmt *stmt, const char *differs) {
     pbd_html *h = &r->html;
     char id[60];
-    snprintf(id, sizeof id, "build-%.40s", report_column(stmt, 0));
-    html_open(h, "tr", "id", id, NULL);
-    html_open(h, "th", "scope", "row", NULL);
-    html_textf(h, "%s, %.12s%s", report_column(stmt, 1), report_column(stmt, 2),
+    (void)differs;
+    snprintf(id, sizeof id, "build-%.40s", pbd_column_text(stmt, 0));
+    html_open(h, "th", "scope", "row", "id", id, NULL);
+    html_textf(h, "%s, %.12s%s", pbd_column_text(stmt, 1), pbd_column_text(stmt, 2),
                sqlite3_column_int(stmt, 3) ? " with changes" : "");
     html_close(h, "th");
-    for (int i = 4; i <= 7; i++) html_cell(h, report_column(stmt, i));
+    for (int i = 4; i <= 7; i++) html_cell(h, pbd_column_text(stmt, i));
     html_number(h, sqlite3_column_int(stmt, 8), 9);
-    html_close(h, "tr");
+    return pbd_ok();
 }
 
 static pbd_status write_builds(report *r) {
     static const html_column columns[] = {{"Build", false}, {"Preset", false},  {"Compiler", false},
                                           {"Flags", false}, {"Sources", false}, {"Runs on this page", true}};
-    sqlite3_stmt *stmt;
-    bool row = true;
-    if (r->runs_noted == 0) return pbd_ok();
-    html_element(&r->html, "h3", "Builds");
-    html_table_open(&r->html, "build-table", "Builds that made the runs on this page", columns,
-                    sizeof columns / sizeof *columns);
-    pbd_status status = report_ask(r, builds_sql, NULL, 0, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, stmt, &row);
-        if (status.code == PBD_OK && row) write_build(r, stmt);
-    }
-    html_table_close(&r->html);
-    sqlite3_finalize(stmt);
-    return status;
+    const report_table table = {.sql = builds_sql,
+                                .heading = "Builds",
+                                .id = "build-table",
+                                .caption = "Builds that made the runs on this page",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_build};
+    size_t ignored = 0;
+    return report_write_table(r, &table, NULL, 0, &ignored);
 }
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
-static void write_machine(report *r, sqlite3_stmt *stmt) {
+static pbd_status write_machine(report *r, sqlite3_stmt *stmt, const char *differs) {
     pbd_html *h = &r->html;
     char id[60];
-    snprintf(id, sizeof id, "machine-%.40s", report_column(stmt, 0));
-    html_open(h, "tr", "id", id, NULL);
-    html_open(h, "th", "scope", "row", NULL);
-    html_text(h, report_column(stmt, 1));
+    (void)differs;
+    snprintf(id, sizeof id, "machine-%.40s", pbd_column_text(stmt, 0));
+    html_open(h, "th", "scope", "row", "id", id, NULL);
+    html_text(h, pbd_column_text(stmt, 1));
     html_close(h, "th");
-    html_cell(h, report_column(stmt, 2));
-    html_cell(h, report_column(stmt, 3));
+    html_cell(h, pbd_column_text(stmt, 2));
+    html_cell(h, pbd_column_text(stmt, 3));
     for (int i = 4; i <= 6; i++) html_number(h, sqlite3_column_int(stmt, i), 9);
-    html_open(h, "td", NULL);
-    html_textf(h, "%s / %s / %s KiB", report_column(stmt, 7), report_column(stmt, 8), report_column(stmt, 9));
-    html_close(h, "td");
+    html_elementf(h, "td", NULL, "%s / %s / %s KiB", pbd_column_text(stmt, 7), pbd_column_text(stmt, 8),
+                  pbd_column_text(stmt, 9));
     html_number(h, sqlite3_column_int(stmt, 10), 9);
-    html_cell(h, *report_column(stmt, 11) ? report_column(stmt, 11) : "none");
+    html_cell(h, *pbd_column_text(stmt, 11) ? pbd_column_text(stmt, 11) : "none");
     html_open(h, "td", NULL);
-    html_element(h, "code", report_column(stmt, 12));
+    html_element(h, "code", pbd_column_text(stmt, 12));
     html_close(h, "td");
-    html_close(h, "tr");
+    return pbd_ok();
 }
 
 static pbd_status write_machines(report *r) {
@@ -97,26 +91,17 @@ static pbd_status write_machines(report *r) {
                                           {"Packages", true},       {"Cores", true},       {"Threads", true},
                                           {"L1d / L2 / L3", false}, {"Memory, MiB", true}, {"GPU", false},
                                           {"Fingerprint", false}};
-    sqlite3_stmt *stmt;
-    bool row = true;
-    size_t count = 0;
-    pbd_status status = report_ask(r,
-                                   "SELECT env_id, cpu, os, isa, packages, cores, threads, l1d_kib, l2_kib, l3_kib,"
-                                   " memory_mib, gpu, fingerprint FROM env ORDER BY cpu, env_id",
-                                   NULL, 0, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, stmt, &row);
-        if (status.code != PBD_OK || !row) break;
-        if (count++ == 0) {
-            html_element(&r->html, "h3", "Machines");
-            html_table_open(&r->html, "machine-table", "Machines that the store knows", columns,
-                            sizeof columns / sizeof *columns);
-        }
-        write_machine(r, stmt);
-    }
-    if (count > 0) html_table_close(&r->html);
-    sqlite3_finalize(stmt);
-    return status;
+    const report_table table = {.sql =
+                                    "SELECT env_id, cpu, os, isa, packages, cores, threads, l1d_kib, l2_kib, l3_kib,"
+                                    " memory_mib, gpu, fingerprint FROM env ORDER BY cpu, env_id",
+                                .heading = "Machines",
+                                .id = "machine-table",
+                                .caption = "Machines that the store knows",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_machine};
+    size_t ignored = 0;
+    return report_write_table(r, &table, NULL, 0, &ignored);
 }
 
 /* ---- Backends, libraries, licence -------------------------------------------------------------------------------- */

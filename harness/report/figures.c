@@ -1,6 +1,7 @@
 /* Every figure: our picture, the paper's data beside it, what to know about it, and what to cite. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/figure/figure_draw.h"
 #include "harness/files/csv_file.h"
@@ -20,100 +21,76 @@ static void write_field(report *r, const char *text) {
         html_cell(&r->html, text);
 }
 
-/* The columns of a header; false without memory. Free *columns. */
-static bool columns_of(char *const *name, size_t count, html_column **columns) {
-    *columns = calloc(count + 1, sizeof **columns);
-    for (size_t i = 0; *columns && i < count; i++) (*columns)[i].title = name[i];
-    return *columns != NULL;
+static void open_table(report *r, const char *caption, char *const *name, size_t count) {
+    pbd_arena a PBD_ARENA;
+    html_column *column = pbd_new(&a, html_column, count);
+    for (size_t i = 0; column && i < count; i++) column[i].title = name[i];
+    html_table_open(&r->html, NULL, caption, column, column ? count : 0);
 }
 
-static void write_csv(report *r, const pbd_csv *csv, const char *figure) {
-    char caption[300];
-    html_column *columns;
-    if (!columns_of(csv->header, csv->columns, &columns)) return;
-    snprintf(caption, sizeof caption, "The paper's data: plots/%.200s/paper.csv", figure);
-    html_table_open(&r->html, NULL, caption, columns, csv->columns);
-    for (size_t row = 0; row < csv->rows; row++) {
-        html_open(&r->html, "tr", NULL);
-        for (size_t c = 0; c < csv->columns; c++) write_field(r, csv->field[row * csv->columns + c]);
-        html_close(&r->html, "tr");
-    }
-    html_table_close(&r->html);
-    free(columns);
+static void write_row(report *r, char *const *field, size_t fields) {
+    html_open(&r->html, "tr", NULL);
+    for (size_t i = 0; i < fields; i++) write_field(r, field[i]);
+    html_close(&r->html, "tr");
 }
 
 static pbd_status write_paper_data(report *r, const report_figure *f) {
+    pbd_arena a PBD_ARENA;
     pbd_html *h = &r->html;
-    char relative[300];
-    snprintf(relative, sizeof relative, "plots/%.200s/paper.csv", f->file->figure);
-    char *path = pbd_root_path(relative);
-    if (!path) return pbd_error(PBD_FAILED, "out of memory");
-    FILE *there = fopen(path, "r");
-    pbd_csv csv;
-    if (there) {
-        fclose(there);
-        const pbd_status status = pbd_csv_read(path, relative, &csv);
-        html_open(h, "details", "open", "", NULL);
-        html_element(h, "summary", "The paper's data");
-        if (status.code == PBD_OK)
-            write_csv(r, &csv, f->file->figure);
-        else
-            html_element(h, "p", status.text);
-        html_close(h, "details");
-        if (status.code == PBD_OK) pbd_csv_free(&csv);
+    const char *name = pbd_new_format(&a, "plots/%s/paper.csv", f->file->figure);
+    const char *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
+    const char *caption = pbd_new_format(&a, "The paper's data: %s", name);
+    pbd_csv csv PBD_CLEANUP(pbd_csv_free) = {0};
+    PBD_TRY(pbd_arena_check(&a));
+    if (access(path, R_OK) != 0) return pbd_ok();
+    const pbd_status status = pbd_csv_read(path, name, &csv);
+    html_open(h, "details", "open", "", NULL);
+    html_element(h, "summary", "The paper's data");
+    if (status.code != PBD_OK) html_element(h, "p", status.text);
+    if (status.code == PBD_OK) {
+        open_table(r, caption, csv.header, csv.columns);
+        for (size_t row = 0; row < csv.rows; row++) write_row(r, &csv.field[row * csv.columns], csv.columns);
+        html_table_close(h);
     }
-    free(path);
+    html_close(h, "details");
     return pbd_ok();
 }
 
-/* What the picture was drawn from: the same numbers for those who cannot see it, or want them. Written by this program,
- * so plain splitting at tabs is enough. */
+/* What the picture was drawn from: the same numbers as text. Written by this program, so plain splitting at tabs is
+ * enough. */
 static void write_rows(report *r, FILE *file, const char *caption) {
-    char *line = NULL, *field[64];
+    char *line PBD_CLEANUP(pbd_free_memory) = NULL, *field[64];
     size_t room = 0, rows = 0;
-    for (ssize_t length; (length = getline(&line, &room, file)) > 0 && rows <= MOST_ROWS; rows++) {
+    for (; getline(&line, &room, file) > 0 && rows <= MOST_ROWS; rows++) {
         size_t fields = 0;
         line[strcspn(line, "\n")] = '\0';
         for (char *rest = line, *word; fields < 64 && (word = strsep(&rest, "\t"));) field[fields++] = word;
-        html_column *columns = NULL;
-        if (rows == 0) {
-            if (!columns_of(field, fields, &columns)) break;
-            html_table_open(&r->html, NULL, caption, columns, fields);
-            free(columns);
-            continue;
-        }
-        html_open(&r->html, "tr", NULL);
-        for (size_t i = 0; i < fields; i++) write_field(r, field[i]);
-        html_close(&r->html, "tr");
+        if (rows == 0)
+            open_table(r, caption, field, fields);
+        else
+            write_row(r, field, fields);
     }
     if (rows > 0) html_table_close(&r->html);
     if (rows > MOST_ROWS) html_element(&r->html, "p", "Only the first rows are shown.");
-    free(line);
 }
 
-static void write_drawn_data(report *r, const report_figure *f) {
-    char *folder = pbd_plots_folder(NULL, false);
-    if (!folder || !r->store || r->pictures == REPORT_PICTURES_NONE ||
-        !pbd_drawn_from(folder, f->file->figure, r->store)) {
-        free(folder);
-        return;
-    }
+static pbd_status write_drawn_data(report *r, const report_figure *f) {
+    pbd_arena a PBD_ARENA;
     pbd_html *h = &r->html;
+    const char *folder = pbd_new_format(&a, "%s/results/plots", pbd_root());
+    PBD_TRY(pbd_arena_check(&a));
+    if (!r->store || r->pictures == REPORT_PICTURES_NONE || !pbd_drawn_from(folder, f->file->figure, r->store))
+        return pbd_ok();
     html_open(h, "details", NULL);
     html_element(h, "summary", "The numbers drawn");
     for (unsigned i = 0; i < f->file->data_count; i++) {
-        char *path = NULL;
-        FILE *file = asprintf(&path, "%s/%s/%s.tsv", folder, f->file->figure, f->file->data[i].name) < 0
-                         ? NULL
-                         : fopen(path, "r");
-        if (file) {
-            write_rows(r, file, f->file->data[i].name);
-            fclose(file);
-        }
-        free(path);
+        const char *path = pbd_new_format(&a, "%s/%s/%s.tsv", folder, f->file->figure, f->file->data[i].name);
+        PBD_TRY(pbd_arena_check(&a));
+        FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "r");
+        if (file) write_rows(r, file, f->file->data[i].name);
     }
     html_close(h, "details");
-    free(folder);
+    return pbd_ok();
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -121,7 +98,7 @@ static void write_drawn_data(report *r, const report_figure *f) {
 static void write_citation(report *r, const char *key) {
     pbd_html *h = &r->html;
     const pbd_paper *paper = pbd_paper_of(r->papers, key);
-    char *text = NULL, href[300] = "";
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL, href[300] = "";
     size_t bytes = 0;
     FILE *out = paper ? open_memstream(&text, &bytes) : NULL;
     if (!out) return;
@@ -139,7 +116,6 @@ static void write_citation(report *r, const char *key) {
         html_close(h, "a");
     }
     html_close(h, "p");
-    free(text);
 }
 
 static void write_verdicts(report *r, const report_figure *f) {
@@ -171,7 +147,7 @@ static pbd_status write_body(report *r, report_figure *f) {
     html_open(h, "div", NULL);
     write_verdicts(r, f);
     PBD_TRY(write_paper_data(r, f));
-    write_drawn_data(r, f);
+    PBD_TRY(write_drawn_data(r, f));
     if (f->file->notes) {
         html_open(h, "details", "open", "", NULL);
         html_element(h, "summary", "Notes");
@@ -191,20 +167,14 @@ static pbd_status write_figure(report *r, report_figure *f) {
     snprintf(id, sizeof id, "figure-%s", f->entry->id);
     html_open(h, "article", "class", "card", "id", id, NULL);
     html_open(h, "h3", NULL);
-    html_open(h, "span", "class", "muted", NULL);
-    html_text(h, f->entry->id);
-    html_close(h, "span");
+    html_elementf(h, "span", "muted", "%s", f->entry->id);
     html_text(h, " ");
     html_text(h, f->file && f->file->title ? f->file->title : f->entry->shows);
     html_close(h, "h3");
-    if (f->trouble.code != PBD_OK) {
-        html_open(h, "p", "class", "trouble", NULL);
-        html_text(h, f->trouble.text);
-        html_close(h, "p");
-    }
-    const pbd_status status = f->file ? write_body(r, f) : pbd_ok();
+    if (f->trouble.code != PBD_OK) html_elementf(h, "p", "trouble", "%s", f->trouble.text);
+    if (f->file) PBD_TRY(write_body(r, f));
     html_close(h, "article");
-    return status;
+    return pbd_ok();
 }
 
 static void write_missing(report *r) {
@@ -214,9 +184,7 @@ static void write_missing(report *r) {
     if (missing == 0) return;
     pbd_html *h = &r->html;
     html_open(h, "details", NULL);
-    html_open(h, "summary", NULL);
-    html_textf(h, "%zu figures and tables of the papers that cannot be reproduced yet", missing);
-    html_close(h, "summary");
+    html_elementf(h, "summary", NULL, "%zu figures and tables of the papers that cannot be reproduced yet", missing);
     html_table_open(h, "missing-table", "Not yet", columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < r->list.count; i++) {
         const pbd_figure_entry *e = &r->list.item[i];

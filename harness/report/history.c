@@ -1,6 +1,5 @@
 /* What changed from build to build: one row a history, those with a step first. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness/report/report.h"
@@ -10,12 +9,20 @@ enum { MOST_CELLS = 12, MOST_ROWS = 100, CHART_WIDTH = 160, CHART_HEIGHT = 32, C
 
 /* ---- A small chart ----------------------------------------------------------------------------------------------- */
 
-/* The values as dots and the levels as a line. It shows what the row's numbers say, so readers of the screen pass over
- * it. */
-static void write_course(report *r, const pbd_history *history) {
+/* The values as dots and the levels as a line. Hidden from screen readers: the row has the numbers. */
+static pbd_status write_course(report *r, const pbd_history *history) {
+    pbd_arena a PBD_ARENA;
     pbd_html *h = &r->html;
+    enum { POINT = 40 }; /* characters of a point, at most */
     double low = INFINITY, high = -INFINITY;
     char box[40], width[16], height[16];
+    char *dots = pbd_new(&a, char, history->points *POINT), *line = pbd_new(&a, char, history->points *POINT);
+    size_t dots_used = 0, line_used = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    if (!history->steps.level) { /* a value is not finite */
+        html_cell(h, "");
+        return pbd_ok();
+    }
     for (size_t i = 0; i < history->points; i++) {
         low = fmin(low, history->point[i].value);
         high = fmax(high, history->point[i].value);
@@ -25,32 +32,23 @@ static void write_course(report *r, const pbd_history *history) {
     snprintf(box, sizeof box, "0 0 %d %d", CHART_WIDTH, CHART_HEIGHT);
     snprintf(width, sizeof width, "%d", CHART_WIDTH);
     snprintf(height, sizeof height, "%d", CHART_HEIGHT);
-    char *dots = NULL, *line = NULL;
-    size_t bytes;
-    FILE *dots_out = open_memstream(&dots, &bytes), *line_out = open_memstream(&line, &bytes);
-    for (size_t i = 0; i < history->points && dots_out && line_out; i++) {
+    for (size_t i = 0; i < history->points; i++) {
         const double x = CHART_EDGE + x_step * (double)i;
         const double y = CHART_HEIGHT - CHART_EDGE - y_scale * (history->point[i].value - low);
         const double level = CHART_HEIGHT - CHART_EDGE - y_scale * (history->steps.level[i] - low);
-        fprintf(dots_out, "M%.1f %.1fh0", x, y);
-        fprintf(line_out, "%s%.1f,%.1f", i ? " " : "", x, level);
+        dots_used += (size_t)snprintf(dots + dots_used, POINT, "M%.1f %.1fh0", x, y);
+        line_used += (size_t)snprintf(line + line_used, POINT, "%s%.1f,%.1f", i ? " " : "", x, level);
     }
-    const bool fine = dots_out && line_out;
-    if (dots_out) fclose(dots_out);
-    if (line_out) fclose(line_out);
     html_open(h, "td", NULL);
-    if (fine) {
-        html_open(h, "svg", "class", "course", "viewBox", box, "width", width, "height", height, "aria-hidden", "true",
-                  NULL);
-        html_open(h, "polyline", "points", line, NULL);
-        html_close(h, "polyline");
-        html_open(h, "path", "d", dots, NULL);
-        html_close(h, "path");
-        html_close(h, "svg");
-    }
+    html_open(h, "svg", "class", "course", "viewBox", box, "width", width, "height", height, "aria-hidden", "true",
+              NULL);
+    html_open(h, "polyline", "points", line, NULL);
+    html_close(h, "polyline");
+    html_open(h, "path", "d", dots, NULL);
+    html_close(h, "path");
+    html_close(h, "svg");
     html_close(h, "td");
-    free(dots);
-    free(line);
+    return pbd_ok();
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
@@ -61,32 +59,28 @@ static pbd_status write_newest(report *r, const pbd_history *history) {
     const char *const key[] = {history->cell_ids, history->machine, point->source};
     const bool pure = strcmp(history->unit, "1") == 0;
     char text[60];
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
     snprintf(text, sizeof text, "%.4g%s%.20s", point->value, pure ? "" : " ", pure ? "" : history->unit);
-    pbd_status status =
-        report_ask(r,
-                   "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
-                   " WHERE cell_id IN (SELECT value FROM json_each(?1)) AND fingerprint = ?2"
-                   " AND source = ?3 AND kind = 'run' AND state = 'ok' ORDER BY started_at DESC LIMIT 1",
-                   key, 3, &stmt);
-    if (status.code == PBD_OK) status = report_next(r, stmt, &row);
+    PBD_TRY(report_ask(r,
+                       "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
+                       " WHERE cell_id IN (SELECT value FROM json_each(?1)) AND fingerprint = ?2"
+                       " AND source = ?3 AND kind = 'run' AND state = 'ok' ORDER BY started_at DESC LIMIT 1",
+                       key, 3, &stmt));
+    PBD_TRY(report_next(r, stmt, &row));
     html_cell_open(&r->html, point->value, true);
-    if (status.code == PBD_OK && row)
-        status = report_run_link(r, report_column(stmt, 0), text);
+    if (row)
+        PBD_TRY(report_run_link(r, pbd_column_text(stmt, 0), text));
     else
         html_text(&r->html, text);
     html_close(&r->html, "td");
-    sqlite3_finalize(stmt);
-    return status;
+    return pbd_ok();
 }
 
 static void write_last_step(report *r, const pbd_history *history) {
     pbd_html *h = &r->html;
     if (history->steps.count == 0) {
-        html_cell_open(h, (double)NAN, false);
-        html_text(h, "none");
-        html_close(h, "td");
+        html_cellf(h, (double)NAN, false, "none");
         return;
     }
     const pbd_step *step = &history->steps.step[history->steps.count - 1];
@@ -109,23 +103,19 @@ static void write_last_step(report *r, const pbd_history *history) {
 static pbd_status write_history(report *r, const pbd_history *history) {
     pbd_html *h = &r->html;
     html_open(h, "tr", NULL);
-    html_cell(h, history->case_name);
-    html_cell(h, history->method);
+    html_cell(h, history->cell->case_name);
+    html_cell(h, history->cell->method);
     html_cell(h, history->varies);
-    html_open(h, "td", "class", "whole", NULL);
-    html_textf(h, "%s, %s, %d thread%s", history->backend, history->precision, history->threads,
-               history->threads == 1 ? "" : "s");
-    html_close(h, "td");
+    html_elementf(h, "td", "whole", "%s, %s, %d thread%s", history->cell->backend, history->cell->precision,
+                  history->cell->threads, history->cell->threads == 1 ? "" : "s");
     html_cell(h, history->metric);
     html_number(h, (double)history->points, 9);
-    write_course(r, history);
-    const pbd_status status = write_newest(r, history);
+    PBD_TRY(write_course(r, history));
+    PBD_TRY(write_newest(r, history));
     write_last_step(r, history);
-    html_open(h, "td", NULL);
-    html_textf(h, "%s, %s", history->cpu, history->preset);
-    html_close(h, "td");
+    html_elementf(h, "td", NULL, "%s, %s", history->cpu, history->preset);
     html_close(h, "tr");
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status write_table(report *r, const pbd_histories *all) {
@@ -139,19 +129,18 @@ static pbd_status write_table(report *r, const pbd_histories *all) {
                                           {"Newest", true},
                                           {"Last step", false},
                                           {"Machine and preset", false}};
-    pbd_status status = pbd_ok();
     size_t rows = 0;
     html_table_open(&r->html, "history-table", "Histories of the cells run last; those with a step come first", columns,
                     sizeof columns / sizeof *columns);
     for (int pass = 0; pass < 2; pass++) /* with steps, then without */
-        for (size_t i = 0; i < all->count && rows < MOST_ROWS && status.code == PBD_OK; i++) {
+        for (size_t i = 0; i < all->count && rows < MOST_ROWS; i++) {
             const pbd_history *history = &all->item[i];
             if (history->points < 2 || (history->steps.count > 0) != (pass == 0)) continue;
-            status = write_history(r, history);
+            PBD_TRY(write_history(r, history));
             rows++;
         }
     html_table_close(&r->html);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status report_history(report *r) {
@@ -160,18 +149,15 @@ pbd_status report_history(report *r) {
                  "A point is a build: the median over its runs of one cell on one machine. A step is where the level "
                  "changed permanently, found by the best piecewise constant fit and confirmed by a permutation test.");
     const pbd_history_query query = {.most_cells = MOST_CELLS, .seed = 1};
-    pbd_histories all = {0};
-    /* That nothing fits is not an error here. */
-    pbd_status status = r->store ? pbd_histories_load(r->store, &query, &all) : pbd_ok();
-    if (status.code == PBD_BAD_INPUT) status = pbd_ok();
+    pbd_histories all PBD_CLEANUP(pbd_histories_free) = {0};
+    const pbd_status status = r->store ? pbd_histories_load(r->store, &query, &all) : pbd_ok();
+    if (status.code != PBD_BAD_INPUT) PBD_TRY(status); /* PBD_BAD_INPUT: no runs yet */
     size_t histories = 0;
     for (size_t i = 0; i < all.count; i++) histories += all.item[i].points >= 2;
-    if (status.code == PBD_OK && histories > 0) {
-        status = write_table(r, &all);
-    } else if (status.code == PBD_OK) {
+    if (histories > 0)
+        PBD_TRY(write_table(r, &all));
+    else
         html_element(h, "p", "No cell has been run by two builds yet.");
-    }
     report_command(r, "./pbdbench history");
-    pbd_histories_free(&all);
-    return status;
+    return pbd_ok();
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static bool is_utf8(const char *text) {
@@ -38,16 +40,15 @@ void html_text(pbd_html *h, const char *text) {
     if (text) write_escaped(h->out, text);
 }
 
+static void write_formatted(pbd_html *h, const char *format, va_list arguments) {
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL;
+    if (vasprintf(&text, format, arguments) >= 0) html_text(h, text);
+}
+
 void html_textf(pbd_html *h, const char *format, ...) {
-    char short_text[256], *text = short_text;
-    va_list arguments, again;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    const int length = vsnprintf(short_text, sizeof short_text, format, arguments);
-    if (length >= (int)sizeof short_text && vasprintf(&text, format, again) < 0) text = short_text;
-    html_text(h, text);
-    if (text != short_text) free(text);
-    va_end(again);
+    write_formatted(h, format, arguments);
     va_end(arguments);
 }
 
@@ -101,6 +102,15 @@ void html_element(pbd_html *h, const char *name, const char *text) {
     html_close(h, name);
 }
 
+void html_elementf(pbd_html *h, const char *name, const char *class, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    html_open(h, name, "class", class, NULL);
+    write_formatted(h, format, arguments);
+    html_close(h, name);
+    va_end(arguments);
+}
+
 void html_link(pbd_html *h, const char *id, const char *text) {
     char href[300];
     snprintf(href, sizeof href, "#%s", id);
@@ -141,13 +151,20 @@ void html_cell_open(pbd_html *h, double sorted_by, bool number) {
     html_open(h, "td", "class", number ? "number" : NULL, "data-sort", key, NULL);
 }
 
-void html_number(pbd_html *h, double value, int digits) {
-    html_cell_open(h, value, true);
-    if (isnan(value))
-        html_text(h, "\u2014");
-    else
-        html_textf(h, "%.*g", digits, value);
+void html_cellf(pbd_html *h, double sorted_by, bool number, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    html_cell_open(h, sorted_by, number);
+    write_formatted(h, format, arguments);
     html_close(h, "td");
+    va_end(arguments);
+}
+
+void html_number(pbd_html *h, double value, int digits) {
+    if (isnan(value))
+        html_cellf(h, value, true, "\u2014");
+    else
+        html_cellf(h, value, true, "%.*g", digits, value);
 }
 
 /* ---- What is embedded -------------------------------------------------------------------------------------------- */
@@ -176,18 +193,15 @@ static void write_base64(FILE *out, const unsigned char *byte, size_t count) {
 
 enum { MOST_IMAGE_BYTES = 16 << 20, PNG_HEAD = 24 };
 
+/* malloc: 16 MiB that are mostly not touched need not be zeroed. */
 static pbd_status read_image(const char *path, unsigned char **byte, size_t *count) {
-    FILE *file = fopen(path, "rb");
-    *byte = NULL;
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
     if (!file) return pbd_error(PBD_BAD_INPUT, "the picture %s cannot be read: %s", path, strerror(errno));
     *byte = malloc(MOST_IMAGE_BYTES);
-    *count = *byte ? fread(*byte, 1, MOST_IMAGE_BYTES, file) : 0;
-    const bool whole = !ferror(file) && feof(file);
-    fclose(file);
     if (!*byte) return pbd_error(PBD_FAILED, "out of memory for a picture");
+    *count = fread(*byte, 1, MOST_IMAGE_BYTES, file);
+    const bool whole = !ferror(file) && feof(file);
     if (whole && *count > PNG_HEAD && memcmp(*byte, "\x89PNG\r\n\x1a\n", 8) == 0) return pbd_ok();
-    free(*byte);
-    *byte = NULL;
     return pbd_error(PBD_BAD_INPUT, "the picture %s is no PNG of at most 16 MiB", path);
 }
 
@@ -196,9 +210,9 @@ static void spell_big_endian(const unsigned char *byte, char out[16]) {
              (unsigned)byte[0] << 24 | (unsigned)byte[1] << 16 | (unsigned)byte[2] << 8 | (unsigned)byte[3]);
 }
 
-/* Width and height stand in the file's first chunk (PNG specification, 11.2.2): the page then never moves about. */
+/* Width and height are in the file's first chunk (PNG specification, 11.2.2); with them the page is laid out once. */
 pbd_status html_png(pbd_html *h, const char *path, const char *alt) {
-    unsigned char *byte;
+    unsigned char *byte PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t count = 0; /* gcc under ThreadSanitizer does not see that read_image sets it */
     char width[16], height[16];
     PBD_TRY(read_image(path, &byte, &count));
@@ -209,6 +223,5 @@ pbd_status html_png(pbd_html *h, const char *path, const char *alt) {
     fprintf(h->out, "\" width=\"%s\" height=\"%s\" alt=\"", width, height);
     write_escaped(h->out, alt);
     fputs("\">", h->out);
-    free(byte);
     return pbd_ok();
 }

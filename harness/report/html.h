@@ -31,8 +31,10 @@ void html_void(pbd_html *h, const char *name, ...) __attribute__((sentinel)); /*
 void html_text(pbd_html *h, const char *text); /* NULL: nothing */
 void html_textf(pbd_html *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* <name>text</name>, without attributes. */
+/* <name>text</name>, without attributes; with a class (NULL: none) and formatted. */
 void html_element(pbd_html *h, const char *name, const char *text);
+void html_elementf(pbd_html *h, const char *name, const char *class, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* <a href="#ID">text</a> */
 void html_link(pbd_html *h, const char *id, const char *text);
 
@@ -47,8 +49,10 @@ void html_table_close(pbd_html *h);
 /* Cells. Numbers carry what they are sorted by; NaN is a dash, and sorted last. */
 void html_cell(pbd_html *h, const char *text);
 void html_number(pbd_html *h, double value, int digits);
-/* An open cell whose content follows; close it by html_close(h, "td"). */
+/* An open cell whose content follows; close it by html_close(h, "td"). A whole one. */
 void html_cell_open(pbd_html *h, double sorted_by, bool number);
+void html_cellf(pbd_html *h, double sorted_by, bool number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The program's own style or script, as it is; `name` is "style" or "script". */
 void html_asset(pbd_html *h, const char *name, const char *text);

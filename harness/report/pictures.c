@@ -1,5 +1,5 @@
-/* A figure's picture: the one that lies in results/plots where it is newer than what it shows and comes from this
- * store, else a new one drawn from the store. */
+/* A figure's picture: the one in results/plots where it is newer than what it shows and was drawn from this store, else
+ * a new one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,9 +10,8 @@
 #include "harness/figure/figure_plan.h"
 #include "harness/files/paths.h"
 #include "harness/report/report.h"
-#include "harness/store/rows.h"
 
-/* ---- Is the one that lies there good enough? --------------------------------------------------------------------- */
+/* ---- Is the existing one good enough? ---------------------------------------------------------------------------- */
 
 static bool is_newer(const struct stat *picture, const struct stat *than) {
     return picture->st_mtim.tv_sec > than->st_mtim.tv_sec ||
@@ -20,16 +19,13 @@ static bool is_newer(const struct stat *picture, const struct stat *than) {
 }
 
 static bool newer_than_file(const struct stat *picture, const char *figure, const char *name) {
-    char relative[400];
+    pbd_arena a PBD_ARENA;
     struct stat about;
-    snprintf(relative, sizeof relative, "plots/%.200s/%s", figure, name);
-    char *path = pbd_root_path(relative);
-    const bool newer = path && (stat(path, &about) != 0 || is_newer(picture, &about));
-    free(path);
-    return newer;
+    const char *path = pbd_new_format(&a, "%s/plots/%s/%s", pbd_root(), figure, name);
+    return path && (stat(path, &about) != 0 || is_newer(picture, &about));
 }
 
-/* `reproduce` stores its verdicts first and draws then. */
+/* `reproduce` stores its verdicts before it draws. */
 static bool newer_than_verdicts(const struct stat *picture, const report_figure *f) {
     for (size_t i = 0; i < f->claims.count; i++) {
         struct tm utc = {0};
@@ -53,19 +49,17 @@ static bool is_good(report *r, const report_figure *f, const char *folder, const
 
 static bool all_good(report *r, const report_figure *f, const char *folder) {
     for (unsigned i = 0; i < f->file->plots_count; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", folder, f->file->plots[i]) < 0) return false;
-        const bool good = is_good(r, f, folder, path);
-        free(path);
-        if (!good) return false;
+        pbd_arena a PBD_ARENA;
+        const char *path = pbd_new_format(&a, "%s/%s", folder, f->file->plots[i]);
+        if (!path || !is_good(r, f, folder, path)) return false;
     }
     return true;
 }
 
 /* ---- Drawing a new one ------------------------------------------------------------------------------------------- */
 
-/* The runs that the verdicts shown rest on, so that picture and verdicts tell of the same; without verdicts those of
- * this build. */
+/* The runs that the verdicts shown rest on, so that picture and verdicts agree; without verdicts those of this build.
+ */
 static pbd_status find_runs(report *r, const report_figure *f, pbd_plan *plan) {
     const char *invocation = NULL, *newest = "";
     for (size_t i = 0; i < f->claims.count; i++)
@@ -74,35 +68,33 @@ static pbd_status find_runs(report *r, const report_figure *f, pbd_plan *plan) {
             invocation = f->verdict[i].invocation_id;
         }
     if (!invocation) return pbd_plan_look_up(plan, r->store);
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *drawn PBD_CLEANUP(pbd_statement_release) = NULL;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     const char *const key[] = {f->file->figure, invocation};
     PBD_TRY(pbd_store_exec(r->store,
                            "CREATE TEMP TABLE IF NOT EXISTS report_drawn (run_id TEXT PRIMARY KEY) WITHOUT ROWID;"
                            "DELETE FROM report_drawn",
                            "drawing for a report"));
     bool row;
-    pbd_status status = report_ask(r,
-                                   "INSERT OR IGNORE INTO report_drawn SELECT run_id FROM claim_run"
-                                   " WHERE figure = ?1 AND invocation_id = ?2",
-                                   key, 2, &stmt);
-    if (status.code == PBD_OK) status = report_next(r, stmt, &row);
-    sqlite3_finalize(stmt);
-    if (status.code == PBD_OK)
-        status = report_ask(r,
-                            "SELECT run_id FROM run WHERE cell_id = ?1 AND seed = ?2 AND repeat = ?3"
-                            " AND run_id IN (SELECT run_id FROM report_drawn)",
-                            NULL, 0, &stmt);
-    for (size_t i = 0; i < plan->count && status.code == PBD_OK; i++) {
+    PBD_TRY(report_ask(r,
+                       "INSERT OR IGNORE INTO report_drawn SELECT run_id FROM claim_run"
+                       " WHERE figure = ?1 AND invocation_id = ?2",
+                       key, 2, &drawn));
+    PBD_TRY(report_next(r, drawn, &row));
+    PBD_TRY(report_ask(r,
+                       "SELECT run_id FROM run WHERE cell_id = ?1 AND seed = ?2 AND repeat = ?3"
+                       " AND run_id IN (SELECT run_id FROM report_drawn)",
+                       NULL, 0, &stmt));
+    for (size_t i = 0; i < plan->count; i++) {
         pbd_plan_item *item = &plan->item[i];
         sqlite3_reset(stmt);
         sqlite3_bind_text(stmt, 1, item->cell_id, -1, SQLITE_STATIC);
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)item->seed);
         sqlite3_bind_int(stmt, 3, item->repeat);
-        status = report_next(r, stmt, &row);
-        if (status.code == PBD_OK && row) snprintf(item->run_id, sizeof item->run_id, "%s", report_column(stmt, 0));
+        PBD_TRY(report_next(r, stmt, &row));
+        if (row) snprintf(item->run_id, sizeof item->run_id, "%s", pbd_column_text(stmt, 0));
     }
-    sqlite3_finalize(stmt);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status draw_planned(report *r, const report_figure *f, pbd_plan *plan, const char *folder) {
@@ -136,32 +128,30 @@ static void write_note(report *r, const report_figure *f, const char *why) {
     char command[300];
     snprintf(command, sizeof command, "./pbdbench reproduce %.200s", f->file->figure);
     html_open(h, "div", "class", "no-picture", NULL);
-    html_open(h, "p", NULL);
-    html_textf(h, "No picture here. %s", why);
-    html_close(h, "p");
+    html_elementf(h, "p", NULL, "No picture here. %s", why);
     report_command(r, command);
     html_close(h, "div");
 }
 
-/* Only PNG goes into the page: it is what gnuplot draws for figures, and what every reader shows. */
-static void embed(report *r, const report_figure *f, const char *folder) {
+/* Only PNG: it is what gnuplot draws for figures, and what every browser shows. */
+static pbd_status embed(report *r, const report_figure *f, const char *folder) {
     for (unsigned i = 0; i < f->file->plots_count; i++) {
-        char *path = NULL, *alt = NULL;
-        pbd_status status = pbd_error(PBD_FAILED, "out of memory");
-        if (asprintf(&path, "%s/%s", folder, f->file->plots[i]) >= 0 &&
-            asprintf(&alt, "Chart: %s%s%s", f->file->title ? f->file->title : f->file->figure,
-                     f->file->caption ? ". " : "", f->file->caption ? f->file->caption : "") >= 0)
-            status = html_png(&r->html, path, alt);
+        pbd_arena a PBD_ARENA;
+        const char *path = pbd_new_format(&a, "%s/%s", folder, f->file->plots[i]);
+        const char *alt = pbd_new_format(&a, "Chart: %s%s%s", f->file->title ? f->file->title : f->file->figure,
+                                         f->file->caption ? ". " : "", f->file->caption ? f->file->caption : "");
+        PBD_TRY(pbd_arena_check(&a));
+        const pbd_status status = html_png(&r->html, path, alt);
         if (status.code != PBD_OK) write_note(r, f, status.text);
-        free(path);
-        free(alt);
     }
+    return pbd_ok();
 }
 
 pbd_status report_picture(report *r, report_figure *f) {
+    pbd_arena a PBD_ARENA;
     if (f->file->plots_count == 0) return pbd_ok();
-    char *folder = pbd_plots_folder(NULL, false);
-    if (!folder) return pbd_error(PBD_FAILED, "out of memory");
+    const char *folder = pbd_new_format(&a, "%s/results/plots", pbd_root());
+    PBD_TRY(pbd_arena_check(&a));
     pbd_status status = pbd_ok();
     if (r->pictures == REPORT_PICTURES_NONE)
         status = pbd_error(PBD_BAD_INPUT, "This report was written with --figures none.");
@@ -169,10 +159,7 @@ pbd_status report_picture(report *r, report_figure *f) {
         status = r->pictures == REPORT_PICTURES_ALL
                      ? draw(r, f, folder)
                      : pbd_error(PBD_BAD_INPUT, "No picture newer than its runs has been drawn.");
-    if (status.code == PBD_OK)
-        embed(r, f, folder);
-    else
-        write_note(r, f, status.text);
-    free(folder);
+    if (status.code == PBD_OK) return embed(r, f, folder);
+    write_note(r, f, status.text);
     return status.code == PBD_FAILED ? status : pbd_ok();
 }

@@ -5,21 +5,23 @@
 #ifndef PBD_REPORT_H
 #define PBD_REPORT_H
 
+#include "harness/exec/arena.h"
 #include "harness/figure/claims.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/papers.h"
 #include "harness/report/html.h"
-#include "harness/store/store.h"
+#include "harness/store/rows.h"
 
 typedef enum report_pictures {
     REPORT_PICTURES_ALL,   /* those that are missing or older than their runs are drawn */
-    REPORT_PICTURES_DRAWN, /* only those that lie there and are new enough */
+    REPORT_PICTURES_DRAWN, /* only those that exist and are new enough */
     REPORT_PICTURES_NONE
 } report_pictures;
 
 /* The runs of a claim; claims that rest on the same ones share them. */
 typedef struct report_set {
-    char (*run_id)[33]; /* owned; ascending */
+    const char *verdict[3]; /* on them: figure, claim, invocation_id */
+    char (*run_id)[33];     /* ascending */
     size_t count;
 } report_set;
 
@@ -30,7 +32,7 @@ typedef struct report_verdict {
     long set; /* index of its runs, or REPORT_NO_SET */
     char decided_at[32], invocation_id[33];
     bool other_sources; /* judged on runs of other sources than this build's */
-    bool reworded;      /* the sentence that was judged is not the one the file has now */
+    bool reworded;      /* the sentence in the file has changed since */
 } report_verdict;
 
 typedef struct report_figure {
@@ -46,6 +48,7 @@ typedef struct report_tally {
 } report_tally;
 
 typedef struct report {
+    pbd_arena owned;
     pbd_html html;
     pbd_store *store; /* NULL: there is none yet */
     report_pictures pictures;
@@ -73,11 +76,11 @@ report_tally report_count(const report *r, const char *paper); /* of one paper; 
 const char *report_verdict_words(const char *verdict); /* "not_reproduced": "not reproduced" */
 void report_verdict_mark(report *r, const char *verdict);
 
-/* A query with text parameters; without a store it has no rows. Finalize *stmt, which may be NULL, in any case. */
+/* A query with text parameters; without a store it has no rows. Finalize *stmt in every case (pbd_statement_release).
+ */
 pbd_status report_ask(report *r, const char *sql, const char *const *text, size_t texts, sqlite3_stmt **stmt);
 pbd_status report_next(report *r, sqlite3_stmt *stmt, bool *row);
-const char *report_column(sqlite3_stmt *stmt, int column); /* "" for NULL */
-double report_real(sqlite3_stmt *stmt, int column);        /* NaN for NULL */
+double report_real(sqlite3_stmt *stmt, int column); /* NaN for NULL */
 
 /* Notes a run for the appendix; *noted is false when the page holds as many as it may. */
 pbd_status report_note_run(report *r, const char *run_id, bool *noted);
@@ -86,19 +89,24 @@ pbd_status report_run_link(report *r, const char *run_id, const char *text);
 void report_set_link(report *r, long set, const char *text);
 void report_machine_link(report *r, const char *env_id, const char *text);
 
-/* «nu=0.3 solver=jacobi»: which parameters differ between rows of the same method and case. Rows are added in order,
- * then asked for. */
-typedef struct report_varying report_varying;
-report_varying *report_varying_create(void); /* NULL without memory */
-void report_varying_add(report_varying *v, const char *case_name, const char *method, const char *params);
-char *report_varying_of(report_varying *v, size_t row); /* the caller frees; NULL without memory */
-void report_varying_free(report_varying *v);            /* NULL-safe */
+/* A table with a row for each of a query with text parameters, and nothing where it has none; *rows is increased by
+ * their number. In each, `differs` is «nu=0.3 solver=jacobi»: what differs from the other rows of its case
+ * and method, which with the parameters are the columns 1 to 3; without `varying` it is NULL. */
+typedef struct report_table {
+    const char *sql, *heading, *id, *caption; /* heading, id: NULL: none */
+    const html_column *column;
+    size_t columns;
+    pbd_status (*write)(report *r, sqlite3_stmt *row, const char *differs);
+    bool varying;
+} report_table;
+pbd_status report_write_table(report *r, const report_table *table, const char *const *text, size_t texts,
+                              size_t *rows);
 
 /* «3.2 ms»; «-» for NaN. */
 void report_spell_seconds(double seconds, char out[32]);
-/* Errors of a run in one cell: metrics of which less is better, other than times. *any: there is one. */
-pbd_status report_errors(report *r, const char *run_id, bool *any);
-/* A command in a box of its own. */
+/* A table cell with the errors of a run: metrics of which less is better, other than times. */
+pbd_status report_errors(report *r, const char *run_id);
+/* A command in a box. */
 void report_command(report *r, const char *command);
 
 /* ---- The sections, in the order of the page ---------------------------------------------------------------------- */

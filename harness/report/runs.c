@@ -1,13 +1,10 @@
 /* The appendix: the runs behind each claim, and each run that the page refers to with the command that makes it again.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness/query/run_command.h"
 #include "harness/report/report.h"
-
-static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for the report's runs"};
 
 /* ---- The runs of a claim ----------------------------------------------------------------------------------------- */
 
@@ -30,53 +27,37 @@ static void write_users(report *r, long set, bool links) {
         }
 }
 
-static pbd_status look_up(report *r, sqlite3_stmt *stmt, const char *run_id, bool *row) {
-    sqlite3_reset(stmt);
-    sqlite3_bind_text(stmt, 1, run_id, -1, SQLITE_TRANSIENT);
-    return report_next(r, stmt, row);
-}
-
-static pbd_status find_varying(report *r, const report_set *set, sqlite3_stmt *stmt, report_varying *v) {
-    for (size_t i = 0; i < set->count; i++) {
-        bool row;
-        PBD_TRY(look_up(r, stmt, set->run_id[i], &row));
-        if (row) report_varying_add(v, report_column(stmt, 0), report_column(stmt, 1), report_column(stmt, 2));
-    }
-    return pbd_ok();
-}
-
-static pbd_status write_set_rows(report *r, const report_set *set, sqlite3_stmt *stmt, report_varying *v) {
+static pbd_status write_set_run(report *r, sqlite3_stmt *stmt, const char *differs) {
     pbd_html *h = &r->html;
-    for (size_t i = 0; i < set->count; i++) {
-        bool row;
-        PBD_TRY(look_up(r, stmt, set->run_id[i], &row));
-        if (!row) continue;
-        char *differs = report_varying_of(v, i);
-        html_open(h, "tr", NULL);
-        html_open(h, "td", NULL);
-        const pbd_status status = report_run_link(r, set->run_id[i], NULL);
-        html_close(h, "td");
-        html_cell(h, report_column(stmt, 0));
-        html_cell(h, report_column(stmt, 1));
-        html_cell(h, differs ? differs : "");
-        html_cell(h, report_column(stmt, 3));
-        html_close(h, "tr");
-        free(differs);
-        PBD_TRY(status);
-    }
+    html_open(h, "td", NULL);
+    PBD_TRY(report_run_link(r, pbd_column_text(stmt, 0), NULL));
+    html_close(h, "td");
+    html_cell(h, pbd_column_text(stmt, 1));
+    html_cell(h, pbd_column_text(stmt, 2));
+    html_cell(h, differs);
+    html_cell(h, pbd_column_text(stmt, 4));
     return pbd_ok();
 }
 
-static pbd_status write_set(report *r, size_t index, sqlite3_stmt *stmt) {
+static pbd_status write_set(report *r, size_t index) {
     static const html_column columns[] = {
         {"Run", false}, {"Case", false}, {"Method", false}, {"Settings that differ", false}, {"State", false}};
     pbd_html *h = &r->html;
     const report_set *set = &r->set[index];
     char id[40], caption[60];
-    report_varying *v = report_varying_create();
-    if (!v) return out_of_memory;
+    size_t rows = 0;
     snprintf(id, sizeof id, "runs-%zu", index + 1);
     snprintf(caption, sizeof caption, "Set %zu: %zu run%s", index + 1, set->count, set->count == 1 ? "" : "s");
+    const report_table table = {
+        .sql =
+            "SELECT run_id, case_name, method, params_today(case_name, method, params), run.state"
+            " FROM claim_run AS c JOIN run USING (run_id) JOIN cell USING (cell_id)"
+            " WHERE (c.figure, c.claim, c.invocation_id) = (?1, ?2, ?3) ORDER BY run_id",
+        .caption = caption,
+        .column = columns,
+        .columns = sizeof columns / sizeof *columns,
+        .write = write_set_run,
+        .varying = true};
     html_open(h, "details", NULL);
     html_open(h, "summary", NULL);
     html_textf(h, "%s ", caption);
@@ -89,35 +70,30 @@ static pbd_status write_set(report *r, size_t index, sqlite3_stmt *stmt) {
     html_text(h, "Behind ");
     write_users(r, (long)index, true);
     html_close(h, "p");
-    pbd_status status = find_varying(r, set, stmt, v);
-    html_table_open(h, NULL, caption, columns, sizeof columns / sizeof *columns);
-    if (status.code == PBD_OK) status = write_set_rows(r, set, stmt, v);
-    html_table_close(h);
+    PBD_TRY(report_write_table(r, &table, set->verdict, 3, &rows));
     html_close(h, "div");
     html_close(h, "details");
-    report_varying_free(v);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status write_sets(report *r) {
-    if (r->sets == 0) return pbd_ok();
-    sqlite3_stmt *stmt;
-    html_element(&r->html, "h3", "Runs behind the claims");
-    pbd_status status = report_ask(r,
-                                   "SELECT case_name, method, params_today(case_name, method, params), run.state"
-                                   " FROM run JOIN cell USING (cell_id) WHERE run_id = ?1",
-                                   NULL, 0, &stmt);
-    for (size_t i = 0; i < r->sets && status.code == PBD_OK; i++) status = write_set(r, i, stmt);
-    sqlite3_finalize(stmt);
-    return status;
+    if (r->sets > 0) html_element(&r->html, "h3", "Runs behind the claims");
+    for (size_t i = 0; i < r->sets; i++) PBD_TRY(write_set(r, i));
+    return pbd_ok();
 }
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-/* What is asked of each run once more, kept prepared. */
+/* Queries for each run, prepared once. */
 typedef struct details {
     sqlite3_stmt *metrics, *phases, *warnings;
 } details;
+
+static void free_details(details *d) {
+    sqlite3_finalize(d->metrics);
+    sqlite3_finalize(d->phases);
+    sqlite3_finalize(d->warnings);
+}
 
 static const char heads_sql[] =
     "SELECT run_id, run.kind, case_name, method, params_today(case_name, method, params), backend, precision, "
@@ -149,48 +125,47 @@ enum {
     ARGV
 };
 
-static char *copy_of(sqlite3_stmt *head, int column) { return strdup(report_column(head, column)); }
+static char *copy_of(pbd_arena *a, sqlite3_stmt *head, int column) {
+    return pbd_new_text(a, pbd_column_text(head, column));
+}
 
 static pbd_status write_command(report *r, sqlite3_stmt *head) {
-    pbd_result run = {.kind = copy_of(head, KIND),
-                      .case_name = copy_of(head, CASE_NAME),
-                      .method_name = copy_of(head, METHOD),
-                      .params = copy_of(head, PARAMS),
-                      .backend = copy_of(head, BACKEND),
-                      .precision = copy_of(head, PRECISION),
-                      .threads = sqlite3_column_int(head, THREADS),
-                      .repeat = sqlite3_column_int(head, REPEAT),
-                      .warmups = sqlite3_column_int(head, WARMUPS),
-                      .seed = (uint64_t)sqlite3_column_int64(head, SEED)};
-    char *command = NULL;
-    if (run.kind && run.case_name && run.method_name && run.params && run.backend && run.precision)
-        command = pbd_run_command(&run, report_column(head, ARGV));
-    pbd_result_free(&run);
-    if (!command) return out_of_memory;
-    char *line = NULL;
-    const bool fine = asprintf(&line, "./%s", command) >= 0;
-    if (fine) report_command(r, line);
-    if (fine) free(line);
-    free(command);
-    return fine ? pbd_ok() : out_of_memory;
+    pbd_arena a PBD_ARENA;
+    const pbd_result run = {.kind = copy_of(&a, head, KIND),
+                            .case_name = copy_of(&a, head, CASE_NAME),
+                            .method_name = copy_of(&a, head, METHOD),
+                            .params = copy_of(&a, head, PARAMS),
+                            .backend = copy_of(&a, head, BACKEND),
+                            .precision = copy_of(&a, head, PRECISION),
+                            .threads = sqlite3_column_int(head, THREADS),
+                            .repeat = sqlite3_column_int(head, REPEAT),
+                            .warmups = sqlite3_column_int(head, WARMUPS),
+                            .seed = (uint64_t)sqlite3_column_int64(head, SEED)};
+    PBD_TRY(pbd_arena_check(&a));
+    char *command PBD_CLEANUP(pbd_free_memory) = pbd_run_command(&run, pbd_column_text(head, ARGV));
+    if (!command) return pbd_error(PBD_FAILED, "out of memory");
+    const char *line = pbd_new_format(&a, "./%s", command);
+    PBD_TRY(pbd_arena_check(&a));
+    report_command(r, line);
+    return pbd_ok();
 }
 
 static void write_where(report *r, sqlite3_stmt *head) {
     pbd_html *h = &r->html;
     char target[60];
-    snprintf(target, sizeof target, "build-%.40s", report_column(head, BUILD_ID));
+    snprintf(target, sizeof target, "build-%.40s", pbd_column_text(head, BUILD_ID));
     html_open(h, "p", NULL);
     html_textf(h, "%s, %s, %d thread%s; repeat %d, %d warm-ups, seed %" PRIu64 "; %.19s; build ",
-               report_column(head, BACKEND), report_column(head, PRECISION), sqlite3_column_int(head, THREADS),
+               pbd_column_text(head, BACKEND), pbd_column_text(head, PRECISION), sqlite3_column_int(head, THREADS),
                sqlite3_column_int(head, THREADS) == 1 ? "" : "s", sqlite3_column_int(head, REPEAT),
                sqlite3_column_int(head, WARMUPS), (uint64_t)sqlite3_column_int64(head, SEED),
-               report_column(head, STARTED_AT));
+               pbd_column_text(head, STARTED_AT));
     char sha[40];
-    snprintf(sha, sizeof sha, "%.12s%s", report_column(head, GIT_SHA),
+    snprintf(sha, sizeof sha, "%.12s%s", pbd_column_text(head, GIT_SHA),
              sqlite3_column_int(head, DIRTY) ? " with changes" : "");
     html_link(h, target, sha);
     html_text(h, ", ");
-    report_machine_link(r, report_column(head, ENV_ID), report_column(head, CPU));
+    report_machine_link(r, pbd_column_text(head, ENV_ID), pbd_column_text(head, CPU));
     html_close(h, "p");
 }
 
@@ -198,14 +173,14 @@ static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ?
 
 static void write_metric(pbd_html *h, sqlite3_stmt *row) {
     html_open(h, "span", NULL);
-    html_textf(h, "%s ", report_column(row, 0));
+    html_textf(h, "%s ", pbd_column_text(row, 0));
     if (sqlite3_column_type(row, 3) != SQLITE_NULL)
         html_textf(h, "%" PRIu64, (uint64_t)sqlite3_column_int64(row, 3));
     else if (sqlite3_column_type(row, 2) != SQLITE_NULL)
         html_textf(h, "%.8g", sqlite3_column_double(row, 2));
     else
         html_text(h, "NaN");
-    html_textf(h, "%s%s", *unit_text(report_column(row, 1)) ? " " : "", unit_text(report_column(row, 1)));
+    html_textf(h, "%s%s", *unit_text(pbd_column_text(row, 1)) ? " " : "", unit_text(pbd_column_text(row, 1)));
     html_close(h, "span");
 }
 
@@ -213,29 +188,25 @@ static void write_phase(pbd_html *h, sqlite3_stmt *row) {
     char wall[32], cpu[32];
     report_spell_seconds(report_real(row, 1), wall);
     report_spell_seconds(report_real(row, 2), cpu);
-    html_open(h, "span", NULL);
-    html_textf(h, "%s %s (CPU %s)", report_column(row, 0), wall, cpu);
-    html_close(h, "span");
+    html_elementf(h, "span", NULL, "%s %s (CPU %s)", pbd_column_text(row, 0), wall, cpu);
 }
 
 static void write_warning(pbd_html *h, sqlite3_stmt *row) {
-    html_open(h, "span", NULL);
-    html_textf(h, "%s (%" PRIu64 " times): %s", report_column(row, 0), (uint64_t)sqlite3_column_int64(row, 2),
-               report_column(row, 1));
-    html_close(h, "span");
+    html_elementf(h, "span", NULL, "%s (%" PRIu64 " times): %s", pbd_column_text(row, 0),
+                  (uint64_t)sqlite3_column_int64(row, 2), pbd_column_text(row, 1));
 }
 
-/* A line of what a run has many of: lists of spans are a quarter of a table's size, and there are thousands. */
+/* A paragraph of spans: a quarter of the size of a table, and there are thousands. */
 static pbd_status write_many(report *r, const char *title, const char *run_id, sqlite3_stmt *stmt,
                              void (*write)(pbd_html *, sqlite3_stmt *)) {
     pbd_html *h = &r->html;
     bool row;
-    PBD_TRY(look_up(r, stmt, run_id, &row));
+    sqlite3_reset(stmt);
+    sqlite3_bind_text(stmt, 1, run_id, -1, SQLITE_TRANSIENT);
+    PBD_TRY(report_next(r, stmt, &row));
     if (!row) return pbd_ok();
     html_open(h, "p", "class", "many", NULL);
-    html_open(h, "b", NULL);
-    html_text(h, title);
-    html_close(h, "b");
+    html_element(h, "b", title);
     while (row) {
         html_text(h, " ");
         write(h, stmt);
@@ -247,23 +218,19 @@ static pbd_status write_many(report *r, const char *title, const char *run_id, s
 
 static pbd_status write_run(report *r, sqlite3_stmt *head, const details *d) {
     pbd_html *h = &r->html;
-    const char *run_id = report_column(head, RUN_ID), *state = report_column(head, STATE);
+    const char *run_id = pbd_column_text(head, RUN_ID), *state = pbd_column_text(head, STATE);
     char id[60];
     snprintf(id, sizeof id, "run-%.40s", run_id);
     html_open(h, "details", "class", "run", NULL);
     html_open(h, "summary", NULL);
-    html_open(h, "code", NULL);
-    html_textf(h, "%.8s", run_id);
-    html_close(h, "code");
-    html_textf(h, " %s %s", report_column(head, CASE_NAME), report_column(head, METHOD));
+    html_elementf(h, "code", NULL, "%.8s", run_id);
+    html_textf(h, " %s %s", pbd_column_text(head, CASE_NAME), pbd_column_text(head, METHOD));
     if (strcmp(state, "ok") != 0) html_textf(h, ": %s", state);
     html_close(h, "summary");
     html_open(h, "div", "id", id, NULL);
     html_open(h, "p", NULL);
-    html_open(h, "code", NULL);
-    html_text(h, run_id);
-    html_close(h, "code");
-    html_textf(h, " %s%s%s", state, *report_column(head, SAYS) ? ": " : "", report_column(head, SAYS));
+    html_element(h, "code", run_id);
+    html_textf(h, " %s%s%s", state, *pbd_column_text(head, SAYS) ? ": " : "", pbd_column_text(head, SAYS));
     html_close(h, "p");
     PBD_TRY(write_command(r, head));
     write_where(r, head);
@@ -285,20 +252,16 @@ static pbd_status prepare(report *r, details *d) {
 }
 
 static pbd_status write_all_runs(report *r) {
-    details d = {0};
-    sqlite3_stmt *heads = NULL;
+    details d PBD_CLEANUP(free_details) = {0};
+    sqlite3_stmt *heads PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row = true;
-    pbd_status status = prepare(r, &d);
-    if (status.code == PBD_OK) status = report_ask(r, heads_sql, NULL, 0, &heads);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, heads, &row);
-        if (status.code == PBD_OK && row) status = write_run(r, heads, &d);
+    PBD_TRY(prepare(r, &d));
+    PBD_TRY(report_ask(r, heads_sql, NULL, 0, &heads));
+    while (row) {
+        PBD_TRY(report_next(r, heads, &row));
+        if (row) PBD_TRY(write_run(r, heads, &d));
     }
-    sqlite3_finalize(heads);
-    sqlite3_finalize(d.metrics);
-    sqlite3_finalize(d.phases);
-    sqlite3_finalize(d.warnings);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status report_runs(report *r) {
@@ -321,8 +284,6 @@ pbd_status report_runs(report *r) {
     if (r->runs_left_out > 0)
         html_textf(h, " The page is limited to these runs: %zu links have no target.", r->runs_left_out);
     html_close(h, "p");
-    html_open(h, "p", "class", "paper-only", NULL);
-    html_text(h, "They are omitted in print.");
-    html_close(h, "p");
+    html_elementf(h, "p", "paper-only", "They are omitted in print.");
     return write_all_runs(r);
 }

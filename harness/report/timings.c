@@ -19,48 +19,35 @@ static const char limits_sql[] =
     " WHERE run.kind = 'limit' AND run.env_id = ?1"
     " GROUP BY cell.method, cell.backend, cell.precision, cell.threads ORDER BY 2, 4, 1, 3";
 
-static pbd_status write_limit(report *r, sqlite3_stmt *stmt) {
+static pbd_status write_limit(report *r, sqlite3_stmt *stmt, const char *differs) {
+    (void)differs;
     pbd_html *h = &r->html;
     pbd_limit limit = {.threads = sqlite3_column_int(stmt, 3), .best = report_real(stmt, 5)};
     char best[40], median[40];
-    snprintf(limit.name, sizeof limit.name, "%s", report_column(stmt, 0));
-    snprintf(limit.unit, sizeof limit.unit, "%s", report_column(stmt, 4));
+    snprintf(limit.name, sizeof limit.name, "%s", pbd_column_text(stmt, 0));
+    snprintf(limit.unit, sizeof limit.unit, "%s", pbd_column_text(stmt, 4));
     pbd_limit_spell(&limit, limit.best, best, sizeof best);
     pbd_limit_spell(&limit, report_real(stmt, 6), median, sizeof median);
-    html_open(h, "tr", NULL);
     html_cell(h, limit.name);
-    html_cell(h, report_column(stmt, 1));
-    html_cell(h, report_column(stmt, 2));
+    html_cell(h, pbd_column_text(stmt, 1));
+    html_cell(h, pbd_column_text(stmt, 2));
     html_number(h, limit.threads, 6);
     html_cell_open(h, limit.best, true);
-    const pbd_status status = report_run_link(r, report_column(stmt, 7), best);
+    PBD_TRY(report_run_link(r, pbd_column_text(stmt, 7), best));
     html_close(h, "td");
-    html_cell_open(h, report_real(stmt, 6), true);
-    html_text(h, median);
-    html_close(h, "td");
-    html_close(h, "tr");
-    return status;
+    html_cellf(h, report_real(stmt, 6), true, "%s", median);
+    return pbd_ok();
 }
 
 static pbd_status write_limits(report *r, const char *env_id, size_t *rows) {
     static const html_column columns[] = {{"Limit", false},  {"Backend", false}, {"Precision", false},
                                           {"Threads", true}, {"Best", true},     {"Median", true}};
-    sqlite3_stmt *stmt;
-    bool row = true;
-    size_t count = 0;
-    pbd_status status = report_ask(r, limits_sql, &env_id, 1, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, stmt, &row);
-        if (status.code != PBD_OK || !row) break;
-        if (count++ == 0)
-            html_table_open(&r->html, NULL, "Limits of this machine, newest measurement", columns,
-                            sizeof columns / sizeof *columns);
-        status = write_limit(r, stmt);
-    }
-    if (count > 0) html_table_close(&r->html);
-    sqlite3_finalize(stmt);
-    *rows += count;
-    return status;
+    const report_table table = {.sql = limits_sql,
+                                .caption = "Limits of this machine, newest measurement",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_limit};
+    return report_write_table(r, &table, &env_id, 1, rows);
 }
 
 /* ---- Runs: one a cell -------------------------------------------------------------------------------------------- */
@@ -85,89 +72,41 @@ static pbd_status write_time(report *r, const char *run_id, double seconds) {
     char text[32];
     report_spell_seconds(seconds, text);
     html_cell_open(&r->html, seconds, true);
-    const pbd_status status = report_run_link(r, run_id, text);
+    PBD_TRY(report_run_link(r, run_id, text));
     html_close(&r->html, "td");
-    return status;
+    return pbd_ok();
 }
 
 /* Case, method, what differs, and what it ran on: columns 1 to 6 of a query. */
 static void write_cell_columns(report *r, sqlite3_stmt *stmt, const char *differs) {
     const int threads = sqlite3_column_int(stmt, 6);
-    html_cell(&r->html, report_column(stmt, 1));
-    html_cell(&r->html, report_column(stmt, 2));
-    html_cell(&r->html, differs ? differs : "");
-    html_open(&r->html, "td", "class", "whole", NULL);
-    html_textf(&r->html, "%s, %s, %d thread%s", report_column(stmt, 4), report_column(stmt, 5), threads,
-               threads == 1 ? "" : "s");
-    html_close(&r->html, "td");
+    html_cell(&r->html, pbd_column_text(stmt, 1));
+    html_cell(&r->html, pbd_column_text(stmt, 2));
+    html_cell(&r->html, differs);
+    html_elementf(&r->html, "td", "whole", "%s, %s, %d thread%s", pbd_column_text(stmt, 4), pbd_column_text(stmt, 5),
+                  threads, threads == 1 ? "" : "s");
 }
 
 static pbd_status write_run(report *r, sqlite3_stmt *stmt, const char *differs) {
-    const char *run_id = report_column(stmt, 0);
-    bool any;
-    html_open(&r->html, "tr", NULL);
+    const char *run_id = pbd_column_text(stmt, 0);
     write_cell_columns(r, stmt, differs);
     PBD_TRY(write_time(r, run_id, report_real(stmt, 7)));
     PBD_TRY(write_time(r, run_id, report_real(stmt, 8)));
     html_cell(&r->html, sqlite3_column_int(stmt, 9) ? "sampled" : "once");
-    PBD_TRY(report_errors(r, run_id, &any));
-    html_close(&r->html, "tr");
-    return pbd_ok();
-}
-
-/* A first pass over the rows finds out what differs between them. */
-static pbd_status find_varying(report *r, sqlite3_stmt *stmt, report_varying *v, size_t *rows) {
-    bool row = true;
-    while (row) {
-        PBD_TRY(report_next(r, stmt, &row));
-        if (!row) break;
-        report_varying_add(v, report_column(stmt, 1), report_column(stmt, 2), report_column(stmt, 3));
-        ++*rows;
-    }
-    if (stmt) sqlite3_reset(stmt);
-    return pbd_ok();
-}
-
-static pbd_status write_rows(report *r, sqlite3_stmt *stmt, report_varying *v,
-                             pbd_status (*write)(report *, sqlite3_stmt *, const char *)) {
-    bool row = true;
-    for (size_t i = 0; row; i++) {
-        PBD_TRY(report_next(r, stmt, &row));
-        if (!row) break;
-        char *differs = report_varying_of(v, i);
-        const pbd_status status = write(r, stmt, differs);
-        free(differs);
-        PBD_TRY(status);
-    }
-    return pbd_ok();
-}
-
-static pbd_status write_table(report *r, const char *sql, const char *env_id, const char *caption,
-                              const html_column *columns, size_t count,
-                              pbd_status (*write)(report *, sqlite3_stmt *, const char *), size_t *rows) {
-    sqlite3_stmt *stmt = NULL;
-    size_t found = 0;
-    report_varying *v = report_varying_create();
-    pbd_status status = v ? report_ask(r, sql, &env_id, 1, &stmt) : pbd_error(PBD_FAILED, "out of memory");
-    if (status.code == PBD_OK) status = find_varying(r, stmt, v, &found);
-    if (status.code == PBD_OK && found > 0) {
-        html_table_open(&r->html, NULL, caption, columns, count);
-        status = write_rows(r, stmt, v, write);
-        html_table_close(&r->html);
-    }
-    sqlite3_finalize(stmt);
-    report_varying_free(v);
-    *rows += found;
-    return status;
+    return report_errors(r, run_id);
 }
 
 static pbd_status write_runs(report *r, const char *env_id, size_t *rows) {
     static const html_column columns[] = {{"Case", false},  {"Method", false},      {"Settings that differ", false},
                                           {"On", false},    {"Time a solve", true}, {"CPU time", true},
                                           {"Timed", false}, {"Error", false}};
-    return write_table(r, runs_sql, env_id,
-                       "Runs: time a solve beside its error (newest run of each cell, 100 at most)", columns,
-                       sizeof columns / sizeof *columns, write_run, rows);
+    const report_table table = {.sql = runs_sql,
+                                .caption = "Runs: time a solve beside its error (newest run of each cell, 100 at most)",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_run,
+                                .varying = true};
+    return report_write_table(r, &table, &env_id, 1, rows);
 }
 
 /* ---- Benches ----------------------------------------------------------------------------------------------------- */
@@ -195,16 +134,12 @@ static const char benches_sql[] =
     " ORDER BY 2, 3, 4, 5, 6, 7";
 
 static pbd_status write_bench(report *r, sqlite3_stmt *stmt, const char *differs) {
-    bool any;
-    html_open(&r->html, "tr", NULL);
     write_cell_columns(r, stmt, differs);
-    PBD_TRY(write_time(r, report_column(stmt, 0), report_real(stmt, 7)));
+    PBD_TRY(write_time(r, pbd_column_text(stmt, 0), report_real(stmt, 7)));
     html_number(&r->html, report_real(stmt, 8), 3);
     html_number(&r->html, report_real(stmt, 9), 3);
     html_number(&r->html, report_real(stmt, 10), 3);
-    PBD_TRY(report_errors(r, report_column(stmt, 11), &any));
-    html_close(&r->html, "tr");
-    return pbd_ok();
+    return report_errors(r, pbd_column_text(stmt, 11));
 }
 
 static pbd_status write_benches(report *r, const char *env_id, size_t *rows) {
@@ -217,19 +152,24 @@ static pbd_status write_benches(report *r, const char *env_id, size_t *rows) {
                                           {"% of bandwidth", true},
                                           {"% of multiply-adds", true},
                                           {"Error, same cell", false}};
-    return write_table(r, benches_sql, env_id, "Benches: speed only, relative to the machine's limits", columns,
-                       sizeof columns / sizeof *columns, write_bench, rows);
+    const report_table table = {.sql = benches_sql,
+                                .caption = "Benches: speed only, relative to the machine's limits",
+                                .column = columns,
+                                .columns = sizeof columns / sizeof *columns,
+                                .write = write_bench,
+                                .varying = true};
+    return report_write_table(r, &table, &env_id, 1, rows);
 }
 
 /* ---- One machine after another ----------------------------------------------------------------------------------- */
 
 static pbd_status write_machine(report *r, sqlite3_stmt *machine, size_t *rows) {
     pbd_html *h = &r->html;
-    const char *env_id = report_column(machine, 0);
+    const char *env_id = pbd_column_text(machine, 0);
     html_open(h, "h3", NULL);
-    report_machine_link(r, env_id, report_column(machine, 1));
+    report_machine_link(r, env_id, pbd_column_text(machine, 1));
     html_textf(h, ", %d cores", sqlite3_column_int(machine, 2));
-    if (*report_column(machine, 3)) html_textf(h, ", %s", report_column(machine, 3));
+    if (*pbd_column_text(machine, 3)) html_textf(h, ", %s", pbd_column_text(machine, 3));
     html_close(h, "h3");
     PBD_TRY(write_runs(r, env_id, rows));
     PBD_TRY(write_benches(r, env_id, rows));
@@ -243,24 +183,22 @@ pbd_status report_timings(report *r) {
                  "A time is meaningless without its error, so runs without an error are omitted here. Times of one "
                  "machine do not apply to another.");
     const char *here = machine.fingerprint;
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row = true;
     size_t rows = 0;
-    pbd_status status = report_ask(r,
-                                   "SELECT env_id, cpu, cores, gpu FROM env"
-                                   " WHERE EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'run')"
-                                   " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'bench')"
-                                   " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'limit')"
-                                   " ORDER BY fingerprint = ?1 DESC, cpu, env_id LIMIT 50",
-                                   &here, 1, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = report_next(r, stmt, &row);
-        if (status.code == PBD_OK && row) status = write_machine(r, stmt, &rows);
+    PBD_TRY(report_ask(r,
+                       "SELECT env_id, cpu, cores, gpu FROM env"
+                       " WHERE EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'run')"
+                       " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'bench')"
+                       " OR EXISTS (SELECT 1 FROM run WHERE env_id = env.env_id AND kind = 'limit')"
+                       " ORDER BY fingerprint = ?1 DESC, cpu, env_id LIMIT 50",
+                       &here, 1, &stmt));
+    while (row) {
+        PBD_TRY(report_next(r, stmt, &row));
+        if (row) PBD_TRY(write_machine(r, stmt, &rows));
     }
-    sqlite3_finalize(stmt);
-    if (rows == 0) {
-        html_element(&r->html, "p", "No timings are stored yet. These make some:");
-        report_command(r, "./pbdbench env --measure\n./pbdbench bench");
-    }
-    return status;
+    if (rows > 0) return pbd_ok();
+    html_element(&r->html, "p", "No timings are stored yet. These make some:");
+    report_command(r, "./pbdbench env --measure\n./pbdbench bench");
+    return pbd_ok();
 }

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-#include "harness/catalog/values.h"
-#include "harness/store/store.h"
+#include "harness/trend/cells.h"
 #include "harness/trend/steps.h"
 
 /* A build on one machine: equal sources are one build, whatever the commit says. */
@@ -18,11 +17,10 @@ typedef struct pbd_history_point {
 } pbd_history_point;
 
 typedef struct pbd_history {
-    char machine[33]; /* its fingerprint */
-    char *cell_ids;   /* JSON array: the cell under each of the names that its parameters had */
-    char *case_name, *method, *params, *backend, *precision, *cpu, *preset, *metric, *unit;
-    char *varies; /* «nu=0.3 solver=jacobi»: what tells its cell from the others of its case and method */
-    int threads;
+    const pbd_stored_cell *cell;
+    const char *cell_ids, *varies; /* see pbd_trend_cell; varies: its label */
+    char machine[33];              /* its fingerprint */
+    char *env_id, *cpu, *preset, *metric, *unit;
     pbd_kind kind;            /* PBD_STATE, too, for counts */
     pbd_history_point *point; /* by their first run; the newest PBD_LONGEST_HISTORY */
     size_t points;
@@ -30,6 +28,7 @@ typedef struct pbd_history {
 } pbd_history;
 
 typedef struct pbd_histories {
+    pbd_arena owned; /* all that pointers below point to, but steps */
     pbd_history *item;
     size_t count;
     size_t cells;  /* looked at */
@@ -57,7 +56,7 @@ void pbd_histories_free(pbd_histories *histories);
 bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
 
 /* «error», «time» and so on: what there is to say. As text: with steps first; `points` lists every point. */
-void pbd_histories_print(const pbd_histories *histories, bool points, FILE *out);
+pbd_status pbd_histories_print(const pbd_histories *histories, bool points, FILE *out);
 void pbd_histories_json(const pbd_histories *histories, FILE *out);
 /* Draws one history into a .png, .svg or .pdf, with the commits at its steps. */
 pbd_status pbd_history_draw(const pbd_history *history, const char *path);

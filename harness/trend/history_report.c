@@ -3,11 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "harness/files/gnuplot.h"
 #include "harness/files/json.h"
-#include "harness/files/paths.h"
 #include "harness/trend/history.h"
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -16,9 +14,9 @@ static const char *unit_of(const pbd_history *h) { return strcmp(h->unit, "1") =
 
 static void print_name(const pbd_history *h, FILE *out) {
     const bool release = strcmp(h->preset, "release") == 0;
-    fprintf(out, "%s %s%s%s, %s %s, %d thread%s%s%s: %s", h->case_name, h->method, *h->varies ? " " : "", h->varies,
-            h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s", release ? "" : ", preset ",
-            release ? "" : h->preset, h->metric);
+    fprintf(out, "%s %s%s%s, %s %s, %d thread%s%s%s: %s", h->cell->case_name, h->cell->method, *h->varies ? " " : "",
+            h->varies, h->cell->backend, h->cell->precision, h->cell->threads, h->cell->threads == 1 ? "" : "s",
+            release ? "" : ", preset ", release ? "" : h->preset, h->metric);
 }
 
 static void print_step(const pbd_history *h, const pbd_step *step, FILE *out) {
@@ -74,24 +72,24 @@ static void print_sorted(const pbd_history *const *sorted, const pbd_histories *
         if (sorted[i]->points > 1 || points) print_history(sorted[i], points, out);
 }
 
-void pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
-    const pbd_history **sorted = calloc(all->count + 1, sizeof *sorted);
+pbd_status pbd_histories_print(const pbd_histories *all, bool points, FILE *out) {
+    pbd_arena a PBD_ARENA;
+    const pbd_history **sorted = pbd_new(&a, const pbd_history *, all->count);
     size_t with = 0;
-    for (size_t i = 0; i < all->count && sorted; i++) {
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < all->count; i++) {
         sorted[i] = &all->item[i];
         with += all->item[i].steps.count > 0;
     }
-    if (sorted) {
-        qsort((void *)(uintptr_t)sorted, all->count, sizeof *sorted, by_change);
-        print_sorted(sorted, all, with, points, out);
-    }
-    free((void *)(uintptr_t)sorted);
+    qsort((void *)(uintptr_t)sorted, all->count, sizeof *sorted, by_change);
+    print_sorted(sorted, all, with, points, out);
+    return pbd_ok();
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *history_json(const pbd_history *h) {
-    json_t *points = json_array(), *steps = json_array(), *params = json_loads(h->params, 0, NULL);
+    json_t *points = json_array(), *steps = json_array(), *params = json_loads(h->cell->params, 0, NULL);
     for (size_t i = 0; i < h->points; i++) {
         const pbd_history_point *p = &h->point[i];
         json_array_append_new(points, json_pack("{s:s, s:b, s:s, s:s, s:o, s:I, s:o}", "git_sha", p->git_sha, "dirty",
@@ -107,30 +105,19 @@ static json_t *history_json(const pbd_history *h) {
                                                "worse", pbd_step_is_worse(h, step)));
     }
     return json_pack("{s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "cell_ids",
-                     json_loads(h->cell_ids, 0, NULL), "case", h->case_name, "method", h->method, "params",
-                     params ? params : json_object(), "backend", h->backend, "precision", h->precision, "threads",
-                     h->threads, "machine", h->machine, "cpu", h->cpu, "preset", h->preset, "metric", h->metric, "unit",
-                     h->unit, "points", points, "steps", steps);
+                     json_loads(h->cell_ids, 0, NULL), "case", h->cell->case_name, "method", h->cell->method, "params",
+                     params ? params : json_object(), "backend", h->cell->backend, "precision", h->cell->precision,
+                     "threads", h->cell->threads, "machine", h->machine, "cpu", h->cpu, "preset", h->preset, "metric",
+                     h->metric, "unit", h->unit, "points", points, "steps", steps);
 }
 
 void pbd_histories_json(const pbd_histories *all, FILE *out) {
     json_t *array = json_array();
     for (size_t i = 0; i < all->count; i++) json_array_append_new(array, history_json(&all->item[i]));
-    char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    fprintf(out, "%s\n", text ? text : "[]");
-    free(text);
-    json_decref(array);
+    pbd_write_json(array, out);
 }
 
 /* ---- A chart ----------------------------------------------------------------------------------------------------- */
-
-static const char *terminal_of(const char *path) {
-    const char *dot = strrchr(path, '.');
-    if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,700 font 'DejaVu Sans,15' linewidth 1.4";
-    if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,700 font 'DejaVu Sans,15' linewidth 1.4";
-    if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,10cm font 'DejaVu Sans,10'";
-    return NULL;
-}
 
 /* Rows: number, value, level, commit where a step is. */
 static pbd_status write_rows(const pbd_history *h, const char *path) {
@@ -149,26 +136,21 @@ static pbd_status write_rows(const pbd_history *h, const char *path) {
 }
 
 pbd_status pbd_history_draw(const pbd_history *h, const char *path) {
-    const char *terminal = terminal_of(path);
-    if (!terminal) return pbd_error(PBD_BAD_INPUT, "'%.200s' must end in .png, .svg or .pdf", path);
+    pbd_arena a PBD_ARENA;
+    char terminal[PBD_GNUPLOT_TERMINAL], *said PBD_CLEANUP(pbd_free_memory) = NULL;
+    const pbd_stored_cell *c = h->cell;
+    PBD_TRY(pbd_gnuplot_terminal(path, 700, terminal));
     if (!h->steps.level) return pbd_error(PBD_BAD_INPUT, "this history has values that are not finite");
-    char *rows = NULL, *style = pbd_root_path("plots/style.gp"), *script = pbd_root_path("plots/history.gp"),
-         *said = NULL;
-    char heading[400], yname[160];
-    pbd_status status = asprintf(&rows, "%s.tsv", path) >= 0 && style && script
-                            ? write_rows(h, rows)
-                            : pbd_error(PBD_FAILED, "out of memory for a chart");
-    snprintf(heading, sizeof heading, "%s, %s%s%s, %s %s, %d thread%s on %s", h->case_name, h->method,
-             *h->varies ? ", " : "", h->varies, h->backend, h->precision, h->threads, h->threads == 1 ? "" : "s",
-             h->cpu);
-    snprintf(yname, sizeof yname, "%s%s%s%s", h->metric, *unit_of(h) ? " (" : "", unit_of(h), *unit_of(h) ? ")" : "");
-    const pbd_gnuplot_variable variables[] = {{"file", rows},         {"style", style}, {"heading", heading},
-                                              {"terminal", terminal}, {"yname", yname}, {"target", path}};
-    if (status.code == PBD_OK) status = pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &said);
-    if (status.code == PBD_BAD_INPUT && said && *said) fputs(said, stderr);
-    free(rows);
-    free(style);
-    free(script);
-    free(said);
+    const char *rows = pbd_new_format(&a, "%s.tsv", path), *unit = unit_of(h);
+    const char *heading =
+        pbd_new_format(&a, "%s, %s%s%s, %s %s, %d thread%s on %s", c->case_name, c->method, *h->varies ? ", " : "",
+                       h->varies, c->backend, c->precision, c->threads, c->threads == 1 ? "" : "s", h->cpu);
+    const char *yname = pbd_new_format(&a, "%s%s%s%s", h->metric, *unit ? " (" : "", unit, *unit ? ")" : "");
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(write_rows(h, rows));
+    const pbd_gnuplot_variable variables[] = {
+        {"file", rows}, {"heading", heading}, {"terminal", terminal}, {"yname", yname}, {"target", path}};
+    const pbd_status status = pbd_gnuplot("history.gp", variables, sizeof variables / sizeof *variables, &said);
+    if (status.code == PBD_BAD_INPUT && said) fputs(said, stderr);
     return status;
 }

@@ -4,16 +4,13 @@
 
 #include <stdio.h>
 
-#include "harness/catalog/values.h"
-#include "harness/query/cell_labels.h"
-#include "harness/store/store.h"
+#include "harness/trend/cells.h"
 
 typedef struct pbd_work_query {
     const char *case_name, *method; /* method NULL: any */
     const pbd_setting *setting;     /* only cells with these values */
     size_t settings;
     const char *error; /* a metric that is better lower; NULL: see pbd_work_load */
-    double unit_bytes; /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
     bool memory;       /* against memory, not time */
 } pbd_work_query;
 
@@ -33,12 +30,13 @@ typedef struct pbd_work_point {
 } pbd_work_point;
 
 typedef struct pbd_work {
+    pbd_arena owned; /* all that pointers below point to */
     char *case_name, *error, *unit, *cpu, machine[33];
-    bool here;         /* machine is this one */
-    bool frames;       /* times are of a frame of 1/60 s, else of a solve */
-    double unit_bytes; /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
-    bool memory;       /* what the points are drawn against */
-    char *varies;      /* parameters of the case in which they differ: «nu, load»; "" */
+    bool here;          /* machine is this one */
+    bool frames;        /* times are of a frame of 1/60 s, else of a solve */
+    double unit_bytes;  /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
+    bool memory;        /* what the points are drawn against */
+    const char *varies; /* parameters of the case in which they differ: «nu, load»; "" */
     pbd_work_point *point;
     size_t points; /* drawn ones first, the cheapest first */
     size_t drawn;

@@ -3,17 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "harness/files/gnuplot.h"
 #include "harness/files/json.h"
-#include "harness/files/paths.h"
 #include "harness/query/run_command.h"
 #include "harness/trend/work_precision.h"
 
 enum { MOST_NAMED = 12, MOST_APART = 20 }; /* lines: of the front in the picture, of what is not drawn as text */
-
-static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for a work-precision diagram"};
 
 static const char *per(const pbd_work *w) { return w->frames ? "frame" : "solve"; }
 static const char *unit_of(const pbd_work *w) { return strcmp(w->unit, "1") == 0 ? "" : w->unit; }
@@ -90,11 +86,10 @@ void pbd_work_print(const pbd_work *w, FILE *out) {
 /* ---- Within ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status command_of(pbd_store *store, const pbd_work_point *p, char **command) {
-    pbd_result result;
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
     PBD_TRY(pbd_store_get(store, p->run_id, &result));
     *command = pbd_run_command(&result, "[]");
-    pbd_result_free(&result);
-    return *command ? pbd_ok() : out_of_memory;
+    return *command ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory");
 }
 
 static double quickest(const pbd_work *w) {
@@ -106,7 +101,7 @@ static double quickest(const pbd_work *w) {
 
 pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE *out) {
     const pbd_work_point *best = pbd_work_within(w, ms);
-    char *command;
+    char *command PBD_CLEANUP(pbd_free_memory) = NULL;
     if (!best) {
         fprintf(out, "%s: no run takes less than %g ms a %s; the fastest takes %.4g ms\n", w->case_name, ms, per(w),
                 quickest(w));
@@ -115,7 +110,6 @@ pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE 
     PBD_TRY(command_of(store, best, &command));
     fprintf(out, "%s: the best %s within %g ms a %s is %.4g%s%s, in %.4g ms\n  %s\n  %s\n", w->case_name, w->error, ms,
             per(w), best->error, *unit_of(w) ? " " : "", unit_of(w), 1e3 * best->time, best->label, command);
-    free(command);
     return pbd_ok();
 }
 
@@ -135,11 +129,10 @@ static json_t *point_json(const pbd_work_point *p) {
 
 static pbd_status add_answer(pbd_store *store, const pbd_work *w, double ms, json_t *object) {
     const pbd_work_point *best = pbd_work_within(w, ms);
-    json_t *point = best ? point_json(best) : json_null();
-    char *command = NULL;
+    char *command PBD_CLEANUP(pbd_free_memory) = NULL;
     if (best) PBD_TRY(command_of(store, best, &command));
+    json_t *point = best ? point_json(best) : json_null();
     if (best) json_object_set_new(point, "command", json_string(command));
-    free(command);
     json_object_set_new(object, "within", json_pack("{sf so}", "ms", ms, "best", point));
     return pbd_ok();
 }
@@ -152,13 +145,11 @@ pbd_status pbd_work_json(pbd_store *store, const pbd_work *w, double within, con
         json_pack("{ss ss ss ss ss sb sb ss ss? so so}", "case", w->case_name, "error", w->error, "unit", w->unit,
                   "machine", w->machine, "cpu", w->cpu, "this_machine", w->here, "frames", w->frames, "against",
                   w->memory ? "memory" : "time", "plot", plot, "points", points, "not_drawn", apart);
-    if (!object) return out_of_memory;
-    pbd_status status = within > 0 ? add_answer(store, w, within, object) : pbd_ok();
-    char *text = status.code == PBD_OK ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    if (status.code == PBD_OK && !text) status = out_of_memory;
-    if (text) fprintf(out, "%s\n", text);
-    free(text);
-    json_decref(object);
+    const pbd_status status = within > 0 ? add_answer(store, w, within, object) : pbd_ok();
+    if (status.code == PBD_OK)
+        pbd_write_json(object, out);
+    else
+        json_decref(object);
     return status;
 }
 
@@ -230,20 +221,6 @@ static pbd_status write_data(const pbd_work *w, const char *path, size_t *series
     return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);
 }
 
-/* A kind of picture: the size of the letters under it, and how many of them stand between its edges. */
-typedef struct page {
-    const char *ending, *font;
-    size_t letters;
-} page;
-static const page pages[] = {{".png", ",13", 105}, {".svg", ",13", 105}, {".pdf", ",8", 115}};
-
-static const page *page_of(const char *path) {
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof pages / sizeof *pages; i++)
-        if (strcasecmp(dot, pages[i].ending) == 0) return &pages[i];
-    return NULL;
-}
-
 /* Writes a text in lines of at most `letters`, broken between words where there are any; those after the first are
  * indented. Lines end in '|'. */
 static void fold(FILE *out, const char *text, size_t letters, size_t *lines) {
@@ -274,11 +251,10 @@ static char *footer_of(const pbd_work *w, size_t letters, size_t *lines) {
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
         if (!p->is_front || !is_named(number++, members)) continue;
-        char *row = NULL;
+        char *row PBD_CLEANUP(pbd_free_memory) = NULL;
         if (asprintf(&row, "%zu  %s: %.3g, %.3g %s", number, p->label, p->error, pbd_work_cost(w, p), cost_unit(w)) < 0)
             continue;
         fold(out, row, letters, lines);
-        free(row);
     }
     if (members > MOST_NAMED) fprintf(out, "and %zu between them, listed in the text|", members - MOST_NAMED), ++*lines;
     if (w->drawn < w->points)
@@ -290,57 +266,40 @@ static char *footer_of(const pbd_work *w, size_t letters, size_t *lines) {
     return NULL;
 }
 
-static void terminal_of(const page *kind, size_t lines, char out[120]) {
-    if (strcmp(kind->ending, ".png") == 0)
-        snprintf(out, 120, "pngcairo size 1200,%zu font 'DejaVu Sans,15' linewidth 1.4", 800 + 24 * lines);
-    else if (strcmp(kind->ending, ".svg") == 0)
-        snprintf(out, 120, "svg size 1200,%zu font 'DejaVu Sans,15' linewidth 1.4", 800 + 24 * lines);
-    else /* as high for its width as the others */
-        snprintf(out, 120, "pdfcairo size 16cm,%.2fcm font 'DejaVu Sans,9'", 16.0 / 1200 * (800 + 24 * (double)lines));
-}
-
-static pbd_status call_gnuplot(const pbd_work *w, const char *data, size_t series, const char *terminal,
-                               const page *kind, const char *footer, size_t lines, const char *target) {
-    char xname[80], yname[160], heading[300], blocks[24], share[24], line[24];
-    char *script = pbd_root_path("plots/work_precision.gp"), *style = pbd_root_path("plots/style.gp"), *said = NULL;
-    snprintf(xname, sizeof xname, "%s (%s)",
-             w->memory   ? "peak of the backend's memory"
-             : w->frames ? "wall time of a frame of 1/60 s"
-                         : "wall time of a solve",
-             cost_unit(w));
-    snprintf(yname, sizeof yname, "%.100s%s%.40s%s", w->error, *unit_of(w) ? " (" : "", unit_of(w),
-             *unit_of(w) ? ")" : "");
-    snprintf(heading, sizeof heading, "%.80s on %.120s", w->case_name, w->cpu);
-    snprintf(blocks, sizeof blocks, "%zu", series);
-    snprintf(share, sizeof share, "%.4f", 24 * (double)lines / (800 + 24 * (double)lines));
-    snprintf(line, sizeof line, "%.4f", 24 / (800 + 24 * (double)lines));
-    const pbd_gnuplot_variable variables[] = {
-        {"file", data},       {"series", blocks},     {"xname", xname},        {"yname", yname},
-        {"heading", heading}, {"footer", footer},     {"letters", kind->font}, {"share", share},
-        {"line", line},       {"terminal", terminal}, {"target", target},      {"style", style ? style : ""}};
-    pbd_status status =
-        script && style ? pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &said) : out_of_memory;
-    if (status.code != PBD_OK && said && *said) fputs(said, stderr);
-    free(said);
-    free(script);
-    free(style);
-    return status;
-}
-
 pbd_status pbd_work_draw(const pbd_work *w, const char *path) {
-    char terminal[120], *data = NULL;
+    pbd_arena a PBD_ARENA;
+    char *said PBD_CLEANUP(pbd_free_memory) = NULL, *footer PBD_CLEANUP(pbd_free_memory) = NULL;
+    char terminal[PBD_GNUPLOT_TERMINAL];
     size_t lines, series = 0;
     if (w->drawn == 0)
         return pbd_error(PBD_BAD_INPUT, "nothing to draw: none of the %zu cells of %s has both %s and a cost; %s: %s",
                          w->points, w->case_name, w->error, w->point[0].label, w->point[0].reason);
-    const page *kind = page_of(path);
-    if (!kind) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", path);
-    char *footer = footer_of(w, kind->letters, &lines);
-    pbd_status status = footer && asprintf(&data, "%s.tsv", path) >= 0 ? pbd_ok() : out_of_memory;
-    terminal_of(kind, lines, terminal);
-    if (status.code == PBD_OK) status = write_data(w, data, &series);
-    if (status.code == PBD_OK) status = call_gnuplot(w, data, series, terminal, kind, footer, lines, path);
-    free(footer);
-    free(data);
+    PBD_TRY(pbd_gnuplot_terminal(path, 800, terminal));
+    const bool pdf = strncmp(terminal, "pdf", 3) == 0;
+    if (!(footer = footer_of(w, pdf ? 115 : 105, &lines))) return pbd_error(PBD_FAILED, "out of memory");
+    const double height = 800 + 24 * (double)lines;
+    const char *data = pbd_new_format(&a, "%s.tsv", path), *unit = unit_of(w);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(write_data(w, data, &series));
+    PBD_TRY(pbd_gnuplot_terminal(path, (size_t)height, terminal));
+    const pbd_gnuplot_variable variables[] = {
+        {"file", data},
+        {"series", pbd_new_format(&a, "%zu", series)},
+        {"xname", pbd_new_format(&a, "%s (%s)",
+                                 w->memory   ? "peak of the backend's memory"
+                                 : w->frames ? "wall time of a frame of 1/60 s"
+                                             : "wall time of a solve",
+                                 cost_unit(w))},
+        {"yname", pbd_new_format(&a, "%s%s%s%s", w->error, *unit ? " (" : "", unit, *unit ? ")" : "")},
+        {"heading", pbd_new_format(&a, "%s on %s", w->case_name, w->cpu)},
+        {"footer", footer},
+        {"letters", pdf ? ",8" : ",13"},
+        {"share", pbd_new_format(&a, "%.4f", 24 * (double)lines / height)},
+        {"line", pbd_new_format(&a, "%.4f", 24 / height)},
+        {"terminal", terminal},
+        {"target", path}};
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = pbd_gnuplot("work_precision.gp", variables, sizeof variables / sizeof *variables, &said);
+    if (status.code != PBD_OK && said) fputs(said, stderr);
     return status;
 }

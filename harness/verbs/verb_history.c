@@ -70,7 +70,7 @@ static pbd_status act(void *options, pbd_call *call) {
     if (o->json)
         pbd_histories_json(&histories, stdout);
     else
-        pbd_histories_print(&histories, o->points, stdout);
+        PBD_TRY(pbd_histories_print(&histories, o->points, stdout));
     return pbd_ok();
 }
 

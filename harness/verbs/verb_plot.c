@@ -257,14 +257,6 @@ static void note_other_differences(const plot_options *o, sqlite3 *sql) {
     if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; separate them with -s or --by\n", names);
 }
 
-static const char *terminal_of(const char *path) {
-    const char *dot = strrchr(path, '.');
-    if (dot && strcasecmp(dot, ".png") == 0) return "pngcairo size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
-    if (dot && strcasecmp(dot, ".svg") == 0) return "svg size 1200,800 font 'DejaVu Sans,15' linewidth 1.4";
-    if (dot && strcasecmp(dot, ".pdf") == 0) return "pdfcairo size 16cm,11cm font 'DejaVu Sans,10'";
-    return NULL;
-}
-
 /* A chart needs one run at least with a number for both; choices and runs that lack a metric draw nothing. */
 static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
     char *where = filter_text(o);
@@ -280,6 +272,8 @@ static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
 
 static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *target, const char *data) {
     int columns;
+    char terminal[PBD_GNUPLOT_TERMINAL];
+    PBD_TRY(pbd_gnuplot_terminal(target, 800, terminal));
     char *query = chart_query(o, sql, &columns), xname[200], yname[200], count[16], heading[300];
     if (!query) return pbd_no_memory();
     pbd_status status = pbd_write_tsv(sql, query, "plot", data);
@@ -289,16 +283,12 @@ static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *ta
     label_of(sql, o, o->y, yname, sizeof yname);
     snprintf(count, sizeof count, "%d", columns);
     snprintf(heading, sizeof heading, "%s%s%s", o->subject, o->method ? ", " : "", o->method ? o->method : "");
-    const char *script PBD_CLEANUP(pbd_free_memory) = pbd_root_path("plots/chart.gp");
-    const char *style PBD_CLEANUP(pbd_free_memory) = pbd_root_path("plots/style.gp");
     char *output PBD_CLEANUP(pbd_free_memory) = NULL;
-    if (!script || !style) return pbd_no_memory();
-    const pbd_gnuplot_variable variables[] = {
-        {"file", data},    {"columns", count},   {"xname", xname},
-        {"yname", yname},  {"heading", heading}, {"terminal", terminal_of(target)},
-        {"logs", o->logs}, {"target", target},   {"style", style}};
-    status = pbd_gnuplot(script, variables, sizeof variables / sizeof *variables, &output);
-    if (status.code != PBD_OK && output && *output) fputs(output, stderr);
+    const pbd_gnuplot_variable variables[] = {{"file", data},    {"columns", count},   {"xname", xname},
+                                              {"yname", yname},  {"heading", heading}, {"terminal", terminal},
+                                              {"logs", o->logs}, {"target", target}};
+    status = pbd_gnuplot("chart.gp", variables, sizeof variables / sizeof *variables, &output);
+    if (status.code != PBD_OK && output) fputs(output, stderr);
     return status;
 }
 
@@ -324,7 +314,6 @@ static pbd_status plot_case(const plot_options *o, pbd_store *store) {
     const char *name = pbd_new_format(&a, "%s-%s-%s.png", o->subject, o->y, o->x);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(target_path(o, name, &a, &target));
-    if (!terminal_of(target)) return pbd_error(PBD_BAD_INPUT, "'%.100s' must end in .png, .svg or .pdf", target);
     const char *data = pbd_new_format(&a, "%s.tsv", target);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(draw_chart(o, sql, target, data));

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "harness/bench/limits/probes.h"
+#include "harness/files/numbers.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/run.h"
 #include "harness/store/rows.h"
@@ -118,18 +119,12 @@ static pbd_status take_samples(measuring *m, pbd_exec *exec, pbd_probe *probe) {
     return pbd_ok();
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void judge_samples(measuring *m) {
     double sorted[MOST_SAMPLES];
     const size_t n = m->samples;
     memcpy(sorted, m->sample, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_numbers);
+    m->limit.median = pbd_median(sorted, n); /* sorts */
     m->limit.best = strcmp(m->spec->unit, "s") == 0 ? sorted[0] : sorted[n - 1];
-    m->limit.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
 static pbd_status measure_on(measuring *m, pbd_exec *exec, const pbd_cloud *cloud) {
@@ -210,14 +205,10 @@ static void identify(pbd_result *r) {
 }
 
 static pbd_status store_limit(pbd_store *store, const measuring *m, const pbd_cloud *cloud) {
-    pbd_result r;
-    pbd_status status = describe(m, cloud, &r) ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for storing a limit");
-    if (status.code == PBD_OK) {
-        identify(&r);
-        status = pbd_store_put(store, &r, &m->before, &m->after);
-    }
-    pbd_result_free(&r);
-    return status;
+    pbd_result r PBD_CLEANUP(pbd_result_free) = {0};
+    if (!describe(m, cloud, &r)) return pbd_no_memory();
+    identify(&r);
+    return pbd_store_put(store, &r, &m->before, &m->after);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
@@ -241,27 +232,24 @@ static pbd_status measure_spec(const campaign *c, const struct spec *spec, pbd_b
     return pbd_ok();
 }
 
+static void destroy_exec(pbd_exec **exec) { pbd_exec_destroy(*exec); }
+
 static pbd_status measure_threads(const campaign *c, pbd_backend backend, int threads, const sizes *size,
                                   const pbd_cloud *cloud) {
-    pbd_exec *exec;
+    pbd_exec *exec PBD_CLEANUP(destroy_exec) = NULL;
     PBD_TRY(pbd_exec_create(1 << backend, threads, &exec));
-    pbd_status status = pbd_ok();
-    for (size_t i = 0; i < SPECS && status.code == PBD_OK; i++)
-        if (specs[i].backends & 1u << backend) status = measure_spec(c, &specs[i], backend, threads, size, exec, cloud);
-    pbd_exec_destroy(exec);
-    return status;
+    for (size_t i = 0; i < SPECS; i++)
+        if (specs[i].backends & 1u << backend) PBD_TRY(measure_spec(c, &specs[i], backend, threads, size, exec, cloud));
+    return pbd_ok();
 }
 
 static pbd_status measure_backend(const campaign *c, pbd_backend backend, bool quick) {
     const int all = omp_get_num_procs();
     const sizes size = choose_sizes(1 << backend, quick);
-    pbd_cloud cloud;
+    pbd_cloud cloud PBD_CLEANUP(pbd_cloud_free) = {0};
     PBD_TRY(pbd_cloud_build(size.edge, 1, &cloud));
-    pbd_status status = measure_threads(c, backend, 1, &size, &cloud);
-    if (status.code == PBD_OK && backend == PBD_BACKEND_CPU && all > 1)
-        status = measure_threads(c, backend, all, &size, &cloud);
-    pbd_cloud_free(&cloud);
-    return status;
+    PBD_TRY(measure_threads(c, backend, 1, &size, &cloud));
+    return backend == PBD_BACKEND_CPU && all > 1 ? measure_threads(c, backend, all, &size, &cloud) : pbd_ok();
 }
 
 pbd_status pbd_limits_measure(pbd_store *store, bool quick, pbd_limits_observer observer, void *context) {
@@ -273,48 +261,39 @@ pbd_status pbd_limits_measure(pbd_store *store, bool quick, pbd_limits_observer 
 /* ---- Looking them up --------------------------------------------------------------------------------------------- */
 
 static void take_text(char *out, size_t size, sqlite3_stmt *stmt, int column) {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    snprintf(out, size, "%s", text ? text : "");
-}
-
-static pbd_status take_row(pbd_limits *limits, sqlite3_stmt *stmt) {
-    pbd_limit *grown = realloc(limits->item, (limits->count + 1) * sizeof *grown);
-    if (!grown) return pbd_error(PBD_FAILED, "out of memory for limits");
-    limits->item = grown;
-    pbd_limit *l = &grown[limits->count++];
-    *l = (pbd_limit){.threads = sqlite3_column_int(stmt, 3),
-                     .best = sqlite3_column_double(stmt, 5),
-                     .median = sqlite3_column_double(stmt, 6)};
-    take_text(l->name, sizeof l->name, stmt, 0);
-    take_text(l->backend, sizeof l->backend, stmt, 1);
-    take_text(l->precision, sizeof l->precision, stmt, 2);
-    take_text(l->unit, sizeof l->unit, stmt, 4);
-    take_text(l->measured_at, sizeof l->measured_at, stmt, 7);
-    return pbd_ok();
+    snprintf(out, size, "%s", pbd_column_text(stmt, column));
 }
 
 pbd_status pbd_limits_load(pbd_store *store, const char *fingerprint, pbd_limits *out) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
     *out = (pbd_limits){0};
-    sqlite3_stmt *stmt;
-    bool row = true;
-    pbd_status status =
+    PBD_TRY(
         pbd_store_prepare(store,
                           "SELECT name, backend, precision, threads, unit, best, median, max(started_at) FROM "
                           "limit_view WHERE machine = ?1"
                           " GROUP BY name, backend, precision, threads ORDER BY backend, threads,"
                           " instr('triad copy fma gather scatter gather_scatter launch graph_launch', name), precision",
-                          &fingerprint, 1, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = pbd_store_step(store, stmt, &row, "reading the machine's limits");
-        if (status.code == PBD_OK && row) status = take_row(out, stmt);
+                          &fingerprint, 1, &stmt));
+    for (;;) {
+        PBD_TRY(pbd_store_step(store, stmt, &row, "reading the machine's limits"));
+        if (!row) return pbd_ok();
+        if (!pbd_arena_more(&out->owned, &out->item, out->count, sizeof *out->item))
+            return pbd_arena_check(&out->owned);
+        pbd_limit *l = &out->item[out->count++];
+        *l = (pbd_limit){.threads = sqlite3_column_int(stmt, 3),
+                         .best = sqlite3_column_double(stmt, 5),
+                         .median = sqlite3_column_double(stmt, 6)};
+        take_text(l->name, sizeof l->name, stmt, 0);
+        take_text(l->backend, sizeof l->backend, stmt, 1);
+        take_text(l->precision, sizeof l->precision, stmt, 2);
+        take_text(l->unit, sizeof l->unit, stmt, 4);
+        take_text(l->measured_at, sizeof l->measured_at, stmt, 7);
     }
-    sqlite3_finalize(stmt);
-    if (status.code != PBD_OK) pbd_limits_free(out);
-    return status;
 }
 
 void pbd_limits_free(pbd_limits *limits) {
-    free(limits->item);
+    pbd_arena_free(&limits->owned);
     *limits = (pbd_limits){0};
 }
 

@@ -1,8 +1,9 @@
-/* The limits of this machine: how fast it moves bytes, multiplies and adds, and passes over neighbours. What a method
- * reaches is compared with these. Measured by `pbdbench env --measure`, kept in the store with the machine. */
+/* The limits of this machine: how fast it moves bytes, multiplies and adds, and passes over neighbours. Rates of
+ * methods are compared with these. Measured by `pbdbench env --measure`, kept in the store with the machine. */
 #ifndef PBD_LIMITS_H
 #define PBD_LIMITS_H
 
+#include "harness/exec/arena.h"
 #include "harness/store/store.h"
 
 typedef struct pbd_limit {
@@ -16,6 +17,7 @@ typedef struct pbd_limit {
 } pbd_limit;
 
 typedef struct pbd_limits {
+    pbd_arena owned;
     pbd_limit *item;
     size_t count;
 } pbd_limits;

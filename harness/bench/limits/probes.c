@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "harness/bench/limits/limits_kernels.h"
+#include "harness/exec/arena.h"
 
 struct pbd_probe {
     pbd_exec *exec;
@@ -35,23 +36,22 @@ static void probe_close(pbd_probe *p) {
 static pbd_status probe_write(pbd_probe *p, pbd_probe_array array, const double *values, size_t count) {
     if (count > p->numbers[array])
         return pbd_error(PBD_BAD_INPUT, "a probe's array holds %zu numbers, not %zu", p->numbers[array], count);
-    real *copy = malloc((count + 1) * sizeof *copy);
-    if (!copy) return pbd_error(PBD_FAILED, "out of memory for %zu numbers", count);
+    pbd_arena a PBD_ARENA;
+    real *copy = pbd_new(&a, real, count);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < count; i++) copy[i] = (real)values[i];
-    pbd_status status = pbd_upload(p->exec, p->array[array], copy, count * sizeof *copy);
-    free(copy);
-    return status;
+    return pbd_upload(p->exec, p->array[array], copy, count * sizeof *copy);
 }
 
 static pbd_status probe_read(pbd_probe *p, pbd_probe_array array, double *values, size_t count) {
     if (count > p->numbers[array])
         return pbd_error(PBD_BAD_INPUT, "a probe's array holds %zu numbers, not %zu", p->numbers[array], count);
-    real *copy = malloc((count + 1) * sizeof *copy);
-    if (!copy) return pbd_error(PBD_FAILED, "out of memory for %zu numbers", count);
-    pbd_status status = pbd_download(p->exec, copy, p->array[array], count * sizeof *copy);
-    for (size_t i = 0; i < count && status.code == PBD_OK; i++) values[i] = (double)copy[i];
-    free(copy);
-    return status;
+    pbd_arena a PBD_ARENA;
+    real *copy = pbd_new(&a, real, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(p->exec, copy, p->array[array], count * sizeof *copy));
+    for (size_t i = 0; i < count; i++) values[i] = (double)copy[i];
+    return pbd_ok();
 }
 
 static pbd_status allocate(pbd_probe *p, pbd_probe_array array, size_t numbers) {
@@ -67,18 +67,16 @@ static pbd_status upload_list(pbd_probe *p, const uint32_t *list, size_t count, 
 /* Velocities start as a rotation. */
 static pbd_status fill_cloud(pbd_probe *p, const pbd_cloud *cloud) {
     const size_t n = cloud->particles;
-    double *x = calloc(4 * n, sizeof *x), *v = calloc(4 * n, sizeof *v);
-    pbd_status status = x && v ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, 4 * n), *v = pbd_new(&a, double, 4 * n);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < n; i++) {
         for (size_t d = 0; d < 3; d++) x[4 * i + d] = cloud->x[3 * i + d];
         v[4 * i] = -1e-3 * x[4 * i + 1];
         v[4 * i + 1] = 1e-3 * x[4 * i];
     }
-    if (status.code == PBD_OK) status = probe_write(p, PBD_ARRAY_X, x, 4 * n);
-    if (status.code == PBD_OK) status = probe_write(p, PBD_ARRAY_V, v, 4 * n);
-    free(x);
-    free(v);
-    return status;
+    PBD_TRY(probe_write(p, PBD_ARRAY_X, x, 4 * n));
+    return probe_write(p, PBD_ARRAY_V, v, 4 * n);
 }
 
 static pbd_status open_cloud(pbd_probe *p, const pbd_cloud *cloud) {
@@ -106,7 +104,7 @@ static pbd_status probe_open(pbd_exec *exec, pbd_probe_kind kind, size_t count, 
                              pbd_probe **out) {
     *out = NULL;
     pbd_probe *p = calloc(1, sizeof *p);
-    if (!p) return pbd_error(PBD_FAILED, "out of memory for a probe");
+    if (!p) return pbd_no_memory();
     p->exec = exec;
     p->kind = kind;
     p->count = kind == PBD_PROBE_LAUNCH || kind == PBD_PROBE_GRAPH_LAUNCH ? 1 : count;

@@ -49,8 +49,8 @@ static void print_limits(const pbd_limits *limits, FILE *out) {
 
 /* ---- Benches ----------------------------------------------------------------------------------------------------- */
 
-/* Of each benchmark that the newest build has run here: what its newest `pbdbench bench` that ended well left, as the
- * median of every metric over its repetitions. */
+/* Of each benchmark that the newest build has run on this machine: its newest successful `pbdbench bench`, each metric
+ * as the median over its repetitions. */
 static const char *const bench_sql =
     "WITH mine AS (SELECT name, invocation_id, source, started_at FROM bench_view WHERE machine = ?1 AND state = 'ok'),"
     " newest AS (SELECT name, invocation_id, max(started_at) FROM mine"
@@ -86,7 +86,7 @@ static void print_bench(sqlite3_stmt *stmt, FILE *out) {
 }
 
 static pbd_status print_benches(pbd_store *store, const char *fingerprint, FILE *out) {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row = true;
     fputs(
         "\n| bench | ms a step or solve | M constraint solves/s | M neighbours/s | of the two passes | GB/s declared | "
@@ -94,13 +94,12 @@ static pbd_status print_benches(pbd_store *store, const char *fingerprint, FILE 
         "triad | Gflop/s declared | of the FMA peak |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
         "|\n",
         out);
-    pbd_status status = pbd_store_prepare(store, bench_sql, &fingerprint, 1, &stmt);
-    while (status.code == PBD_OK && row) {
-        status = pbd_store_step(store, stmt, &row, "reading benches");
-        if (status.code == PBD_OK && row) print_bench(stmt, out);
+    PBD_TRY(pbd_store_prepare(store, bench_sql, &fingerprint, 1, &stmt));
+    while (row) {
+        PBD_TRY(pbd_store_step(store, stmt, &row, "reading benches"));
+        if (row) print_bench(stmt, out);
     }
-    sqlite3_finalize(stmt);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status pbd_limits_table(pbd_store *store, const pbd_machine *machine, const pbd_limits *limits, FILE *out) {

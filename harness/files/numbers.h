@@ -1,0 +1,12 @@
+/* Samples of numbers. */
+#ifndef PBD_NUMBERS_H
+#define PBD_NUMBERS_H
+
+#include <stddef.h>
+
+/* For qsort of doubles. */
+int pbd_ascending(const void *left, const void *right);
+/* Sorts x[0..n), n > 0, and returns the median. */
+double pbd_median(double *x, size_t n);
+
+#endif
