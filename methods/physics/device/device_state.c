@@ -102,3 +102,19 @@ pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks,
     }
     return pbd_ok();
 }
+
+pbd_status device_blocks_bounds(pbd_exec *exec, const real *device, size_t blocks, double low[3], double high[3]) {
+    pbd_arena a PBD_ARENA;
+    real *block = pbd_new(&a, real, 6 * blocks);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(exec, block, device, 6 * blocks * sizeof *block));
+    for (size_t d = 0; d < 3; d++) {
+        low[d] = INFINITY;
+        high[d] = -INFINITY;
+        for (size_t b = 0; b < blocks; b++) {
+            low[d] = fmin(low[d], (double)block[6 * b + d]);
+            high[d] = fmax(high[d], (double)block[6 * b + 3 + d]);
+        }
+    }
+    return pbd_ok();
+}

@@ -18,7 +18,7 @@
 #include "harness/exec/real.h"
 
 PBD_PRECISE(device_parts_bytes, device_parts_save, device_parts_load, device_blocks_take, device_arrays_allocate,
-            device_arrays_free, device_arrays_save, device_arrays_load, device_rows_read)
+            device_arrays_free, device_arrays_save, device_arrays_load, device_rows_read, device_blocks_bounds)
 
 typedef struct device_part {
     void *device;
@@ -71,5 +71,9 @@ pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t
  * Waits. */
 pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
                               double *out);
+
+/* Of blocks of six numbers at `device`: the least of each of the first three, the largest of each of the others; NaN is
+ * left out. Without blocks infinity and its negative. Waits. */
+pbd_status device_blocks_bounds(pbd_exec *exec, const real *device, size_t blocks, double low[3], double high[3]);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef PBD_COLOURING_H
 #define PBD_COLOURING_H
 
-#include "methods/method.h"
+#include "harness/exec/arena.h"
 
 enum { PBD_MOST_COLOURS = 64 };
 
@@ -20,10 +20,10 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
                       size_t *first, int *colours);
 
 /* The same for constraints of any number of particles: constraint c touches particle[first[c] .. first[c + 1]) and,
- * where `with_own`, particle c as well. *colour_first: colours + 1 offsets into order, the caller's to free; at most
+ * where `with_own`, particle c as well. *colour_first: colours + 1 offsets into order, the arena's; at most
  * PBD_MOST_LIST_COLOURS. */
 enum { PBD_MOST_LIST_COLOURS = 4096 };
 pbd_status pbd_colour_lists(size_t count, const size_t *first, const uint32_t *particle, size_t particles,
-                            bool with_own, uint32_t *order, size_t **colour_first, int *colours);
+                            bool with_own, pbd_arena *arena, uint32_t *order, size_t **colour_first, int *colours);
 
 #endif

@@ -2,8 +2,9 @@
 #include "methods/physics/space/element_shape.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "harness/exec/arena.h"
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -13,7 +14,7 @@ static void cross(const double a[3], const double b[3], double out[3]) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* Below this share of the cube (square) of its longest edge an element has no volume (area) to speak of: its inverse
+/* An element whose volume (area) is below this share of the cube (square) of its longest edge is refused: its inverse
  * would be rounding. */
 static const double FLAT = 1e-10;
 
@@ -111,7 +112,10 @@ static void mark(bool *named, const uint32_t *corner, size_t count) {
     for (size_t i = 0; i < count; i++) named[corner[i]] = true;
 }
 
-static pbd_status check_particles(const pbd_scene *scene, bool *named) {
+static pbd_status check_particles(const pbd_scene *scene) {
+    pbd_arena a PBD_ARENA;
+    bool *named = pbd_new(&a, bool, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     mark(named, scene->tets.corner, 4 * scene->tets.count);
     mark(named, scene->triangles.corner, 3 * scene->triangles.count);
     mark(named, scene->hexes.corner, 8 * scene->hexes.count);
@@ -128,13 +132,8 @@ static pbd_status check_particles(const pbd_scene *scene, bool *named) {
 pbd_status element_check_scene(const pbd_scene *scene) {
     element_shape shape;
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "the mesh is empty");
-    bool *named = calloc(scene->particles.count, sizeof *named);
-    if (!named) return pbd_error(PBD_FAILED, "out of memory for %zu particles", scene->particles.count);
-    pbd_status status = check_particles(scene, named);
-    free(named);
-    for (size_t e = 0; e < scene->tets.count && status.code == PBD_OK; e++)
-        status = element_shape_of(scene, 4, e, &shape);
-    for (size_t e = 0; e < scene->triangles.count && status.code == PBD_OK; e++)
-        status = element_shape_of(scene, 3, e, &shape);
-    return status;
+    PBD_TRY(check_particles(scene));
+    for (size_t e = 0; e < scene->tets.count; e++) PBD_TRY(element_shape_of(scene, 4, e, &shape));
+    for (size_t e = 0; e < scene->triangles.count; e++) PBD_TRY(element_shape_of(scene, 3, e, &shape));
+    return pbd_ok();
 }

@@ -1,8 +1,8 @@
 #include "methods/physics/space/neighbours.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "methods/physics/device/device_state.h"
 #include "methods/physics/space/neighbours_kernels.h"
 
 enum { LEAST_BITS = 2, MOST_BITS = 24, LOOK_AGAIN = 16 };
@@ -48,43 +48,19 @@ pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *me
     return allocate(exec, 6 * blocks, sizeof(real), &g->block);
 }
 
-/* `each` numbers of every block, to be freed. */
-static pbd_status read_blocks(const grid *g, size_t each, real **out, size_t *blocks) {
-    *blocks = (g->count + GRID_BLOCK - 1) / GRID_BLOCK;
-    *out = malloc((*blocks * each + 1) * sizeof **out);
-    if (!*out) return pbd_error(PBD_FAILED, "out of memory for %zu blocks of particles", *blocks);
-    const pbd_status status = pbd_download(g->exec, *out, g->block, *blocks * each * sizeof **out);
-    if (status.code != PBD_OK) free(*out);
-    return status;
-}
+static size_t blocks_of(const grid *g) { return (g->count + GRID_BLOCK - 1) / GRID_BLOCK; }
 
-static pbd_status read_bounds(grid *g, const real *rows, double extent[3]) {
-    const grid_bounds_args args = {rows, g->member, g->count, g->block};
-    const size_t blocks_run = (g->count + GRID_BLOCK - 1) / GRID_BLOCK;
-    PBD_TRY(PBD_RUN(g->exec, grid_bounds, blocks_run, &args));
-    real *block;
-    size_t blocks;
-    PBD_TRY(read_blocks(g, 6, &block, &blocks));
-    for (size_t d = 0; d < 3; d++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t b = 0; b < blocks; b++) {
-            low = fmin(low, (double)block[6 * b + d]);
-            high = fmax(high, (double)block[6 * b + 3 + d]);
-        }
-        extent[d] = high > low ? high - low : 0;
-    }
-    free(block);
-    return pbd_ok();
-}
-
-/* As many cells along each axis as the particles reach over, halved along the longest until the table holds them. A
- * matter of speed alone, so it is looked at only now and then. */
+/* As many cells along each axis as the particles extend over, halved along the longest until the table holds them. It
+ * affects speed alone, so it is updated only now and then. */
 static pbd_status choose_bits(grid *g, const real *rows) {
-    double extent[3];
-    PBD_TRY(read_bounds(g, rows, extent));
+    const grid_bounds_args args = {rows, g->member, g->count, g->block};
+    double low[3], high[3];
+    PBD_TRY(PBD_RUN(g->exec, grid_bounds, blocks_of(g), &args));
+    PBD_TRY(device_blocks_bounds(g->exec, g->block, blocks_of(g), low, high));
     for (int d = 0; d < 3; d++) {
+        const double extent = fmax(high[d] - low[d], 0);
         g->bits[d] = LEAST_BITS;
-        while (g->bits[d] < MOST_BITS && ldexp(1, g->bits[d]) < extent[d] / g->cell + 1) g->bits[d]++;
+        while (g->bits[d] < MOST_BITS && ldexp(1, g->bits[d]) < extent / g->cell + 1) g->bits[d]++;
     }
     while (g->bits[0] + g->bits[1] + g->bits[2] > g->most_bits) {
         int longest = 0;
@@ -137,20 +113,10 @@ pbd_status grid_largest_move(const grid *g, const real *rows, double *out) {
     *out = INFINITY;
     if (g->builds == 0) return pbd_ok();
     const grid_moved_args args = {rows, g->built, g->member, g->count, g->block};
-    PBD_TRY(PBD_RUN(g->exec, grid_moved, (g->count + GRID_BLOCK - 1) / GRID_BLOCK, &args));
-    real *block;
-    size_t blocks;
-    PBD_TRY(read_blocks(g, 6, &block, &blocks));
-    double square = 0;
-    for (size_t d = 0; d < 3; d++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t b = 0; b < blocks; b++) {
-            low = fmin(low, (double)block[6 * b + d]);
-            high = fmax(high, (double)block[6 * b + 3 + d]);
-        }
-        square += 0.25 * (high - low) * (high - low);
-    }
-    free(block);
+    double low[3], high[3], square = 0;
+    PBD_TRY(PBD_RUN(g->exec, grid_moved, blocks_of(g), &args));
+    PBD_TRY(device_blocks_bounds(g->exec, g->block, blocks_of(g), low, high));
+    for (int d = 0; d < 3; d++) square += 0.25 * (high[d] - low[d]) * (high[d] - low[d]);
     *out = g->count == 0 ? 0 : isnan(square) ? INFINITY : sqrt(square);
     return pbd_ok();
 }

@@ -1,9 +1,10 @@
-/* Where the constraints of particles stand in memory: particles along a curve through space, constraints colour by
+/* How the constraints of particles lie in memory: particles along a curve through space, constraints colour by
  * colour in slices (particle_energy_kernels.h), and all that is known at rest. Made on the host, in f64, from a scene;
  * made again from changed neighbours after a cut. */
 #ifndef PBD_PARTICLE_LAYOUT_H
 #define PBD_PARTICLE_LAYOUT_H
 
+#include "harness/exec/arena.h"
 #include "harness/exec/exec.h"
 #include "methods/physics/space/shape_gradients.h"
 
@@ -15,25 +16,26 @@ typedef struct particle_layout {
     size_t particles, slots, rows; /* rows: of all slices */
     int colours;                   /* 1 with Jacobi, where slot and place are the same */
     bool jacobi;
-    uint32_t *particle;    /* places: index in the scene */
-    double *rest;          /* places x 3, m */
-    double *volume;        /* places, m^3 */
-    double *inverse;       /* places, 1/kg; 0: held */
-    rest_neighbours near;  /* of places */
-    size_t *colour_slot;   /* colours + 1 */
-    size_t *colour_count;  /* colours: constraints */
-    size_t *colour_near;   /* colours: neighbours of these */
-    uint32_t *own;         /* slots: place */
-    uint32_t *slice;       /* slots/PARTICLE_SLICE + 1: first row */
-    uint32_t *neighbour;   /* rows x PARTICLE_SLICE: place */
-    double *gradient;      /* rows x 3 x PARTICLE_SLICE: b_ij, m^2 */
-    double *reverse;       /* the same of b_ji; NULL with colours */
-    double *sum;           /* 3 x slots: B_i */
-    double *weight;        /* 6 x slots: K_i, m^4/kg, xx yy zz xy yz zx */
-    double *offset;        /* 9 x slots: D_i; NULL: zero */
-    double *slot_volume;   /* slots, m^3 */
-    size_t few, deficient; /* shape_gradients.h */
-    double *power;         /* places: where the search for `largest` left off */
+    pbd_arena particle_memory, slot_memory; /* of the arrays by place, and of those that a remake replaces */
+    uint32_t *particle;                     /* places: index in the scene */
+    double *rest;                           /* places x 3, m */
+    double *volume;                         /* places, m^3 */
+    double *inverse;                        /* places, 1/kg; 0: held */
+    rest_neighbours near;                   /* of places */
+    size_t *colour_slot;                    /* colours + 1 */
+    size_t *colour_count;                   /* colours: constraints */
+    size_t *colour_near;                    /* colours: neighbours of these */
+    uint32_t *own;                          /* slots: place */
+    uint32_t *slice;                        /* slots/PARTICLE_SLICE + 1: first row */
+    uint32_t *neighbour;                    /* rows x PARTICLE_SLICE: place */
+    double *gradient;                       /* rows x 3 x PARTICLE_SLICE: b_ij, m^2 */
+    double *reverse;                        /* the same of b_ji; NULL with colours */
+    double *sum;                            /* 3 x slots: B_i */
+    double *weight;                         /* 6 x slots: K_i, m^4/kg, xx yy zz xy yz zx */
+    double *offset;                         /* 9 x slots: D_i; NULL: zero */
+    double *slot_volume;                    /* slots, m^3 */
+    size_t few, deficient;                  /* shape_gradients.h */
+    double *power;                          /* places: where the search for `largest` left off */
     /* Where there are blades: what was made for which neighbours, so that a remake makes only what a cut has changed.
      */
     bool keeps;
@@ -43,7 +45,7 @@ typedef struct particle_layout {
     double largest; /* Jacobi: bounds the eigenvalues of the sum of all projections, whatever their directions */
 } particle_layout;
 
-/* Free *out whatever comes back. PBD_BAD_INPUT when the scene's particles sample no body, or a volume is not above 0.
+/* Free *out after an error too. PBD_BAD_INPUT when the scene's particles sample no body, or a volume is not above 0.
  */
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out);
 /* Makes all but particles, rest, volume and inverse again from `near`: to the bit what making everything would give. */

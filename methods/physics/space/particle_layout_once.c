@@ -8,27 +8,26 @@
 #define REAL double
 #include "methods/physics/math/svd3.h"
 
-static pbd_status allocate(size_t count, size_t bytes, void *out) {
-    void **array = out;
-    *array = calloc(count + 1, bytes);
-    return *array ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu entries of particles", count);
-}
-
 /* ---- Particles --------------------------------------------------------------------------------------------------- */
 
 static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     const size_t n = out->particles;
     const double density = scene->material->density;
-    PBD_TRY(allocate(n, sizeof *out->particle, &out->particle));
-    PBD_TRY(allocate(3 * n, sizeof *out->rest, &out->rest));
-    PBD_TRY(allocate(n, sizeof *out->volume, &out->volume));
-    PBD_TRY(allocate(n, sizeof *out->inverse, &out->inverse));
+    pbd_arena a PBD_ARENA;
+    bool *held = pbd_new(&a, bool, n);
+    out->particle = pbd_new(&out->particle_memory, uint32_t, n);
+    out->rest = pbd_new(&out->particle_memory, double, 3 * n);
+    out->volume = pbd_new(&out->particle_memory, double, n);
+    out->inverse = pbd_new(&out->particle_memory, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_arena_check(&out->particle_memory));
     PBD_TRY(rest_space_order(n, scene->particles.positions, 2 * scene->particles.spacing, out->particle));
+    for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
     for (size_t i = 0; i < n; i++) {
         const uint32_t p = out->particle[i];
         memcpy(out->rest + 3 * i, scene->particles.positions + 3 * (size_t)p, 3 * sizeof(double));
         out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p] : scene->particles.masses[p] / density;
-        out->inverse[i] = 1 / scene->particles.masses[p];
+        out->inverse[i] = held[p] ? 0 : 1 / scene->particles.masses[p];
         if (!(out->volume[i] > 0 && isfinite(out->volume[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %u stands for a volume of %g m^3: it must be above 0", p,
                              out->volume[i]);
@@ -36,25 +35,13 @@ static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     return pbd_ok();
 }
 
-static pbd_status hold(const pbd_scene *scene, particle_layout *out) {
-    unsigned char *held;
-    PBD_TRY(allocate(out->particles, 1, &held));
-    for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = 1;
-    for (size_t i = 0; i < out->particles; i++)
-        if (held[out->particle[i]]) out->inverse[i] = 0;
-    free(held);
-    return pbd_ok();
-}
-
 static pbd_status find_neighbours(const pbd_scene *scene, double radius, particle_layout *out) {
-    uint32_t *body = NULL;
-    if (scene->particles.body) {
-        PBD_TRY(allocate(out->particles, sizeof *body, &body));
-        for (size_t i = 0; i < out->particles; i++) body[i] = scene->particles.body[out->particle[i]];
-    }
-    const pbd_status status = rest_neighbours_find(out->particles, out->rest, body, radius, &out->near);
-    free(body);
-    return status;
+    const uint32_t *from = scene->particles.body;
+    pbd_arena a PBD_ARENA;
+    uint32_t *body = from ? pbd_new(&a, uint32_t, out->particles) : NULL;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < out->particles && from; i++) body[i] = from[out->particle[i]];
+    return rest_neighbours_find(out->particles, out->rest, body, radius, &out->near);
 }
 
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
@@ -65,9 +52,11 @@ static size_t list_length(const particle_layout *l, size_t place) {
 
 /* Slots colour by colour; `order` holds places. */
 static pbd_status place_slots(const uint32_t *order, const size_t *first, particle_layout *out) {
-    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_slot, &out->colour_slot));
-    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_count, &out->colour_count));
-    PBD_TRY(allocate((size_t)out->colours + 1, sizeof *out->colour_near, &out->colour_near));
+    pbd_arena *a = &out->slot_memory;
+    out->colour_slot = pbd_new(a, size_t, (size_t)out->colours + 1);
+    out->colour_count = pbd_new(a, size_t, (size_t)out->colours);
+    out->colour_near = pbd_new(a, size_t, (size_t)out->colours);
+    PBD_TRY(pbd_arena_check(a));
     for (int c = 0; c < out->colours; c++) {
         const size_t count = first[c + 1] - first[c];
         out->colour_count[c] = count;
@@ -75,7 +64,8 @@ static pbd_status place_slots(const uint32_t *order, const size_t *first, partic
         out->colour_slot[c + 1] = out->colour_slot[c] + (count + PARTICLE_SLICE - 1) / PARTICLE_SLICE * PARTICLE_SLICE;
     }
     out->slots = out->colour_slot[out->colours];
-    PBD_TRY(allocate(out->slots, sizeof *out->own, &out->own));
+    out->own = pbd_new(a, uint32_t, out->slots);
+    PBD_TRY(pbd_arena_check(a));
     for (int c = 0; c < out->colours; c++) /* slots of no constraint: the colour's last particle */
         for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
             const size_t k = s - out->colour_slot[c], count = out->colour_count[c];
@@ -86,19 +76,15 @@ static pbd_status place_slots(const uint32_t *order, const size_t *first, partic
 
 static pbd_status order_slots(particle_layout *out) {
     const size_t n = out->particles, whole[2] = {0, n};
-    uint32_t *order;
     size_t *first = NULL;
-    PBD_TRY(allocate(n, sizeof *order, &order));
-    pbd_status status = pbd_ok();
+    pbd_arena a PBD_ARENA;
+    uint32_t *order = pbd_new(&a, uint32_t, n);
+    PBD_TRY(pbd_arena_check(&a));
     out->colours = 1;
-    if (out->jacobi)
-        for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
-    else
-        status = pbd_colour_lists(n, out->near.first, out->near.particle, n, true, order, &first, &out->colours);
-    if (status.code == PBD_OK) status = place_slots(order, first ? first : whole, out);
-    free(order);
-    free(first);
-    return status;
+    if (!out->jacobi)
+        PBD_TRY(pbd_colour_lists(n, out->near.first, out->near.particle, n, true, &a, order, &first, &out->colours));
+    for (size_t i = 0; i < n && out->jacobi; i++) order[i] = (uint32_t)i;
+    return place_slots(order, first ? first : whole, out);
 }
 
 static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
@@ -107,7 +93,8 @@ static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
 
 static pbd_status count_rows(particle_layout *out) {
     const size_t slices = out->slots / PARTICLE_SLICE;
-    PBD_TRY(allocate(slices + 1, sizeof *out->slice, &out->slice));
+    out->slice = pbd_new(&out->slot_memory, uint32_t, slices + 1);
+    PBD_TRY(pbd_arena_check(&out->slot_memory));
     size_t rows = 0;
     for (size_t s = 0; s < slices; s++) {
         size_t longest = 0;
@@ -125,8 +112,8 @@ static pbd_status count_rows(particle_layout *out) {
     return pbd_ok();
 }
 
-/* back: Jacobi, places: where in each list the next that asks for it stands. Lists are ascending and mutual, and slots
- * are filled in the order of places, so that those in j's list come by one after the other. */
+/* back: Jacobi, by place: the entry of j's list for the next i that has j as a neighbour. Lists are ascending and
+ * mutual, and slots are filled in the order of places, so that the entries of j's list are used one after the other. */
 static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint, size_t *back) {
     const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
     const size_t end = l->slice[slot / PARTICLE_SLICE + 1], length = constraint ? list_length(l, i) : 0;
@@ -161,15 +148,17 @@ static void fill_sums(particle_layout *l, const double *gradient, size_t slot) {
 
 static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out) {
     const size_t entries = out->rows * PARTICLE_SLICE;
-    size_t *back = NULL;
-    PBD_TRY(allocate(entries, sizeof *out->neighbour, &out->neighbour));
-    PBD_TRY(allocate(3 * entries, sizeof *out->gradient, &out->gradient));
-    if (out->jacobi) PBD_TRY(allocate(3 * entries, sizeof *out->reverse, &out->reverse));
-    PBD_TRY(allocate(3 * out->slots, sizeof *out->sum, &out->sum));
-    PBD_TRY(allocate(6 * out->slots, sizeof *out->weight, &out->weight));
-    PBD_TRY(allocate(out->slots, sizeof *out->slot_volume, &out->slot_volume));
-    if (shape->has_offset) PBD_TRY(allocate(9 * out->slots, sizeof *out->offset, &out->offset));
-    if (out->jacobi) PBD_TRY(allocate(out->particles, sizeof *back, &back));
+    pbd_arena scratch PBD_ARENA, *a = &out->slot_memory;
+    size_t *back = out->jacobi ? pbd_new(&scratch, size_t, out->particles) : NULL;
+    out->neighbour = pbd_new(a, uint32_t, entries);
+    out->gradient = pbd_new(a, double, 3 * entries);
+    out->reverse = out->jacobi ? pbd_new(a, double, 3 * entries) : NULL;
+    out->sum = pbd_new(a, double, 3 * out->slots);
+    out->weight = pbd_new(a, double, 6 * out->slots);
+    out->slot_volume = pbd_new(a, double, out->slots);
+    out->offset = shape->has_offset ? pbd_new(a, double, 9 * out->slots) : NULL;
+    PBD_TRY(pbd_arena_check(&scratch));
+    PBD_TRY(pbd_arena_check(a));
     if (back) memcpy(back, out->near.first, out->particles * sizeof *back);
     for (int c = 0; c < out->colours; c++)
         for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
@@ -178,7 +167,6 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
             for (size_t e = 0; e < 9 && out->offset; e++)
                 out->offset[e * out->slots + s] = shape->offset[9 * (size_t)out->own[s] + e];
         }
-    free(back);
     return pbd_ok();
 }
 
@@ -247,16 +235,18 @@ static void power_step(const power *p) {
 }
 
 static pbd_status start_power(particle_layout *out) {
-    PBD_TRY(allocate(out->particles, sizeof *out->power, &out->power));
+    out->power = calloc(out->particles, sizeof *out->power);
+    if (!out->power) return pbd_error(PBD_FAILED, "out of memory for %zu particles", out->particles);
     for (size_t i = 0; i < out->particles; i++) /* no symmetry of a lattice; by particle, not by place */
         out->power[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
     return pbd_ok();
 }
 
-/* Those of particles whose neighbours are `known` to be the same are there already. */
+/* Matrices of particles whose neighbours are `known` to be unchanged are kept. */
 static pbd_status invert_weights(const double *gradient, const shape_known *known, particle_layout *out) {
     const bool there = out->inverse_weight;
-    if (!there) PBD_TRY(allocate(9 * out->particles, sizeof *out->inverse_weight, &out->inverse_weight));
+    if (!there) out->inverse_weight = calloc(9 * out->particles, sizeof *out->inverse_weight);
+    if (!out->inverse_weight) return pbd_error(PBD_FAILED, "out of memory for %zu particles", out->particles);
     for (size_t i = 0; i < out->particles; i++)
         if (!there || !known || !shape_is_known(known, &out->near, i))
             invert_weight(out, gradient, i, out->inverse_weight + 9 * i);
@@ -267,9 +257,10 @@ static pbd_status invert_weights(const double *gradient, const shape_known *know
 static pbd_status find_largest(const double *gradient, particle_layout *out) {
     const size_t n = out->particles;
     const int steps = out->power ? POWER_AGAIN : POWER_ITERATIONS;
-    double *work = NULL;
+    pbd_arena a PBD_ARENA;
+    double *work = pbd_new(&a, double, 2 * n);
+    PBD_TRY(pbd_arena_check(&a));
     if (!out->power) PBD_TRY(start_power(out));
-    PBD_TRY(allocate(2 * n, sizeof *work, &work));
     for (size_t i = 0; i < n; i++) work[i] = sqrt(out->inverse[i]);
     const power p = {.layout = out,
                      .gradient = gradient,
@@ -286,20 +277,10 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
         out->largest = fmax(1, sqrt(square / old));
         for (size_t i = 0; i < n; i++) p.from[i] = p.to[i] / sqrt(square);
     }
-    free(work);
     return pbd_ok();
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
-
-static void free_slots(particle_layout *l) {
-    void *owned[] = {l->colour_slot, l->colour_count, l->colour_near, l->own,    l->slice,  l->neighbour,
-                     l->gradient,    l->reverse,      l->sum,         l->weight, l->offset, l->slot_volume};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    l->colour_slot = l->colour_count = l->colour_near = NULL;
-    l->own = l->slice = l->neighbour = NULL;
-    l->gradient = l->reverse = l->sum = l->weight = l->offset = l->slot_volume = NULL;
-}
 
 static void forget_made(particle_layout *l) {
     rest_neighbours_free(&l->made);
@@ -316,25 +297,32 @@ static pbd_status keep_made(const shape_gradients *shape, particle_layout *l) {
     shape_gradients_free(&l->shape);
     l->shape = *shape;
     l->made.particles = n;
-    PBD_TRY(allocate(n, sizeof *near->first, &l->made.first));
-    PBD_TRY(allocate(pairs, sizeof *near->particle, &l->made.particle));
+    l->made.first = malloc((n + 1) * sizeof *near->first);
+    l->made.particle = malloc((pairs + 1) * sizeof *near->particle);
+    if (!l->made.first || !l->made.particle)
+        return pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
     memcpy(l->made.first, near->first, (n + 1) * sizeof *near->first);
     memcpy(l->made.particle, near->particle, pairs * sizeof *near->particle);
     return pbd_ok();
 }
 
+static pbd_status make_slots(const shape_gradients *shape, const shape_known *known, particle_layout *out) {
+    PBD_TRY(order_slots(out));
+    PBD_TRY(count_rows(out));
+    PBD_TRY(fill_slots(shape, out));
+    if (!out->jacobi) return pbd_ok();
+    PBD_TRY(invert_weights(shape->gradient, known, out));
+    return find_largest(shape->gradient, out);
+}
+
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice) {
     shape_gradients shape;
     const shape_known before = {&layout->made, &layout->shape}, *known = layout->made.particle ? &before : NULL;
-    free_slots(layout);
+    pbd_arena_free(&layout->slot_memory);
     PBD_TRY(shape_gradients_make(&layout->near, layout->rest, layout->volume, choice, known, &shape));
     layout->few = shape.few;
     layout->deficient = shape.deficient;
-    pbd_status status = order_slots(layout);
-    if (status.code == PBD_OK) status = count_rows(layout);
-    if (status.code == PBD_OK) status = fill_slots(&shape, layout);
-    if (status.code == PBD_OK && layout->jacobi) status = invert_weights(shape.gradient, known, layout);
-    if (status.code == PBD_OK && layout->jacobi) status = find_largest(shape.gradient, layout);
+    const pbd_status status = make_slots(&shape, known, layout);
     if (status.code == PBD_OK && layout->keeps) return keep_made(&shape, layout);
     shape_gradients_free(&shape);
     forget_made(layout);
@@ -346,16 +334,15 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
     if (!(scene->particles.spacing > 0) || scene->particles.count == 0)
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     PBD_TRY(take_particles(scene, out));
-    PBD_TRY(hold(scene, out));
     PBD_TRY(find_neighbours(scene, choice->radius, out));
     return particle_layout_remake(out, choice);
 }
 
 void particle_layout_free(particle_layout *l) {
-    void *owned[] = {l->particle, l->rest, l->volume, l->inverse, l->power};
-    free_slots(l);
+    pbd_arena_free(&l->particle_memory);
+    pbd_arena_free(&l->slot_memory);
     forget_made(l);
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    free(l->power);
     rest_neighbours_free(&l->near);
     *l = (particle_layout){0};
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #define REAL double
 #include "methods/physics/space/shape_kernels.h"
 
@@ -54,30 +56,30 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
     *out = (shape_gradients){.gradient = malloc((3 * pairs + 1) * sizeof(double)),
                              .offset = calloc(9 * n + 1, sizeof(double)),
                              .lost = calloc(n + 1, sizeof *out->lost)};
-    double *rest = malloc((4 * n + 1) * sizeof *rest);
-    uint32_t *first = malloc((n + 1) * sizeof *first);
-    pbd_status status = out->gradient && out->offset && out->lost && rest && first
-                            ? pbd_ok()
-                            : pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t d = 0; d < 3; d++) rest[4 * i + d] = positions[3 * i + d];
-            rest[4 * i + 3] = volumes[i];
-        }
-        for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
-        const shape_args args = {rest,      first,          near->particle, out->gradient,
-                                 out->lost, choice->radius, choice->kernel, shape_flags(choice)};
-        for (size_t i = 0; i < n; i++)
-            if (known && shape_is_known(known, near, i))
-                copy_known(known, near, i, out);
-            else
-                shape_at(&args, i);
-        find_offsets(near, positions, choice, out);
+    pbd_arena a PBD_ARENA;
+    double *rest = pbd_new(&a, double, 4 * n);
+    uint32_t *first = pbd_new(&a, uint32_t, n + 1);
+    const pbd_status status = out->gradient && out->offset && out->lost
+                                  ? pbd_arena_check(&a)
+                                  : pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
+    if (status.code != PBD_OK) {
+        shape_gradients_free(out);
+        return status;
     }
-    free(rest);
-    free(first);
-    if (status.code != PBD_OK) shape_gradients_free(out);
-    return status;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t d = 0; d < 3; d++) rest[4 * i + d] = positions[3 * i + d];
+        rest[4 * i + 3] = volumes[i];
+    }
+    for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
+    const shape_args args = {rest,      first,          near->particle, out->gradient,
+                             out->lost, choice->radius, choice->kernel, shape_flags(choice)};
+    for (size_t i = 0; i < n; i++)
+        if (known && shape_is_known(known, near, i))
+            copy_known(known, near, i, out);
+        else
+            shape_at(&args, i);
+    find_offsets(near, positions, choice, out);
+    return pbd_ok();
 }
 
 void shape_gradients_free(shape_gradients *s) {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "harness/exec/arena.h"
+#include "methods/physics/device/device_state.h"
 #include "methods/physics/space/shape_making_kernels.h"
 
 typedef struct shape_maker {
@@ -14,51 +16,33 @@ typedef struct shape_maker {
     real support;
 } shape_maker;
 
-static void shape_maker_close(shape_maker *m) {
-    void *device[] = {m->rest, m->gradient, m->first, m->neighbour, m->deficient};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(m->exec, device[i]);
-}
-
-/* Fills host arrays and sends them: rows of X and V, and where each particle's neighbours begin. */
-static pbd_status shape_maker_send(const particle_layout *l, shape_maker *m) {
+static size_t arrays_of(const shape_maker *m, device_array *row) {
     const size_t n = m->particles;
-    real *rest = malloc((4 * n + 1) * sizeof *rest);
-    uint32_t *first = malloc((n + 1) * sizeof *first);
-    pbd_status status =
-        rest && first ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for the kernels of %zu particles", n);
-    for (size_t i = 0; i < 4 * n && status.code == PBD_OK; i++)
-        rest[i] = (real)(i % 4 < 3 ? l->rest[3 * (i / 4) + i % 4] : l->volume[i / 4]);
-    for (size_t i = 0; i <= n && status.code == PBD_OK; i++) first[i] = (uint32_t)l->near.first[i];
-    if (status.code == PBD_OK) status = pbd_upload(m->exec, m->rest, rest, 4 * n * sizeof *rest);
-    if (status.code == PBD_OK) status = pbd_upload(m->exec, m->first, first, (n + 1) * sizeof *first);
-    if (status.code == PBD_OK)
-        status = pbd_upload(m->exec, m->neighbour, l->near.particle, m->pairs * sizeof *m->neighbour);
-    free(rest);
-    free(first);
-    return status;
+    const device_array rows[] = {DEVICE_ARRAY(m->rest, 4 * n), DEVICE_ARRAY(m->gradient, 3 * m->pairs + 1),
+                                 DEVICE_ARRAY(m->first, n + 1), DEVICE_ARRAY(m->neighbour, m->pairs + 1),
+                                 DEVICE_ARRAY(m->deficient, n)};
+    return DEVICE_ROWS(row, rows);
 }
 
-/* Close *m whatever comes back. */
-static pbd_status shape_maker_open(pbd_exec *exec, const particle_layout *l, const shape_choice *choice,
-                                   shape_maker *m) {
-    const size_t n = l->particles, pairs = l->near.first[n];
-    *m = (shape_maker){.exec = exec,
-                       .particles = n,
-                       .pairs = pairs,
-                       .kernel = choice->kernel,
-                       .flags = shape_flags(choice),
-                       .support = (real)choice->radius};
-    void *memory[5] = {0};
-    const size_t bytes[5] = {4 * n * sizeof(real), 3 * pairs * sizeof(real) + 1, (n + 1) * sizeof(uint32_t),
-                             pairs * sizeof(uint32_t) + 1, n * sizeof(uint32_t)};
-    pbd_status status = pbd_ok();
-    for (int i = 0; i < 5 && status.code == PBD_OK; i++) status = pbd_alloc(exec, bytes[i], &memory[i]);
-    m->rest = memory[0];
-    m->gradient = memory[1];
-    m->first = memory[2];
-    m->neighbour = memory[3];
-    m->deficient = memory[4];
-    return status.code == PBD_OK ? shape_maker_send(l, m) : status;
+static void shape_maker_close(shape_maker *m) {
+    device_array row[DEVICE_MOST_ARRAYS];
+    device_arrays_free(m->exec, row, arrays_of(m, row));
+}
+
+/* Uploads rows of X and V, and each particle's neighbours. Close *m after an error too. */
+static pbd_status shape_maker_open(const particle_layout *l, shape_maker *m) {
+    const size_t n = m->particles;
+    device_array row[DEVICE_MOST_ARRAYS];
+    pbd_arena a PBD_ARENA;
+    real *rest = pbd_new(&a, real, 4 * n);
+    uint32_t *first = pbd_new(&a, uint32_t, n + 1);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(device_arrays_allocate(m->exec, row, arrays_of(m, row)));
+    for (size_t i = 0; i < 4 * n; i++) rest[i] = (real)(i % 4 < 3 ? l->rest[3 * (i / 4) + i % 4] : l->volume[i / 4]);
+    for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)l->near.first[i];
+    PBD_TRY(pbd_upload(m->exec, m->rest, rest, 4 * n * sizeof *rest));
+    PBD_TRY(pbd_upload(m->exec, m->first, first, (n + 1) * sizeof *first));
+    return pbd_upload(m->exec, m->neighbour, l->near.particle, m->pairs * sizeof *m->neighbour);
 }
 
 static pbd_status shape_maker_run(const shape_maker *m) {
@@ -67,24 +51,23 @@ static pbd_status shape_maker_run(const shape_maker *m) {
     return PBD_RUN(m->exec, make_shape, m->particles, (pbd_work){m->particles, m->pairs}, &args);
 }
 
-/* The largest difference from the host's, over the largest entry of those. */
+/* The largest difference from the host's gradients, over the largest entry of these. */
 static pbd_status shape_maker_compare(const shape_maker *m, const particle_layout *l, const shape_choice *choice,
                                       double *out) {
-    shape_gradients host = {0};
+    shape_gradients host PBD_CLEANUP(shape_gradients_free) = {0};
     double difference = 0, largest = 0;
-    real *mine = malloc((3 * m->pairs + 1) * sizeof *mine);
-    if (!mine) return pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", m->pairs);
-    pbd_status status = pbd_download(m->exec, mine, m->gradient, 3 * m->pairs * sizeof *mine);
-    if (status.code == PBD_OK) status = shape_gradients_make(&l->near, l->rest, l->volume, choice, NULL, &host);
-    for (size_t k = 0; k < 3 * m->pairs && status.code == PBD_OK; k++) {
+    pbd_arena a PBD_ARENA;
+    real *mine = pbd_new(&a, real, 3 * m->pairs);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(m->exec, mine, m->gradient, 3 * m->pairs * sizeof *mine));
+    PBD_TRY(shape_gradients_make(&l->near, l->rest, l->volume, choice, NULL, &host));
+    for (size_t k = 0; k < 3 * m->pairs; k++) {
         const double off = fabs((double)mine[k] - host.gradient[k]);
         if (!(off <= difference)) difference = off; /* NaN is the largest */
         largest = fmax(largest, fabs(host.gradient[k]));
     }
     *out = largest > 0 ? difference / largest : difference;
-    free(mine);
-    shape_gradients_free(&host);
-    return status;
+    return pbd_ok();
 }
 
 static int compare_times(const void *a, const void *b) {
@@ -111,20 +94,23 @@ static pbd_status shape_maker_time(const shape_maker *m, size_t runs, double *wa
 
 pbd_status shape_time_making(pbd_exec *exec, const particle_layout *l, const shape_choice *choice, size_t runs,
                              pbd_recorder *recorder) {
-    shape_maker m;
-    double error = 0, *wall = malloc((2 * runs + 1) * sizeof *wall);
-    if (!wall) return pbd_error(PBD_FAILED, "out of memory for %zu times", runs);
-    pbd_status status = shape_maker_open(exec, l, choice, &m);
-    if (status.code == PBD_OK) status = shape_maker_run(&m);
-    if (status.code == PBD_OK) status = shape_maker_compare(&m, l, choice, &error);
-    if (status.code == PBD_OK) status = shape_maker_time(&m, runs, wall, wall + runs);
-    shape_maker_close(&m);
-    if (status.code == PBD_OK) {
-        pbd_series(recorder, "kernel_times", "value", "s", wall, runs, 1);
-        pbd_metric(recorder, "kernel_time", "s", PBD_COST, shape_median(wall, runs));
-        pbd_metric(recorder, "kernel_cpu_time", "s", PBD_COST, shape_median(wall + runs, runs));
-        pbd_metric(recorder, "kernel_error", "1", PBD_ERROR, error);
-    }
-    free(wall);
-    return status;
+    shape_maker m PBD_CLEANUP(shape_maker_close) = {.exec = exec,
+                                                    .particles = l->particles,
+                                                    .pairs = l->near.first[l->particles],
+                                                    .kernel = choice->kernel,
+                                                    .flags = shape_flags(choice),
+                                                    .support = (real)choice->radius};
+    double error = 0;
+    pbd_arena a PBD_ARENA;
+    double *wall = pbd_new(&a, double, 2 * runs);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(shape_maker_open(l, &m));
+    PBD_TRY(shape_maker_run(&m));
+    PBD_TRY(shape_maker_compare(&m, l, choice, &error));
+    PBD_TRY(shape_maker_time(&m, runs, wall, wall + runs));
+    pbd_series(recorder, "kernel_times", "value", "s", wall, runs, 1);
+    pbd_metric(recorder, "kernel_time", "s", PBD_COST, shape_median(wall, runs));
+    pbd_metric(recorder, "kernel_cpu_time", "s", PBD_COST, shape_median(wall + runs, runs));
+    pbd_metric(recorder, "kernel_error", "1", PBD_ERROR, error);
+    return pbd_ok();
 }

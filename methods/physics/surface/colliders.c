@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 #include "methods/physics/surface/mesh_surface.h"
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
@@ -207,11 +209,9 @@ void collider_poses_free(collider_poses *c) {
     pbd_free(c->exec, c->device);
     for (size_t i = 0; c->placed && i < c->count; i++) {
         placed_mesh *m = &c->placed[i];
+        void *device[] = {m->vertex, m->corner, m->normal, m->anchor};
+        for (size_t k = 0; k < sizeof device / sizeof *device; k++) pbd_free(c->exec, device[k]);
         mesh_tree_free(&m->tree);
-        pbd_free(c->exec, m->vertex);
-        pbd_free(c->exec, m->corner);
-        pbd_free(c->exec, m->normal);
-        pbd_free(c->exec, m->anchor);
     }
     free(c->placed);
     free(c->collider);
@@ -228,12 +228,11 @@ static pbd_status upload(pbd_exec *exec, const void *host, size_t bytes, void **
 /* `each` doubles of `count` rows as rows of `wide` reals. */
 static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count, size_t each, size_t wide,
                                void **device) {
-    real *rows = calloc(count * wide + 1, sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for a collider of %zu vertices", count);
+    pbd_arena a PBD_ARENA;
+    real *rows = pbd_new(&a, real, count * wide);
+    PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < count * each; i++) rows[i / each * wide + i % each] = (real)host[i];
-    const pbd_status status = upload(exec, rows, count * wide * sizeof *rows, device);
-    free(rows);
-    return status;
+    return upload(exec, rows, count * wide * sizeof *rows, device);
 }
 
 static pbd_status place_mesh(placed_mesh *m, const mesh_surface *s, double thickness, size_t particles,
@@ -256,7 +255,7 @@ static pbd_status place_mesh(placed_mesh *m, const mesh_surface *s, double thick
 
 static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene, pbd_recorder *recorder) {
     const pbd_collider_mesh *mesh = &scene->colliders.mesh[c->collider[i].mesh];
-    mesh_surface s;
+    mesh_surface s PBD_CLEANUP(mesh_surface_free) = {0};
     PBD_TRY(mesh_surface_make(mesh, i, c->collider[i].container, &s));
     if (s.collapsed + s.slivers > 0)
         pbd_warning(
@@ -265,9 +264,7 @@ static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene,
             i, mesh->triangles, s.collapsed, s.slivers);
     pbd_count(recorder, "collider_triangles", s.triangles);
     c->sheets |= !s.normal;
-    const pbd_status status = place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles.count, c->exec);
-    mesh_surface_free(&s);
-    return status;
+    return place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles.count, c->exec);
 }
 
 pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
@@ -287,10 +284,7 @@ pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_
         c->meshes = true;
         PBD_TRY(make_mesh(c, i, scene, recorder));
     }
-    void *device;
-    PBD_TRY(pbd_alloc(exec, n * sizeof *c->device, &device));
-    c->device = device;
-    return pbd_ok();
+    return pbd_alloc(exec, n * sizeof *c->device, (void **)&c->device);
 }
 
 const char *collider_poses_phase(const collider_poses *c, const char *otherwise) {

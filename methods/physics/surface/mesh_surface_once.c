@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 enum { PARTS = 7 };               /* of a triangle: face, edges, corners */
 static const double FLAT = 1e-12; /* area over the square of the longest edge; volume over area times size */
-
-static pbd_status no_memory(size_t triangles) {
-    return pbd_error(PBD_FAILED, "out of memory for a collider of %zu triangles", triangles);
-}
 
 void mesh_surface_free(mesh_surface *s) {
     free(s->vertex);
@@ -72,12 +70,16 @@ static int by_place(const void *a, const void *b) {
 
 /* Copies vertices as they are, and triangles by the first vertex at each place; those that collapse are left out. */
 static pbd_status copy_surface(const pbd_collider_mesh *m, mesh_surface *s) {
-    place *at = malloc(m->vertices * sizeof *at);
-    uint32_t *first = malloc(m->vertices * sizeof *first);
+    pbd_arena a PBD_ARENA;
+    place *at = pbd_new(&a, place, m->vertices);
+    uint32_t *first = pbd_new(&a, uint32_t, m->vertices);
+    PBD_TRY(pbd_arena_check(&a));
     s->vertex = malloc(3 * m->vertices * sizeof *s->vertex);
     s->triangle = malloc(3 * m->triangles * sizeof *s->triangle);
-    const bool fits = at && first && s->vertex && s->triangle;
-    for (size_t v = 0; v < m->vertices && fits; v++) {
+    if (!s->vertex || !s->triangle)
+        return pbd_error(PBD_FAILED, "out of memory for a collider of %zu triangles", m->triangles);
+    s->vertices = m->vertices;
+    for (size_t v = 0; v < m->vertices; v++) {
         at[v].vertex = (uint32_t)v;
         for (size_t d = 0; d < 3; d++) {
             const double x = m->vertex[3 * v + d] + 0; /* -0 becomes 0 */
@@ -85,21 +87,18 @@ static pbd_status copy_surface(const pbd_collider_mesh *m, mesh_surface *s) {
             s->size = fmax(s->size, fabs(x));
         }
     }
-    if (fits) qsort(at, m->vertices, sizeof *at, by_place);
-    for (size_t i = 0; i < m->vertices && fits; i++) {
+    qsort(at, m->vertices, sizeof *at, by_place);
+    for (size_t i = 0; i < m->vertices; i++) {
         const bool same = i > 0 && memcmp(at[i].x, at[i - 1].x, sizeof at[i].x) == 0;
         first[at[i].vertex] = same ? first[at[i - 1].vertex] : at[i].vertex;
     }
-    for (size_t t = 0; t < m->triangles && fits; t++) {
-        const uint32_t *c = m->triangle + 3 * t, a[3] = {first[c[0]], first[c[1]], first[c[2]]};
-        const bool gone = a[0] == a[1] || a[1] == a[2] || a[2] == a[0];
-        if (!gone) memcpy(s->triangle + 3 * s->triangles++, a, sizeof a);
+    for (size_t t = 0; t < m->triangles; t++) {
+        const uint32_t *c = m->triangle + 3 * t, joined[3] = {first[c[0]], first[c[1]], first[c[2]]};
+        const bool gone = joined[0] == joined[1] || joined[1] == joined[2] || joined[2] == joined[0];
+        if (!gone) memcpy(s->triangle + 3 * s->triangles++, joined, sizeof joined);
         s->collapsed += gone;
     }
-    s->vertices = m->vertices;
-    free(at);
-    free(first);
-    return fits ? pbd_ok() : no_memory(m->triangles);
+    return pbd_ok();
 }
 
 /* ---- Areas, edges, volume ---------------------------------------------------------------------------------------- */
@@ -237,30 +236,26 @@ static pbd_status finish(const pbd_collider_mesh *m, size_t number, bool contain
     PBD_TRY(copy_surface(m, s));
     if (s->triangles == 0)
         return pbd_error(PBD_BAD_INPUT, "collider %zu, a mesh of %zu triangles, has no area", number, m->triangles);
-    half_edge *edge = malloc(3 * s->triangles * sizeof *edge);
-    uint32_t *other = malloc(3 * s->triangles * sizeof *other);
-    double *at_vertex = calloc(3 * s->vertices, sizeof *at_vertex), area = 0;
-    pbd_status status = edge && other && at_vertex ? pbd_ok() : no_memory(m->triangles);
-    bool closed = false;
-    if (status.code == PBD_OK) {
-        measure(s, &area);
-        closed = pair_edges(s, edge, other);
-        status = check_kind(m, s, number, container, closed, area);
+    pbd_arena a PBD_ARENA;
+    half_edge *edge = pbd_new(&a, half_edge, 3 * s->triangles);
+    uint32_t *other = pbd_new(&a, uint32_t, 3 * s->triangles);
+    double *at_vertex = pbd_new(&a, double, 3 * s->vertices), area = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    measure(s, &area);
+    const bool closed = pair_edges(s, edge, other);
+    PBD_TRY(check_kind(m, s, number, container, closed, area));
+    if (!closed) {
+        s->volume = 0;
+        return pbd_ok();
     }
-    if (status.code == PBD_OK && closed) {
-        if (s->volume < 0) {
-            turn_outward(s);
-            pair_edges(s, edge, other);
-        }
-        s->normal = calloc(3 * PARTS * s->triangles, sizeof *s->normal);
-        if (s->normal) make_normals(s, other, at_vertex);
-        if (!s->normal) status = no_memory(m->triangles);
+    if (s->volume < 0) {
+        turn_outward(s);
+        pair_edges(s, edge, other);
     }
-    if (!closed) s->volume = 0;
-    free(edge);
-    free(other);
-    free(at_vertex);
-    return status;
+    s->normal = calloc(3 * PARTS * s->triangles, sizeof *s->normal);
+    if (!s->normal) return pbd_error(PBD_FAILED, "out of memory for a collider of %zu triangles", m->triangles);
+    make_normals(s, other, at_vertex);
+    return pbd_ok();
 }
 
 pbd_status mesh_surface_make(const pbd_collider_mesh *mesh, size_t number, bool container, mesh_surface *out) {

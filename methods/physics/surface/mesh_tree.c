@@ -1,34 +1,35 @@
 #include "methods/physics/surface/mesh_tree.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "harness/exec/arena.h"
+#include "methods/physics/device/device_state.h"
 
 enum { CODE_BITS = 30, DEPTH_BITS = 6 };
 
+static size_t blocks_of(const mesh_tree *t) { return (t->triangles + MESH_BLOCK - 1) / MESH_BLOCK; }
+
+static size_t arrays_of(const mesh_tree *t, device_array *row) {
+    const size_t n = (size_t)t->triangles + 1;
+    const device_array rows[] = {DEVICE_ARRAY(t->code, n),      DEVICE_ARRAY(t->leaf, n),
+                                 DEVICE_ARRAY(t->child, 2 * n), DEVICE_ARRAY(t->parent, 2 * n),
+                                 DEVICE_ARRAY(t->order, n),     DEVICE_ARRAY(t->depth, n),
+                                 DEVICE_ARRAY(t->box, 12 * n),  DEVICE_ARRAY(t->block, 6 * blocks_of(t) + 1)};
+    return DEVICE_ROWS(row, rows);
+}
+
 void mesh_tree_free(mesh_tree *t) {
-    void *device[] = {t->code, t->leaf, t->child, t->parent, t->order, t->depth, t->box, t->block};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(t->exec, device[i]);
+    device_array row[DEVICE_MOST_ARRAYS];
+    device_arrays_free(t->exec, row, arrays_of(t, row));
     *t = (mesh_tree){0};
 }
 
-static pbd_status allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
-    return pbd_alloc(exec, (count + 1) * size, (void **)out);
-}
-
-static size_t blocks_of(const mesh_tree *t) { return (t->triangles + MESH_BLOCK - 1) / MESH_BLOCK; }
-
 pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles) {
+    device_array row[DEVICE_MOST_ARRAYS];
     *t = (mesh_tree){.exec = exec, .triangles = (uint32_t)triangles};
     if (triangles > INT32_MAX / 2)
         return pbd_error(PBD_FAILED, "%zu triangles in one tree: %d at most", triangles, INT32_MAX / 2);
-    PBD_TRY(allocate(exec, triangles, sizeof *t->code, &t->code));
-    PBD_TRY(allocate(exec, triangles, sizeof *t->leaf, &t->leaf));
-    PBD_TRY(allocate(exec, 2 * triangles, sizeof *t->child, &t->child));
-    PBD_TRY(allocate(exec, 2 * triangles, sizeof *t->parent, &t->parent));
-    PBD_TRY(allocate(exec, triangles, sizeof *t->order, &t->order));
-    PBD_TRY(allocate(exec, triangles, sizeof *t->depth, &t->depth));
-    PBD_TRY(allocate(exec, 12 * triangles, sizeof *t->box, &t->box));
-    return allocate(exec, 6 * blocks_of(t), sizeof *t->block, &t->block);
+    return device_arrays_allocate(exec, row, arrays_of(t, row));
 }
 
 /* The box around the middles of all triangles: its low end, and 1024 over its widths. */
@@ -36,20 +37,13 @@ static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
     const mesh_bounds_args args = {codes->mesh, t->triangles, t->block};
     const size_t blocks = blocks_of(t);
     PBD_TRY(PBD_RUN(t->exec, mesh_bounds, blocks, &args));
-    real *block = malloc((6 * blocks + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
-    const pbd_status status = pbd_download(t->exec, block, t->block, 6 * blocks * sizeof *block);
-    for (size_t d = 0; d < 3 && status.code == PBD_OK; d++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t b = 0; b < blocks; b++) {
-            low = fmin(low, (double)block[6 * b + d]);
-            high = fmax(high, (double)block[6 * b + 3 + d]);
-        }
-        codes->low[d] = (real)low;
-        codes->scale[d] = high > low ? (real)(1024 / (high - low)) : 0;
+    double low[3], high[3];
+    PBD_TRY(device_blocks_bounds(t->exec, t->block, blocks, low, high));
+    for (size_t d = 0; d < 3; d++) {
+        codes->low[d] = (real)low[d];
+        codes->scale[d] = high[d] > low[d] ? (real)(1024 / (high[d] - low[d])) : 0;
     }
-    free(block);
-    return status;
+    return pbd_ok();
 }
 
 /* Inner nodes in the order of their levels, and where each begins. */
@@ -61,14 +55,14 @@ static pbd_status sort_levels(mesh_tree *t) {
     if (inner == 0) return pbd_ok();
     PBD_TRY(PBD_RUN(t->exec, mesh_depth, inner, &args));
     PBD_TRY(pbd_sort_pairs(t->exec, t->depth, t->order, inner, DEPTH_BITS));
-    uint32_t *depth = malloc(inner * sizeof *depth);
-    if (!depth) return pbd_error(PBD_FAILED, "out of memory for a tree of %u triangles", t->triangles);
-    const pbd_status status = pbd_download(t->exec, depth, t->depth, inner * sizeof *depth);
-    for (size_t i = 0; i < inner && status.code == PBD_OK; i++)
+    pbd_arena a PBD_ARENA;
+    uint32_t *depth = pbd_new(&a, uint32_t, inner);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(t->exec, depth, t->depth, inner * sizeof *depth));
+    for (size_t i = 0; i < inner; i++)
         if (i == 0 || depth[i] != depth[i - 1]) t->level[t->levels++] = (uint32_t)i;
     t->level[t->levels] = (uint32_t)inner;
-    free(depth);
-    return status;
+    return pbd_ok();
 }
 
 static pbd_status fit(mesh_tree *t, const mesh_rows *mesh) {
