@@ -74,7 +74,9 @@ typedef struct desbrun_sph {
 
 static size_t arrays_of(const desbrun_sph *s, device_array *row) {
     const size_t n = s->particles;
-    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),
+    const device_array rows[] = {HOST_SAVED(s->dt),
+                                 HOST_SAVED(s->time),
+                                 DEVICE_SAVED(s->x, 4 * n),
                                  DEVICE_SAVED(s->v, 4 * n),
                                  DEVICE_SAVED(s->a, 4 * n),
                                  DEVICE_SAVED(s->density, n),
@@ -82,8 +84,6 @@ static size_t arrays_of(const desbrun_sph *s, device_array *row) {
                                  DEVICE_SAVED(s->bound, n),
                                  DEVICE_SAVED(s->level, n),
                                  DEVICE_SAVED(s->density_tick, n),
-                                 HOST_SAVED(s->dt),
-                                 HOST_SAVED(s->time),
                                  DEVICE_ARRAY(s->u, 4 * n),
                                  DEVICE_ARRAY(s->b, 4 * n),
                                  DEVICE_ARRAY(s->load, s->forced ? 4 * n : 0),
