@@ -19,8 +19,8 @@ typedef struct pbd_kernel_use {
     double seconds; /* wall */
 } pbd_kernel_use;
 
-/* All kernels that step `warmup` + 1 launches, the one that takes the most time first; each launch is waited for. The
- * caller frees *out. */
+/* All kernels that step `warmup` + 1 launches, the one that takes the most time first; after each launch the device is
+ * synchronised. The caller frees *out. */
 pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count);
 
 typedef struct pbd_kernel_trial {
@@ -31,7 +31,7 @@ typedef struct pbd_kernel_trial {
     /* What is found. */
     pbd_kernel_use use; /* its seconds: the median of the samples */
     /* The largest difference between the two results of a buffer, over the largest number that the series writes to it.
-     * Every fourth number has a scale of its own: rows of four are a vector and a mass or a volume. Whole numbers are
+     * Every fourth number has a separate scale: rows of four are a vector and a mass or a volume. Whole numbers are
      * equal, or the difference is infinite. */
     double difference;
     /* Numbers that change; and those that one form changes and the other does not: places that fill up slices, which

@@ -1,18 +1,18 @@
 /* The gate: a suite of cells, this program against a baseline. Errors first, counts next, times last.
  *
- * Errors and counts: every cell once in each program. An answer that is worse, a count that differs, a run that does
- * not end well, or a claim whose verdict is not the accepted one ends the gate before any time is taken: a wrong
- * program's speed is of no interest. A figure that cannot be judged, for want of gnuplot or of disk, is undecided.
+ * Errors and counts: every cell once in each program. A larger error, a count that differs, a run that fails,
+ * or a claim whose verdict is not the accepted one ends the gate before any time is measured: the speed of a wrong
+ * program does not matter. A figure that cannot be judged (no gnuplot, no disk space) is undecided.
  *
  * Times: each cell in interleaved pairs of processes (pairing.h) until the interval of its slowdown lies on one side of
  * the largest allowed one. A cell passes when the exact one-sided test rejects «slower than allowed» at 5 %, its
  * p-value multiplied for the looks taken: passing a slowdown needs less proof than reporting one. A
  * cell is suspected when the exact one-sided test of «no more than allowed», its p-value multiplied for the looks
- * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a block of its
- * own, and only what both blocks say is a regression.
+ * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a second
+ * block, and only what both blocks show is a regression.
  *
  * Control: in every gate one cell, drawn by the seed, is timed baseline against baseline, at a place in the order drawn
- * as well. When the machine makes a program differ from itself, nothing else it says can be believed. The control
+ * as well. When the machine makes a program differ from itself, no other time is reliable. The control
  * alarms when its interval excludes 0 and is not wholly within the largest allowed slowdown: a difference too small to
  * matter is no alarm.
  *
@@ -53,7 +53,7 @@ void pbd_gate_suite_free(pbd_gate_suite *suite); /* NULL-safe */
 typedef struct pbd_gate_request {
     const pbd_gate_suite *suite;
     const char *baseline, *current; /* programs */
-    const char *baseline_name;      /* as the person named it */
+    const char *baseline_name;      /* as the user named it */
     bool other_program;             /* `current` is not this program */
     const char *db;                 /* NULL: nothing is stored */
     double max_regression;          /* 0.02 */

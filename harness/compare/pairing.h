@@ -17,13 +17,13 @@
 #include "harness/store/store.h"
 
 typedef struct pbd_arm {
-    const char *name;        /* as the person named it: "xpbi:solver=jacobi", "v0.1", a path */
+    const char *name;        /* as the user named it: "xpbi:solver=jacobi", "v0.1", a path */
     const char *program;     /* path of a pbdbench binary */
     const char *const *word; /* words after `run`: CASE -m METHOD, then -s, -b, -p, -t...; NULL-terminated. Settings
                                 have today's names; an older program gets those it knows */
 } pbd_arm;
 
-/* What one process said: the part of `run --json` that is judged. Owned: pbd_arm_run_free. */
+/* The result of one process: the part of `run --json` that is judged. Owned: pbd_arm_run_free. */
 typedef struct pbd_arm_run {
     char run_id[33], cell_id[33];
     char *cell_today; /* NULL, or, where a parameter was renamed (catalog/renamed.h), the cell by today's names */
@@ -38,7 +38,7 @@ void pbd_arm_run_free(pbd_arm_run *run);
 /* NULL when it has none of that name. */
 const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name);
 
-/* Runs one process of an arm and reads what it says. PBD_BAD_INPUT with the program's own sentence where it exits 2 or
+/* Runs one process of an arm and reads its result. PBD_BAD_INPUT with the program's own sentence where it exits 2 or
  * prints no run, PBD_FAILED where it crashes; a run that diverged or failed is a result. `db` NULL: --no-store.
  * `seconds` of --time; 0: none. `core`: where a single-threaded arm is pinned; -1: not pinned. */
 pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out);
@@ -52,13 +52,13 @@ typedef struct pbd_tolerance {
     double value;
 } pbd_tolerance;
 
-/* Whether times of the two runs may be held against each other: *differs is PBD_OK, or says why not.
+/* Whether the times of the two runs may be compared: *differs is PBD_OK, or the reason why not.
  *
  * - A metric with a tolerance, or with an uncertainty in the store's table `reference`, must be within it in both.
  * - Two runs of one cell (the same variant, two builds) must agree: counts exactly, and each other error of B may not
  *   pass A's by more than 1e-9 of it in f64, 1e-4 in f32 (pure numbers: and 1e-12 or 1e-6 besides, for errors that are
  *   rounding alone). B may be better.
- * - The errors of two variants are otherwise their own affair: they are shown side by side.
+ * - Errors of two variants are otherwise not compared, but shown side by side.
  *
  * `db` NULL: without references. PBD_BAD_INPUT for a tolerance on something that no arm reports or that is no error. */
 pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,

@@ -1,4 +1,4 @@
-/* Programs of git revisions, each built in a work tree of its own under build/revisions/SHA: what `compare --rev-a` and
+/* Programs of git revisions, each built in a separate work tree under build/revisions/SHA: what `compare --rev-a` and
  * `gate --baseline` time. The checkout's own files are never touched. */
 #ifndef PBD_REVISIONS_H
 #define PBD_REVISIONS_H

@@ -97,7 +97,7 @@ static const char *short_id(const char *id) {
     return dot && dot[1] ? dot + 1 : id;
 }
 
-/* Sorted from best to worst. */
+/* For sorting, the best first. */
 static double rank_of(const char *verdict) {
     static const char *const order[] = {"reproduced", "partly", "not_reproduced", "not_run"};
     for (size_t i = 0; i < 4; i++)

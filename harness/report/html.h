@@ -2,7 +2,7 @@
  * values of attributes only, and both escape. There is no function that writes text as it is but html_asset, for the
  * program's own style and script.
  *
- * Failures of the stream are kept by it: look at ferror when the page is done. */
+ * The stream keeps its failures: check ferror when the page is done. */
 #ifndef PBD_REPORT_HTML_H
 #define PBD_REPORT_HTML_H
 

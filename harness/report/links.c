@@ -97,7 +97,7 @@ void report_machine_link(report *r, const char *env_id, const char *text) {
 
 /* ---- Tables of runs ---------------------------------------------------------------------------------------------- */
 
-/* What tells the rows of a query apart (columns 1 to 3: case, method, parameters). The query is reset after it. */
+/* What differs between the rows of a query (columns 1 to 3: case, method, parameters). The query is reset after it. */
 static pbd_status label_rows(report *r, sqlite3_stmt *stmt, pbd_arena *a, char ***label) {
     pbd_stored_cell *cell = NULL;
     size_t cells = 0;

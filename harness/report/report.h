@@ -13,7 +13,7 @@
 #include "harness/store/rows.h"
 
 typedef enum report_pictures {
-    REPORT_PICTURES_ALL,   /* those that are missing or older than their runs are drawn */
+    REPORT_PICTURES_ALL,   /* pictures that are missing or older than their runs are drawn */
     REPORT_PICTURES_DRAWN, /* only those that exist and are new enough */
     REPORT_PICTURES_NONE
 } report_pictures;

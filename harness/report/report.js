@@ -1,8 +1,8 @@
-// Sorting tables, filtering claims, opening what a link leads to. The page says everything without this.
+// Sorting tables, filtering claims, opening what a link leads to. The page is complete without it.
 (() => {
     'use strict';
 
-    // ---- Sorting: a click on a header sorts by it, another one the other way round. Stable; empty cells stay last.
+    // ---- Sorting: a click on a header sorts by it, a second click in reverse. Stable; empty cells stay last.
 
     const keyOf = (row, column) => {
         const cell = row.cells[column];
@@ -10,7 +10,7 @@
         return cell.dataset.sort !== undefined ? cell.dataset.sort : cell.textContent.trim();
     };
 
-    // Ids of hexadecimal digits look like numbers now and then, so a column is one of numbers only as a whole.
+    // Some hexadecimal ids look like numbers, so a column is numeric only if all its keys are.
     const collator = new Intl.Collator(undefined, {numeric: true, sensitivity: 'base'});
     const orderOf = keys =>
         keys.every(key => key === '' || Number.isFinite(Number(key))) ? (a, b) => Number(a) - Number(b) : collator.compare;
@@ -83,7 +83,7 @@
     window.addEventListener('hashchange', reveal);
     if (location.hash !== '') reveal();
 
-    // ---- Paper has nothing to click on: why claims came out so is printed, long tables are not.
+    // ---- In print nothing can be unfolded: the reasons of claims are printed, long tables are not.
 
     let opened = [];
     window.addEventListener('beforeprint', () => {

@@ -1,7 +1,7 @@
-/* How long things took, machine by machine: never a time without the error it was bought with.
+/* Times by machine, each with the error of its run.
  *
- * A store may hold a million runs, so nothing here looks at all of them: the newest of each machine are taken by an
- * index, then one run a cell. */
+ * A store may hold a million runs, so no query here reads all: the newest of each machine are found by an index, then
+ * one run of each cell. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static pbd_status write_limits(report *r, const char *env_id, size_t *rows) {
 
 /* ---- Runs: one a cell -------------------------------------------------------------------------------------------- */
 
-/* `run --time` samples the time of a solve; without it there is the one solve of the run itself. */
+/* `run --time` samples the time of a solve; without it there is the time of the run's only solve. */
 static const char runs_sql[] =
     "WITH newest AS (SELECT run_id, cell_id, started_at FROM run WHERE kind = 'run' AND env_id = ?1"
     "                ORDER BY started_at DESC LIMIT 2000),"

@@ -31,8 +31,8 @@ typedef struct pbd_histories {
     pbd_arena owned; /* all that pointers below point to, but steps */
     pbd_history *item;
     size_t count;
-    size_t cells;  /* looked at */
-    bool narrowed; /* there are more cells than were looked at: only the newest were */
+    size_t cells;  /* read */
+    bool narrowed; /* there are more cells: only the most recently run were read */
 } pbd_histories;
 
 typedef struct pbd_history_query {

@@ -150,7 +150,7 @@ static void judge_step(const double *x, size_t from, size_t at, size_t to, doubl
     out->p = left + right <= floor * (double)(to - from) ? 0 : permutation_p(x + from, to - from, random, scratch);
 }
 
-/* Drops the weakest step until every one is confirmed; levels that merge are judged anew. */
+/* Drops the weakest step until every one is confirmed; levels that merge are tested again. */
 static void confirm_steps(const double *x, size_t n, double floor, uint64_t seed, double *scratch, pbd_steps *s) {
     for (;;) {
         pbd_random random = pbd_random_seeded(seed);

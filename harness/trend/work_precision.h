@@ -14,18 +14,18 @@ typedef struct pbd_work_query {
     bool memory;       /* against memory, not time */
 } pbd_work_query;
 
-/* One cell: medians over the runs of the newest build that ran it on one machine, builds with sanitizers
- * left out. */
+/* One cell: medians over the runs of the newest build that ran it on one machine, without builds
+ * with sanitizers. */
 typedef struct pbd_work_point {
     pbd_stored_cell cell;
     char *series;       /* «pbd_distance jacobi f64 cpu» */
-    char *label;        /* with what tells it from the others of its series: «... iterations=4» */
+    char *label;        /* series, and what differs from its other points: «... iterations=4» */
     char run_id[33];    /* of the newest run */
     char git_sha[41];   /* of that build */
     size_t ok, not_ok;  /* its runs, by how they ended */
     double error, time; /* s: of a frame or a solve. NaN where there is none */
     double memory;      /* bytes */
-    bool is_front;      /* no other point is as cheap and more exact */
+    bool is_front;      /* no other point is as cheap and more accurate */
     char *reason;       /* why it is not drawn; NULL: it is */
 } pbd_work_point;
 
@@ -43,19 +43,19 @@ typedef struct pbd_work {
 } pbd_work;
 
 /* Times are the medians of solve_wall, which `run --time` makes, where a cell has it, else of the phase `solve`. Runs
- * that moved a scene for some time (metric simulated_time) are put in frames of 1/60 s. The error, where none is asked
- * for, is the one that most cells have, and of those the first that the case measures, before what methods say of
- * themselves. Points are of this machine, or where the store has none of it, of the one with the newest run.
+ * that moved a scene for some time (metric simulated_time) are put in frames of 1/60 s. The error, where none is
+ * given, is the one that most cells have, and of those the first that the case measures, before errors that methods
+ * report. Points are of this machine, or where the store has none of it, of the one with the newest run.
  * PBD_BAD_INPUT when there are no runs or no such error, with the nearest name. Free with pbd_work_free, also then. */
 pbd_status pbd_work_load(pbd_store *store, const pbd_work_query *query, pbd_work *out);
 void pbd_work_free(pbd_work *work);
 
 /* What is along x: ms, or memory in unit_bytes. NaN where the point has none. */
 double pbd_work_cost(const pbd_work *work, const pbd_work_point *point);
-/* The most exact point whose time is `ms` at most, drawn or not; NULL when none is so quick. */
+/* The most accurate point that takes at most `ms`, drawn or not; NULL when there is none. */
 const pbd_work_point *pbd_work_within(const pbd_work *work, double ms);
 
-/* The front by name, what was not drawn and why, and what to know about the points. */
+/* The front by name, what was not drawn and why, and notes on the points. */
 void pbd_work_print(const pbd_work *work, FILE *out);
 /* «the best error within 5 ms a frame is ...», with the command that makes its run again. */
 pbd_status pbd_work_answer(pbd_store *store, const pbd_work *work, double ms, FILE *out);

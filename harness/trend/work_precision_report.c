@@ -43,7 +43,7 @@ static void print_apart(const pbd_work *w, FILE *out) {
         fprintf(out, "  and %zu more; --json lists them all\n", w->points - w->drawn - MOST_APART);
 }
 
-/* Cells of which some runs of the newest build ended well and others did not. */
+/* Cells of which some runs of the newest build succeeded and others did not. */
 static void print_unsteady(const pbd_work *w, FILE *out) {
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
@@ -161,13 +161,13 @@ static size_t front_members(const pbd_work *w) {
     return members;
 }
 
-/* Whether member `k` of the front is named under the picture: all of them, or an even choice with both ends. */
+/* Whether member `k` of the front is named under the picture: all, or evenly spaced ones with both ends. */
 static bool is_named(size_t k, size_t members) {
     if (members <= MOST_NAMED || k == 0) return true;
     return k * (MOST_NAMED - 1) / (members - 1) != (k - 1) * (MOST_NAMED - 1) / (members - 1);
 }
 
-/* Close enough on the picture that two numbers at one side of their points would lie on each other. */
+/* So close in the picture that the numbers beside the two points would overlap. */
 static bool are_close(const pbd_work *w, const pbd_work_point *a, const pbd_work_point *b) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < w->drawn; i++) {
@@ -240,7 +240,7 @@ static void fold(FILE *out, const char *text, size_t letters, size_t *lines) {
     }
 }
 
-/* What stands under the picture: the front by number, and how many cells are not in it. Lines end in '|'. */
+/* The text under the picture: the front by number, and how many cells are not drawn. Lines end in '|'. */
 static char *footer_of(const pbd_work *w, size_t letters, size_t *lines) {
     char *text = NULL;
     const size_t members = front_members(w);
