@@ -2,10 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Particles sorted by the cells of a grid as wide as the radius. Cells are named by their Morton code, so that a body
- * may be of any shape and as sparse as it likes: cells are found by bisection among those that hold a particle. */
+#include "harness/exec/arena.h"
+
+/* Particles sorted by the cells of a grid as wide as the radius. Cells are named by their Morton code and found by
+ * bisection among those that hold a particle, so that memory does not depend on the body's shape. */
 typedef struct place {
     uint64_t cell;
     uint32_t particle;
@@ -49,7 +50,8 @@ static void cell_of(const grid *g, size_t particle, int64_t out[3]) {
         out[d] = (int64_t)floor((g->positions[3 * particle + (size_t)d] - g->origin[d]) / g->cell);
 }
 
-static pbd_status grid_make(size_t particles, const double *positions, double cell, grid *out) {
+/* The arena owns its places. */
+static pbd_status grid_make(size_t particles, const double *positions, double cell, pbd_arena *arena, grid *out) {
     *out = (grid){.particles = particles, .cell = cell, .positions = positions};
     double most[3];
     for (int d = 0; d < 3; d++) out->origin[d] = INFINITY, most[d] = -INFINITY;
@@ -65,8 +67,8 @@ static pbd_status grid_make(size_t particles, const double *positions, double ce
         if ((most[d] - out->origin[d]) / cell >= (double)((1 << AXIS_BITS) - 2))
             return pbd_error(PBD_BAD_INPUT, "particles spread over %g m are too far apart for a radius of %g m",
                              most[d] - out->origin[d], cell);
-    out->at = malloc((particles + 1) * sizeof *out->at);
-    if (!out->at) return pbd_error(PBD_FAILED, "out of memory for a grid of %zu particles", particles);
+    out->at = pbd_new(arena, place, particles);
+    PBD_TRY(pbd_arena_check(arena));
     for (size_t i = 0; i < particles; i++) {
         int64_t cell_at[3];
         cell_of(out, i, cell_at);
@@ -94,7 +96,7 @@ static double square_distance(const double *a, const double *b) {
     return x * x + y * y + z * z;
 }
 
-/* The stretches of places of the 27 cells around one. */
+/* The ranges of places of the 27 cells around one. */
 typedef struct around {
     uint64_t cell;
     size_t begin[27], end[27];
@@ -130,7 +132,7 @@ static size_t look_around(const grid *g, const around *cells, const uint32_t *bo
 }
 
 /* Counts every particle's neighbours into first[i + 1], or, once there is room, fills them in. Cell by cell, since all
- * particles of a cell look into the same 27. */
+ * particles of a cell search the same 27. */
 static void look_everywhere(const grid *g, const uint32_t *body, bool fill, rest_neighbours *out) {
     around cells = {.cell = UINT64_MAX};
     for (size_t k = 0; k < g->particles; k++) {
@@ -146,26 +148,24 @@ pbd_status rest_neighbours_find(size_t particles, const double *positions, const
     *out = (rest_neighbours){.particles = particles};
     if (!(radius > 0 && isfinite(radius)))
         return pbd_error(PBD_BAD_INPUT, "a radius of %g m finds no neighbours: it must be above 0", radius);
+    pbd_arena a PBD_ARENA;
     grid g;
-    pbd_status status = grid_make(particles, positions, radius, &g);
-    if (status.code == PBD_OK) {
-        out->first = calloc(particles + 1, sizeof *out->first);
-        if (!out->first) status = pbd_error(PBD_FAILED, "out of memory for %zu particles", particles);
-    }
-    if (status.code == PBD_OK) {
-        look_everywhere(&g, body, false, out);
-        for (size_t i = 0; i < particles; i++) out->first[i + 1] += out->first[i];
-        const size_t pairs = out->first[particles];
-        if (pairs >= UINT32_MAX)
-            status = pbd_error(PBD_BAD_INPUT, "%zu pairs within %g m exceed the limit 2^32: use a smaller radius",
+    PBD_TRY(grid_make(particles, positions, radius, &a, &g));
+    out->first = calloc(particles + 1, sizeof *out->first);
+    if (!out->first) return pbd_error(PBD_FAILED, "out of memory for %zu particles", particles);
+    look_everywhere(&g, body, false, out);
+    for (size_t i = 0; i < particles; i++) out->first[i + 1] += out->first[i];
+    const size_t pairs = out->first[particles];
+    if (pairs < UINT32_MAX) out->particle = malloc((pairs + 1) * sizeof *out->particle);
+    if (!out->particle) {
+        rest_neighbours_free(out);
+        return pairs < UINT32_MAX
+                   ? pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs)
+                   : pbd_error(PBD_BAD_INPUT, "%zu pairs within %g m exceed the limit 2^32: use a smaller radius",
                                pairs, radius);
-        else if (!(out->particle = malloc((pairs + 1) * sizeof *out->particle)))
-            status = pbd_error(PBD_FAILED, "out of memory for %zu pairs of neighbours", pairs);
     }
-    if (status.code == PBD_OK) look_everywhere(&g, body, true, out);
-    free(g.at);
-    if (status.code != PBD_OK) rest_neighbours_free(out);
-    return status;
+    look_everywhere(&g, body, true, out);
+    return pbd_ok();
 }
 
 void rest_neighbours_free(rest_neighbours *n) {
@@ -175,9 +175,9 @@ void rest_neighbours_free(rest_neighbours *n) {
 }
 
 pbd_status rest_space_order(size_t particles, const double *positions, double cell, uint32_t *order) {
+    pbd_arena a PBD_ARENA;
     grid g;
-    const pbd_status status = grid_make(particles, positions, cell, &g);
-    for (size_t i = 0; i < particles && status.code == PBD_OK; i++) order[i] = g.at[i].particle;
-    free(g.at);
-    return status;
+    PBD_TRY(grid_make(particles, positions, cell, &a, &g));
+    for (size_t i = 0; i < particles; i++) order[i] = g.at[i].particle;
+    return pbd_ok();
 }
