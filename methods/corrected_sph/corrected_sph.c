@@ -2,18 +2,17 @@
  * values and gradients are corrected at rest (cao2023). README.md has the equations and what differs from print. */
 #include "methods/physics/parts/particle_energy.h"
 
-static const char *const switches[] = {"on", "off", NULL};
-
-static const pbd_param params[] = {
-    PARTICLE_ENERGY_PARAMS{"kernel_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches,
-                           "values of the kernel sum to 1 (C-3)"},
-    {"gradient_correction", "", PBD_CHOICE, "on", 0, 0, 0, switches, "gradients reproduce linear fields (Eq. 8)"},
-    {0}};
+#define PARAMS(REAL, INTEGER, CHOICE)                                                 \
+    CHOICE(kernel_correction, "on", (on, off), "values of the kernel sum to 1 (C-3)") \
+    CHOICE(gradient_correction, "on", (on, off), "gradients reproduce linear fields (Eq. 8)")
+PBD_SETTINGS(corrected_sph_settings, PARAMS)
+static const pbd_param params[] = {PARTICLE_ENERGY_ROWS PBD_ROWS(PARAMS){0}};
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    const shape_choice shape = {.kernel_correction = pbd_choice(values, "kernel_correction") == 0,
-                                .gradient_correction = pbd_choice(values, "gradient_correction") == 0};
+    const corrected_sph_settings set = corrected_sph_settings_read(values);
+    const shape_choice shape = {.kernel_correction = set.kernel_correction == kernel_correction_on,
+                                .gradient_correction = set.gradient_correction == gradient_correction_on};
     return particle_energy_create("corrected_sph", shape, scene, values, exec, recorder, state);
 }
 

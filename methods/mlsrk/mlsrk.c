@@ -2,17 +2,18 @@
  * kernels at rest: what cao2023 compares its corrected kernel with. README.md has the equations. */
 #include "methods/physics/parts/particle_energy.h"
 
-static const char *const bases[] = {"constant", "constant_corrected", "linear", NULL};
-
-static const pbd_param params[] = {PARTICLE_ENERGY_PARAMS{"basis", "", PBD_CHOICE, "linear", 0, 0, 0, bases,
-                                                          "reproduced fields; constant_corrected: with L of Eq. 8"},
-                                   {0}};
+#define PARAMS(REAL, INTEGER, CHOICE)                               \
+    CHOICE(basis, "linear", (constant, constant_corrected, linear), \
+           "reproduced fields; constant_corrected: with L of Eq. 8")
+PBD_SETTINGS(mlsrk_settings, PARAMS)
+static const pbd_param params[] = {PARTICLE_ENERGY_ROWS PBD_ROWS(PARAMS){0}};
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    const int basis = pbd_choice(values, "basis");
-    const shape_choice shape = {
-        .kernel_correction = basis < 2, .gradient_correction = basis == 1, .linear = basis == 2};
+    const int basis = mlsrk_settings_read(values).basis;
+    const shape_choice shape = {.kernel_correction = basis != basis_linear,
+                                .gradient_correction = basis == basis_constant_corrected,
+                                .linear = basis == basis_linear};
     return particle_energy_create("mlsrk", shape, scene, values, exec, recorder, state);
 }
 

@@ -78,7 +78,7 @@ static pbd_status step(void *state, double dt) {
 }
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
-    return cloth_read(((const xpbd_cloth *)state)->cloth, "xpbd_cloth", field, out);
+    return cloth_read(((const xpbd_cloth *)state)->cloth, field, out);
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {

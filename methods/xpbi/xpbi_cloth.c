@@ -105,7 +105,7 @@ pbd_status xpbi_cloth_read(const xpbi_cloth *c, pbd_field field, const double *r
     double *rows = pbd_new(&a, double, width *n);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n && width == 9; i++) rows[9 * i] = rows[9 * i + 4] = rows[9 * i + 8] = 1;
-    if (field == PBD_POSITIONS || field == PBD_VELOCITIES) PBD_TRY(cloth_read(c->cloth, "xpbi", field, rows));
+    if (field == PBD_POSITIONS || field == PBD_VELOCITIES) PBD_TRY(cloth_read(c->cloth, field, rows));
     xpbi_cloth_place(&c->rest, width, rest, out);
     xpbi_cloth_place(&c->part, width, rows, out);
     return pbd_ok();

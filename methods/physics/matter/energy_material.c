@@ -5,7 +5,7 @@
 /* A membrane carries no stress across itself: with this lambda its small strains are those of plane stress. */
 static double energy_membrane_lambda(const pbd_material *m) { return m->E * m->nu / (1 - m->nu * m->nu); }
 
-pbd_status energy_material_make(const pbd_material *m, const pbd_values *values, int form, bool membrane,
+pbd_status energy_material_make(const pbd_material *m, energy_settings set, int form, bool membrane,
                                 energy_material *out) {
     int law;
     PBD_TRY(law_find(m->law, &law));
@@ -15,28 +15,30 @@ pbd_status energy_material_make(const pbd_material *m, const pbd_values *values,
     if (!(m->E > 0 && isfinite(m->E)))
         return pbd_error(PBD_NOT_SUPPORTED, "a strain energy needs elastic matter, but this scene has E=%g Pa", m->E);
     if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
-    const pbd_join join = (pbd_join)pbd_choice(values, "join");
-    const double asked = pbd_real(values, "threshold");
+    const pbd_join join = (pbd_join)set.join;
     out->unit = ldexp(1, ilogb(m->E));
-    out->law =
-        hyperelastic_make(law, join, m->E / out->unit, m->nu, asked > 0 ? asked : hyperelastic_threshold(law, join));
+    out->law = hyperelastic_make(law, join, m->E / out->unit, m->nu,
+                                 set.threshold > 0 ? set.threshold : hyperelastic_threshold(law, join));
     if (membrane) out->law.lambda = (real)(energy_membrane_lambda(m) / out->unit);
     out->form = form;
-    out->deviatoric = pbd_choice(values, "plastic_flow") == 0;
+    out->deviatoric = set.plastic_flow == plastic_flow_von_mises;
     out->yield = m->yield_strain;
     out->creep = m->creep;
     out->thickness = membrane && m->thickness > 0 ? m->thickness : 1;
     return fibres_make(m, out->unit, &out->fibre);
 }
 
-void energy_warn_of_undefined(pbd_recorder *recorder, const energy_material *m, double undefined, size_t n,
-                              uint64_t steps) {
+void energy_sample(energy_samples *all, const energy_material *m, double idle, double undefined, size_t n,
+                   uint64_t steps, pbd_recorder *recorder) {
+    all->idle += idle;
+    all->seen += (double)n;
     if (undefined > 0)
         pbd_warning(recorder, "undefined_energy", "%.0f of %zu constraints have no value after step %llu%s", undefined,
                     n, (unsigned long long)steps,
                     law_domain_of(m->law.law) == LAW_UPRIGHT && m->law.join == PBD_JOIN_NONE
                         ? ": this material has no energy where it is inverted: use join=shifted"
                         : ": positions are not finite");
+    pbd_metric(recorder, "applied_fraction", "1", PBD_QUALITY, 1 - all->idle / all->seen);
 }
 
 real energy_compliance(const energy_material *m, double dt) {

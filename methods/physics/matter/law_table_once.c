@@ -2,13 +2,15 @@
 
 #include <string.h>
 
+#include "methods/params.h"
+
 const char *const law_names[] = {
 #define LAW(name, form, domain) #name,
 #include "methods/physics/matter/laws.def"
 #undef LAW
     NULL};
 
-const char *const join_names[] = {"none", "printed", "continuous", "shifted", "clamp", NULL};
+const char *const join_names[] = {PBD_STRINGS(LAW_JOINS) NULL};
 
 pbd_status law_find(const char *name, int *out) {
     if (!name) name = "corotated";

@@ -24,7 +24,7 @@ struct cloth {
 void cloth_free(cloth *c) {
     if (!c) return;
     void *device[] = {c->stress, c->hinge, c->hinge_stiffness, c->rest, c->moment};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->solver.exec, device[i]);
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(c->solver.position.exec, device[i]);
     element_solver_free(&c->solver);
     free(c);
 }
@@ -70,14 +70,14 @@ static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
     pbd_status status = rows ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     for (size_t i = 0; i < 3 * n && rows; i++) rows[4 * (i / 3) + i % 3] = (real)scene->particles.positions[i];
     if (status.code == PBD_OK) status = element_solver_upload(&c->solver, rows, 4 * n * sizeof *rows, &there);
-    if (status.code == PBD_OK) status = pbd_alloc(c->solver.exec, bytes, &rest);
-    if (status.code == PBD_OK) status = pbd_alloc(c->solver.exec, per_hinge(c) * bytes, &moment);
+    if (status.code == PBD_OK) status = pbd_alloc(c->solver.position.exec, bytes, &rest);
+    if (status.code == PBD_OK) status = pbd_alloc(c->solver.position.exec, per_hinge(c) * bytes, &moment);
     c->rest = rest;
     c->moment = moment;
     const hinge_rest_args args = {c->hinge, there, c->rest};
-    if (status.code == PBD_OK) status = PBD_RUN(c->solver.exec, measure_hinges, c->hinges, &args);
-    if (status.code == PBD_OK) status = pbd_exec_wait(c->solver.exec);
-    pbd_free(c->solver.exec, there);
+    if (status.code == PBD_OK) status = PBD_RUN(c->solver.position.exec, measure_hinges, c->hinges, &args);
+    if (status.code == PBD_OK) status = pbd_exec_wait(c->solver.position.exec);
+    pbd_free(c->solver.position.exec, there);
     free(rows);
     return status;
 }
@@ -106,10 +106,11 @@ static pbd_status make_hinges(cloth *c, const pbd_scene *scene) {
 
 static pbd_status build(cloth *c, const pbd_scene *scene, bool turned, contact_settings set, pbd_exec *exec,
                         pbd_recorder *recorder) {
+    static const position_method method = {.name = "cloth"}; /* the caller has its own loop */
     const pbd_material *m = scene->material;
     void *stress;
     PBD_TRY(check_material(m));
-    PBD_TRY(element_solver_create(&c->solver, scene, false, 1, set, exec, recorder));
+    PBD_TRY(element_solver_create(&c->solver, &method, scene, (element_settings){0}, set, exec, recorder));
     c->stiffness = m->E * (m->thickness > 0 ? m->thickness : 1);
     c->nu = m->nu;
     c->turned = turned;
@@ -126,7 +127,7 @@ pbd_status cloth_create(const pbd_scene *scene, bool turned, contact_settings se
     if (scene->triangles.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");
     cloth *c = calloc(1, sizeof *c);
     if (!c) return pbd_error(PBD_FAILED, "out of memory for a cloth");
-    c->solver.exec = exec;
+    c->solver.position.exec = exec;
     const pbd_status status = build(c, scene, turned, set, exec, recorder);
     if (status.code != PBD_OK)
         cloth_free(c);
@@ -140,9 +141,9 @@ pbd_status cloth_create(const pbd_scene *scene, bool turned, contact_settings se
 pbd_status cloth_begin(cloth *c, double dt) {
     const clear_args stress = {c->stress}, moment = {c->moment};
     c->dt = dt;
-    PBD_TRY(PBD_RUN(c->solver.exec, clear_reals, per_triangle(c) * c->solver.elements, &stress));
-    if (c->hinges > 0) PBD_TRY(PBD_RUN(c->solver.exec, clear_reals, per_hinge(c) * c->hinges, &moment));
-    return element_solver_predict(&c->solver, dt);
+    PBD_TRY(PBD_RUN(c->solver.position.exec, clear_reals, per_triangle(c) * c->solver.elements, &stress));
+    if (c->hinges > 0) PBD_TRY(PBD_RUN(c->solver.position.exec, clear_reals, per_hinge(c) * c->hinges, &moment));
+    return position_begin(&c->solver.position, dt);
 }
 
 static pbd_status stretch(void *state, size_t first, size_t count) {
@@ -152,7 +153,7 @@ static pbd_status stretch(void *state, size_t first, size_t count) {
                                .impulse = c->turned ? c->stress + 3 * c->solver.elements + first : NULL,
                                .stiffness = (real)(c->stiffness * c->dt * c->dt),
                                .nu = (real)c->nu};
-    return PBD_RUN(c->solver.exec, project_stretch, count, &args);
+    return PBD_RUN(c->solver.position.exec, project_stretch, count, &args);
 }
 
 static pbd_status bend(cloth *c) {
@@ -164,11 +165,11 @@ static pbd_status bend(cloth *c) {
                                    .moment = c->moment + first,
                                    .impulse = c->turned ? c->moment + c->hinges + first : NULL,
                                    .stride = c->hinges,
-                                   .p = c->solver.p,
+                                   .p = c->solver.position.p,
                                    .square = (real)(c->dt * c->dt)};
-        PBD_TRY(PBD_RUN(c->solver.exec, project_bending, c->hinge_first[k + 1] - first, &args));
+        PBD_TRY(PBD_RUN(c->solver.position.exec, project_bending, c->hinge_first[k + 1] - first, &args));
     }
-    pbd_count(c->solver.recorder, "constraint_solves", c->hinges);
+    pbd_count(c->solver.position.recorder, "constraint_solves", c->hinges);
     return pbd_ok();
 }
 
@@ -177,28 +178,28 @@ pbd_status cloth_iterate(cloth *c) {
     return element_solver_sweep(&c->solver, stretch, c);
 }
 
-pbd_status cloth_end(cloth *c, double damping) { return element_solver_advance(&c->solver, c->dt, damping); }
+pbd_status cloth_end(cloth *c, double damping) { return position_end(&c->solver.position, damping); }
 
-pbd_status cloth_record(cloth *c) { return contact_record(&c->solver.contact); }
+pbd_status cloth_record(cloth *c) { return contact_record(&c->solver.position.contact); }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
 cloth_rows cloth_rows_of(const cloth *c) {
-    const element_solver *s = &c->solver;
-    return (cloth_rows){s->particles, s->elements, s->x, s->v, s->p, s->corner};
+    const position_solver *s = &c->solver.position;
+    return (cloth_rows){s->particles, c->solver.elements, s->x, s->v, s->p, c->solver.corner};
 }
 
-pbd_status cloth_read(const cloth *c, const char *method, pbd_field field, double *out) {
-    return element_solver_read(&c->solver, method, field, out);
+pbd_status cloth_read(const cloth *c, pbd_field field, double *out) { return position_read(&c->solver, field, out); }
+
+size_t cloth_bytes(const cloth *c) {
+    size_t bytes = 0;
+    (void)position_save(&c->solver, NULL, &bytes);
+    return bytes;
 }
 
-size_t cloth_arrays(const cloth *c, device_array *row) {
-    const element_solver *s = &c->solver;
-    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * s->particles), DEVICE_SAVED(s->v, 4 * s->particles),
-                                 HOST_SAVED(s->time)};
-    return DEVICE_ROWS(row, rows);
+pbd_status cloth_save(const cloth *c, void *blob) {
+    size_t bytes;
+    return position_save(&c->solver, blob, &bytes);
 }
 
-size_t cloth_bytes(const cloth *c) { return element_solver_bytes(&c->solver); }
-pbd_status cloth_save(const cloth *c, void *blob) { return element_solver_save(&c->solver, blob); }
-pbd_status cloth_load(cloth *c, const void *blob) { return element_solver_load(&c->solver, blob); }
+pbd_status cloth_load(cloth *c, const void *blob) { return position_load(&c->solver, blob, cloth_bytes(c)); }

@@ -42,7 +42,7 @@ pbd_status cloth_record(cloth *c);
 
 cloth_rows cloth_rows_of(const cloth *c);
 /* Positions and velocities. */
-pbd_status cloth_read(const cloth *c, const char *method, pbd_field field, double *out);
+pbd_status cloth_read(const cloth *c, pbd_field field, double *out);
 /* Those that are saved. */
 size_t cloth_arrays(const cloth *c, device_array *row);
 size_t cloth_bytes(const cloth *c);

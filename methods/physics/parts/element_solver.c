@@ -1,24 +1,39 @@
 #include "methods/physics/parts/element_solver.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "methods/physics/space/element_shape.h"
 
+static size_t arrays_of(const element_solver *s, device_array *row) {
+    const size_t n = s->elements, arity = (size_t)s->corners, jacobi = s->jacobi ? n : 0;
+    const device_array rows[] = {DEVICE_ARRAY(s->corner, arity * n),
+                                 DEVICE_ARRAY(s->inverse, (arity == 4 ? 9 : 4) * n),
+                                 DEVICE_ARRAY(s->size, n),
+                                 DEVICE_ARRAY(s->share, jacobi),
+                                 DEVICE_ARRAY(s->impulse, 4 * arity * jacobi),
+                                 DEVICE_ARRAY(s->gather_first, s->jacobi ? s->position.particles + 1 : 0),
+                                 DEVICE_ARRAY(s->gather_slot, arity * jacobi)};
+    return DEVICE_ROWS(row, rows);
+}
+
 void element_solver_free(element_solver *s) {
-    pbd_repeat_free(s->exec, s->repeat);
-    void *device[] = {s->corner, s->inverse, s->size,    s->share,        s->x,           s->v,
-                      s->a,      s->p,       s->impulse, s->gather_first, s->gather_slot, s->later};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(s->exec, device[i]);
-    contact_free(&s->contact);
+    device_array row[DEVICE_MOST_ARRAYS];
+    device_arrays_free(s->position.exec, row, arrays_of(s, row));
+    position_free(s);
     free(s->order);
+}
+
+void element_solver_destroy(void *state) {
+    if (state) element_solver_free(state);
+    free(state);
 }
 
 pbd_status element_solver_upload(element_solver *s, const void *host, size_t bytes, void *device) {
     void **out = device;
-    PBD_TRY(pbd_alloc(s->exec, bytes, out));
-    return pbd_upload(s->exec, *out, host, bytes);
+    PBD_TRY(pbd_alloc(s->position.exec, bytes, out));
+    return pbd_upload(s->position.exec, *out, host, bytes);
 }
 
 element_view element_solver_view(const element_solver *s, size_t first) {
@@ -26,202 +41,103 @@ element_view element_solver_view(const element_solver *s, size_t first) {
                           .inverse = s->inverse + first,
                           .size = s->size + first,
                           .share = s->share ? s->share + first : NULL,
-                          .p = s->p,
+                          .p = s->position.p,
                           .impulse = s->impulse ? s->impulse + 4 * (size_t)s->corners * first : NULL,
                           .stride = s->elements,
                           .left = s->elements - first};
 }
 
-/* ---- Setting up -------------------------------------------------------------------------------------------------- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Accelerations of gravity, and of forces if asked for. */
-static void element_solver_accelerations(const pbd_scene *scene, const bool *held, bool forces, real *out) {
-    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
-        const size_t p = i / 3, d = i % 3;
-        double a = scene->loads.gravity[d];
-        if (forces && scene->loads.forces) a += scene->loads.forces[i] / scene->particles.masses[p];
-        out[4 * p + d] = held[p] ? 0 : (real)a;
-    }
-}
-
-static void element_solver_rows(const pbd_scene *scene, const bool *held, real *x, real *v) {
-    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
-    for (size_t p = 0; p < scene->particles.count; p++) {
-        for (size_t d = 0; d < 3; d++) {
-            x[4 * p + d] = (real)start[3 * p + d];
-            if (!held[p] && scene->particles.velocities) v[4 * p + d] = (real)scene->particles.velocities[3 * p + d];
-        }
-        x[4 * p + 3] = held[p] ? 0 : (real)(1 / scene->particles.masses[p]);
-    }
-}
-
-static pbd_status element_solver_particles(element_solver *s, const pbd_scene *scene) {
-    const size_t n = scene->particles.count, bytes = 4 * n * sizeof(real);
-    real *rows = calloc(12 * n + 1, sizeof *rows), *x = rows, *v = rows + 4 * n, *a = rows + 8 * n;
-    bool *held = calloc(n + 1, sizeof *held);
-    pbd_status status = rows && held ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
-        element_solver_rows(scene, held, x, v);
-        element_solver_accelerations(scene, held, true, a);
-        status = element_solver_upload(s, x, bytes, &s->x);
-    }
-    if (status.code == PBD_OK) status = element_solver_upload(s, v, bytes, &s->v);
-    if (status.code == PBD_OK) status = element_solver_upload(s, a, bytes, &s->a);
-    if (status.code == PBD_OK) status = element_solver_upload(s, x, bytes, &s->p);
-    if (status.code == PBD_OK && scene->loads.forces_end > 0) {
-        element_solver_accelerations(scene, held, false, a);
-        status = element_solver_upload(s, a, bytes, &s->later);
-    }
-    free(rows);
-    free(held);
-    return status;
-}
-
-/* Colours with Gauss-Seidel; mesh order with Jacobi, so that impulses lie near those who gather them. */
-static pbd_status element_solver_order(element_solver *s, const uint32_t *corner) {
+/* Colours with Gauss-Seidel; mesh order with Jacobi, so that impulses are near the nodes that gather them. */
+static pbd_status order_elements(element_solver *s, const uint32_t *corner) {
     s->order = malloc((s->elements + 1) * sizeof *s->order);
     if (!s->order) return pbd_error(PBD_FAILED, "out of memory for %zu elements", s->elements);
-    if (!s->jacobi) return pbd_colour(s->elements, s->corners, corner, s->particles, s->order, s->first, &s->colours);
+    if (!s->jacobi)
+        return pbd_colour(s->elements, s->corners, corner, s->position.particles, s->order, s->first, &s->colours);
     for (size_t i = 0; i < s->elements; i++) s->order[i] = (uint32_t)i;
     s->colours = 1;
     s->first[1] = s->elements;
     return pbd_ok();
 }
 
-static pbd_status element_solver_shapes(element_solver *s, const pbd_scene *scene, const uint32_t *corner) {
+static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const uint32_t *corner) {
     const size_t n = s->elements, arity = (size_t)s->corners, entries = arity == 4 ? 9 : 4;
-    uint32_t *sorted = malloc((n * arity + 1) * sizeof *sorted);
-    real *inverse = malloc((n * entries + 1) * sizeof *inverse), *size = malloc((n + 1) * sizeof *size);
-    pbd_status status =
-        sorted && inverse && size ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu elements", n);
-    for (size_t i = 0; i < n && status.code == PBD_OK; i++) {
+    pbd_exec *exec = s->position.exec;
+    pbd_arena a PBD_ARENA;
+    uint32_t *sorted = pbd_new(&a, uint32_t, n * arity);
+    real *inverse = pbd_new(&a, real, n * entries), *size = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < n; i++) {
         element_shape shape;
         memcpy(sorted + i * arity, corner + s->order[i] * arity, arity * sizeof *sorted);
-        status = element_shape_of(scene, s->corners, s->order[i], &shape);
+        PBD_TRY(element_shape_of(scene, s->corners, s->order[i], &shape));
         for (size_t k = 0; k < entries; k++) inverse[k * n + i] = (real)shape.inverse[k];
         size[i] = (real)shape.size;
     }
-    if (status.code == PBD_OK) status = element_solver_upload(s, sorted, n * arity * sizeof *sorted, &s->corner);
-    if (status.code == PBD_OK) status = element_solver_upload(s, inverse, n * entries * sizeof *inverse, &s->inverse);
-    if (status.code == PBD_OK) status = element_solver_upload(s, size, n * sizeof *size, &s->size);
-    free(sorted);
-    free(inverse);
-    free(size);
-    return status;
+    PBD_TRY(pbd_upload(exec, s->corner, sorted, n * arity * sizeof *sorted));
+    PBD_TRY(pbd_upload(exec, s->inverse, inverse, n * entries * sizeof *inverse));
+    return pbd_upload(exec, s->size, size, n * sizeof *size);
 }
 
-/* Jacobi adds up what all elements of a particle want, which overshoots. Each constraint takes a share of its step, the
- * relaxation over the largest number of elements at one of its corners: one number per constraint, so that momenta stay
- * as they are, which averaging by particle would not do. */
-static pbd_status element_solver_gather(element_solver *s, const uint32_t *corner, double relaxation) {
-    const size_t arity = (size_t)s->corners, entries = s->elements * arity;
-    uint32_t *first = calloc(s->particles + 2, sizeof *first), *slot = malloc((entries + 1) * sizeof *slot);
-    real *share = malloc((s->elements + 1) * sizeof *share);
-    pbd_status status = first && slot && share && entries < UINT32_MAX / 2
-                            ? pbd_ok()
-                            : pbd_error(PBD_FAILED, "out of memory for %zu impulses", entries);
-    if (status.code == PBD_OK) {
-        for (size_t i = 0; i < entries; i++) first[corner[i] + 2]++;
-        for (size_t e = 0; e < s->elements; e++) {
-            uint32_t most = 1;
-            for (size_t c = 0; c < arity; c++)
-                if (first[corner[e * arity + c] + 2] > most) most = first[corner[e * arity + c] + 2];
-            share[e] = (real)(relaxation / most);
-        }
-        for (size_t p = 0; p < s->particles; p++) first[p + 2] += first[p + 1];
-        for (size_t i = 0; i < entries; i++) slot[first[corner[i] + 1]++] = (uint32_t)(i << 1);
-        status = element_solver_upload(s, first, (s->particles + 1) * sizeof *first, &s->gather_first);
+/* Jacobi adds up the steps of all elements of a particle, which overshoots. Each constraint takes a share of its step,
+ * the relaxation over the largest number of elements at one of its corners. It is one number per constraint, which
+ * conserves momenta; averaging by particle would not. */
+static pbd_status upload_gather(element_solver *s, const uint32_t *corner, double relaxation) {
+    const size_t arity = (size_t)s->corners, entries = s->elements * arity, n = s->position.particles;
+    pbd_exec *exec = s->position.exec;
+    if (entries >= UINT32_MAX / 2)
+        return pbd_error(PBD_NOT_SUPPORTED, "solver=jacobi supports fewer than %u impulses, not %zu: use coloured_gs",
+                         UINT32_MAX / 2, entries);
+    pbd_arena a PBD_ARENA;
+    uint32_t *first = pbd_new(&a, uint32_t, n + 2), *slot = pbd_new(&a, uint32_t, entries);
+    real *share = pbd_new(&a, real, s->elements);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < entries; i++) first[corner[i] + 2]++;
+    for (size_t e = 0; e < s->elements; e++) {
+        uint32_t most = 1;
+        for (size_t c = 0; c < arity; c++)
+            if (first[corner[e * arity + c] + 2] > most) most = first[corner[e * arity + c] + 2];
+        share[e] = (real)(relaxation / most);
     }
-    if (status.code == PBD_OK) status = element_solver_upload(s, slot, entries * sizeof *slot, &s->gather_slot);
-    if (status.code == PBD_OK) status = element_solver_upload(s, share, s->elements * sizeof *share, &s->share);
-    void *impulse = NULL;
-    if (status.code == PBD_OK) status = pbd_alloc(s->exec, 4 * entries * sizeof(real), &impulse);
-    s->impulse = impulse;
-    free(first);
-    free(slot);
-    free(share);
-    return status;
+    for (size_t p = 0; p < n; p++) first[p + 2] += first[p + 1];
+    for (size_t i = 0; i < entries; i++) slot[first[corner[i] + 1]++] = (uint32_t)(i << 1);
+    PBD_TRY(pbd_upload(exec, s->gather_first, first, (n + 1) * sizeof *first));
+    PBD_TRY(pbd_upload(exec, s->gather_slot, slot, entries * sizeof *slot));
+    return pbd_upload(exec, s->share, share, s->elements * sizeof *share);
 }
 
-pbd_status element_solver_create(element_solver *s, const pbd_scene *scene, bool jacobi, double relaxation,
-                                 contact_settings set, pbd_exec *exec, pbd_recorder *recorder) {
-    *s = (element_solver){.exec = exec,
-                          .recorder = recorder,
-                          .particles = scene->particles.count,
-                          .forces_end = scene->loads.forces_end,
+pbd_status element_solver_create(element_solver *s, const position_method *method, const pbd_scene *scene,
+                                 element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
+    *s = (element_solver){.position = {.exec = exec,
+                                       .recorder = recorder,
+                                       .method = *method,
+                                       .set = {set.iterations, set.substeps, set.dt, set.damping}},
                           .elements = scene->tets.count ? scene->tets.count : scene->triangles.count,
                           .corners = scene->tets.count ? 4 : 3,
-                          .jacobi = jacobi};
+                          .jacobi = set.solver == solver_jacobi};
     const uint32_t *corner = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
-    PBD_TRY(element_solver_order(s, corner));
-    PBD_TRY(element_solver_shapes(s, scene, corner));
-    PBD_TRY(element_solver_particles(s, scene));
-    if (jacobi) PBD_TRY(element_solver_gather(s, corner, relaxation));
-    PBD_TRY(contact_create(&s->contact, scene, NULL, exec, recorder, set));
-    pbd_count(recorder, "particles", s->particles);
+    PBD_TRY(position_create(&s->position, scene, NULL, NULL, touch));
+    PBD_TRY(order_elements(s, corner));
+    device_array row[DEVICE_MOST_ARRAYS];
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
+    PBD_TRY(upload_shapes(s, scene, corner));
+    if (s->jacobi) PBD_TRY(upload_gather(s, corner, set.relaxation));
+    pbd_count(recorder, "particles", s->position.particles);
     pbd_count(recorder, "constraints_total", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);
     return pbd_ok();
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------- */
-
-pbd_status element_solver_predict(element_solver *s, double dt) {
-    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
-    const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
-    predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
-    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &args));
-    return contact_begin(&s->contact, s->p, s->time, dt);
-}
-
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method) {
+    const position_solver *of = &s->position;
     for (int c = 0; c < s->colours; c++) PBD_TRY(project(method, s->first[c], s->first[c + 1] - s->first[c]));
-    pbd_count(s->recorder, "constraint_solves", s->elements);
+    pbd_count(of->recorder, "constraint_solves", s->elements);
     if (s->jacobi) {
-        gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles,
-                        (pbd_work){s->particles, s->elements * (size_t)s->corners}, &gather));
+        const gather_args gather = {s->gather_first, s->gather_slot, s->impulse, of->p};
+        PBD_TRY(PBD_RUN(of->exec, gather_impulses, of->particles,
+                        (pbd_work){of->particles, s->elements * (size_t)s->corners}, &gather));
     }
-    return contact_iterate(&s->contact, s->x, s->p);
-}
-
-pbd_status element_solver_advance(element_solver *s, double dt, double damping) {
-    advance_args args = {s->p, s->x, s->v, (real)(1 / dt), (real)exp(-damping * dt)};
-    s->time += dt;
-    PBD_TRY(contact_end(&s->contact, s->p));
-    return PBD_RUN(s->exec, advance, s->particles, &args);
-}
-
-/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
-
-pbd_status element_solver_read(const element_solver *s, const char *method, pbd_field field, double *out) {
-    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
-        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions and velocities only", method);
-    real *rows = malloc((4 * s->particles + 1) * sizeof *rows);
-    if (!rows) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", s->particles);
-    const pbd_status status =
-        pbd_download(s->exec, rows, field == PBD_POSITIONS ? s->x : s->v, 4 * s->particles * sizeof *rows);
-    for (size_t i = 0; i < 3 * s->particles && status.code == PBD_OK; i++) out[i] = (double)rows[4 * (i / 3) + i % 3];
-    free(rows);
-    return status;
-}
-
-size_t element_solver_bytes(const element_solver *s) { return 8 * s->particles * sizeof(real) + sizeof s->time; }
-
-pbd_status element_solver_save(const element_solver *s, void *blob) {
-    const size_t rows = 4 * s->particles * sizeof(real);
-    PBD_TRY(pbd_download(s->exec, blob, s->x, rows));
-    PBD_TRY(pbd_download(s->exec, (char *)blob + rows, s->v, rows));
-    memcpy((char *)blob + 2 * rows, &s->time, sizeof s->time);
-    return pbd_ok();
-}
-
-pbd_status element_solver_load(element_solver *s, const void *blob) {
-    const size_t rows = 4 * s->particles * sizeof(real);
-    PBD_TRY(pbd_upload(s->exec, s->x, blob, rows));
-    PBD_TRY(pbd_upload(s->exec, s->v, (const char *)blob + rows, rows));
-    memcpy(&s->time, (const char *)blob + 2 * rows, sizeof s->time);
-    return pbd_ok();
+    return contact_iterate(&s->position.contact, of->x, of->p);
 }
