@@ -25,6 +25,7 @@ typedef struct world {
     pbd_result result;
     pbd_recorder *recorder;
     contact contact;
+    collider_poses walls;
     void *device_x, *device_p;
 } world;
 
@@ -63,13 +64,15 @@ static pbd_status try_world_open(world *w, int backend, int threads) {
     w->recorder = pbd_recorder_create(&w->result, NULL);
     check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_x));
     check_ok(pbd_alloc(w->exec, sizeof w->x, &w->device_p));
-    return contact_create(&w->contact, &w->scene, NULL, w->exec, w->recorder, set);
+    PBD_TRY(collider_poses_create(&w->walls, &w->scene, w->exec, w->recorder));
+    return contact_create(&w->contact, &w->scene, &w->walls, NULL, w->exec, w->recorder, set);
 }
 
 static void world_open(world *w, int backend, int threads) { check_ok(try_world_open(w, backend, threads)); }
 
 static void world_close(world *w) {
     contact_free(&w->contact);
+    collider_poses_free(&w->walls);
     pbd_free(w->exec, w->device_x);
     pbd_free(w->exec, w->device_p);
     pbd_exec_destroy(w->exec);
@@ -90,7 +93,8 @@ static void passes_from(world *w, real *p, double dt, int passes) {
     const size_t bytes = 4 * w->scene.particles.count * sizeof(real);
     check_ok(pbd_upload(w->exec, w->device_x, w->x, bytes));
     check_ok(pbd_upload(w->exec, w->device_p, p, bytes));
-    check_ok(contact_begin(&w->contact, w->device_p, w->time, dt));
+    check_ok(collider_poses_move(&w->walls, w->time, dt));
+    check_ok(contact_begin(&w->contact, w->device_p));
     for (int i = 0; i < passes; i++) check_ok(contact_iterate(&w->contact, w->device_x, w->device_p));
     check_ok(contact_end(&w->contact, w->device_p));
     check_ok(pbd_download(w->exec, p, w->device_p, bytes));

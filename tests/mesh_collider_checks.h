@@ -33,8 +33,8 @@ static pbd_collider_mesh *next_mesh(void) { return &meshes[meshes_made]; }
 
 /* Where the colliders of a world are at time 0; the host reads the cpu backend's memory. */
 static const collider_pose *pose_of(world *w, size_t number) {
-    check_ok(collider_poses_move(&w->contact.walls, 0, 1));
-    return &w->contact.walls.device[number];
+    check_ok(collider_poses_move(&w->walls, 0, 1));
+    return &w->walls.device[number];
 }
 
 static vec3 random_place(uint64_t *seed, double size) {
@@ -369,7 +369,7 @@ static void test_anchors_change_nothing(void **unused) {
         world *w = without ? &other : &one;
         fill_drum(w, 300);
         world_open(w, PBD_CPU, 1);
-        if (without) w->contact.walls.placed[0].mesh.anchor = NULL;
+        if (without) w->walls.placed[0].mesh.anchor = NULL;
         for (int i = 0; i < 60; i++) step(w, 0.004, 2, down);
         world_close(w);
     }

@@ -40,8 +40,8 @@ static size_t arrays_of(const void *state, device_array *row) {
 
 static pbd_status project(void *method, size_t first, size_t count) {
     strain_based *s = method;
-    pbd_exec *exec = s->solver.position.exec;
-    const double dt = s->solver.position.dt;
+    pbd_exec *exec = s->solver.position.run.exec;
+    const double dt = s->solver.position.run.dt;
     strain_args args = {.view = element_solver_view(&s->solver, first),
                         .multiplier = s->multiplier ? s->multiplier + first : NULL,
                         .squared = s->squared,
@@ -57,25 +57,28 @@ static pbd_status project(void *method, size_t first, size_t count) {
     return tets ? PBD_RUN(exec, project_tets, count, &args) : PBD_RUN(exec, project_triangles, count, &args);
 }
 
-static pbd_status begin(void *state) {
+static pbd_status begin(void *state, stepper *run) {
     const strain_based *s = state;
     const clear_args clear = {s->multiplier};
     if (!s->multiplier) return pbd_ok();
-    return PBD_RUN(s->solver.position.exec, clear_reals, STRAINS * s->solver.elements, &clear);
+    return PBD_RUN(run->exec, clear_reals, STRAINS * s->solver.elements, &clear);
 }
 
-static pbd_status sweep(void *state) { return element_solver_sweep(state, project, state); }
+static pbd_status sweep(void *state, stepper *run) {
+    (void)run;
+    return element_solver_sweep(state, project, state);
+}
 
 /* With these moduli and all k_* at 1, small strains are those of an elastic body of nu = 0. */
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    static const position_method method = {.name = "strain_based", .arrays = arrays_of, .begin = begin, .sweep = sweep};
+    static const step_part own = {.begin = begin, .iterate = sweep, .arrays = arrays_of};
     const strain_settings set = strain_settings_read(values);
     const double k[STRAINS] = {set.k_x, set.k_y, set.k_z, set.k_xy, set.k_yz, set.k_zx};
     strain_based *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_based");
     *state = s;
-    PBD_TRY(element_solver_create(&s->solver, &method, scene, element_settings_read(values),
+    PBD_TRY(element_solver_create(&s->solver, "strain_based", &own, scene, element_settings_read(values),
                                   contact_settings_read(values), exec, recorder));
     s->xpbd = form_settings_read(values).form == form_xpbd;
     s->squared = set.stretch_form == stretch_form_squared;
@@ -86,7 +89,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     }
     s->thickness = s->solver.corners == 3 && scene->material->thickness > 0 ? scene->material->thickness : 1;
     pbd_metric(recorder, "applied_fraction", "1", PBD_QUALITY, 1); /* none is ever cut off */
-    return position_allocate(s);
+    return position_allocate(&s->solver.position);
 }
 
 const pbd_method PBD_NAME(strain_based) = {

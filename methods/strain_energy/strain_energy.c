@@ -48,7 +48,7 @@ static pbd_status upload_fibres(strain_energy *s, const pbd_scene *scene) {
             for (int d = 0; d < 2; d++) lying[row++ * n + i] = (real)shape.fibre[k][d];
         }
     }
-    return pbd_upload(s->solver.position.exec, s->lying, lying, rows * n * sizeof *lying);
+    return pbd_upload(s->solver.position.run.exec, s->lying, lying, rows * n * sizeof *lying);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
@@ -60,13 +60,13 @@ static energy_args args_from(const strain_energy *s, size_t first) {
                          .lying = s->lying ? s->lying + first : NULL,
                          .plastic = s->plastic ? s->plastic + first : NULL,
                          .multiplier = s->multiplier ? s->multiplier + first : NULL,
-                         .compliance = energy_compliance(&s->material, s->solver.position.dt),
+                         .compliance = energy_compliance(&s->material, s->solver.position.run.dt),
                          .form = s->material.form};
 }
 
 static pbd_status project(void *method, size_t first, size_t count) {
     strain_energy *s = method;
-    pbd_exec *exec = s->solver.position.exec;
+    pbd_exec *exec = s->solver.position.run.exec;
     const bool tets = s->solver.corners == 4;
     const energy_args args = args_from(s, first);
     if (s->solver.jacobi)
@@ -75,53 +75,55 @@ static pbd_status project(void *method, size_t first, size_t count) {
     return tets ? PBD_RUN(exec, project_tets, count, &args) : PBD_RUN(exec, project_triangles, count, &args);
 }
 
-static pbd_status begin(void *state) {
+static pbd_status begin(void *state, stepper *run) {
     const strain_energy *s = state;
     const clear_args clear = {s->multiplier};
-    return s->multiplier ? PBD_RUN(s->solver.position.exec, clear_reals, s->solver.elements, &clear) : pbd_ok();
+    return s->multiplier ? PBD_RUN(run->exec, clear_reals, s->solver.elements, &clear) : pbd_ok();
 }
 
-static pbd_status sweep(void *state) { return element_solver_sweep(state, project, state); }
+static pbd_status sweep(void *state, stepper *run) {
+    (void)run;
+    return element_solver_sweep(state, project, state);
+}
 
-static pbd_status end(void *state) {
+static pbd_status end(void *state, stepper *run) {
     const strain_energy *s = state;
-    const position_solver *position = &s->solver.position;
     if (!s->plastic) return pbd_ok();
     const flow_args flow = {.view = element_solver_view(&s->solver, 0),
                             .plastic = s->plastic,
                             .yield = (real)s->material.yield,
-                            .creep = (real)(1 - exp(-s->material.creep * position->dt)),
+                            .creep = (real)(1 - exp(-s->material.creep * run->dt)),
                             .deviatoric = s->material.deviatoric};
-    return s->solver.corners == 4 ? PBD_RUN(position->exec, flow_tets, s->solver.elements, &flow)
-                                  : PBD_RUN(position->exec, flow_triangles, s->solver.elements, &flow);
+    return s->solver.corners == 4 ? PBD_RUN(run->exec, flow_tets, s->solver.elements, &flow)
+                                  : PBD_RUN(run->exec, flow_triangles, s->solver.elements, &flow);
 }
 
-static pbd_status sample(void *state) {
+static pbd_status record(void *state, stepper *run) {
     strain_energy *s = state;
-    const position_solver *position = &s->solver.position;
     const size_t n = s->solver.elements, blocks = (n + IDLE_BLOCK - 1) / IDLE_BLOCK;
+    if (!stepper_samples(run)) return pbd_ok();
     const idle_args args = {.energy = args_from(s, 0), .elements = n, .idle = s->idle};
     double sum[IDLE_SUMS] = {0};
-    PBD_TRY(s->solver.corners == 4 ? PBD_RUN(position->exec, count_idle_tets, blocks, &args)
-                                   : PBD_RUN(position->exec, count_idle_triangles, blocks, &args));
-    PBD_TRY(device_blocks_take(position->exec, s->idle, blocks, IDLE_SUMS, 0, sum));
-    energy_sample(&s->samples, &s->material, sum[0], sum[1], n, position->steps, position->recorder);
+    PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, count_idle_tets, blocks, &args)
+                                   : PBD_RUN(run->exec, count_idle_triangles, blocks, &args));
+    PBD_TRY(device_blocks_take(run->exec, s->idle, blocks, IDLE_SUMS, 0, sum));
+    energy_sample(&s->samples, &s->material, sum[0], sum[1], n, run->steps, run->recorder);
     return pbd_ok();
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    static const position_method method = {"strain_energy", arrays_of, begin, sweep, end, NULL, sample};
+    static const step_part own = {.begin = begin, .iterate = sweep, .end = end, .record = record, .arrays = arrays_of};
     strain_energy *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_energy");
     *state = s;
-    PBD_TRY(element_solver_create(&s->solver, &method, scene, element_settings_read(values),
+    PBD_TRY(element_solver_create(&s->solver, "strain_energy", &own, scene, element_settings_read(values),
                                   contact_settings_read(values), exec, recorder));
     const bool membrane = s->solver.corners == 3;
     PBD_TRY(energy_material_make(scene->material, energy_settings_read(values), pbd_choice(values, "form"), membrane,
                                  &s->material));
     if (membrane) s->material.fibre.direction[0] = vec3_make(1, 0, 0);
-    PBD_TRY(position_allocate(s));
+    PBD_TRY(position_allocate(&s->solver.position));
     return s->lying ? upload_fibres(s, scene) : pbd_ok();
 }
 

@@ -16,7 +16,7 @@ static double xpbi_largest_radius(const pbd_scene *scene) {
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder) {
     const unsigned others = 1u << PBD_CONTINUUM | 1u << PBD_FLUID;
-    *c = (xpbi_cloth){.recorder = recorder, .damping = damping};
+    *c = (xpbi_cloth){0};
     PBD_TRY(scene_part_of(scene, others, &c->rest));
     PBD_TRY(scene_part_of(scene, 1u << PBD_CLOTH, &c->part));
     if (c->rest.scene.particles.count == 0)
@@ -27,7 +27,9 @@ pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double dampi
                                              .friction = scene->contact.friction,
                                              .time = time};
     const contact_settings colliders = {.contact_margin = 0.5}; /* no pairs within the cloth */
-    PBD_TRY(cloth_create(&c->part.scene, true, colliders, exec, recorder, &c->cloth));
+    const cloth_settings own = {.iterations = 1, .substeps = 1, .damping = damping, .turned = true};
+    PBD_TRY(cloth_create("xpbi", &c->part.scene, own, colliders, exec, recorder, &c->cloth));
+    c->run = cloth_run(c->cloth);
     return cloth_contact_create(c->cloth, &settings, exec, recorder, &c->contact);
 }
 
@@ -35,7 +37,7 @@ pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double dampi
 
 static pbd_status begin(void *self, stepper *run) {
     xpbi_cloth *c = self;
-    PBD_TRY(cloth_begin(c->cloth, run->dt));
+    PBD_TRY(stepper_begin(c->run, run->dt));
     return PBD_PHASE(run->recorder, "cloth_search", cloth_contact_begin(c->contact, run->x, run->v, run->dt));
 }
 
@@ -48,27 +50,27 @@ static pbd_status meet(void *self, stepper *run) {
 static pbd_status iterate(void *self, stepper *run) {
     xpbi_cloth *c = self;
     if (run->colliders.count > 0)
-        PBD_TRY(cloth_iterate(c->cloth));
+        PBD_TRY(stepper_iterate(c->run));
     else
-        PBD_TRY(PBD_PHASE(run->recorder, "cloth", cloth_iterate(c->cloth)));
+        PBD_TRY(PBD_PHASE(run->recorder, "cloth", stepper_iterate(c->run)));
     return meet(self, run);
 }
 
 static pbd_status move(void *self, stepper *run) {
     (void)run;
     xpbi_cloth *c = self;
-    return cloth_end(c->cloth, c->damping);
+    return stepper_end(c->run);
 }
 
 static pbd_status record(void *self, stepper *run) {
     (void)run;
     xpbi_cloth *c = self;
-    PBD_TRY(cloth_record(c->cloth));
+    PBD_TRY(stepper_record(c->run));
     return cloth_contact_record(c->contact);
 }
 
 static size_t arrays_of(const void *self, device_array *row) {
-    return cloth_arrays(((const xpbi_cloth *)self)->cloth, row);
+    return stepper_arrays(((const xpbi_cloth *)self)->run, row);
 }
 
 static void free_cloth(void *self) {

@@ -12,11 +12,10 @@
 PBD_PRECISE(xpbi_cloth_create, xpbi_cloth_read, xpbi_cloth_part)
 
 typedef struct xpbi_cloth {
-    pbd_recorder *recorder;
     cloth *cloth; /* NULL: there is none */
+    stepper *run; /* the cloth's own, a step of which is a step of xpbi */
     cloth_contact *contact;
     scene_part part, rest; /* numbers of vertices and of all others in the whole scene */
-    double damping;
 } xpbi_cloth;
 
 /* Takes the scene apart; c->rest.scene is what is left for xpbi. Distances are the sums of the largest radii, or half

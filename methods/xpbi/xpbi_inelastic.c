@@ -280,7 +280,7 @@ static pbd_status end(void *self, stepper *run) {
     return pbd_ok();
 }
 
-static pbd_status advance(xpbi *s, double dt) {
+static pbd_status update_state(xpbi *s, double dt) {
     xpbi_end_args args = end_args(s, dt);
     if (s->set.deformation == deformation_before_xsph && s->set.xsph > 0)
         args.v = s->other.v; /* what smoothing left there */
@@ -291,7 +291,7 @@ static pbd_status advance(xpbi *s, double dt) {
 }
 
 static pbd_status move(void *self, stepper *run) {
-    return PBD_PHASE(run->recorder, "state_update", advance(self, run->dt));
+    return PBD_PHASE(run->recorder, "state_update", update_state(self, run->dt));
 }
 
 /* ---- What is reported -------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "harness/exec/arena.h"
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/device/phase.h"
 #include "methods/physics/parts/contact_kernels.h"
 
 static const double NEVER = 1e30; /* m: of a distance that was not seen */
@@ -41,7 +42,6 @@ void contact_free(contact *c) {
     device_array row[DEVICE_MOST_ARRAYS];
     device_arrays_free(c->exec, row, arrays_of(c, row));
     grid_free(&c->grid);
-    collider_poses_free(&c->walls);
     *c = (contact){0};
 }
 
@@ -89,13 +89,12 @@ static pbd_status place_particles(contact *c, const pbd_scene *scene, const uint
     return grid_create(&c->grid, c->exec, members, member, 2 * largest + c->margin, true);
 }
 
-pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
-                          pbd_recorder *recorder, contact_settings set) {
+pbd_status contact_create(contact *c, const pbd_scene *scene, const collider_poses *walls, const uint32_t *particle,
+                          pbd_exec *exec, pbd_recorder *recorder, contact_settings set) {
     const size_t n = scene->particles.count;
     const double *radius = scene->contact.radius;
     double largest;
-    *c = (contact){.exec = exec, .recorder = recorder, .set = set, .particles = n, .filled = 1};
-    PBD_TRY(collider_poses_create(&c->walls, scene, exec, recorder));
+    *c = (contact){.exec = exec, .recorder = recorder, .set = set, .particles = n, .filled = 1, .walls = walls};
     PBD_TRY(check_contact(scene, &largest));
     c->walled = scene->colliders.count > 0;
     c->between = scene->contact.between_bodies && (scene->particles.body || scene->blades.count > 0);
@@ -185,13 +184,8 @@ pbd_status contact_set_bodies(contact *c, const uint32_t *body) {
     return pbd_upload(c->exec, c->rest, rest, bytes);
 }
 
-pbd_status contact_begin(contact *c, const real *p, double time, double dt) {
-    PBD_TRY(collider_poses_move(&c->walls, time, dt));
-    if (!c->pairs) return pbd_ok();
-    pbd_phase_begin(c->recorder, "contact_search");
-    const pbd_status status = search(c, p);
-    pbd_phase_end(c->recorder);
-    return status;
+pbd_status contact_begin(contact *c, const real *p) {
+    return c->pairs ? PBD_PHASE(c->recorder, "contact_search", search(c, p)) : pbd_ok();
 }
 
 /* Only the kernels that move particles write to `p`. */
@@ -221,7 +215,7 @@ static pbd_status push_pairs(contact *c, const real *x, real *p) {
 }
 
 static pbd_status push_out(contact *c, const real *x, real *p) {
-    const collide_args args = {c->walls.device, (int)c->walls.count, c->radius, x, p};
+    const collide_args args = {c->walls->device, (int)c->walls->count, c->radius, x, p};
     return PBD_RUN(c->exec, collide_batch, c->particles, &args);
 }
 
@@ -229,15 +223,9 @@ static pbd_status push_out(contact *c, const real *x, real *p) {
 pbd_status contact_iterate(contact *c, const real *x, real *p) {
     const bool near = c->pairs && c->rows > 0;
     if (!near && !c->walled) return pbd_ok();
-    pbd_phase_begin(c->recorder, "contact");
-    pbd_status status = near ? push_pairs(c, x, p) : pbd_ok();
-    if (c->walls.meshes) { /* meshes: a separate phase */
-        pbd_phase_end(c->recorder);
-        pbd_phase_begin(c->recorder, "collision_detection");
-    }
-    if (status.code == PBD_OK && c->walled) status = push_out(c, x, p);
-    pbd_phase_end(c->recorder);
-    return status;
+    if (near) PBD_TRY(PBD_PHASE(c->recorder, "contact", push_pairs(c, x, p)));
+    if (!c->walled) return pbd_ok();
+    return PBD_PHASE(c->recorder, collider_poses_phase(c->walls, "contact"), push_out(c, x, p));
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -254,7 +242,7 @@ pbd_status contact_end(contact *c, const real *p) {
         PBD_TRY(PBD_RUN(c->exec, watch_pairs, c->members, listed(c), &args));
     }
     if (!c->walled) return pbd_ok();
-    const wall_watch_args args = {c->walls.device, (int)c->walls.count, p, c->beyond};
+    const wall_watch_args args = {c->walls->device, (int)c->walls->count, p, c->beyond};
     return PBD_RUN(c->exec, watch_walls_batch, c->particles, &args);
 }
 

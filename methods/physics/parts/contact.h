@@ -51,22 +51,22 @@ typedef struct contact {
     size_t touching_sides;                             /* of pairs that touched when last recorded */
     double most_pairs;
     grid grid;
-    collider_poses walls;
+    const collider_poses *walls;
     /* Device: contact_kernels.h says what they hold. */
     real *radius, *rest, *body;
     uint32_t *count, *kept, *key, *order, *slice, *own, *list, *touching, *touches, *overlaps;
     real *reach, *crowd, *push, *depth, *near, *beyond, *block;
 } contact;
 
-/* particle: the scene's particle in each of the solver's rows; NULL: the same order. PBD_BAD_INPUT for invalid
- * colliders and radii. *c may be freed also after an error. */
-pbd_status contact_create(contact *c, const pbd_scene *scene, const uint32_t *particle, pbd_exec *exec,
-                          pbd_recorder *recorder, contact_settings set);
+/* walls: the scene's colliders, moved by the caller, who keeps them. particle: the scene's particle in each of the
+ * solver's rows; NULL: the same order. PBD_BAD_INPUT for invalid radii. *c may be freed also after an error. */
+pbd_status contact_create(contact *c, const pbd_scene *scene, const collider_poses *walls, const uint32_t *particle,
+                          pbd_exec *exec, pbd_recorder *recorder, contact_settings set);
 void contact_free(contact *c); /* safe on a zeroed one */
 /* After a cut: the body of each particle, by the solver's rows. Waits. */
 pbd_status contact_set_bodies(contact *c, const uint32_t *body);
-/* For the substep from `time` to time + dt, s. */
-pbd_status contact_begin(contact *c, const real *p, double time, double dt);
+/* Once a substep, of predicted positions. */
+pbd_status contact_begin(contact *c, const real *p);
 pbd_status contact_iterate(contact *c, const real *x, real *p);
 /* Measures; the worst value of all substeps is kept. */
 pbd_status contact_end(contact *c, const real *p);

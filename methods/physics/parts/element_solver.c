@@ -20,8 +20,8 @@ static size_t arrays_of(const element_solver *s, device_array *row) {
 
 void element_solver_free(element_solver *s) {
     device_array row[DEVICE_MOST_ARRAYS];
-    device_arrays_free(s->position.exec, row, arrays_of(s, row));
-    position_free(s);
+    device_arrays_free(s->position.run.exec, row, arrays_of(s, row));
+    position_free(&s->position);
     free(s->order);
 }
 
@@ -32,8 +32,8 @@ void element_solver_destroy(void *state) {
 
 pbd_status element_solver_upload(element_solver *s, const void *host, size_t bytes, void *device) {
     void **out = device;
-    PBD_TRY(pbd_alloc(s->position.exec, bytes, out));
-    return pbd_upload(s->position.exec, *out, host, bytes);
+    PBD_TRY(pbd_alloc(s->position.run.exec, bytes, out));
+    return pbd_upload(s->position.run.exec, *out, host, bytes);
 }
 
 element_view element_solver_view(const element_solver *s, size_t first) {
@@ -63,7 +63,7 @@ static pbd_status order_elements(element_solver *s, const uint32_t *corner) {
 
 static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const uint32_t *corner) {
     const size_t n = s->elements, arity = (size_t)s->corners, entries = arity == 4 ? 9 : 4;
-    pbd_exec *exec = s->position.exec;
+    pbd_exec *exec = s->position.run.exec;
     pbd_arena a PBD_ARENA;
     uint32_t *sorted = pbd_new(&a, uint32_t, n * arity);
     real *inverse = pbd_new(&a, real, n * entries), *size = pbd_new(&a, real, n);
@@ -85,7 +85,7 @@ static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const
  * conserves momenta; averaging by particle would not. */
 static pbd_status upload_gather(element_solver *s, const uint32_t *corner, double relaxation) {
     const size_t arity = (size_t)s->corners, entries = s->elements * arity, n = s->position.particles;
-    pbd_exec *exec = s->position.exec;
+    pbd_exec *exec = s->position.run.exec;
     if (entries >= UINT32_MAX / 2)
         return pbd_error(PBD_NOT_SUPPORTED, "solver=jacobi supports fewer than %u impulses, not %zu: use coloured_gs",
                          UINT32_MAX / 2, entries);
@@ -107,18 +107,15 @@ static pbd_status upload_gather(element_solver *s, const uint32_t *corner, doubl
     return pbd_upload(exec, s->share, share, s->elements * sizeof *share);
 }
 
-pbd_status element_solver_create(element_solver *s, const position_method *method, const pbd_scene *scene,
+pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,
                                  element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
-    *s = (element_solver){.position = {.exec = exec,
-                                       .recorder = recorder,
-                                       .method = *method,
-                                       .set = {set.iterations, set.substeps, set.dt, set.damping}},
+    *s = (element_solver){.position = {.name = name, .set = {set.iterations, set.substeps, set.dt, set.damping}},
                           .elements = scene->tets.count ? scene->tets.count : scene->triangles.count,
                           .corners = scene->tets.count ? 4 : 3,
                           .jacobi = set.solver == solver_jacobi};
     const uint32_t *corner = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
-    PBD_TRY(position_create(&s->position, scene, NULL, NULL, touch));
+    PBD_TRY(position_create(&s->position, own, scene, NULL, NULL, touch, exec, recorder));
     PBD_TRY(order_elements(s, corner));
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
@@ -133,11 +130,9 @@ pbd_status element_solver_create(element_solver *s, const position_method *metho
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method) {
     const position_solver *of = &s->position;
     for (int c = 0; c < s->colours; c++) PBD_TRY(project(method, s->first[c], s->first[c + 1] - s->first[c]));
-    pbd_count(of->recorder, "constraint_solves", s->elements);
-    if (s->jacobi) {
-        const gather_args gather = {s->gather_first, s->gather_slot, s->impulse, of->p};
-        PBD_TRY(PBD_RUN(of->exec, gather_impulses, of->particles,
-                        (pbd_work){of->particles, s->elements * (size_t)s->corners}, &gather));
-    }
-    return contact_iterate(&s->position.contact, of->x, of->p);
+    pbd_count(of->run.recorder, "constraint_solves", s->elements);
+    if (!s->jacobi) return pbd_ok();
+    const gather_args gather = {s->gather_first, s->gather_slot, s->impulse, of->p};
+    return PBD_RUN(of->run.exec, gather_impulses, of->particles,
+                   (pbd_work){of->particles, s->elements * (size_t)s->corners}, &gather);
 }

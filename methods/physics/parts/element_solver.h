@@ -37,16 +37,13 @@ typedef struct element_solver {
 } element_solver;
 
 /* All slots but name, summary, source, takes, params and create; the state begins with an element_solver. */
-#define ELEMENT_SOLVER_SLOTS                                                                                     \
-    .bytes = sizeof(pbd_method), .needs = PBD_NEEDS_TETS_OR_TRIANGLES, .backends = PBD_CPU | PBD_EMU | PBD_CUDA, \
-    .precisions = PBD_F32 | PBD_F64, .step = position_step, .read = position_read, .save = position_save,        \
-    .load = position_load, .destroy = element_solver_destroy
+#define ELEMENT_SOLVER_SLOTS POSITION_SLOTS, .needs = PBD_NEEDS_TETS_OR_TRIANGLES, .destroy = element_solver_destroy
 
 /* Launches the method's kernel over `count` elements from `first` on. */
 typedef pbd_status (*element_projection)(void *method, size_t first, size_t count);
 
 /* Tetrahedra where the scene has some, else triangles. *s may be freed also after an error. */
-pbd_status element_solver_create(element_solver *s, const position_method *method, const pbd_scene *scene,
+pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,
                                  element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder);
 void element_solver_free(element_solver *s);
 /* Of a state from malloc that begins with an element_solver; NULL-safe. */
@@ -58,7 +55,7 @@ pbd_status element_solver_upload(element_solver *s, const void *host, size_t byt
 /* Elements from `first` on. */
 element_view element_solver_view(const element_solver *s, size_t first);
 
-/* All constraints once, then contact. */
+/* All constraints once. */
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/device/phase.h"
 #include "methods/physics/parts/particle_cut.h"
 #include "methods/physics/parts/particle_energy_kernels.h"
 #include "methods/physics/space/colouring.h"
@@ -64,7 +65,7 @@ static size_t arrays_of(const void *state, device_array *row) {
 void particle_energy_destroy(void *state) {
     particle_energy *s = state;
     if (!s) return;
-    position_free(s);
+    position_free(&s->position);
     particle_cuts_free(&s->cuts);
     free(s->full);
     particle_layout_free(&s->layout);
@@ -91,8 +92,9 @@ static pbd_status upload_slots(particle_energy *s) {
     s->view.p = s->position.p;
     s->view.stride = l->slots;
     for (size_t k = 0; k < 3; k++)
-        PBD_TRY(pbd_upload(s->position.exec, *row[k].at, number[k], row[k].count * row[k].size));
-    for (size_t k = 0; k < 6; k++) PBD_TRY(upload_reals(s->position.exec, value[k], row[3 + k].count, *row[3 + k].at));
+        PBD_TRY(pbd_upload(s->position.run.exec, *row[k].at, number[k], row[k].count * row[k].size));
+    for (size_t k = 0; k < 6; k++)
+        PBD_TRY(upload_reals(s->position.run.exec, value[k], row[3 + k].count, *row[3 + k].at));
     return pbd_ok();
 }
 
@@ -117,63 +119,54 @@ static particle_energy_args particle_args_from(const particle_energy *s, size_t 
                                   .fibre = s->material.fibre,
                                   .plastic = s->plastic ? s->plastic + slot : NULL,
                                   .multiplier = s->multiplier ? s->multiplier + slot : NULL,
-                                  .compliance = energy_compliance(&s->material, s->position.dt),
+                                  .compliance = energy_compliance(&s->material, s->position.run.dt),
                                   .share = (real)s->share,
                                   .form = s->material.form};
 }
 
 static pbd_status sweep_jacobi(particle_energy *s) {
     const particle_energy_args args = particle_args_from(s, 0);
-    pbd_phase_begin(s->position.recorder, "constraints");
-    pbd_status status = PBD_RUN(s->position.exec, store_particle_impulses, s->layout.particles,
-                                particle_layout_work(&s->layout, 0), &args);
-    pbd_phase_end(s->position.recorder);
-    if (status.code != PBD_OK) return status;
-    pbd_phase_begin(s->position.recorder, "moves");
-    status = PBD_RUN(s->position.exec, gather_particle_impulses, s->layout.particles,
-                     particle_layout_work(&s->layout, 0), &args);
-    pbd_phase_end(s->position.recorder);
-    return status;
+    const stepper *run = &s->position.run;
+    const size_t n = s->layout.particles;
+    const pbd_work work = particle_layout_work(&s->layout, 0);
+    PBD_TRY(PBD_PHASE(run->recorder, "constraints", PBD_RUN(run->exec, store_particle_impulses, n, work, &args)));
+    return PBD_PHASE(run->recorder, "moves", PBD_RUN(run->exec, gather_particle_impulses, n, work, &args));
 }
 
 static pbd_status sweep_coloured(particle_energy *s) {
     const particle_layout *l = &s->layout;
-    pbd_status status = pbd_ok();
-    pbd_phase_begin(s->position.recorder, "projection");
-    for (int c = 0; c < l->colours && status.code == PBD_OK; c++) {
+    for (int c = 0; c < l->colours; c++) {
         const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
-        status = PBD_RUN(s->position.exec, project_particles, l->colour_count[c], particle_layout_work(l, c), &args);
+        PBD_TRY(
+            PBD_RUN(s->position.run.exec, project_particles, l->colour_count[c], particle_layout_work(l, c), &args));
     }
-    pbd_phase_end(s->position.recorder);
-    return status;
+    return pbd_ok();
 }
 
-static pbd_status sweep(void *state) {
+static pbd_status sweep(void *state, stepper *run) {
     particle_energy *s = state;
-    const position_solver *position = &s->position;
-    pbd_count(position->recorder, "constraint_solves", s->layout.particles);
-    pbd_count(position->recorder, "neighbour_updates", s->layout.near.first[s->layout.particles]);
-    PBD_TRY(s->jacobi ? sweep_jacobi(s) : sweep_coloured(s));
-    return contact_iterate(&s->position.contact, position->x, position->p);
+    pbd_count(run->recorder, "constraint_solves", s->layout.particles);
+    pbd_count(run->recorder, "neighbour_updates", s->layout.near.first[s->layout.particles]);
+    return s->jacobi ? sweep_jacobi(s) : PBD_PHASE(run->recorder, "projection", sweep_coloured(s));
 }
 
-static pbd_status begin(void *state) {
+static pbd_status begin(void *state, stepper *run) {
     const particle_energy *s = state;
     const clear_args clear = {s->multiplier};
-    return s->multiplier ? PBD_RUN(s->position.exec, clear_reals, s->layout.slots, &clear) : pbd_ok();
+    return s->multiplier ? PBD_RUN(run->exec, clear_reals, s->layout.slots, &clear) : pbd_ok();
 }
 
-static pbd_status end(void *state) {
+static pbd_status end(void *state, stepper *run) {
     const particle_energy *s = state;
     for (int c = 0; c < s->layout.colours && s->plastic; c++) {
         const size_t slot = s->layout.colour_slot[c];
         const particle_flow_args args = {.view = particle_view_from(s, slot),
                                          .plastic = s->plastic + slot,
                                          .yield = (real)s->material.yield,
-                                         .creep = (real)(1 - exp(-s->material.creep * s->position.dt)),
+                                         .creep = (real)(1 - exp(-s->material.creep * run->dt)),
                                          .deviatoric = s->material.deviatoric};
-        PBD_TRY(PBD_RUN(s->position.exec, flow_particles, s->layout.colour_count[c],
-                        particle_layout_work(&s->layout, c), &args));
+        PBD_TRY(
+            PBD_RUN(run->exec, flow_particles, s->layout.colour_count[c], particle_layout_work(&s->layout, c), &args));
     }
     return pbd_ok();
 }
@@ -186,26 +179,27 @@ static pbd_status look(const particle_energy *s, real *rows) {
                                    .density = s->density_at,
                                    .idle = s->idle_at};
         args.energy.view.p = rows;
-        PBD_TRY(PBD_RUN(s->position.exec, look_at_particles, s->layout.colour_count[c],
+        PBD_TRY(PBD_RUN(s->position.run.exec, look_at_particles, s->layout.colour_count[c],
                         particle_layout_work(&s->layout, c), &args));
     }
     return pbd_ok();
 }
 
-static pbd_status sample(void *state) {
+static pbd_status record(void *state, stepper *run) {
     particle_energy *s = state;
     const size_t n = s->layout.particles;
     double idled = 0, undefined = 0;
+    if (!stepper_samples(run)) return pbd_ok();
     pbd_arena a PBD_ARENA;
     real *idle = pbd_new(&a, real, n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(look(s, s->position.x));
-    PBD_TRY(pbd_download(s->position.exec, idle, s->idle_at, n * sizeof *idle));
+    PBD_TRY(pbd_download(s->position.run.exec, idle, s->idle_at, n * sizeof *idle));
     for (size_t i = 0; i < n; i++) {
         idled += idle[i] > 0;
         undefined += idle[i] > 1;
     }
-    energy_sample(&s->samples, &s->material, idled, undefined, n, s->position.steps, s->position.recorder);
+    energy_sample(&s->samples, &s->material, idled, undefined, n, run->steps, run->recorder);
     return pbd_ok();
 }
 
@@ -218,7 +212,7 @@ static pbd_status read_plastic(const particle_energy *s, real *places) {
     pbd_arena a PBD_ARENA;
     real *slots = pbd_new(&a, real, count);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(pbd_download(s->position.exec, slots, s->plastic, count * sizeof *slots));
+    PBD_TRY(pbd_download(s->position.run.exec, slots, s->plastic, count * sizeof *slots));
     for (int c = 0; c < l->colours; c++)
         for (size_t i = l->colour_slot[c]; i < l->colour_slot[c] + l->colour_count[c]; i++)
             for (size_t e = 0; e < PLASTIC_ENTRIES; e++) places[e * l->particles + l->own[i]] = slots[e * l->slots + i];
@@ -233,7 +227,7 @@ static pbd_status write_plastic(particle_energy *s, const real *places) {
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < l->slots; i++)
         for (size_t e = 0; e < PLASTIC_ENTRIES; e++) slots[e * l->slots + i] = places[e * l->particles + l->own[i]];
-    return pbd_upload(s->position.exec, s->plastic, slots, count * sizeof *slots);
+    return pbd_upload(s->position.run.exec, s->plastic, slots, count * sizeof *slots);
 }
 
 /* All that depends on the neighbours, computed again from layout.near. */
@@ -245,19 +239,19 @@ static pbd_status remake(particle_energy *s) {
     real *places = pbd_new(&a, real, s->plastic ? PLASTIC_ENTRIES * l->particles : 0);
     PBD_TRY(pbd_arena_check(&a));
     if (s->plastic) PBD_TRY(read_plastic(s, places));
-    PBD_TRY(pbd_exec_wait(s->position.exec));
+    PBD_TRY(pbd_exec_wait(s->position.run.exec));
     const bool plastic = s->plastic;
-    device_arrays_free(s->position.exec, row, slot_arrays(s, row));
+    device_arrays_free(s->position.run.exec, row, slot_arrays(s, row));
     PBD_TRY(particle_layout_remake(l, &s->shape));
     if (s->jacobi) s->share = relaxation / l->largest;
-    PBD_TRY(device_arrays_allocate(s->position.exec, row, slot_arrays(s, row)));
+    PBD_TRY(device_arrays_allocate(s->position.run.exec, row, slot_arrays(s, row)));
     PBD_TRY(upload_slots(s));
     return plastic ? write_plastic(s, places) : pbd_ok();
 }
 
 /* Pieces are separate bodies after a cut: they may touch. */
 static pbd_status count_pieces(particle_energy *s) {
-    pbd_recorder *recorder = s->position.recorder;
+    pbd_recorder *recorder = s->position.run.recorder;
     size_t pieces = 0;
     pbd_arena a PBD_ARENA;
     uint32_t *number = pbd_new(&a, uint32_t, s->layout.particles);
@@ -270,26 +264,22 @@ static pbd_status count_pieces(particle_energy *s) {
     return pbd_ok();
 }
 
-static pbd_status cut(particle_energy *s) {
+static pbd_status cut(particle_energy *s, double time) {
     bool changed = false;
     pbd_arena a PBD_ARENA;
     double *x = pbd_new(&a, double, 3 * s->layout.particles);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(device_rows_read(s->position.exec, s->position.x, s->layout.particles, 4, 3, NULL, NULL, x));
-    PBD_TRY(particle_cut(&s->cuts, s->position.time, x, s->layout.rest, s->shape.radius, s->full, &s->layout.near,
-                         &changed));
+    PBD_TRY(device_rows_read(s->position.run.exec, s->position.x, s->layout.particles, 4, 3, NULL, NULL, x));
+    PBD_TRY(particle_cut(&s->cuts, time, x, s->layout.rest, s->shape.radius, s->full, &s->layout.near, &changed));
     if (!changed) return pbd_ok();
     PBD_TRY(remake(s));
     return count_pieces(s);
 }
 
-static pbd_status finish(void *state) {
+static pbd_status move(void *state, stepper *run) {
     particle_energy *s = state;
-    if (!particle_cuts_active(&s->cuts, s->position.time)) return pbd_ok();
-    pbd_phase_begin(s->position.recorder, "cut");
-    const pbd_status status = cut(s);
-    pbd_phase_end(s->position.recorder);
-    return status;
+    const double now = run->time + run->dt;
+    return particle_cuts_active(&s->cuts, now) ? PBD_PHASE(run->recorder, "cut", cut(s, now)) : pbd_ok();
 }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
@@ -300,9 +290,10 @@ pbd_status particle_energy_read(const void *state, pbd_field field, double *out)
     if (field == PBD_POSITIONS || field == PBD_VELOCITIES) return position_read(state, field, out);
     if (field != PBD_DEFORMATION_GRADIENTS)
         return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and deformation gradients only",
-                         position->method.name);
+                         position->name);
     PBD_TRY(look(s, position->x));
-    return device_rows_read(position->exec, s->gradient_at, s->layout.particles, 9, 9, NULL, s->layout.particle, out);
+    return device_rows_read(position->run.exec, s->gradient_at, s->layout.particles, 9, 9, NULL, s->layout.particle,
+                            out);
 }
 
 /* Where there are blades, the lists of neighbours come first: the arrays by slot depend on them. */
@@ -356,18 +347,19 @@ pbd_status particle_energy_load(void *state, const void *blob, size_t bytes) {
 static void report(const particle_energy *s) {
     const particle_layout *l = &s->layout;
     const size_t pairs = l->near.first[l->particles];
-    pbd_count(s->position.recorder, "particles", l->particles);
-    pbd_count(s->position.recorder, "constraints_total", l->particles);
-    pbd_count(s->position.recorder, "colours", (uint64_t)l->colours);
-    pbd_metric(s->position.recorder, "neighbours_per_particle", "1", PBD_STATE, (double)pairs / (double)l->particles);
-    pbd_metric(s->position.recorder, "slice_filling", "1", PBD_QUALITY,
+    pbd_count(s->position.run.recorder, "particles", l->particles);
+    pbd_count(s->position.run.recorder, "constraints_total", l->particles);
+    pbd_count(s->position.run.recorder, "colours", (uint64_t)l->colours);
+    pbd_metric(s->position.run.recorder, "neighbours_per_particle", "1", PBD_STATE,
+               (double)pairs / (double)l->particles);
+    pbd_metric(s->position.run.recorder, "slice_filling", "1", PBD_QUALITY,
                l->rows ? (double)pairs / (double)(l->rows * PARTICLE_SLICE) : 1);
-    if (s->jacobi) pbd_metric(s->position.recorder, "jacobi_largest_eigenvalue", "1", PBD_STATE, l->largest);
+    if (s->jacobi) pbd_metric(s->position.run.recorder, "jacobi_largest_eigenvalue", "1", PBD_STATE, l->largest);
     if (l->few > 0)
-        pbd_warning(s->position.recorder, "few_neighbours", "%zu particles have fewer than four neighbours within %g m",
-                    l->few, s->shape.radius);
+        pbd_warning(s->position.run.recorder, "few_neighbours",
+                    "%zu particles have fewer than four neighbours within %g m", l->few, s->shape.radius);
     if (l->deficient > 0)
-        pbd_warning(s->position.recorder, "singular_correction",
+        pbd_warning(s->position.run.recorder, "singular_correction",
                     "the neighbours of %zu particles do not span space: their corrections are pseudo-inverses",
                     l->deficient);
 }
@@ -385,14 +377,13 @@ static pbd_status take_blades(particle_energy *s, const pbd_scene *scene) {
 
 pbd_status particle_energy_create(const char *method, shape_choice shape, const pbd_scene *scene,
                                   const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder, void **state) {
+    static const step_part own = {
+        .begin = begin, .iterate = sweep, .end = end, .move = move, .record = record, .arrays = arrays_of};
     const particle_energy_settings set = particle_energy_settings_read(values);
     particle_energy *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for %s", method);
     *state = s;
-    s->position = (position_solver){.exec = exec,
-                                    .recorder = recorder,
-                                    .method = {method, arrays_of, begin, sweep, end, finish, sample},
-                                    .set = {set.iterations, set.substeps, set.dt, set.damping}};
+    s->position = (position_solver){.name = method, .set = {set.iterations, set.substeps, set.dt, set.damping}};
     s->jacobi = set.solver == solver_jacobi;
     s->shape = shape;
     s->shape.kernel = set.kernel;
@@ -401,8 +392,9 @@ pbd_status particle_energy_create(const char *method, shape_choice shape, const 
     PBD_TRY(energy_material_make(scene->material, energy_settings_read(values), set.constraint, false, &s->material));
     PBD_TRY(particle_layout_make(scene, &s->shape, s->jacobi, &s->layout));
     s->share = s->jacobi ? set.relaxation / s->layout.largest : 1;
-    PBD_TRY(position_create(&s->position, scene, s->layout.particle, s->layout.inverse, contact_settings_read(values)));
-    PBD_TRY(position_allocate(s));
+    PBD_TRY(position_create(&s->position, &own, scene, s->layout.particle, s->layout.inverse,
+                            contact_settings_read(values), exec, recorder));
+    PBD_TRY(position_allocate(&s->position));
     PBD_TRY(upload_slots(s));
     PBD_TRY(take_blades(s, scene));
     report(s);

@@ -7,68 +7,96 @@
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
-static size_t own_arrays(const position_solver *s, device_array *row) {
+static size_t arrays_of(const void *self, device_array *row) {
+    const position_solver *s = self;
     const size_t n = 4 * s->particles;
-    const device_array rows[] = {DEVICE_SAVED(s->x, n), DEVICE_SAVED(s->v, n),
-                                 DEVICE_ARRAY(s->a, n), DEVICE_ARRAY(s->p, n),
-                                 HOST_SAVED(s->time),   DEVICE_ARRAY(s->later, s->forces_end > 0 ? n : 0)};
+    const device_array rows[] = {DEVICE_SAVED(s->x, n), DEVICE_SAVED(s->v, n), DEVICE_ARRAY(s->a, n),
+                                 DEVICE_ARRAY(s->p, n), DEVICE_ARRAY(s->later, s->forces_end > 0 ? n : 0)};
     return DEVICE_ROWS(row, rows);
 }
 
-static size_t method_arrays(const void *state, device_array *row) {
-    const position_solver *s = state;
-    return s->method.arrays ? s->method.arrays(state, row) : 0;
-}
-
-static size_t all_arrays(const void *state, device_array *row) {
-    const size_t own = own_arrays(state, row);
-    return own + method_arrays(state, row + own);
-}
-
-pbd_status position_allocate(void *state) {
+pbd_status position_allocate(position_solver *s) {
+    const step_part *own = s->run.of[0].part;
     device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_allocate(((position_solver *)state)->exec, row, method_arrays(state, row));
+    return own->arrays ? device_arrays_allocate(s->run.exec, row, own->arrays(s, row)) : pbd_ok();
 }
 
-void position_free(void *state) {
-    position_solver *s = state;
+void position_free(position_solver *s) {
     device_array row[DEVICE_MOST_ARRAYS];
-    pbd_repeat_free(s->exec, s->repeat);
-    s->repeat = NULL;
-    device_arrays_free(s->exec, row, all_arrays(state, row));
+    device_arrays_free(s->run.exec, row, stepper_arrays(&s->run, row));
     contact_free(&s->contact);
+    stepper_free(&s->run);
 }
 
 pbd_status position_save(const void *state, void *blob, size_t *bytes) {
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(((const position_solver *)state)->exec, row, all_arrays(state, row), blob, bytes);
+    return stepper_save(&((const position_solver *)state)->run, blob, bytes);
 }
 
 pbd_status position_load(void *state, const void *blob, size_t bytes) {
-    const position_solver *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(s->exec, row, all_arrays(state, row), s->method.name, blob, bytes);
+    position_solver *s = state;
+    return stepper_load(&s->run, s->name, blob, bytes);
 }
 
 pbd_status position_read(const void *state, pbd_field field, double *out) {
     const position_solver *s = state;
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
-        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions and velocities only", s->method.name);
-    return device_rows_read(s->exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->number, out);
+        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions and velocities only", s->name);
+    return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->number,
+                            out);
 }
+
+/* ---- A substep --------------------------------------------------------------------------------------------------- */
+
+static pbd_status begin(void *self, stepper *run) {
+    const position_solver *s = self;
+    const bool ended = s->later && !stepper_loaded(run, s->forces_end);
+    const predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)run->dt};
+    return PBD_RUN(run->exec, predict, s->particles, &args);
+}
+
+static pbd_status move(void *self, stepper *run) {
+    const position_solver *s = self;
+    const advance_args args = {s->p, s->x, s->v, (real)(1 / run->dt), (real)exp(-s->set.damping * run->dt)};
+    return PBD_RUN(run->exec, advance, s->particles, &args);
+}
+
+static const step_part rows_part = {.begin = begin, .move = move, .arrays = arrays_of};
+
+static pbd_status touch_begin(void *self, stepper *run) {
+    position_solver *s = self;
+    (void)run;
+    return contact_begin(&s->contact, s->p);
+}
+
+static pbd_status touch_iterate(void *self, stepper *run) {
+    position_solver *s = self;
+    (void)run;
+    return contact_iterate(&s->contact, s->x, s->p);
+}
+
+static pbd_status touch_end(void *self, stepper *run) {
+    position_solver *s = self;
+    (void)run;
+    return contact_end(&s->contact, s->p);
+}
+
+static pbd_status touch_record(void *self, stepper *run) {
+    (void)run;
+    return contact_record(&((position_solver *)self)->contact);
+}
+
+static const step_part contact_part = {
+    .begin = touch_begin, .iterate = touch_iterate, .end = touch_end, .record = touch_record};
+
+pbd_status position_step(void *state, double dt) { return stepper_step(&((position_solver *)state)->run, dt); }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-pbd_status position_create(position_solver *s, const pbd_scene *scene, const uint32_t *number, const double *inverse,
-                           contact_settings touch) {
+/* The scene's particles, by row. */
+static pbd_status fill_rows(position_solver *s, const pbd_scene *scene, const uint32_t *number, const double *inverse) {
     const pbd_particles *of = &scene->particles;
     const size_t n = of->count, bytes = 4 * n * sizeof(real);
     const double *start = of->start ? of->start : of->positions, *force = scene->loads.forces;
-    s->particles = n;
-    s->number = number;
-    s->forces_end = scene->loads.forces_end;
-    device_array row[DEVICE_MOST_ARRAYS];
-    PBD_TRY(device_arrays_allocate(s->exec, row, own_arrays(s, row)));
     pbd_arena a PBD_ARENA;
     real *x = pbd_new(&a, real, 4 * n), *v = pbd_new(&a, real, 4 * n);
     real *forced = pbd_new(&a, real, 4 * n), *later = pbd_new(&a, real, 4 * n);
@@ -88,51 +116,27 @@ pbd_status position_create(position_solver *s, const pbd_scene *scene, const uin
             later[4 * i + d] = (real)gravity;
         }
     }
-    PBD_TRY(pbd_upload(s->exec, s->x, x, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->p, x, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->v, v, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->a, forced, bytes));
-    if (s->later) PBD_TRY(pbd_upload(s->exec, s->later, later, bytes));
-    return contact_create(&s->contact, scene, number, s->exec, s->recorder, touch);
+    PBD_TRY(pbd_upload(s->run.exec, s->x, x, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->p, x, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->v, v, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->a, forced, bytes));
+    return s->later ? pbd_upload(s->run.exec, s->later, later, bytes) : pbd_ok();
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------- */
-
-pbd_status position_begin(position_solver *s, double dt) {
-    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
-    const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
-    const predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
-    s->dt = dt;
-    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &args));
-    return contact_begin(&s->contact, s->p, s->time, dt);
-}
-
-pbd_status position_end(position_solver *s, double damping) {
-    const advance_args args = {s->p, s->x, s->v, (real)(1 / s->dt), (real)exp(-damping * s->dt)};
-    s->time += s->dt;
-    PBD_TRY(contact_end(&s->contact, s->p));
-    return PBD_RUN(s->exec, advance, s->particles, &args);
-}
-
-static pbd_status call(pbd_status (*part)(void *), void *state) { return part ? part(state) : pbd_ok(); }
-
-static pbd_status substep(void *state, double dt) {
-    position_solver *s = state;
-    PBD_TRY(position_begin(s, dt));
-    PBD_TRY(call(s->method.begin, state));
-    for (long i = 0; i < s->set.iterations; i++) PBD_TRY(call(s->method.sweep, state));
-    PBD_TRY(call(s->method.end, state));
-    PBD_TRY(position_end(s, s->set.damping));
-    return call(s->method.finish, state);
-}
-
-pbd_status position_step(void *state, double dt) {
-    position_solver *s = state;
-    PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
-    for (long i = 0; i < s->set.substeps; i++) PBD_TRY(substep(state, dt / (double)s->set.substeps));
-    PBD_TRY(pbd_repeat_end(s->exec));
-    PBD_TRY(contact_record(&s->contact));
-    pbd_count(s->recorder, "steps", 1);
-    const uint64_t n = ++s->steps;
-    return n % 64 == 0 || (n < 64 && (n & (n - 1)) == 0) ? call(s->method.sample, state) : pbd_ok();
+pbd_status position_create(position_solver *s, const step_part *own, const pbd_scene *scene, const uint32_t *number,
+                           const double *inverse, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
+    device_array row[DEVICE_MOST_ARRAYS];
+    PBD_TRY(stepper_create(&s->run, scene, exec, recorder));
+    s->run.repeats = true;
+    s->run.substeps = s->set.substeps;
+    s->run.iterations = s->set.iterations;
+    stepper_add(&s->run, own, s);
+    stepper_add(&s->run, &rows_part, s);
+    stepper_add(&s->run, &contact_part, s);
+    s->particles = scene->particles.count;
+    s->number = number;
+    s->forces_end = scene->loads.forces_end;
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
+    PBD_TRY(fill_rows(s, scene, number, inverse));
+    return contact_create(&s->contact, scene, &s->run.colliders, number, exec, recorder, touch);
 }

@@ -27,19 +27,21 @@ void stepper_free(stepper *s) {
     for (size_t k = 0; k < (s)->parts; k++) \
         if ((s)->of[k].part->function) PBD_TRY((s)->of[k].part->function((s)->of[k].self, s))
 
-static pbd_status watch(stepper *s, bool *stop) { return s->watch ? s->watch(s->watcher, s, stop) : pbd_ok(); }
-
-static pbd_status substep(stepper *s) {
-    bool stop = false;
-    PBD_TRY(collider_poses_move(&s->colliders, s->time, s->dt));
-    EACH(s, begin);
+pbd_status stepper_begin(stepper *s, double dt) {
+    s->dt = dt;
     s->done = 0;
-    PBD_TRY(watch(s, &stop));
-    while (s->done < s->iterations && !stop) {
-        EACH(s, iterate);
-        s->done++;
-        PBD_TRY(watch(s, &stop));
-    }
+    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
+    EACH(s, begin);
+    return pbd_ok();
+}
+
+pbd_status stepper_iterate(stepper *s) {
+    EACH(s, iterate);
+    s->done++;
+    return pbd_ok();
+}
+
+pbd_status stepper_end(stepper *s) {
     EACH(s, end);
     for (size_t k = s->parts; k-- > 0;)
         if (s->of[k].part->move) PBD_TRY(s->of[k].part->move(s->of[k].self, s));
@@ -47,20 +49,34 @@ static pbd_status substep(stepper *s) {
     return pbd_ok();
 }
 
-pbd_status stepper_step(stepper *s, double dt) {
-    s->dt = dt / (double)s->substeps;
-    if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
-    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s));
-    if (s->repeats) PBD_TRY(pbd_repeat_end(s->exec));
+pbd_status stepper_record(stepper *s) {
     s->steps++;
-    pbd_count(s->recorder, "steps", 1);
     EACH(s, record);
     return pbd_ok();
 }
 
+static pbd_status substep(stepper *s, double dt) {
+    bool stop = false;
+    PBD_TRY(stepper_begin(s, dt));
+    if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
+    while (s->done < s->iterations && !stop) {
+        PBD_TRY(stepper_iterate(s));
+        if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
+    }
+    return stepper_end(s);
+}
+
+pbd_status stepper_step(stepper *s, double dt) {
+    if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
+    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s, dt / (double)s->substeps));
+    if (s->repeats) PBD_TRY(pbd_repeat_end(s->exec));
+    pbd_count(s->recorder, "steps", 1);
+    return stepper_record(s);
+}
+
 /* ---- Saving and loading ------------------------------------------------------------------------------------------ */
 
-static size_t arrays_of(const stepper *s, device_array *row) {
+size_t stepper_arrays(const stepper *s, device_array *row) {
     const device_array own[] = {HOST_SAVED(s->time), HOST_SAVED(s->steps)};
     size_t count = DEVICE_ROWS(row, own);
     for (size_t k = 0; k < s->parts; k++)
@@ -71,13 +87,13 @@ static size_t arrays_of(const stepper *s, device_array *row) {
 
 pbd_status stepper_save(const stepper *s, void *blob, size_t *bytes) {
     device_array row[DEVICE_MOST_ARRAYS];
-    const size_t count = arrays_of(s, row);
+    const size_t count = stepper_arrays(s, row);
     return device_arrays_save(s->exec, row, count, blob, bytes);
 }
 
 pbd_status stepper_load(stepper *s, const char *method, const void *blob, size_t bytes) {
     device_array row[DEVICE_MOST_ARRAYS];
-    const size_t count = arrays_of(s, row);
+    const size_t count = stepper_arrays(s, row);
     PBD_TRY(device_arrays_load(s->exec, row, count, method, blob, bytes));
     for (size_t k = 0; k < s->parts; k++)
         if (s->of[k].part->loaded) s->of[k].part->loaded(s->of[k].self);

@@ -16,7 +16,8 @@
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/surface/colliders.h"
 
-PBD_PRECISE(stepper_create, stepper_add, stepper_step, stepper_free, stepper_save, stepper_load)
+PBD_PRECISE(stepper_create, stepper_add, stepper_step, stepper_begin, stepper_iterate, stepper_end, stepper_record,
+            stepper_free, stepper_arrays, stepper_save, stepper_load)
 
 typedef struct stepper stepper;
 
@@ -62,9 +63,15 @@ pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pb
 /* self: what the part's functions get. Its `free` is called by stepper_free. */
 void stepper_add(stepper *s, const step_part *part, void *self);
 pbd_status stepper_step(stepper *s, double dt);
+/* What a step is made of, for a solver that is a part of another one: a substep of dt, one iteration, and so on. */
+pbd_status stepper_begin(stepper *s, double dt);
+pbd_status stepper_iterate(stepper *s);
+pbd_status stepper_end(stepper *s);
+pbd_status stepper_record(stepper *s);
 void stepper_free(stepper *s); /* safe on a zeroed one */
 
-/* Time, steps, and the arrays of all parts, as a method's `save` and `load`. */
+/* Time, steps, and the arrays of all parts: as a table, and as a method's `save` and `load`. */
+size_t stepper_arrays(const stepper *s, device_array *row);
 pbd_status stepper_save(const stepper *s, void *blob, size_t *bytes);
 pbd_status stepper_load(stepper *s, const char *method, const void *blob, size_t bytes);
 
