@@ -111,7 +111,7 @@ header_mutant(flow_hardening_sign flow_rules ${flow}/nacc.h "t.log_j - K(0.5) * 
 set(smoothed methods/desbrun_sph/desbrun_sph_kernels.h)
 mutant(cohesion_sign desbrun_sph ${smoothed} "(density - law->rest)" "(density + law->rest)")
 mutant(viscosity_sign desbrun_sph ${smoothed} "(law.quadratic * near - law.linear)" "(law.quadratic * near + law.linear)")
-mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->a, i))" "vec3_scale(-age, load3(a->a, i))")
+mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->p.a, i))" "vec3_scale(-age, load3(a->p.a, i))")
 
 mutant(mpm_affine_sign mpm methods/mpm/mpm_kernels.h "out.b.y = vvec3_add(out.b.y, vvec3_scale(y.d[j % 3], sum));" "out.b.y = vvec3_sub(out.b.y, vvec3_scale(y.d[j % 3], sum));")
 mutant(grain_friction_sign xpbd_grains methods/xpbd_grains/xpbd_grains_kernels.h "sum = vvec3_sub(sum, vvec3_scale(back, grain_friction(a, &g, &c)));" "sum = vvec3_add(sum, vvec3_scale(back, grain_friction(a, &g, &c)));")

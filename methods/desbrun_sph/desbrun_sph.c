@@ -51,23 +51,17 @@ typedef struct desbrun_sph {
     pbd_recorder *recorder;
     desbrun_settings set;
     size_t particles;
-    sph_law law;
+    sph_particles p;
     bool plane, forced, correct;
     uint32_t levels, limit; /* powers of two; UINT32_MAX: no limit */
     double dt;              /* s: of the step before this; 0: there was none */
     double time;            /* s: where this step began */
-    uint32_t whole;         /* ticks of a step */
     uint32_t finest;        /* level in use */
     double shortest;        /* s: the shortest step so far */
     neighbours near;
     bool met; /* lists are newer than the last check of neighbours' steps */
     collider_poses walls;
-    /* Device, by particle; rows of four. */
-    real *x, *v, *a; /* place and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
-    real *u, *b;     /* velocity now, P/rho^2; the acceleration that comes */
-    real *density, *rate, *density_now, *bound;
-    real *load; /* rows: accelerations by the scene's forces; NULL: there are none */
-    uint32_t *level, *wish, *next, *later, *tick, *density_tick, *chosen, *active, *block;
+    uint32_t *chosen, *active, *block; /* device */
 } desbrun_sph;
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
@@ -76,22 +70,22 @@ static size_t arrays_of(const desbrun_sph *s, device_array *row) {
     const size_t n = s->particles;
     const device_array rows[] = {HOST_SAVED(s->dt),
                                  HOST_SAVED(s->time),
-                                 DEVICE_SAVED(s->x, 4 * n),
-                                 DEVICE_SAVED(s->v, 4 * n),
-                                 DEVICE_SAVED(s->a, 4 * n),
-                                 DEVICE_SAVED(s->density, n),
-                                 DEVICE_SAVED(s->rate, n),
-                                 DEVICE_SAVED(s->bound, n),
-                                 DEVICE_SAVED(s->level, n),
-                                 DEVICE_SAVED(s->density_tick, n),
-                                 DEVICE_ARRAY(s->u, 4 * n),
-                                 DEVICE_ARRAY(s->b, 4 * n),
-                                 DEVICE_ARRAY(s->load, s->forced ? 4 * n : 0),
-                                 DEVICE_ARRAY(s->density_now, n),
-                                 DEVICE_ARRAY(s->wish, n),
-                                 DEVICE_ARRAY(s->next, n),
-                                 DEVICE_ARRAY(s->later, n),
-                                 DEVICE_ARRAY(s->tick, n),
+                                 DEVICE_SAVED(s->p.x, 4 * n),
+                                 DEVICE_SAVED(s->p.v, 4 * n),
+                                 DEVICE_SAVED(s->p.a, 4 * n),
+                                 DEVICE_SAVED(s->p.density, n),
+                                 DEVICE_SAVED(s->p.rate, n),
+                                 DEVICE_SAVED(s->p.bound, n),
+                                 DEVICE_SAVED(s->p.level, n),
+                                 DEVICE_SAVED(s->p.density_tick, n),
+                                 DEVICE_ARRAY(s->p.u, 4 * n),
+                                 DEVICE_ARRAY(s->p.b, 4 * n),
+                                 DEVICE_ARRAY(s->p.load, s->forced ? 4 * n : 0),
+                                 DEVICE_ARRAY(s->p.density_now, n),
+                                 DEVICE_ARRAY(s->p.wish, n),
+                                 DEVICE_ARRAY(s->p.next, n),
+                                 DEVICE_ARRAY(s->p.later, n),
+                                 DEVICE_ARRAY(s->p.tick, n),
                                  DEVICE_ARRAY(s->chosen, n + 1),
                                  DEVICE_ARRAY(s->active, n),
                                  DEVICE_ARRAY(s->block, SPH_LOOKS * (n / SPH_BLOCK + 1))};
@@ -174,16 +168,16 @@ static pbd_status place_particles(desbrun_sph *s, const pbd_scene *scene) {
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(scene_rows(scene, NULL, x, v, load));
     for (size_t i = 0; i < n; i++) x[4 * i + 3] = (real)scene->particles.masses[i];
-    PBD_TRY(pbd_upload(s->exec, s->x, x, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->v, v, bytes));
-    return s->load ? pbd_upload(s->exec, s->load, load, bytes) : pbd_ok();
+    PBD_TRY(pbd_upload(s->exec, s->p.x, x, bytes));
+    PBD_TRY(pbd_upload(s->exec, s->p.v, v, bytes));
+    return s->p.load ? pbd_upload(s->exec, s->p.load, load, bytes) : pbd_ok();
 }
 
 /* ---- Forces ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status update_neighbours(desbrun_sph *s) {
     bool rebuilt;
-    PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", neighbours_update(&s->near, s->x, &rebuilt)));
+    PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", neighbours_update(&s->near, s->p.x, &rebuilt)));
     if (!rebuilt) return pbd_ok();
     s->met = true;
     pbd_count(s->recorder, "neighbour_searches", 1);
@@ -196,7 +190,7 @@ static pbd_work work_of(const desbrun_sph *s) { return (pbd_work){s->particles, 
 /* Makes the particles of a level (near: and their neighbours) the lists' active ones. */
 static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *lists, size_t *count) {
     const size_t n = s->particles;
-    const sph_due_args args = {s->near.first, s->near.list, s->level, s->chosen, s->active, level};
+    const sph_due_args args = {s->near.first, s->near.list, s->p.level, s->chosen, s->active, level};
     uint64_t total;
     *lists = (sph_lists){.first = s->near.first, .list = s->near.list, .active = s->active};
     if (s->set.steps != steps_own) { /* all or none */
@@ -236,7 +230,7 @@ static pbd_status sum_densities(desbrun_sph *s, uint32_t level) {
     sph_lists lists;
     size_t count;
     PBD_TRY(choose(s, level, s->set.neighbour_density == neighbour_density_summed, &lists, &count));
-    const sph_density_args args = {lists, s->x, s->density_now, s->u, s->law};
+    const sph_pair_args args = {lists, s->p};
     pbd_work work;
     PBD_TRY(count_pairs(s, &lists, count, &work));
     pbd_count(s->recorder, "density_evaluations", count);
@@ -246,7 +240,7 @@ static pbd_status sum_densities(desbrun_sph *s, uint32_t level) {
 /* Lists and count: of the particles of `level`. */
 static pbd_status find_forces(desbrun_sph *s, uint32_t level, sph_lists *lists, size_t *count) {
     PBD_TRY(choose(s, level, false, lists, count));
-    const sph_force_args args = {*lists, s->x, s->v, s->u, s->density_now, s->load, s->b, s->rate, s->law};
+    const sph_pair_args args = {*lists, s->p};
     pbd_work work;
     PBD_TRY(count_pairs(s, lists, *count, &work));
     pbd_count(s->recorder, "force_evaluations", *count);
@@ -266,36 +260,11 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
     PBD_TRY(choose(s, level, false, &lists, &count));
     if (count == 0) return pbd_ok();
     PBD_TRY(update_neighbours(s));
-    const real unit = (real)(dt / (double)s->whole);
-    const sph_predict_args predict = {.v = s->v,
-                                      .a = s->a,
-                                      .density = s->density,
-                                      .rate = s->rate,
-                                      .tick = s->tick,
-                                      .density_tick = s->density_tick,
-                                      .u = s->u,
-                                      .density_now = s->density_now,
-                                      .law = s->law,
-                                      .now = now,
-                                      .unit = unit,
-                                      .predict = s->set.velocity_prediction == velocity_prediction_on};
+    const real unit = (real)(dt / (double)s->p.whole);
+    const sph_predict_args predict = {s->p, now, unit, s->set.velocity_prediction == velocity_prediction_on};
     PBD_TRY(PBD_PHASE(s->recorder, "density", predict_densities(s, level, &predict)));
     PBD_TRY(PBD_PHASE(s->recorder, "force", find_forces(s, level, &lists, &count)));
-    const sph_kick_args kick = {.lists = lists,
-                                .b = s->b,
-                                .density_now = s->density_now,
-                                .v = s->v,
-                                .a = s->a,
-                                .density = s->density,
-                                .bound = s->bound,
-                                .tick = s->tick,
-                                .density_tick = s->density_tick,
-                                .level = s->level,
-                                .law = s->law,
-                                .now = now,
-                                .whole = s->whole,
-                                .unit = unit,
-                                .moves = moves};
+    const sph_kick_args kick = {lists, s->p, now, unit, moves};
     return PBD_RUN(s->exec, sph_kick, count, &kick);
 }
 
@@ -304,7 +273,7 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
 /* The numbers of sph_look_at_steps, over all particles, for a change from the levels `from` to the levels `to`. */
 static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint32_t *to, uint32_t out[SPH_LOOKS]) {
     const size_t blocks = (s->particles + SPH_BLOCK - 1) / SPH_BLOCK;
-    const sph_look_args args = {from, s->wish, to, s->particles, s->block};
+    const sph_look_args args = {from, s->p.wish, to, s->particles, s->block};
     pbd_arena a PBD_ARENA;
     uint32_t *block = pbd_new(&a, uint32_t, SPH_LOOKS * blocks);
     PBD_TRY(pbd_arena_check(&a));
@@ -325,12 +294,13 @@ static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint
 /* Until no steps of neighbours differ by more than the limit. */
 static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_LOOKS]) {
     do {
-        args->later = s->later;
+        args->p = s->p;
         PBD_TRY(PBD_RUN(s->exec, sph_limit_steps, s->particles, work_of(s), args));
-        PBD_TRY(look_at_steps(s, s->next, s->later, look));
-        uint32_t *swapped = s->next;
-        args->next = s->next = s->later;
-        s->later = swapped;
+        PBD_TRY(look_at_steps(s, s->p.next, s->p.later, look));
+        uint32_t *swapped = s->p.next;
+        s->p.next = s->p.later;
+        s->p.later = swapped;
+        args->p = s->p;
         pbd_count(s->recorder, "limited_steps", look[SPH_FINER]);
     } while (look[SPH_FINER] > 0);
     return pbd_ok();
@@ -364,20 +334,8 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
     uint32_t look[SPH_LOOKS];
     sph_steps_args args = {.first = s->near.first,
                            .list = s->near.list,
-                           .bound = s->bound,
-                           .level = s->level,
-                           .wish = s->wish,
-                           .next = s->next,
-                           .later = s->later,
-                           .x = s->x,
-                           .v = s->v,
-                           .density = s->density,
-                           .a = s->a,
-                           .rate = s->rate,
-                           .tick = s->tick,
-                           .density_tick = s->density_tick,
+                           .p = s->p,
                            .now = now,
-                           .whole = s->whole,
                            .most = s->set.steps == steps_fixed ? MOST_LEVELS : s->levels,
                            .limit = s->limit,
                            .common = s->set.steps == steps_fixed ? 0 : -1,
@@ -385,11 +343,11 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
                            .old_dt = (real)(now == 0 ? s->dt : dt),
                            .correct = s->correct};
     PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
-    PBD_TRY(look_at_steps(s, s->level, s->next, look));
+    PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
     if (s->set.steps == steps_global && look[SPH_NOWHERE] == 0) {
         args.common = (int)(look[SPH_WISHED] < s->levels ? look[SPH_WISHED] : s->levels);
         PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
-        PBD_TRY(look_at_steps(s, s->level, s->next, look));
+        PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
     }
     PBD_TRY(check_wishes(s, look, dt));
     if (s->set.steps == steps_own && s->limit != UINT32_MAX && (s->met || look[SPH_CHANGED] > 0))
@@ -400,7 +358,7 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
 
 static pbd_status drift(desbrun_sph *s, double from, double dt) {
     PBD_TRY(collider_poses_move(&s->walls, from, dt));
-    const sph_drift_args args = {s->x, s->v, s->a, s->walls.device, s->walls.count, (real)dt, s->plane};
+    const sph_drift_args args = {s->p, s->walls.device, s->walls.count, (real)dt, s->plane};
     return PBD_RUN(s->exec, sph_drift, s->particles, &args);
 }
 
@@ -424,11 +382,11 @@ static pbd_status step(void *state, double dt) {
     s->near.grid.builds = 0; /* forces new lists: results depend only on the saved state */
     PBD_TRY(change_steps(s, 0, dt));
     s->dt = dt;
-    for (uint32_t now = 0; now < s->whole;) {
-        const uint32_t half = s->whole >> (s->finest + 1); /* of the smallest step in use */
-        PBD_TRY(drift(s, s->time + dt * now / s->whole, dt * half / s->whole));
+    for (uint32_t now = 0; now < s->p.whole;) {
+        const uint32_t half = s->p.whole >> (s->finest + 1); /* of the smallest step in use */
+        PBD_TRY(drift(s, s->time + dt * now / s->p.whole, dt * half / s->p.whole));
         now += half;
-        if (now == s->whole) break;
+        if (now == s->p.whole) break;
         PBD_TRY(evaluate(s, level_due(s, now), now, dt, true));
         if (now % (2 * half) == 0) PBD_TRY(change_steps(s, now, dt));
         pbd_count(s->recorder, "force_times", 1);
@@ -481,18 +439,18 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                        .levels = fixed ? 0 : (uint32_t)set.levels,
                        .limit = set.limiter == limiter_off ? UINT32_MAX : (uint32_t)set.limiter,
                        .shortest = INFINITY};
-    s->whole = 2u << s->levels;
+    s->p.whole = 2u << s->levels;
     if (!(scene->particles.spacing > 0))
         return pbd_error(PBD_BAD_INPUT, "desbrun_sph measures h in spacings, and the scene has none");
     PBD_TRY(scene_check_particles(scene));
     if (s->plane) PBD_TRY(check_plane(scene));
-    s->law = law_of(scene, &set);
+    s->p.law = law_of(scene, &set);
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(place_particles(s, scene));
     PBD_TRY(collider_poses_create(&s->walls, scene, exec, recorder));
-    PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, (double)s->law.support,
-                              fixed ? 0 : set.skin * (double)s->law.h));
-    PBD_TRY(evaluate(s, 0, s->whole, 0, false)); /* all particles have level 0 yet */
+    PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, (double)s->p.law.support,
+                              fixed ? 0 : set.skin * (double)s->p.law.h));
+    PBD_TRY(evaluate(s, 0, s->p.whole, 0, false)); /* all particles have level 0 yet */
     pbd_count(recorder, "particles", s->particles);
     return warn_of_coincident(s, scene);
 }
@@ -511,15 +469,15 @@ static void true_positions(const desbrun_sph *s, const real *x, const real *a, c
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const desbrun_sph *s = state;
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
-    if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->v, n, 4, 3, NULL, NULL, out);
+    if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->p.v, n, 4, 3, NULL, NULL, out);
     if (field != PBD_POSITIONS) return pbd_error(PBD_NOT_SUPPORTED, "desbrun_sph has positions and velocities only");
     pbd_arena arena PBD_ARENA;
     real *x = pbd_new(&arena, real, 4 * n), *a = pbd_new(&arena, real, 4 * n);
     uint32_t *level = pbd_new(&arena, uint32_t, n);
     PBD_TRY(pbd_arena_check(&arena));
-    PBD_TRY(pbd_download(s->exec, x, s->x, bytes));
-    PBD_TRY(pbd_download(s->exec, a, s->a, bytes));
-    PBD_TRY(pbd_download(s->exec, level, s->level, n * sizeof *level));
+    PBD_TRY(pbd_download(s->exec, x, s->p.x, bytes));
+    PBD_TRY(pbd_download(s->exec, a, s->p.a, bytes));
+    PBD_TRY(pbd_download(s->exec, level, s->p.level, n * sizeof *level));
     true_positions(s, x, a, level, out);
     return pbd_ok();
 }

@@ -28,6 +28,21 @@ typedef struct sph_law {
     real external[3];                /* m/s^2 */
 } sph_law;
 
+/* The device's arrays by particle, and what does not change during a run. */
+typedef struct sph_particles {
+    real *x, *v, *a; /* rows of 4: position and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
+    real *u, *b;     /* rows: velocity now, and P/rho^2; the next acceleration, and its mu */
+    real *load;      /* rows: acceleration by the scene's forces; NULL: none */
+    real *density, *rate, *density_now, *bound;
+    uint32_t *tick, *density_tick; /* the times of velocity and density */
+    uint32_t *level;               /* of the present step */
+    uint32_t *wish;                /* by the criteria, at any time */
+    uint32_t *next;                /* of the next step */
+    uint32_t *later;               /* the same, after one more pass over neighbours */
+    sph_law law;
+    uint32_t whole; /* ticks of a step of the scene */
+} sph_particles;
+
 typedef struct sph_lists {
     const uint32_t *first, *list; /* neighbours by particle */
     const uint32_t *active;       /* the particles to work on; NULL: all */
@@ -58,7 +73,7 @@ PBD_FN real sph_later_density(real density, real rate, real age) {
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
 typedef struct sph_drift_args {
-    real *x, *v, *a; /* rows of 4: place and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
+    sph_particles p;
     const collider_pose *pose;
     size_t colliders;
     real dt;
@@ -91,24 +106,20 @@ PBD_FN void sph_store3(real *rows, size_t i, vec3 x) {
 }
 
 PBD_ITEM(sph_drift, sph_drift_args, i, 12 * sizeof(real), 6) {
-    if (!(a->v[4 * i + 3] > 0)) return;
-    const vec3 start = load3(a->x, i);
-    vec3 v = load3(a->v, i), x = vec3_add(start, vec3_scale(a->dt, v)), force = load3(a->a, i);
+    if (!(a->p.v[4 * i + 3] > 0)) return;
+    const vec3 start = load3(a->p.x, i);
+    vec3 v = load3(a->p.v, i), x = vec3_add(start, vec3_scale(a->dt, v)), force = load3(a->p.a, i);
     for (size_t c = 0; c < a->colliders; c++) sph_push_out(&a->pose[c], i, 1 / a->dt, a->plane, start, &x, &v, &force);
-    sph_store3(a->x, i, x);
+    sph_store3(a->p.x, i, x);
     if (a->colliders == 0) return;
-    sph_store3(a->v, i, v);
-    sph_store3(a->a, i, force);
+    sph_store3(a->p.v, i, v);
+    sph_store3(a->p.a, i, force);
 }
 
 /* ---- Density and forces ------------------------------------------------------------------------------------------ */
 
 typedef struct sph_predict_args {
-    const real *v, *a, *density, *rate;
-    const uint32_t *tick, *density_tick; /* which time velocities and densities are of */
-    real *u;                             /* rows: velocity now, P/rho^2 */
-    real *density_now;
-    sph_law law;
+    sph_particles p;
     uint32_t now;
     real unit;   /* s a tick */
     int predict; /* 0: velocities as they are */
@@ -119,72 +130,63 @@ PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (rea
 /* Velocities and densities extrapolated to now: neighbours of particles whose force is due were updated earlier,
  * or are half a step ahead. */
 PBD_ITEM(sph_predict, sph_predict_args, i, 16 * sizeof(real) + 8, 20) {
-    const real age = a->predict ? sph_age(a->now, a->tick[i], a->unit) : 0;
-    sph_store3(a->u, i, vec3_add(load3(a->v, i), vec3_scale(age, load3(a->a, i))));
-    const real density = sph_later_density(a->density[i], a->rate[i], sph_age(a->now, a->density_tick[i], a->unit));
-    a->density_now[i] = density;
-    a->u[4 * i + 3] = sph_pressure_term(&a->law, density);
+    const real age = a->predict ? sph_age(a->now, a->p.tick[i], a->unit) : 0;
+    sph_store3(a->p.u, i, vec3_add(load3(a->p.v, i), vec3_scale(age, load3(a->p.a, i))));
+    const real density =
+        sph_later_density(a->p.density[i], a->p.rate[i], sph_age(a->now, a->p.density_tick[i], a->unit));
+    a->p.density_now[i] = density;
+    a->p.u[4 * i + 3] = sph_pressure_term(&a->p.law, density);
 }
 
-typedef struct sph_density_args {
+typedef struct sph_pair_args {
     sph_lists lists;
-    const real *x;
-    real *density_now, *u;
-    sph_law law;
-} sph_density_args;
+    sph_particles p;
+} sph_pair_args;
 
 /* Eq. 3; i counts itself. */
-PBD_ITEM_OVER(sph_density, sph_density_args, item, 6 * sizeof(real) + 8, 5, 4 * sizeof(real) + 4, 15) {
+PBD_ITEM_OVER(sph_density, sph_pair_args, item, 6 * sizeof(real) + 8, 5, 4 * sizeof(real) + 4, 15) {
     const size_t i = sph_particle(&a->lists, item);
-    const vec3 x = load3(a->x, i);
-    real sum = a->x[4 * i + 3] * a->law.sigma;
+    const vec3 x = load3(a->p.x, i);
+    real sum = a->p.x[4 * i + 3] * a->p.law.sigma;
     for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
         const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->x, j));
-        sum += a->x[4 * j + 3] * sph_kernel_scaled(a->law.kernel, a->law.sigma, a->law.per_square, vec3_dot(d, d)).w;
+        const vec3 d = vec3_sub(x, load3(a->p.x, j));
+        sum += a->p.x[4 * j + 3] *
+               sph_kernel_scaled(a->p.law.kernel, a->p.law.sigma, a->p.law.per_square, vec3_dot(d, d)).w;
     }
-    a->density_now[i] = sum;
-    a->u[4 * i + 3] = sph_pressure_term(&a->law, sum);
+    a->p.density_now[i] = sum;
+    a->p.u[4 * i + 3] = sph_pressure_term(&a->p.law, sum);
 }
 
-typedef struct sph_force_args {
-    sph_lists lists;
-    const real *x, *v, *u, *density_now;
-    const real *load; /* rows: accelerations of their own; NULL: none */
-    real *b;          /* rows: acceleration, and mu of Eq. 8 */
-    real *rate;       /* of density */
-    sph_law law;
-} sph_force_args;
-
 /* Eqs. 5 and 7 over the mass. Every term has the same numbers from both sides, so that momentum is kept. */
-PBD_ITEM_OVER(sph_force, sph_force_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
+PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
     const size_t i = sph_particle(&a->lists, item);
-    const sph_law law = a->law;
-    const vec3 x = load3(a->x, i), u = load3(a->u, i);
-    const real term = a->u[4 * i + 3], density = a->density_now[i], soft = law.h * law.h / 100;
+    const sph_law law = a->p.law;
+    const vec3 x = load3(a->p.x, i), u = load3(a->p.u, i);
+    const real term = a->p.u[4 * i + 3], density = a->p.density_now[i], soft = law.h * law.h / 100;
     const real reach = law.support * law.support;
     vec3 sum = vec3_make(law.external[0], law.external[1], law.external[2]);
-    if (a->load) sum = vec3_add(sum, load3(a->load, i));
+    if (a->p.load) sum = vec3_add(sum, load3(a->p.load, i));
     real rate = 0, closing = 0, largest = law.printed ? (real)-1e30 : 0;
     for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
         const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->x, j));
-        const real square = vec3_dot(d, d), mass = a->x[4 * j + 3];
+        const vec3 d = vec3_sub(x, load3(a->p.x, j));
+        const real square = vec3_dot(d, d), mass = a->p.x[4 * j + 3];
         if (!(square < reach)) continue;
-        const vec3 w = vec3_sub(u, load3(a->u, j));
+        const vec3 w = vec3_sub(u, load3(a->p.u, j));
         const vec3 gradient = sph_gradient(&law, d, square, i, j);
         const real mu = law.h * vec3_dot(w, d) / (square + soft);
         const real near = mu < 0 ? mu : 0;
-        const real damping = near * (law.quadratic * near - law.linear) / ((density + a->density_now[j]) / 2);
-        sum = vec3_sub(sum, vec3_scale(mass * (term + a->u[4 * j + 3] + damping), gradient));
+        const real damping = near * (law.quadratic * near - law.linear) / ((density + a->p.density_now[j]) / 2);
+        sum = vec3_sub(sum, vec3_scale(mass * (term + a->p.u[4 * j + 3] + damping), gradient));
         rate += mass * vec3_dot(w, gradient);
         closing = -near > closing ? -near : closing;
         largest = mu > largest ? mu : largest;
     }
-    const real held = a->v[4 * i + 3];
-    sph_store3(a->b, i, vec3_scale(held, sum));
-    a->b[4 * i + 3] = !law.printed ? closing : largest > (real)-1e30 ? largest : 0;
-    a->rate[i] = rate;
+    const real held = a->p.v[4 * i + 3];
+    sph_store3(a->p.b, i, vec3_scale(held, sum));
+    a->p.b[4 * i + 3] = !law.printed ? closing : largest > (real)-1e30 ? largest : 0;
+    a->p.rate[i] = rate;
 }
 
 /* Eq. 8 and the speed's own bound, s. As printed it can be below 0 (D-3): then it bounds nothing. */
@@ -197,29 +199,25 @@ PBD_FN real sph_step_bound(const sph_law *law, real mu, vec3 v) {
 
 typedef struct sph_kick_args {
     sph_lists lists;
-    const real *b, *density_now;
-    real *v, *a, *density, *bound;
-    uint32_t *tick, *density_tick;
-    const uint32_t *level;
-    sph_law law;
-    uint32_t now, whole;
+    sph_particles p;
+    uint32_t now;
     real unit;
-    int moves; /* 0: at the very start, where forces are only looked at */
+    int moves; /* 0: at the very start, where only forces are evaluated */
 } sph_kick_args;
 
 PBD_ITEM(sph_kick, sph_kick_args, item, 22 * sizeof(real) + 12, 20) {
     const size_t i = sph_particle(&a->lists, item);
-    const uint32_t step = a->moves ? a->whole >> a->level[i] : 0;
-    for (size_t d = 4 * i; d < 4 * i + 4; d++) a->a[d] = a->b[d];
-    const vec3 v = vec3_add(load3(a->v, i), vec3_scale(a->unit * (real)step, load3(a->b, i)));
-    sph_store3(a->v, i, v);
-    a->tick[i] = a->now + step / 2;
-    a->density[i] = a->density_now[i];
-    a->density_tick[i] = a->now;
-    a->bound[i] = sph_step_bound(&a->law, a->b[4 * i + 3], v);
+    const uint32_t step = a->moves ? a->p.whole >> a->p.level[i] : 0;
+    for (size_t d = 4 * i; d < 4 * i + 4; d++) a->p.a[d] = a->p.b[d];
+    const vec3 v = vec3_add(load3(a->p.v, i), vec3_scale(a->unit * (real)step, load3(a->p.b, i)));
+    sph_store3(a->p.v, i, v);
+    a->p.tick[i] = a->now + step / 2;
+    a->p.density[i] = a->p.density_now[i];
+    a->p.density_tick[i] = a->now;
+    a->p.bound[i] = sph_step_bound(&a->p.law, a->p.b[4 * i + 3], v);
 }
 
-/* ---- Whose turn it is -------------------------------------------------------------------------------------------- */
+/* ---- Particles whose force is due -------------------------------------------------------------------------------- */
 
 typedef struct sph_due_args {
     const uint32_t *first, *list, *level;
@@ -230,7 +228,7 @@ typedef struct sph_due_args {
 
 PBD_ITEM(sph_choose_due, sph_due_args, i, 8, 0) { a->chosen[i] = a->level[i] == a->due; }
 
-/* Those whose force is due, and their neighbours: whose density is wanted. */
+/* Particles whose force is due, and their neighbours: their densities are needed. */
 PBD_ITEM_OVER(sph_choose_near_due, sph_due_args, i, 16, 0, 8, 0) {
     uint32_t near = a->level[i] == a->due;
     for (uint32_t at = a->first[i]; at < a->first[i + 1] && !near; at++) near = a->level[a->list[at]] == a->due;
@@ -261,15 +259,8 @@ PBD_ITEM(sph_count_pairs, sph_count_args, block, SPH_BLOCK * 12, 0) {
 
 typedef struct sph_steps_args {
     const uint32_t *first, *list;
-    const real *bound;
-    uint32_t *level; /* as they are */
-    uint32_t *wish;  /* by the criteria, at any time */
-    uint32_t *next;  /* as they will be */
-    uint32_t *later; /* the same, after one more look at neighbours */
-    real *x, *v, *density;
-    const real *a, *rate;
-    uint32_t *tick, *density_tick;
-    uint32_t now, whole, most;
+    sph_particles p;
+    uint32_t now, most;
     uint32_t limit;  /* levels by which neighbours may differ */
     int common;      /* >= 0: the level of all */
     real dt, old_dt; /* s: this step, and the one before it where now is 0 (0: there was none) */
@@ -284,32 +275,32 @@ PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
 
 /* Steps change where one ends: to any shorter one, and to a longer one that may begin now. */
 PBD_ITEM(sph_wish_steps, sph_steps_args, i, sizeof(real) + 12, 4) {
-    const uint32_t wished = sph_wished(a->bound[i], a->dt, a->most), level = a->level[i];
+    const uint32_t wished = sph_wished(a->p.bound[i], a->dt, a->most), level = a->p.level[i];
     const uint32_t wish = a->common >= 0 ? (uint32_t)a->common : wished == SPH_BAD_LEVEL ? a->most : wished;
     uint32_t next = level;
     if (a->now == 0)
         next = wish;
-    else if (a->now % (a->whole >> level) == 0) {
+    else if (a->now % (a->p.whole >> level) == 0) {
         if (wish > level) next = wish;
-        while (next > wish && a->now % (a->whole >> (next - 1)) == 0) next--;
+        while (next > wish && a->now % (a->p.whole >> (next - 1)) == 0) next--;
     }
-    a->wish[i] = wished;
-    a->next[i] = next;
+    a->p.wish[i] = wished;
+    a->p.next[i] = next;
 }
 
-/* A neighbour's step may be 2^limit times shorter and no more: who is left too coarse, awake or in the middle of a
- * step, goes on with the longest step that may begin now. */
+/* A neighbour's step may be 2^limit times shorter and no more: a particle with too long a step, also in the middle of
+ * it, continues with the longest step that may begin now. */
 PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
-    uint32_t most = 0, next = a->next[i];
+    uint32_t most = 0, next = a->p.next[i];
     for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {
-        const uint32_t other = a->next[a->list[at]];
+        const uint32_t other = a->p.next[a->list[at]];
         most = other > most ? other : most;
     }
     if (most > next + a->limit) {
         next = most - a->limit;
-        while (a->now % (a->whole >> next) != 0) next++;
+        while (a->now % (a->p.whole >> next) != 0) next++;
     }
-    a->later[i] = next;
+    a->p.later[i] = next;
 }
 
 typedef struct sph_look_args {
@@ -336,28 +327,28 @@ PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
     for (size_t k = 0; k < SPH_LOOKS; k++) a->out[SPH_LOOKS * block + k] = out[k];
 }
 
-/* Puts the new steps into force. Positions run ahead of the truth by a dt^2/8 where a step begins, and by
+/* Applies the new steps. Positions run ahead of the truth by a dt^2/8 where a step begins, and by
  * a (dt^2/8 - s^2/2) at s before or after (s < 0): so that they are right in the middle, where forces are evaluated. A
  * change takes that along; in the middle of a step velocities are brought to now as well. */
 PBD_ITEM(sph_change_steps, sph_steps_args, i, 4 * 4, 0) {
     const int start = a->now == 0;
-    const uint32_t level = a->level[i], next = a->next[i];
+    const uint32_t level = a->p.level[i], next = a->p.next[i];
     if (start) { /* ticks count from here */
-        a->density[i] = sph_later_density(a->density[i], a->rate[i],
-                                          sph_age(a->whole, a->density_tick[i], a->old_dt / (real)a->whole));
-        a->density_tick[i] = 0;
-        a->tick[i] = 0;
+        a->p.density[i] = sph_later_density(a->p.density[i], a->p.rate[i],
+                                            sph_age(a->p.whole, a->p.density_tick[i], a->old_dt / (real)a->p.whole));
+        a->p.density_tick[i] = 0;
+        a->p.tick[i] = 0;
     }
     if (level == next && !(start && a->dt != a->old_dt)) return;
     const real old_step = (start ? a->old_dt : a->dt) / (real)(1u << level), step = a->dt / (real)(1u << next);
-    const real since = sph_age(a->now, a->tick[i], a->dt / (real)a->whole);
+    const real since = sph_age(a->now, a->p.tick[i], a->dt / (real)a->p.whole);
     const real ahead = a->correct ? (step * step - old_step * old_step) / 8 + since * since / 2 : 0;
-    for (size_t d = 4 * i; d < 4 * i + 3 && a->v[4 * i + 3] > 0; d++) {
-        a->x[d] += ahead * a->a[d];
-        a->v[d] += since * a->a[d];
+    for (size_t d = 4 * i; d < 4 * i + 3 && a->p.v[4 * i + 3] > 0; d++) {
+        a->p.x[d] += ahead * a->p.a[d];
+        a->p.v[d] += since * a->p.a[d];
     }
-    a->tick[i] = a->now;
-    a->level[i] = next;
+    a->p.tick[i] = a->now;
+    a->p.level[i] = next;
 }
 
 #endif
