@@ -5,13 +5,12 @@
 
 #include "harness/exec/arena.h"
 #include "methods/params.h"
-#include "methods/physics/device/device_state.h"
 #include "methods/physics/device/phase.h"
 #include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_table.h"
+#include "methods/physics/parts/stepper.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/space/rest_neighbours.h"
-#include "methods/physics/surface/colliders.h"
 #include "methods/xpbd_grains/xpbd_grains_kernels.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                                 \
@@ -41,15 +40,12 @@ PBD_SETTINGS(grains_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct grains {
-    pbd_exec *exec;
-    pbd_recorder *recorder;
+    stepper run;
     grains_settings set;
     size_t particles;
     uint32_t *particle;                /* host, by place: index in the scene */
     double diameter, margin, friction; /* m, m, 1 */
-    double time, forces_end;
-    uint64_t steps;
-    collider_poses colliders;
+    double forces_end;                 /* s */
     neighbours near;
     grid colours; /* of cells that may be worked on at once */
     /* Device, by place. */
@@ -62,13 +58,13 @@ typedef struct grains {
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
 
-static size_t arrays_of(const grains *s, device_array *row) {
+static size_t arrays_of(const void *self, device_array *row) {
+    const grains *s = self;
     const size_t n = s->particles;
     const bool coloured = s->set.solver == solver_coloured_gs;
     const bool stabilised = s->set.stabilisation > 0 || s->set.start_sweeps > 0;
     const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),
                                  DEVICE_SAVED(s->v, 4 * n),
-                                 HOST_SAVED(s->time),
                                  DEVICE_ARRAY(s->p, 4 * n),
                                  DEVICE_ARRAY(s->next, 4 * n),
                                  DEVICE_ARRAY(s->a, 4 * n),
@@ -85,10 +81,10 @@ static void destroy(void *state) {
     grains *s = state;
     device_array row[DEVICE_MOST_ARRAYS];
     if (!s) return;
-    device_arrays_free(s->exec, row, arrays_of(s, row));
+    device_arrays_free(s->run.exec, row, arrays_of(s, row));
     neighbours_free(&s->near);
     grid_free(&s->colours);
-    collider_poses_free(&s->colliders);
+    stepper_free(&s->run);
     free(s->particle);
     free(s);
 }
@@ -137,11 +133,11 @@ static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
             a[4 * i + d] = (real)(g + (scene->loads.forces ? scene->loads.forces[3 * p + d] * inverse : 0));
         }
     }
-    PBD_TRY(pbd_upload(s->exec, s->x, x, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->v, v, bytes));
-    PBD_TRY(pbd_upload(s->exec, s->a, a, bytes));
-    if (s->later) PBD_TRY(pbd_upload(s->exec, s->later, later, bytes));
-    return pbd_upload(s->exec, s->radius, radius, n * sizeof *radius);
+    PBD_TRY(pbd_upload(s->run.exec, s->x, x, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->v, v, bytes));
+    PBD_TRY(pbd_upload(s->run.exec, s->a, a, bytes));
+    if (s->later) PBD_TRY(pbd_upload(s->run.exec, s->later, later, bytes));
+    return pbd_upload(s->run.exec, s->radius, radius, n * sizeof *radius);
 }
 
 /* Grains that begin in each other fly apart. */
@@ -161,49 +157,11 @@ static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
     }
     rest_neighbours_free(&near);
     if (overlapping > 0)
-        pbd_warning(s->recorder, "grains_overlap_at_start",
+        pbd_warning(s->run.recorder, "grains_overlap_at_start",
                     "%zu of %zu grains overlap others at the start and will fly apart: grain_radius=%.3g avoids it, "
                     "stabilisation=5 removes most of the speed",
                     overlapping, s->particles, 0.4999 * sqrt(least) / scene->particles.spacing);
     return pbd_ok();
-}
-
-static pbd_status separate_at_start(grains *s);
-
-static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
-                         void **state) {
-    const size_t n = scene->particles.count;
-    device_array row[DEVICE_MOST_ARRAYS];
-    grains *s = *state = calloc(1, sizeof *s);
-    if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_grains");
-    *s = (grains){.exec = exec, .recorder = recorder, .set = grains_settings_read(values), .particles = n};
-    PBD_TRY(check(scene));
-    if (s->set.compliance > 0 && s->set.stabilisation > 0)
-        return pbd_error(PBD_BAD_INPUT,
-                         "stabilisation=%ld removes the overlap that compliance=%g m/N implies: one of them must be 0",
-                         s->set.stabilisation, s->set.compliance);
-    s->diameter = 2 * s->set.grain_radius * scene->particles.spacing;
-    s->margin = s->set.margin * s->diameter;
-    s->friction = friction_between(scene, s->set.grain_friction);
-    s->forces_end = scene->loads.forces_end;
-    if (s->set.start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
-    PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
-    s->particle = malloc((n + 1) * sizeof *s->particle);
-    if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
-    PBD_TRY(rest_space_order(n, scene_start(scene), 2 * s->diameter, s->particle));
-    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
-    PBD_TRY(fill_particles(s, scene));
-    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
-    PBD_TRY(neighbours_create(&s->near, exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
-    if (s->set.solver == solver_coloured_gs)
-        PBD_TRY(grid_create(&s->colours, exec, n, NULL, 2 * (s->diameter + s->margin), false));
-    pbd_count(recorder, "particles", n);
-    pbd_metric(recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
-    pbd_metric(recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
-    if (sand_value(scene->material, "cohesion") > 0)
-        pbd_warning(recorder, "no_cohesion", "grains bear no tension: cohesion=%g is ignored",
-                    sand_value(scene->material, "cohesion"));
-    return s->set.start_sweeps > 0 ? separate_at_start(s) : pbd_ok();
 }
 
 /* ---- A substep --------------------------------------------------------------------------------------------------- */
@@ -230,26 +188,26 @@ static pbd_status search(grains *s) {
     PBD_TRY(neighbours_update(&s->near, s->p, &made));
     if (made) {
         const grain_list_args lists = {s->near.first, s->near.list};
-        PBD_TRY(PBD_RUN(s->exec, sort_list, s->particles, work_of(s), &lists));
-        pbd_count(s->recorder, "neighbour_searches", 1);
+        PBD_TRY(PBD_RUN(s->run.exec, sort_list, s->particles, work_of(s), &lists));
+        pbd_count(s->run.recorder, "neighbour_searches", 1);
     }
     if (s->set.solver == solver_coloured_gs) PBD_TRY(grid_build(&s->colours, s->p, NULL));
     if (!(s->set.compliance > 0)) return pbd_ok();
     if (s->pressures < s->near.capacity) {
-        PBD_TRY(pbd_exec_wait(s->exec));
-        pbd_free(s->exec, s->pressure);
+        PBD_TRY(pbd_exec_wait(s->run.exec));
+        pbd_free(s->run.exec, s->pressure);
         s->pressure = NULL;
-        PBD_TRY(pbd_alloc(s->exec, s->near.capacity * sizeof(real), (void **)&s->pressure));
+        PBD_TRY(pbd_alloc(s->run.exec, s->near.capacity * sizeof(real), (void **)&s->pressure));
         s->pressures = s->near.capacity;
     }
     const clear_args clear = {s->pressure};
-    return PBD_RUN(s->exec, clear_reals, (size_t)s->near.entries, &clear);
+    return PBD_RUN(s->run.exec, clear_reals, (size_t)s->near.entries, &clear);
 }
 
 /* One sweep over the pairs of args.p, into args.next. */
 static pbd_status jacobi(grains *s, const grain_args *args) {
-    if (s->count) PBD_TRY(PBD_RUN(s->exec, count_touching, s->particles, work_of(s), args));
-    return PBD_RUN(s->exec, push_grains, s->particles, work_of(s), args);
+    if (s->count) PBD_TRY(PBD_RUN(s->run.exec, count_touching, s->particles, work_of(s), args));
+    return PBD_RUN(s->run.exec, push_grains, s->particles, work_of(s), args);
 }
 
 static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
@@ -260,17 +218,17 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const pbd_work share = {s->particles / 8, (size_t)s->near.entries / 16};
     for (int colour = 0; colour < 8; colour++) {
         const grain_colour_args part = {*args, move, view, colour};
-        PBD_TRY(PBD_RUN(s->exec, project_cell, cells, share, &part));
+        PBD_TRY(PBD_RUN(s->run.exec, project_cell, cells, share, &part));
     }
     return pbd_ok();
 }
 
 /* Colliders last: what they say holds to rounding, however few the iterations. */
 static pbd_status push_out(grains *s, const real *x, real *p) {
-    if (s->colliders.count == 0) return pbd_ok();
-    const collide_args walls = {s->colliders.device, (int)s->colliders.count, s->radius, x, p};
-    return PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"),
-                     PBD_RUN(s->exec, collide_batch, s->particles, &walls));
+    if (s->run.colliders.count == 0) return pbd_ok();
+    const collide_args walls = {s->run.colliders.device, (int)s->run.colliders.count, s->radius, x, p};
+    return PBD_PHASE(s->run.recorder, collider_poses_phase(&s->run.colliders, "colliders"),
+                     PBD_RUN(s->run.exec, collide_batch, s->particles, &walls));
 }
 
 static void swap(real **a, real **b) {
@@ -279,13 +237,19 @@ static void swap(real **a, real **b) {
     *b = kept;
 }
 
-static pbd_status sweep(grains *s, double dt) {
+static pbd_status iterate(void *self, stepper *run) {
+    grains *s = self;
     const bool coloured = s->set.solver == solver_coloured_gs;
-    const grain_args args = args_of(s, dt);
-    if (s->near.entries > 0) {
-        PBD_TRY(PBD_PHASE(s->recorder, "contact", coloured ? gauss_seidel(s, &args, s->p) : jacobi(s, &args)));
-        if (!coloured) swap(&s->p, &s->next);
-    }
+    const grain_args args = args_of(s, run->dt);
+    if (s->near.entries == 0) return pbd_ok();
+    PBD_TRY(PBD_PHASE(run->recorder, "contact", coloured ? gauss_seidel(s, &args, s->p) : jacobi(s, &args)));
+    if (!coloured) swap(&s->p, &s->next);
+    return pbd_ok();
+}
+
+static pbd_status meet_walls(void *self, stepper *run) {
+    (void)run;
+    grains *s = self;
     return push_out(s, s->x, s->p);
 }
 
@@ -295,43 +259,43 @@ static pbd_status stabilise(grains *s, long sweeps, double dt) {
     const bool coloured = s->set.solver == solver_coloured_gs;
     if (s->near.entries == 0) return pbd_ok();
     const grain_copy_args copy = {s->x, s->next};
-    PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
+    PBD_TRY(PBD_RUN(s->run.exec, copy_grains, s->particles, &copy));
     for (long i = 0; i < sweeps; i++) {
         grain_args args = args_of(s, dt);
         args.p = s->next;
         args.next = s->spare;
         args.pressure = NULL;
         args.friction = 0;
-        PBD_TRY(PBD_PHASE(s->recorder, "stabilisation", coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args)));
+        PBD_TRY(
+            PBD_PHASE(s->run.recorder, "stabilisation", coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args)));
         if (!coloured) swap(&s->next, &s->spare);
         PBD_TRY(push_out(s, s->next, s->next));
     }
     const grain_shift_args shift = {s->next, s->x, s->p};
-    return PBD_RUN(s->exec, shift_grains, s->particles, &shift);
+    return PBD_RUN(s->run.exec, shift_grains, s->particles, &shift);
 }
 
-static pbd_status substep(grains *s, double dt) {
-    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
-    const bool ended = s->later && s->time > s->forces_end - 0.5 * dt;
-    const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)dt};
-    PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
-    PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &predict));
-    PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", search(s)));
-    if (s->set.stabilisation > 0) PBD_TRY(stabilise(s, s->set.stabilisation, dt));
-    for (long i = 0; i < s->set.iterations; i++) PBD_TRY(sweep(s, dt));
+static pbd_status begin(void *self, stepper *run) {
+    grains *s = self;
+    const bool ended = s->later && !stepper_loaded(run, s->forces_end);
+    const predict_args predict = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)run->dt};
+    PBD_TRY(PBD_RUN(run->exec, predict, s->particles, &predict));
+    PBD_TRY(PBD_PHASE(run->recorder, "neighbour_search", search(s)));
+    return s->set.stabilisation > 0 ? stabilise(s, s->set.stabilisation, run->dt) : pbd_ok();
+}
+
+static pbd_status move(void *self, stepper *run) {
+    const grains *s = self;
     const grain_settle_args settle = {.p = s->p,
                                       .x = s->x,
                                       .v = s->v,
-                                      .inverse_dt = (real)(1 / dt),
-                                      .keep = (real)exp(-s->set.damping * dt),
-                                      .asleep = (real)(s->set.sleep * dt)};
-    s->time += dt;
-    pbd_count(s->recorder, "particle_updates", s->particles);
-    pbd_count(s->recorder, "neighbour_updates", s->near.entries * (uint64_t)s->set.iterations);
-    return PBD_RUN(s->exec, settle_grains, s->particles, &settle);
+                                      .inverse_dt = (real)(1 / run->dt),
+                                      .keep = (real)exp(-s->set.damping * run->dt),
+                                      .asleep = (real)(s->set.sleep * run->dt)};
+    pbd_count(run->recorder, "particle_updates", s->particles);
+    pbd_count(run->recorder, "neighbour_updates", s->near.entries * (uint64_t)run->done);
+    return PBD_RUN(run->exec, settle_grains, s->particles, &settle);
 }
-
-/* ---- A step ------------------------------------------------------------------------------------------------------ */
 
 /* The deepest overlap, m, and the mean number of contacts of a grain. */
 static pbd_status measure_contacts(grains *s, double dt, double *depth, double *contacts) {
@@ -341,8 +305,8 @@ static pbd_status measure_contacts(grains *s, double dt, double *depth, double *
     pbd_arena a PBD_ARENA;
     real *seen = pbd_new(&a, real, 2 * n);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(PBD_RUN(s->exec, watch_grains, n, work_of(s), &args));
-    PBD_TRY(pbd_download(s->exec, seen, s->seen, 2 * n * sizeof *seen));
+    PBD_TRY(PBD_RUN(s->run.exec, watch_grains, n, work_of(s), &args));
+    PBD_TRY(pbd_download(s->run.exec, seen, s->seen, 2 * n * sizeof *seen));
     *depth = *contacts = 0;
     for (size_t i = 0; i < n; i++) {
         *depth = fmax(*depth, (double)seen[2 * i]);
@@ -351,46 +315,85 @@ static pbd_status measure_contacts(grains *s, double dt, double *depth, double *
     return pbd_ok();
 }
 
-/* Measured in steps 1, 2, 4, ... and then every 64th. */
-static pbd_status watch(grains *s, double dt) {
+static pbd_status record(void *self, stepper *run) {
+    grains *s = self;
     double depth, contacts;
-    PBD_TRY(measure_contacts(s, dt, &depth, &contacts));
-    pbd_metric(s->recorder, "deepest_penetration", "m", PBD_ERROR, depth);
-    pbd_metric(s->recorder, "contacts_per_grain", "1", PBD_STATE, contacts);
+    if (!stepper_samples(run)) return pbd_ok();
+    PBD_TRY(measure_contacts(s, run->dt, &depth, &contacts));
+    pbd_metric(run->recorder, "deepest_penetration", "m", PBD_ERROR, depth);
+    pbd_metric(run->recorder, "contacts_per_grain", "1", PBD_STATE, contacts);
     return pbd_ok();
 }
+
+static const step_part grains_part = {
+    .begin = begin, .iterate = iterate, .move = move, .record = record, .arrays = arrays_of};
+static const step_part walls_part = {.iterate = meet_walls};
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Random points (Poisson disks) overlap where grains fill as much of space as sand does: they are separated before the
  * first step. Lists hold for a few sweeps. */
 static pbd_status separate_at_start(grains *s) {
     enum { SWEEPS_OF_A_LIST = 4 };
     double depth, contacts;
-    PBD_TRY(collider_poses_move(&s->colliders, 0, 1));
+    PBD_TRY(collider_poses_move(&s->run.colliders, 0, 1));
     for (long left = s->set.start_sweeps; left > 0; left -= SWEEPS_OF_A_LIST) {
         const grain_copy_args copy = {s->x, s->p};
-        PBD_TRY(PBD_RUN(s->exec, copy_grains, s->particles, &copy));
+        PBD_TRY(PBD_RUN(s->run.exec, copy_grains, s->particles, &copy));
         PBD_TRY(search(s));
         PBD_TRY(stabilise(s, left < SWEEPS_OF_A_LIST ? left : SWEEPS_OF_A_LIST, 1));
     }
     PBD_TRY(measure_contacts(s, 1, &depth, &contacts));
-    pbd_metric(s->recorder, "start_overlap", "1", PBD_ERROR, fmax(depth, 0) / s->diameter);
+    pbd_metric(s->run.recorder, "start_overlap", "1", PBD_ERROR, fmax(depth, 0) / s->diameter);
     if (depth > 0.01 * s->diameter)
-        pbd_warning(s->recorder, "grains_overlap_at_start",
+        pbd_warning(s->run.recorder, "grains_overlap_at_start",
                     "after %ld sweeps grains still overlap by up to %.3g of a diameter and will fly apart: use more "
                     "start_sweeps, or a smaller grain_radius",
                     s->set.start_sweeps, depth / s->diameter);
     return pbd_ok();
 }
 
-static pbd_status step(void *state, double dt) {
-    grains *s = state;
-    const double part = dt / (double)s->set.substeps;
-    for (long i = 0; i < s->set.substeps; i++) PBD_TRY(substep(s, part));
-    pbd_count(s->recorder, "steps", 1);
-    s->steps++;
-    const bool power_of_two = (s->steps & (s->steps - 1)) == 0;
-    return (power_of_two && s->steps < 64) || s->steps % 64 == 0 ? watch(s, part) : pbd_ok();
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    const size_t n = scene->particles.count;
+    device_array row[DEVICE_MOST_ARRAYS];
+    grains *s = *state = calloc(1, sizeof *s);
+    if (!s) return pbd_error(PBD_FAILED, "out of memory for xpbd_grains");
+    *s = (grains){.set = grains_settings_read(values), .particles = n};
+    PBD_TRY(check(scene));
+    PBD_TRY(stepper_create(&s->run, scene, exec, recorder));
+    s->run.substeps = s->set.substeps;
+    s->run.iterations = s->set.iterations;
+    stepper_add(&s->run, &grains_part, s);
+    if (s->run.colliders.count > 0) stepper_add(&s->run, &walls_part, s);
+    if (s->set.compliance > 0 && s->set.stabilisation > 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "stabilisation=%ld removes the overlap that compliance=%g m/N implies: one of them must be 0",
+                         s->set.stabilisation, s->set.compliance);
+    s->diameter = 2 * s->set.grain_radius * scene->particles.spacing;
+    s->margin = s->set.margin * s->diameter;
+    s->friction = friction_between(scene, s->set.grain_friction);
+    s->forces_end = scene->loads.forces_end;
+    if (s->set.start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
+    s->particle = malloc((n + 1) * sizeof *s->particle);
+    if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
+    PBD_TRY(rest_space_order(n, scene_start(scene), 2 * s->diameter, s->particle));
+    PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
+    PBD_TRY(fill_particles(s, scene));
+    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
+    PBD_TRY(neighbours_create(&s->near, exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
+    if (s->set.solver == solver_coloured_gs)
+        PBD_TRY(grid_create(&s->colours, exec, n, NULL, 2 * (s->diameter + s->margin), false));
+    pbd_count(recorder, "particles", n);
+    pbd_metric(recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
+    pbd_metric(recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
+    if (sand_value(scene->material, "cohesion") > 0)
+        pbd_warning(recorder, "no_cohesion", "grains bear no tension: cohesion=%g is ignored",
+                    sand_value(scene->material, "cohesion"));
+    return s->set.start_sweeps > 0 ? separate_at_start(s) : pbd_ok();
 }
+
+static pbd_status step(void *state, double dt) { return stepper_step(&((grains *)state)->run, dt); }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
@@ -398,19 +401,16 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const grains *s = state;
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
         return pbd_error(PBD_NOT_SUPPORTED, "xpbd_grains has positions and velocities only");
-    return device_rows_read(s->exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->particle, out);
+    return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->particle,
+                            out);
 }
 
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const grains *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
+    return stepper_save(&((const grains *)state)->run, blob, bytes);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
-    grains *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(s->exec, row, arrays_of(s, row), "xpbd_grains", blob, bytes);
+    return stepper_load(&((grains *)state)->run, "xpbd_grains", blob, bytes);
 }
 
 const pbd_method PBD_NAME(xpbd_grains) = {
