@@ -117,7 +117,7 @@ mutant(mpm_affine_sign mpm methods/mpm/mpm_kernels.h "out.b.y = vvec3_add(out.b.
 mutant(grain_friction_sign xpbd_grains methods/xpbd_grains/xpbd_grains_kernels.h "sum = vvec3_sub(sum, vvec3_scale(back, grain_friction(a, &g, &c)));" "sum = vvec3_add(sum, vvec3_scale(back, grain_friction(a, &g, &c)));")
 
 set(snow methods/gissler_snow/gissler_snow_kernels.h)
-mutant(snow_force_sign gissler_snow ${snow} "mat3_add(own, gissler_load_matrix(a->tensor" "mat3_sub(own, gissler_load_matrix(a->tensor")
+mutant(snow_force_sign gissler_snow ${snow} "mat3_add(own, gissler_load_matrix(a->p.tensor" "mat3_sub(own, gissler_load_matrix(a->p.tensor")
 mutant(snow_divergence_sign gissler_snow ${snow} "(mat3_trace(h) - mat3_trace(corrected)) / 3" "(mat3_trace(h) + mat3_trace(corrected)) / 3")
 mutant(snow_stretch_side gissler_snow ${snow} "parts.v = parts.u;" "parts.u = parts.v;")
 

@@ -16,29 +16,29 @@ static const pbd_param params[] = {PBD_ROWS(GISSLER_PARAMS){0}};
 
 static size_t arrays_of(const gissler_snow *s, device_array *row) {
     const size_t n = s->particles;
-    const device_array rows[] = {DEVICE_SAVED(s->x, 4 * n),
-                                 DEVICE_SAVED(s->v, 4 * n),
-                                 DEVICE_SAVED(s->body, GISSLER_BODY * n),
+    const device_array rows[] = {DEVICE_SAVED(s->p.x, 4 * n),
+                                 DEVICE_SAVED(s->p.v, 4 * n),
+                                 DEVICE_SAVED(s->p.body, GISSLER_BODY * n),
                                  HOST_SAVED(s->time),
                                  HOST_SAVED(s->steps),
-                                 DEVICE_ARRAY(s->load, 4 * n),
-                                 DEVICE_ARRAY(s->rest, n),
-                                 DEVICE_ARRAY(s->volume, n),
-                                 DEVICE_ARRAY(s->correction, 9 * n),
-                                 DEVICE_ARRAY(s->pair, 3 * s->pair_capacity),
-                                 DEVICE_ARRAY(s->tensor, 9 * n),
-                                 DEVICE_ARRAY(s->p, n),
-                                 DEVICE_ARRAY(s->diagonal, n),
-                                 DEVICE_ARRAY(s->square, 2 * n),
-                                 DEVICE_ARRAY(s->inverse, 6 * n),
+                                 DEVICE_ARRAY(s->p.load, 4 * n),
+                                 DEVICE_ARRAY(s->p.rest, n),
+                                 DEVICE_ARRAY(s->p.volume, n),
+                                 DEVICE_ARRAY(s->p.correction, 9 * n),
+                                 DEVICE_ARRAY(s->p.lists.pair, 3 * s->pair_capacity),
+                                 DEVICE_ARRAY(s->p.tensor, 9 * n),
+                                 DEVICE_ARRAY(s->p.pressure, n),
+                                 DEVICE_ARRAY(s->p.diagonal, n),
+                                 DEVICE_ARRAY(s->p.square, 2 * n),
+                                 DEVICE_ARRAY(s->p.inverse, 6 * n),
                                  DEVICE_ARRAY(s->star, 4 * n),
                                  DEVICE_ARRAY(s->pressed, 4 * n),
                                  DEVICE_ARRAY(s->w, 4 * n),
                                  DEVICE_ARRAY(s->wish, 4 * n),
                                  DEVICE_ARRAY(s->target, 4 * n),
-                                 DEVICE_ARRAY(s->bound, 4 * n),
-                                 DEVICE_ARRAY(s->note, n),
-                                 DEVICE_ARRAY(s->changed, n),
+                                 DEVICE_ARRAY(s->p.bound, 4 * n),
+                                 DEVICE_ARRAY(s->p.note, n),
+                                 DEVICE_ARRAY(s->p.changed, n),
                                  DEVICE_ARRAY(s->block, GISSLER_WATCHED * gissler_snow_blocks(s))};
     size_t count = DEVICE_ROWS(row, rows);
     for (size_t k = 0; k < KRYLOV_ROWS; k++) row[count++] = (device_array)DEVICE_ARRAY(s->row[k], 4 * n);
@@ -83,11 +83,11 @@ static pbd_status place_particles(gissler_snow *s, const pbd_scene *scene) {
         own[GISSLER_STATE] = (real)flow_first_state(scene->material);
         rest[i] = (real)scene_volume(scene, i);
     }
-    PBD_TRY(pbd_upload(s->exec, s->x, x, row));
-    PBD_TRY(pbd_upload(s->exec, s->v, v, row));
-    PBD_TRY(pbd_upload(s->exec, s->load, load, row));
-    PBD_TRY(pbd_upload(s->exec, s->body, body, GISSLER_BODY * n * sizeof *body));
-    return pbd_upload(s->exec, s->rest, rest, n * sizeof *rest);
+    PBD_TRY(pbd_upload(s->exec, s->p.x, x, row));
+    PBD_TRY(pbd_upload(s->exec, s->p.v, v, row));
+    PBD_TRY(pbd_upload(s->exec, s->p.load, load, row));
+    PBD_TRY(pbd_upload(s->exec, s->p.body, body, GISSLER_BODY * n * sizeof *body));
+    return pbd_upload(s->exec, s->p.rest, rest, n * sizeof *rest);
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
@@ -106,9 +106,13 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                         .lambda = E * nu / ((1 + nu) * (1 - 2 * nu)),
                         .support = 2 * set.radius * scene->particles.spacing,
                         .flows = scene->material->flow && set.plasticity == plasticity_semi_implicit,
-                        .kernel = set.kernel == kernel_cubic_spline ? SPH_CUBIC_SPLINE : SPH_WENDLAND_C2,
                         .loaded = scene->loads.forces || scene->contact.radius,
                         .forces_end = scene->loads.forces ? scene->loads.forces_end : 0};
+    s->p.kernel = set.kernel == kernel_cubic_spline ? SPH_CUBIC_SPLINE : SPH_WENDLAND_C2;
+    s->p.support = (real)s->support;
+    s->p.sigma = sph_kernel_factor(s->p.kernel, 3, s->p.support);
+    s->p.cutoff = (real)set.cutoff;
+    s->p.tracked = set.volume == volume_tracked;
     memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
     PBD_TRY(check(scene));
     PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, s->support, 0));
@@ -124,10 +128,10 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     static const size_t nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2};
     const gissler_snow *s = state;
     const size_t n = s->particles;
-    if (field == PBD_POSITIONS) return device_rows_read(s->exec, s->x, n, 4, 3, NULL, NULL, out);
-    if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->v, n, 4, 3, NULL, NULL, out);
+    if (field == PBD_POSITIONS) return device_rows_read(s->exec, s->p.x, n, 4, 3, NULL, NULL, out);
+    if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->p.v, n, 4, 3, NULL, NULL, out);
     if (field == PBD_DEFORMATION_GRADIENTS)
-        return device_rows_read(s->exec, s->body, n, GISSLER_BODY, 9, nine, NULL, out);
+        return device_rows_read(s->exec, s->p.body, n, GISSLER_BODY, 9, nine, NULL, out);
     return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow has positions, velocities and elastic stretches only");
 }
 

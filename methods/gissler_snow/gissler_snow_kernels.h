@@ -37,6 +37,29 @@ typedef struct gissler_law {
     real dt;
 } gissler_law;
 
+/* The device's arrays by particle, and what does not change in a step. */
+typedef struct gissler_particles {
+    gissler_lists lists;
+    gissler_law law;
+    sph_kernel kernel;
+    real support, sigma, cutoff;
+    int tracked;
+    real *x, *v; /* rows: position and mass; velocity, and 1 or (held) 0 */
+    real *load;  /* rows: acceleration by forces, and radius */
+    real *body;  /* GISSLER_BODY */
+    real *rest;  /* V^0; read by volume=tracked alone */
+    real *volume;
+    real *correction;  /* 9: L */
+    real *tensor;      /* 9: Q */
+    real *pressure;    /* Pa */
+    real *diagonal;    /* the derivative of the pressure's residual by the pressure */
+    real *square;      /* V times the residual's square, Pa^2 m^3; and after those of all particles V p^2 */
+    real *inverse;     /* 6 */
+    real *bound;       /* rows: a direction, and the kind (GISSLER_FREE...) */
+    uint32_t *note;    /* GISSLER_DEFICIENT, GISSLER_ALONE */
+    uint32_t *changed; /* the kind differs from that before */
+} gissler_particles;
+
 PBD_FN vec3 gissler_load(const real *three, size_t i) {
     return vec3_make(three[3 * i], three[3 * i + 1], three[3 * i + 2]);
 }
@@ -100,71 +123,57 @@ PBD_FN mat3 gissler_velocity_gradient(const gissler_law *law, mat3 h, mat3 corre
 
 /* ---- Volumes, gradients of kernels ------------------------------------------------------------------------------- */
 
-typedef struct gissler_volume_args {
-    gissler_lists lists;
-    const real *x, *body;
-    const real *rest; /* V^0; volume=tracked alone reads it */
-    real *volume;
-    sph_kernel kernel;
-    real support, sigma;
-    int tracked;
-} gissler_volume_args;
+typedef struct gissler_args {
+    gissler_particles p;
+} gissler_args;
 
 /* The work of kernels with lists: particles and their neighbours. */
-PBD_ITEM_OVER(gissler_volume, gissler_volume_args, i, 5 * sizeof(real) + 8, 4, 4 * sizeof(real) + 4, 20) {
-    if (a->tracked) {
-        a->volume[i] = a->rest[i] * a->body[GISSLER_BODY * i + GISSLER_GROWTH];
+PBD_ITEM_OVER(gissler_volume, gissler_args, i, 5 * sizeof(real) + 8, 4, 4 * sizeof(real) + 4, 20) {
+    if (a->p.tracked) {
+        a->p.volume[i] = a->p.rest[i] * a->p.body[GISSLER_BODY * i + GISSLER_GROWTH];
         return;
     }
-    const vec3 x = load3(a->x, i);
-    const real per_square = 1 / (a->support * a->support);
-    real density = a->x[4 * i + 3] * a->sigma;
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->x, j));
-        density += a->x[4 * j + 3] * sph_kernel_scaled(a->kernel, a->sigma, per_square, vec3_dot(d, d)).w;
+    const vec3 x = load3(a->p.x, i);
+    const real per_square = 1 / (a->p.support * a->p.support);
+    real density = a->p.x[4 * i + 3] * a->p.sigma;
+    for (uint32_t at = a->p.lists.first[i]; at < a->p.lists.first[i + 1]; at++) {
+        const size_t j = a->p.lists.list[at];
+        const vec3 d = vec3_sub(x, load3(a->p.x, j));
+        density += a->p.x[4 * j + 3] * sph_kernel_scaled(a->p.kernel, a->p.sigma, per_square, vec3_dot(d, d)).w;
     }
-    a->volume[i] = a->x[4 * i + 3] / density;
+    a->p.volume[i] = a->p.x[4 * i + 3] / density;
 }
 
-typedef struct gissler_pair_args {
-    gissler_lists lists;
-    const real *x, *volume;
-    real *correction; /* 9: L */
-    uint32_t *note;
-    sph_kernel kernel;
-    real support, sigma, cutoff;
-} gissler_pair_args;
-
 /* L is the pseudo-inverse of sum_j g_ij (x_j - x_i)^T, which is symmetric. */
-PBD_ITEM_OVER(gissler_pairs, gissler_pair_args, i, 13 * sizeof(real) + 12, 500, 8 * sizeof(real) + 4, 40) {
-    const vec3 x = load3(a->x, i);
-    const real per_square = 1 / (a->support * a->support);
-    const uint32_t begin = a->lists.first[i], end = a->lists.first[i + 1];
+PBD_ITEM_OVER(gissler_pairs, gissler_args, i, 13 * sizeof(real) + 12, 500, 8 * sizeof(real) + 4, 40) {
+    const vec3 x = load3(a->p.x, i);
+    const real per_square = 1 / (a->p.support * a->p.support);
+    const uint32_t begin = a->p.lists.first[i], end = a->p.lists.first[i + 1];
     mat3 moment = gissler_multiple(0);
     for (uint32_t at = begin; at < end; at++) {
-        const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->x, j));
-        const real slope = sph_kernel_scaled(a->kernel, a->sigma, per_square, vec3_dot(d, d)).slope;
-        const vec3 g = vec3_scale(a->volume[j] * slope, d);
-        a->lists.pair[3 * at] = g.x;
-        a->lists.pair[3 * at + 1] = g.y;
-        a->lists.pair[3 * at + 2] = g.z;
+        const size_t j = a->p.lists.list[at];
+        const vec3 d = vec3_sub(x, load3(a->p.x, j));
+        const real slope = sph_kernel_scaled(a->p.kernel, a->p.sigma, per_square, vec3_dot(d, d)).slope;
+        const vec3 g = vec3_scale(a->p.volume[j] * slope, d);
+        a->p.lists.pair[3 * at] = g.x;
+        a->p.lists.pair[3 * at + 1] = g.y;
+        a->p.lists.pair[3 * at + 2] = g.z;
         moment = mat3_sub(moment, mat3_outer(g, d));
     }
     svd3 parts = mat3_svd(moment);
-    const real least = real_max(a->cutoff * parts.s.x, REAL_MIN);
+    const real least = real_max(a->p.cutoff * parts.s.x, REAL_MIN);
     const vec3 inverse = vec3_make(parts.s.x > least ? 1 / parts.s.x : 0, parts.s.y > least ? 1 / parts.s.y : 0,
                                    parts.s.z > least ? 1 / parts.s.z : 0);
-    a->note[i] = (parts.s.z > least ? 0u : (uint32_t)GISSLER_DEFICIENT) | (begin < end ? 0u : (uint32_t)GISSLER_ALONE);
+    a->p.note[i] =
+        (parts.s.z > least ? 0u : (uint32_t)GISSLER_DEFICIENT) | (begin < end ? 0u : (uint32_t)GISSLER_ALONE);
     parts.u = parts.v;
-    gissler_store_matrix(a->correction, i, svd3_with(parts, inverse));
+    gissler_store_matrix(a->p.correction, i, svd3_with(parts, inverse));
 }
 
 /* ---- Motion without stress --------------------------------------------------------------------------------------- */
 
 typedef struct gissler_push_args {
-    const real *v, *load; /* rows: velocity, and 1 or (held) 0; acceleration by forces, and radius; NULL: neither */
+    gissler_particles p;
     real *out;
     vec3 gravity;
     real dt, keep; /* keep: what damping leaves of a velocity */
@@ -173,21 +182,19 @@ typedef struct gissler_push_args {
 
 PBD_ITEM(gissler_push, gissler_push_args, i, 12 * sizeof(real), 9) {
     vec3 by = a->gravity;
-    if (a->loaded) by = vec3_add(by, load3(a->load, i));
-    const vec3 v = vec3_add(vec3_scale(a->keep, load3(a->v, i)), vec3_scale(a->dt, by));
-    gissler_store_row(a->out, i, a->v[4 * i + 3] > 0 ? v : vec3_make(0, 0, 0));
+    if (a->loaded) by = vec3_add(by, load3(a->p.load, i));
+    const vec3 v = vec3_add(vec3_scale(a->keep, load3(a->p.v, i)), vec3_scale(a->dt, by));
+    gissler_store_row(a->out, i, a->p.v[4 * i + 3] > 0 ? v : vec3_make(0, 0, 0));
 }
 
 /* ---- What binds a velocity: fixed particles, colliders ----------------------------------------------------------- */
 
 typedef struct gissler_bind_args {
+    gissler_particles p;
     const collider_pose *collider;
     int colliders;
-    const real *x, *v, *load;
-    const real *wish;  /* rows: the velocity that all other forces would give */
-    real *out;         /* rows: that which colliders leave */
-    real *bound;       /* rows: a direction, and the kind (GISSLER_FREE...) */
-    uint32_t *changed; /* the kind is another one than before */
+    const real *wish; /* rows: the velocity that all other forces would give */
+    real *out;        /* rows: that which colliders allow */
     real dt, inverse_dt;
 } gissler_bind_args;
 
@@ -232,21 +239,21 @@ PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {
 }
 
 PBD_ITEM(gissler_bind, gissler_bind_args, i, 24 * sizeof(real), 60) {
-    real *bound = a->bound + 4 * i;
-    const vec3 wish = load3(a->wish, i), start = load3(a->x, i);
+    real *bound = a->p.bound + 4 * i;
+    const vec3 wish = load3(a->wish, i), start = load3(a->p.x, i);
     gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
     vec3 now = wish, direction = touch.first;
     int kind = GISSLER_HELD;
-    if (a->v[4 * i + 3] > 0) {
-        const real radius = a->load ? a->load[4 * i + 3] : 0;
+    if (a->p.v[4 * i + 3] > 0) {
+        const real radius = a->p.load ? a->p.load[4 * i + 3] : 0;
         const vec3 p = gissler_meet(a, i, start, vec3_add(start, vec3_scale(a->dt, wish)), radius, &touch);
         kind = gissler_kind_of(touch, &direction);
         if (kind != GISSLER_FREE) now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     } else {
         now = vec3_make(0, 0, 0);
     }
-    a->changed[i] = bound[3] != (real)kind;
-    gissler_store_row(a->bound, i, direction);
+    a->p.changed[i] = bound[3] != (real)kind;
+    gissler_store_row(a->p.bound, i, direction);
     bound[3] = (real)kind;
     gissler_store_row(a->out, i, now);
 }
@@ -264,69 +271,66 @@ PBD_FN vec3 gissler_free_part(const real *bound, size_t i, vec3 w) {
 /* ---- Stress ------------------------------------------------------------------------------------------------------ */
 
 typedef struct gissler_stress_args {
-    gissler_lists lists;
-    gissler_law law;
-    const real *w, *body, *correction;
-    real *tensor; /* 9: Q */
-    real whole;   /* 1: the stress after a step with the velocity w; 0: what w alone adds, which is linear */
+    gissler_particles p;
+    const real *w;
+    real whole; /* 1: the stress after a step with the velocity w; 0: what w alone adds, which is linear */
     int shear, volume;
 } gissler_stress_args;
 
 /* T = 2 G (sym((1 + dt grad w) S) - 1) and p = lambda ((1 - dt div w)/det S - 1). */
 PBD_ITEM_OVER(gissler_stress, gissler_stress_args, i, (22 + GISSLER_BODY) * sizeof(real) + 8, 150, 7 * sizeof(real) + 4,
               21) {
-    const real *body = a->body + GISSLER_BODY * i;
-    const mat3 h = gissler_gradient(&a->lists, a->w, i), correction = gissler_load_matrix(a->correction, i);
-    const mat3 s = gissler_symmetric(body), gradient = gissler_velocity_gradient(&a->law, h, correction);
-    const real harder = gissler_hardening(&a->law, body), dt = a->law.dt;
+    const real *body = a->p.body + GISSLER_BODY * i;
+    const mat3 h = gissler_gradient(&a->p.lists, a->w, i), correction = gissler_load_matrix(a->p.correction, i);
+    const mat3 s = gissler_symmetric(body), gradient = gissler_velocity_gradient(&a->p.law, h, correction);
+    const real harder = gissler_hardening(&a->p.law, body), dt = a->p.law.dt;
     mat3 q = gissler_multiple(0);
     if (a->shear) {
         const mat3 moved = mat3_scale(dt, gissler_symmetric_part(mat3_mul(gradient, s)));
         const mat3 held = mat3_scale(a->whole, mat3_sub(s, mat3_identity()));
-        q = mat3_mul(mat3_scale(2 * harder * a->law.mu, mat3_add(moved, held)), correction);
+        q = mat3_mul(mat3_scale(2 * harder * a->p.law.mu, mat3_add(moved, held)), correction);
     }
     if (a->volume) {
         const real j = mat3_det(s), divergence = mat3_trace(gradient);
-        const real p = harder * a->law.lambda * (a->whole * (1 - j) - dt * divergence) / j;
-        q = mat3_sub(q, a->law.corrected ? mat3_scale(p, correction) : gissler_multiple(p));
+        const real p = harder * a->p.law.lambda * (a->whole * (1 - j) - dt * divergence) / j;
+        q = mat3_sub(q, a->p.law.corrected ? mat3_scale(p, correction) : gissler_multiple(p));
     }
-    gissler_store_matrix(a->tensor, i, q);
+    gissler_store_matrix(a->p.tensor, i, q);
 }
 
 enum { GISSLER_ALL, GISSLER_FREE_PART, GISSLER_SET, GISSLER_REACTION };
 
 typedef struct gissler_force_args {
-    gissler_lists lists;
-    const real *tensor, *volume, *x;
+    gissler_particles p;
     const real *base, *minus; /* rows; minus NULL: none */
-    const real *bound, *target;
+    const real *target;
     real *out; /* base + scale a - minus, as `form` says */
     real scale;
     int form; /* all; its free part; with what is bound as in target; or only of the bound, target of the others */
 } gissler_force_args;
 
 PBD_FN vec3 gissler_acceleration(const gissler_force_args *a, size_t i) {
-    const mat3 own = gissler_load_matrix(a->tensor, i);
+    const mat3 own = gissler_load_matrix(a->p.tensor, i);
     vec3 sum = vec3_make(0, 0, 0);
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const mat3 q = mat3_add(own, gissler_load_matrix(a->tensor, a->lists.list[at]));
-        sum = vec3_add(sum, mat3_apply(q, gissler_load(a->lists.pair, at)));
+    for (uint32_t at = a->p.lists.first[i]; at < a->p.lists.first[i + 1]; at++) {
+        const mat3 q = mat3_add(own, gissler_load_matrix(a->p.tensor, a->p.lists.list[at]));
+        sum = vec3_add(sum, mat3_apply(q, gissler_load(a->p.lists.pair, at)));
     }
-    return vec3_scale(a->volume[i] / a->x[4 * i + 3], sum);
+    return vec3_scale(a->p.volume[i] / a->p.x[4 * i + 3], sum);
 }
 
 PBD_ITEM_OVER(gissler_force, gissler_force_args, i, 27 * sizeof(real) + 8, 15, 12 * sizeof(real) + 4, 27) {
-    const int unbound = a->bound[4 * i + 3] == (real)GISSLER_FREE;
+    const int unbound = a->p.bound[4 * i + 3] == (real)GISSLER_FREE;
     if (a->form == GISSLER_REACTION && unbound) {
         gissler_store_row(a->out, i, load3(a->target, i));
         return;
     }
     vec3 w = vec3_add(load3(a->base, i), vec3_scale(a->scale, gissler_acceleration(a, i)));
     if (a->minus) w = vec3_sub(w, load3(a->minus, i));
-    if (a->form == GISSLER_FREE_PART) w = gissler_free_part(a->bound, i, w);
+    if (a->form == GISSLER_FREE_PART) w = gissler_free_part(a->p.bound, i, w);
     if (a->form == GISSLER_SET) {
         const vec3 target = load3(a->target, i);
-        w = vec3_add(target, gissler_free_part(a->bound, i, vec3_sub(w, target)));
+        w = vec3_add(target, gissler_free_part(a->p.bound, i, vec3_sub(w, target)));
     }
     gissler_store_row(a->out, i, w);
 }
@@ -334,59 +338,54 @@ PBD_ITEM_OVER(gissler_force, gissler_force_args, i, 27 * sizeof(real) + 8, 15, 1
 /* ---- Pressure, by relaxed Jacobi --------------------------------------------------------------------------------- */
 
 typedef struct gissler_pressure_args {
-    gissler_lists lists;
-    gissler_law law;
+    gissler_particles p;
     const real *w; /* the velocity that the pressure gives */
-    const real *x, *body, *correction, *volume;
-    real *p, *diagonal; /* d p/d p of what should be 0 */
-    real *tensor;
-    real *square; /* by particle: V times the residual's square, Pa^2 m^3; and after them V p^2 */
     size_t particles;
     real relaxation;
 } gissler_pressure_args;
 
 PBD_FN mat3 gissler_pressure_matrix(const gissler_pressure_args *a, size_t i) {
-    return a->law.corrected ? gissler_load_matrix(a->correction, i) : mat3_identity();
+    return a->p.law.corrected ? gissler_load_matrix(a->p.correction, i) : mat3_identity();
 }
 
 PBD_FN void gissler_put_pressure(const gissler_pressure_args *a, size_t i, real p) {
-    a->p[i] = p;
-    gissler_store_matrix(a->tensor, i, mat3_scale(-p, gissler_pressure_matrix(a, i)));
+    a->p.pressure[i] = p;
+    gissler_store_matrix(a->p.tensor, i, mat3_scale(-p, gissler_pressure_matrix(a, i)));
 }
 
 /* Of the stretch at t^n; and by how much p less what its velocity asks for changes with p. */
 PBD_ITEM_OVER(gissler_pressure_begin, gissler_pressure_args, i, (25 + GISSLER_BODY) * sizeof(real) + 8, 60,
               4 * sizeof(real) + 4, 25) {
-    const real *body = a->body + GISSLER_BODY * i;
+    const real *body = a->p.body + GISSLER_BODY * i;
     const mat3 m = gissler_pressure_matrix(a, i);
-    const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->law, body) * a->law.lambda;
+    const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->p.law, body) * a->p.law.lambda;
     real squares = 0;
     vec3 sum = vec3_make(0, 0, 0);
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const vec3 g = mat3_apply(m, gissler_load(a->lists.pair, at));
-        squares += vec3_dot(g, g) / a->x[4 * a->lists.list[at] + 3];
+    for (uint32_t at = a->p.lists.first[i]; at < a->p.lists.first[i + 1]; at++) {
+        const vec3 g = mat3_apply(m, gissler_load(a->p.lists.pair, at));
+        squares += vec3_dot(g, g) / a->p.x[4 * a->p.lists.list[at] + 3];
         sum = vec3_add(sum, g);
     }
-    squares = a->volume[i] * (squares + vec3_dot(sum, sum) / a->x[4 * i + 3]);
-    a->diagonal[i] = 1 + lambda * a->law.dt * a->law.dt * squares / j;
+    squares = a->p.volume[i] * (squares + vec3_dot(sum, sum) / a->p.x[4 * i + 3]);
+    a->p.diagonal[i] = 1 + lambda * a->p.law.dt * a->p.law.dt * squares / j;
     gissler_put_pressure(a, i, lambda * (1 - j) / j);
 }
 
 /* p - lambda (density/rest density - 1) of the velocity that p gives. */
 PBD_FN real gissler_pressure_error(const gissler_pressure_args *a, size_t i) {
-    const real *body = a->body + GISSLER_BODY * i;
-    const mat3 gradient =
-        gissler_velocity_gradient(&a->law, gissler_gradient(&a->lists, a->w, i), gissler_load_matrix(a->correction, i));
-    const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->law, body) * a->law.lambda;
-    return a->p[i] - lambda * (1 - j - a->law.dt * mat3_trace(gradient)) / j;
+    const real *body = a->p.body + GISSLER_BODY * i;
+    const mat3 gradient = gissler_velocity_gradient(&a->p.law, gissler_gradient(&a->p.lists, a->w, i),
+                                                    gissler_load_matrix(a->p.correction, i));
+    const real j = mat3_det(gissler_symmetric(body)), lambda = gissler_hardening(&a->p.law, body) * a->p.law.lambda;
+    return a->p.pressure[i] - lambda * (1 - j - a->p.law.dt * mat3_trace(gradient)) / j;
 }
 
 PBD_ITEM_OVER(gissler_pressure_improve, gissler_pressure_args, i, (28 + GISSLER_BODY) * sizeof(real) + 8, 60,
               7 * sizeof(real) + 4, 21) {
-    const real error = gissler_pressure_error(a, i), p = a->p[i];
-    a->square[i] = a->volume[i] * error * error;
-    a->square[a->particles + i] = a->volume[i] * p * p;
-    gissler_put_pressure(a, i, p - a->relaxation * error / a->diagonal[i]);
+    const real error = gissler_pressure_error(a, i), p = a->p.pressure[i];
+    a->p.square[i] = a->p.volume[i] * error * error;
+    a->p.square[a->particles + i] = a->p.volume[i] * p * p;
+    gissler_put_pressure(a, i, p - a->relaxation * error / a->p.diagonal[i]);
 }
 
 /* ---- Krylov's vectors: rows of four, of which three count -------------------------------------------------------- */
@@ -442,10 +441,7 @@ PBD_ITEM(gissler_sums, gissler_sums_args, block, GISSLER_BLOCK * 2 * sizeof(real
 }
 
 typedef struct gissler_diagonal_args {
-    gissler_lists lists;
-    gissler_law law;
-    const real *x, *body, *correction, *volume;
-    real *inverse; /* 6 */
+    gissler_particles p;
     int shear, pressure;
 } gissler_diagonal_args;
 
@@ -454,10 +450,10 @@ typedef struct gissler_moduli {
 } gissler_moduli;
 
 PBD_FN gissler_moduli gissler_moduli_of(const gissler_diagonal_args *a, size_t i) {
-    const real scale = a->volume[i] * gissler_hardening(&a->law, a->body + GISSLER_BODY * i);
+    const real scale = a->p.volume[i] * gissler_hardening(&a->p.law, a->p.body + GISSLER_BODY * i);
     gissler_moduli out;
-    out.mu = a->shear ? scale * a->law.mu : 0;
-    out.lambda = a->pressure ? scale * a->law.lambda : 0;
+    out.mu = a->shear ? scale * a->p.law.mu : 0;
+    out.lambda = a->pressure ? scale * a->p.law.lambda : 0;
     return out;
 }
 
@@ -473,53 +469,52 @@ PBD_ITEM_OVER(gissler_diagonal, gissler_diagonal_args, i, (20 + GISSLER_BODY) * 
               (13 + GISSLER_BODY) * sizeof(real) + 4, 80) {
     mat3 sum = gissler_multiple(0);
     vec3 own = vec3_make(0, 0, 0);
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const size_t j = a->lists.list[at];
-        const vec3 g = gissler_load(a->lists.pair, at);
-        const vec3 back = vec3_scale(a->volume[i] / a->volume[j], g); /* - g_ji */
+    for (uint32_t at = a->p.lists.first[i]; at < a->p.lists.first[i + 1]; at++) {
+        const size_t j = a->p.lists.list[at];
+        const vec3 g = gissler_load(a->p.lists.pair, at);
+        const vec3 back = vec3_scale(a->p.volume[i] / a->p.volume[j], g); /* - g_ji */
         own = vec3_add(own, g);
         sum = mat3_add(
-            sum, gissler_stiffness(&a->law, gissler_moduli_of(a, j), back, gissler_load_matrix(a->correction, j)));
+            sum, gissler_stiffness(&a->p.law, gissler_moduli_of(a, j), back, gissler_load_matrix(a->p.correction, j)));
     }
-    sum =
-        mat3_add(sum, gissler_stiffness(&a->law, gissler_moduli_of(a, i), own, gissler_load_matrix(a->correction, i)));
-    const mat3 block =
-        mat3_add(mat3_identity(), mat3_scale(a->law.dt * a->law.dt / a->x[4 * i + 3], gissler_symmetric_part(sum)));
-    gissler_store_symmetric(a->inverse + 6 * i, mat3_scale(1 / mat3_det(block), mat3_cofactor(block)));
+    sum = mat3_add(sum,
+                   gissler_stiffness(&a->p.law, gissler_moduli_of(a, i), own, gissler_load_matrix(a->p.correction, i)));
+    const mat3 block = mat3_add(mat3_identity(),
+                                mat3_scale(a->p.law.dt * a->p.law.dt / a->p.x[4 * i + 3], gissler_symmetric_part(sum)));
+    gissler_store_symmetric(a->p.inverse + 6 * i, mat3_scale(1 / mat3_det(block), mat3_cofactor(block)));
 }
 
 typedef struct gissler_precondition_args {
-    const real *in, *inverse, *bound;
+    gissler_particles p;
+    const real *in;
     real *out;
 } gissler_precondition_args;
 
 PBD_ITEM(gissler_precondition, gissler_precondition_args, i, 18 * sizeof(real), 20) {
-    const vec3 w = mat3_apply(gissler_symmetric(a->inverse + 6 * i), load3(a->in, i));
-    gissler_store_row(a->out, i, gissler_free_part(a->bound, i, w));
+    const vec3 w = mat3_apply(gissler_symmetric(a->p.inverse + 6 * i), load3(a->in, i));
+    gissler_store_row(a->out, i, gissler_free_part(a->p.bound, i, w));
 }
 
 /* ---- The end of a step ------------------------------------------------------------------------------------------- */
 
 typedef struct gissler_advance_args {
-    gissler_lists lists;
-    gissler_law law;
-    const real *w, *correction;
-    real *body;
+    gissler_particles p;
+    const real *w;
 } gissler_advance_args;
 
 /* S becomes the left stretch of (1 + dt grad v) S, cut to what stays elastic: what a rotation from the right would add
  * is no matter of an isotropic law. */
 PBD_ITEM_OVER(gissler_advance, gissler_advance_args, i, (13 + 2 * GISSLER_BODY) * sizeof(real) + 8, 700,
               7 * sizeof(real) + 4, 21) {
-    real *body = a->body + GISSLER_BODY * i;
-    const mat3 gradient =
-        gissler_velocity_gradient(&a->law, gissler_gradient(&a->lists, a->w, i), gissler_load_matrix(a->correction, i));
-    const mat3 b = mat3_add(mat3_identity(), mat3_scale(a->law.dt, gradient));
+    real *body = a->p.body + GISSLER_BODY * i;
+    const mat3 gradient = gissler_velocity_gradient(&a->p.law, gissler_gradient(&a->p.lists, a->w, i),
+                                                    gissler_load_matrix(a->p.correction, i));
+    const mat3 b = mat3_add(mat3_identity(), mat3_scale(a->p.law.dt, gradient));
     svd3 parts = mat3_svd(mat3_mul(b, gissler_symmetric(body)));
     const real least = (real)FLOW_LEAST_STRETCH;
     vec3 s = vec3_make(real_max(parts.s.x, least), real_max(parts.s.y, least), real_max(parts.s.z, least));
-    if (a->law.flows) {
-        const flowed to = flow_stretches(&a->law.rule, parts.s, body[GISSLER_STATE]);
+    if (a->p.law.flows) {
+        const flowed to = flow_stretches(&a->p.law.rule, parts.s, body[GISSLER_STATE]);
         s = to.s;
         body[GISSLER_STATE] = to.state;
     }
@@ -530,25 +525,19 @@ PBD_ITEM_OVER(gissler_advance, gissler_advance_args, i, (13 + 2 * GISSLER_BODY) 
     gissler_store_symmetric(body, svd3_with(parts, s));
 }
 
-typedef struct gissler_move_args {
-    real *x, *v;
-    const real *w;
-    real dt;
-} gissler_move_args;
-
-PBD_ITEM(gissler_move, gissler_move_args, i, 16 * sizeof(real), 6) {
+PBD_ITEM(gissler_move, gissler_advance_args, i, 16 * sizeof(real), 6) {
     const vec3 w = load3(a->w, i);
-    gissler_store_row(a->v, i, w);
-    gissler_store_row(a->x, i, vec3_add(load3(a->x, i), vec3_scale(a->dt, w)));
+    gissler_store_row(a->p.v, i, w);
+    gissler_store_row(a->p.x, i, vec3_add(load3(a->p.x, i), vec3_scale(a->p.law.dt, w)));
 }
 
 enum { GISSLER_WATCHED = 4 };
 
 typedef struct gissler_watch_args {
-    const real *v, *place;
-    const uint32_t *note, *changed;
+    gissler_particles p;
+    const real *v;
     size_t particles;
-    real *out; /* by block: largest v^2 (NaN where one is); how many deficient, alone, bound anew */
+    real *out; /* by block: largest v^2 (NaN where one is); how many deficient, alone, bound differently than before */
 } gissler_watch_args;
 
 PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8) {
@@ -560,9 +549,9 @@ PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(re
         const vec3 v = load3(a->v, i);
         const real square = vec3_dot(v, v);
         most = square > most || square != square ? square : most;
-        deficient += a->note[i] & 1;
-        alone += a->note[i] >> 1 & 1;
-        changed += a->changed[i];
+        deficient += a->p.note[i] & 1;
+        alone += a->p.note[i] >> 1 & 1;
+        changed += a->p.changed[i];
     }
     real *out = a->out + GISSLER_WATCHED * block;
     out[0] = most;

@@ -13,59 +13,39 @@ size_t gissler_snow_blocks(const gissler_snow *s) { return (s->particles + GISSL
 
 static pbd_work work_of(const gissler_snow *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
 
-static gissler_lists lists_of(const gissler_snow *s) {
-    return (gissler_lists){.first = s->near.first, .list = s->near.list, .pair = s->pair};
-}
-
+/* The law of a step of dt. */
 static gissler_law law_of(const gissler_snow *s, double dt) {
-    gissler_law law = {.mu = (real)s->mu,
-                       .lambda = (real)s->lambda,
-                       .flows = s->flows,
-                       .hardens = flow_hardens(&s->material),
-                       .corrected = s->set.divergence == divergence_corrected,
-                       .dt = (real)dt,
-                       .rule = flow_rule_of(&s->material, dt)};
-    return law;
+    return (gissler_law){.mu = (real)s->mu,
+                         .lambda = (real)s->lambda,
+                         .flows = s->flows,
+                         .hardens = flow_hardens(&s->material),
+                         .corrected = s->set.divergence == divergence_corrected,
+                         .dt = (real)dt,
+                         .rule = flow_rule_of(&s->material, dt)};
 }
 
 static pbd_status search(gissler_snow *s) {
-    PBD_TRY(neighbours_update(&s->near, s->x, NULL));
-    if (s->pair && s->near.entries <= s->pair_capacity) return pbd_ok();
-    pbd_free(s->exec, s->pair);
-    s->pair = NULL;
+    gissler_lists *l = &s->p.lists;
+    PBD_TRY(neighbours_update(&s->near, s->p.x, NULL));
+    l->first = s->near.first;
+    l->list = s->near.list;
+    if (l->pair && s->near.entries <= s->pair_capacity) return pbd_ok();
+    pbd_free(s->exec, l->pair);
+    l->pair = NULL;
     s->pair_capacity = (size_t)s->near.entries + (size_t)s->near.entries / 4 + 64;
-    return pbd_alloc(s->exec, 3 * s->pair_capacity * sizeof(real), (void **)&s->pair);
+    return pbd_alloc(s->exec, 3 * s->pair_capacity * sizeof(real), (void **)&l->pair);
 }
 
 static pbd_status find_kernels(gissler_snow *s) {
-    const real support = (real)s->support, sigma = sph_kernel_factor(s->kernel, 3, support);
-    const gissler_volume_args sizes = {.lists = lists_of(s),
-                                       .x = s->x,
-                                       .body = s->body,
-                                       .rest = s->rest,
-                                       .volume = s->volume,
-                                       .kernel = s->kernel,
-                                       .support = support,
-                                       .sigma = sigma,
-                                       .tracked = s->set.volume == volume_tracked};
-    PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles,
-                    s->set.volume == volume_tracked ? (pbd_work){s->particles, 0} : work_of(s), &sizes));
-    const gissler_pair_args pairs = {.lists = lists_of(s),
-                                     .x = s->x,
-                                     .volume = s->volume,
-                                     .correction = s->correction,
-                                     .note = s->note,
-                                     .kernel = s->kernel,
-                                     .support = support,
-                                     .sigma = sigma,
-                                     .cutoff = (real)s->set.cutoff};
-    return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &pairs);
+    const gissler_args args = {s->p};
+    PBD_TRY(
+        PBD_RUN(s->exec, gissler_volume, s->particles, s->p.tracked ? (pbd_work){s->particles, 0} : work_of(s), &args));
+    return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &args);
 }
 
 static pbd_status push(gissler_snow *s, double dt) {
     const bool ended = s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt;
-    const gissler_push_args args = {.v = s->v,
-                                    .load = s->load,
+    const gissler_push_args args = {.p = s->p,
                                     .out = s->star,
                                     .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
                                     .dt = (real)dt,
@@ -77,15 +57,11 @@ static pbd_status push(gissler_snow *s, double dt) {
 /* From the velocities `wish` that forces alone would give: those that colliders and fixed particles allow, in `target`,
  * and how they are bound. */
 static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
-    const gissler_bind_args args = {.collider = s->colliders.device,
+    const gissler_bind_args args = {.p = s->p,
+                                    .collider = s->colliders.device,
                                     .colliders = (int)s->colliders.count,
-                                    .x = s->x,
-                                    .v = s->v,
-                                    .load = s->load,
                                     .wish = wish,
                                     .out = s->target,
-                                    .bound = s->bound,
-                                    .changed = s->changed,
                                     .dt = (real)dt,
                                     .inverse_dt = (real)(1 / dt)};
     return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
@@ -101,7 +77,8 @@ static pbd_status add_blocks(const gissler_snow *s, double out[2]) {
 
 /* sum m x.y and sum m x.z. */
 static pbd_status dots(const gissler_snow *s, const real *x, const real *y, const real *z, double out[2]) {
-    const gissler_dots_args args = {.x = x, .y = y, .z = z, .place = s->x, .particles = s->particles, .out = s->block};
+    const gissler_dots_args args = {
+        .x = x, .y = y, .z = z, .place = s->p.x, .particles = s->particles, .out = s->block};
     PBD_TRY(PBD_RUN(s->exec, gissler_dots, gissler_snow_blocks(s), &args));
     return add_blocks(s, out);
 }
@@ -115,29 +92,14 @@ static pbd_status combine(const gissler_snow *s, real *out, double a, const real
 /* ---- Forces ------------------------------------------------------------------------------------------------------ */
 
 static gissler_force_args force_args(const gissler_snow *s, const real *base, real *out, double scale, int form) {
-    return (gissler_force_args){.lists = lists_of(s),
-                                .tensor = s->tensor,
-                                .volume = s->volume,
-                                .x = s->x,
-                                .base = base,
-                                .bound = s->bound,
-                                .target = s->target,
-                                .out = out,
-                                .scale = (real)scale,
-                                .form = form};
+    return (gissler_force_args){
+        .p = s->p, .base = base, .target = s->target, .out = out, .scale = (real)scale, .form = form};
 }
 
 /* The tensors Q of a velocity: the whole stress after the step, or what the velocity adds. */
-static pbd_status make_stress(gissler_snow *s, const real *w, bool whole, double dt) {
-    const gissler_stress_args args = {.lists = lists_of(s),
-                                      .law = law_of(s, dt),
-                                      .w = w,
-                                      .body = s->body,
-                                      .correction = s->correction,
-                                      .tensor = s->tensor,
-                                      .whole = whole,
-                                      .shear = 1,
-                                      .volume = s->set.solve == solve_together};
+static pbd_status make_stress(gissler_snow *s, const real *w, bool whole) {
+    const gissler_stress_args args = {
+        .p = s->p, .w = w, .whole = whole, .shear = 1, .volume = s->set.solve == solve_together};
     return PBD_RUN(s->exec, gissler_stress, s->particles, work_of(s), &args);
 }
 
@@ -148,30 +110,14 @@ static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
 
 /* ---- Pressure ---------------------------------------------------------------------------------------------------- */
 
-static gissler_pressure_args pressure_args(const gissler_snow *s, double dt) {
-    return (gissler_pressure_args){.lists = lists_of(s),
-                                   .law = law_of(s, dt),
-                                   .w = s->w,
-                                   .x = s->x,
-                                   .body = s->body,
-                                   .correction = s->correction,
-                                   .volume = s->volume,
-                                   .p = s->p,
-                                   .diagonal = s->diagonal,
-                                   .tensor = s->tensor,
-                                   .square = s->square,
-                                   .particles = s->particles,
-                                   .relaxation = (real)s->set.relaxation};
-}
-
 /* A residual below this share of the solution is rounding. */
 static double rounding(void) { return 4 * REAL_EPSILON; }
 
 /* Solves for p. Afterwards `pressed` is the velocity with that pressure, and w the same with bound parts set. */
 static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
-    const gissler_pressure_args args = pressure_args(s, dt);
+    const gissler_pressure_args args = {s->p, s->w, s->particles, (real)s->set.relaxation};
     const gissler_force_args step = force_args(s, s->star, s->w, dt, GISSLER_SET);
-    const gissler_sums_args sums = {.square = s->square, .particles = s->particles, .out = s->block};
+    const gissler_sums_args sums = {.square = s->p.square, .particles = s->particles, .out = s->block};
     double first = 0, sum[2];
     *left = 0;
     PBD_TRY(PBD_RUN(s->exec, gissler_pressure_begin, s->particles, work_of(s), &args));
@@ -195,27 +141,19 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
 
 /* The free part of w - dt a(w), a linear. */
 static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {
-    PBD_TRY(make_stress(s, w, false, dt));
+    PBD_TRY(make_stress(s, w, false));
     const gissler_force_args args = force_args(s, w, out, -dt, GISSLER_FREE_PART);
     return run_force(s, &args);
 }
 
 static pbd_status precondition(gissler_snow *s, const real *in, real *out) {
-    const gissler_precondition_args args = {.in = in, .inverse = s->inverse, .bound = s->bound, .out = out};
+    const gissler_precondition_args args = {s->p, in, out};
     if (s->set.preconditioner == preconditioner_masses) return combine(s, out, 1, in, 0, NULL, 0, NULL);
     return PBD_RUN(s->exec, gissler_precondition, s->particles, &args);
 }
 
-static pbd_status make_preconditioner(gissler_snow *s, double dt) {
-    const gissler_diagonal_args args = {.lists = lists_of(s),
-                                        .law = law_of(s, dt),
-                                        .x = s->x,
-                                        .body = s->body,
-                                        .correction = s->correction,
-                                        .volume = s->volume,
-                                        .inverse = s->inverse,
-                                        .shear = 1,
-                                        .pressure = s->set.solve == solve_together};
+static pbd_status make_preconditioner(gissler_snow *s) {
+    const gissler_diagonal_args args = {.p = s->p, .shear = 1, .pressure = s->set.solve == solve_together};
     if (s->set.preconditioner == preconditioner_masses) return pbd_ok();
     return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
 }
@@ -223,7 +161,7 @@ static pbd_status make_preconditioner(gissler_snow *s, double dt) {
 /* The residual of w = base + dt a(w) in row R; its norm, and that of w. */
 static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, double *size, double *of) {
     double sum[2];
-    PBD_TRY(make_stress(s, s->w, true, dt));
+    PBD_TRY(make_stress(s, s->w, true));
     gissler_force_args args = force_args(s, base, s->row[ROW_R], dt, GISSLER_FREE_PART);
     args.minus = s->w;
     PBD_TRY(run_force(s, &args));
@@ -277,7 +215,7 @@ static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, doub
     PBD_TRY(krylov_residual(s, base, dt, &first, &of));
     if (!isfinite(first)) return pbd_ok(); /* reported at the end of the step */
     if (!(first > rounding() * of)) return pbd_ok();
-    PBD_TRY(make_preconditioner(s, dt));
+    PBD_TRY(make_preconditioner(s));
     PBD_TRY(combine(s, s->row[ROW_SHADOW], 1, s->row[ROW_R], 0, NULL, 0, NULL));
     PBD_TRY(combine(s, s->row[ROW_P], 0, s->row[ROW_R], 0, NULL, 0, NULL));
     PBD_TRY(combine(s, s->row[ROW_AP], 0, s->row[ROW_R], 0, NULL, 0, NULL));
@@ -296,12 +234,7 @@ static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, doub
 /* Over all particles: the largest v^2; how many are deficient, alone, bound differently than before. */
 static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
     const size_t blocks = gissler_snow_blocks(s);
-    const gissler_watch_args args = {.v = s->target,
-                                     .place = s->x,
-                                     .note = s->note,
-                                     .changed = s->changed,
-                                     .particles = s->particles,
-                                     .out = s->block};
+    const gissler_watch_args args = {s->p, s->target, s->particles, s->block};
     PBD_TRY(PBD_RUN(s->exec, gissler_watch, blocks, &args));
     memset(out, 0, GISSLER_WATCHED * sizeof *out);
     return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
@@ -315,7 +248,7 @@ static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double 
                       split ? solve_pressure(s, dt, &left[0]) : combine(s, s->w, 1, s->target, 0, NULL, 0, NULL)));
     const real *base = split ? s->pressed : s->star;
     PBD_TRY(PBD_PHASE(s->recorder, "shear", solve_shear(s, base, dt, &left[1])));
-    PBD_TRY(make_stress(s, s->w, true, dt));
+    PBD_TRY(make_stress(s, s->w, true));
     gissler_force_args reaction = force_args(s, base, s->wish, dt, GISSLER_REACTION);
     reaction.target = s->w;
     PBD_TRY(run_force(s, &reaction));
@@ -337,12 +270,10 @@ static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WAT
     return pbd_ok();
 }
 
-static pbd_status advance(gissler_snow *s, double dt) {
-    const gissler_advance_args args = {
-        .lists = lists_of(s), .law = law_of(s, dt), .w = s->target, .correction = s->correction, .body = s->body};
+static pbd_status advance(gissler_snow *s) {
+    const gissler_advance_args args = {s->p, s->target};
     PBD_TRY(PBD_RUN(s->exec, gissler_advance, s->particles, work_of(s), &args));
-    const gissler_move_args move = {.x = s->x, .v = s->v, .w = s->target, .dt = (real)dt};
-    return PBD_RUN(s->exec, gissler_move, s->particles, &move);
+    return PBD_RUN(s->exec, gissler_move, s->particles, &args);
 }
 
 static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
@@ -378,13 +309,14 @@ static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_W
 pbd_status gissler_snow_step(void *state, double dt) {
     gissler_snow *s = state;
     double seen[GISSLER_WATCHED] = {0};
+    s->p.law = law_of(s, dt);
     PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", search(s)));
     PBD_TRY(PBD_PHASE(s->recorder, "kernels", find_kernels(s)));
     PBD_TRY(PBD_PHASE(s->recorder, "state_update", push(s, dt)));
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
     PBD_TRY(bind(s, s->star, dt));
     PBD_TRY(solve_step(s, dt, seen));
-    PBD_TRY(PBD_PHASE(s->recorder, "state_update", advance(s, dt)));
+    PBD_TRY(PBD_PHASE(s->recorder, "state_update", advance(s)));
     s->time += dt;
     s->steps++;
     return report(s, dt, seen);

@@ -40,11 +40,11 @@ typedef struct gissler_snow {
     pbd_recorder *recorder;
     gissler_settings set;
     size_t particles;
+    gissler_particles p; /* device */
     pbd_material material;
     double mu, lambda, gravity[3]; /* Pa */
     double support, forces_end;
     bool flows, loaded;
-    sph_kernel kernel;
     double time;
     uint64_t steps;
     double looked, deficient, alone;              /* over all steps */
@@ -53,13 +53,8 @@ typedef struct gissler_snow {
     neighbours near;
     size_t pair_capacity;
     collider_poses colliders;
-    /* Device, by particle. */
-    real *x, *v, *body, *load; /* rows: place and mass; velocity, and 1 or (held) 0; gissler_snow_kernels.h */
-    real *rest, *volume, *correction, *pair, *tensor;
-    real *p, *diagonal, *square, *inverse;
-    real *star, *pressed, *w, *wish, *target, *bound; /* rows: velocities on their way */
+    real *star, *pressed, *w, *wish, *target; /* device, rows: intermediate velocities */
     real *row[KRYLOV_ROWS];
-    uint32_t *note, *changed;
     real *block;
 } gissler_snow;
 
