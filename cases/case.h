@@ -8,6 +8,23 @@
 
 #include "methods/method.h"
 
+/* When a scene that moves until it is at rest has come to it: the watched particles' mean has moved by less than
+ * `tolerance` times its distance from its place at rest, over `window` steps. */
+typedef struct pbd_settle {
+    double tolerance;
+    long window, most_steps;
+    size_t watched;
+    uint32_t *watch;
+} pbd_settle;
+
+/* What a case builds: the scene, which the method sees, and what is between case and harness. */
+typedef struct pbd_setup {
+    pbd_scene scene;
+    pbd_settle settle;    /* scene.duration 0, and window > 0: by moving until rest, not by `solve` */
+    double observe_every; /* s: how often `observe` is called in a scene that moves; 0: never */
+    void *detail;         /* the case's own: detail_bytes */
+} pbd_setup;
+
 typedef struct pbd_case {
     const char *name, *summary, *source;
     unsigned provides; /* PBD_NEEDS_* that its scenes hold */
@@ -15,23 +32,23 @@ typedef struct pbd_case {
     const pbd_param *shared; /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a second
                                 time is left out. NULL: none */
     const char *presets;     /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
-    size_t detail_bytes;     /* of what the case keeps in scene->detail; 0: nothing */
+    size_t detail_bytes;     /* of what the case keeps in setup->detail; 0: nothing */
     /* Fills a zeroed scene and its zeroed detail: also the reference that it is judged against. What it allocates, the
      * scene and `free_detail` free, also after an error. */
-    pbd_status (*build)(const pbd_values *, pbd_scene *scene);
+    pbd_status (*build)(const pbd_values *, pbd_setup *setup);
     /* Reads the solver's state and records metrics and series against the reference. `method` may lack fields. */
-    pbd_status (*measure)(const pbd_scene *, const pbd_method *, const void *state, pbd_recorder *);
-    /* Looks at a moving scene at its start and every scene->observe_every seconds, for series over time; may keep what
-     * it sees in scene->detail. Its time is not the solver's. NULL: the end alone counts. */
-    pbd_status (*observe)(const pbd_scene *, const pbd_method *, const void *state, double time, pbd_recorder *);
+    pbd_status (*measure)(const pbd_setup *, const pbd_method *, const void *state, pbd_recorder *);
+    /* Looks at a moving scene at its start and every setup->observe_every seconds, for series over time; may keep what
+     * it sees in setup->detail. Its time is not the solver's. NULL: the end alone counts. */
+    pbd_status (*observe)(const pbd_setup *, const pbd_method *, const void *state, double time, pbd_recorder *);
     /* Frees what the detail points to, not the detail itself; safe on a zeroed one. NULL: it points to nothing. */
     void (*free_detail)(void *detail);
 } pbd_case;
 
-/* Builds the scene of a case. After an error the scene is zeroed and needs no pbd_case_free. */
-pbd_status pbd_case_build(const pbd_case *, const pbd_values *, pbd_scene *scene);
-/* Frees a scene that pbd_case_build made, and zeroes it; safe on a zeroed scene. */
-void pbd_case_free(const pbd_case *, pbd_scene *scene);
+/* Builds the scene of a case. After an error *setup is zeroed and needs no pbd_case_free. */
+pbd_status pbd_case_build(const pbd_case *, const pbd_values *, pbd_setup *setup);
+/* Frees what pbd_case_build made, and zeroes it; safe on a zeroed one. */
+void pbd_case_free(const pbd_case *, pbd_setup *setup);
 /* Frees the arrays of a scene, each from malloc, and zeroes it: the only place that lists them. */
 void pbd_scene_free(pbd_scene *scene);
 

@@ -271,15 +271,6 @@ typedef struct pbd_hints {
     pbd_sharing shared;
 } pbd_hints;
 
-/* When a moving scene that asks for rest has come to it: the watched particles' mean has moved by less than `tolerance`
- * times its distance from its place at rest, over `window` steps. */
-typedef struct pbd_settle {
-    double tolerance;
-    long window, most_steps;
-    size_t watched;
-    uint32_t *watch;
-} pbd_settle;
-
 typedef struct pbd_scene {
     uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
     pbd_particles particles;
@@ -291,12 +282,10 @@ typedef struct pbd_scene {
     pbd_blades blades;
     pbd_loads loads;
     pbd_hints hints;
-    double extent;        /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
-    double duration;      /* s; 0: the case needs static equilibrium */
-    pbd_settle settle;    /* duration 0, and window > 0: by moving until rest, not by `solve` */
-    double observe_every; /* s: how often the case looks at a scene that moves (`observe` of case.h); 0: never */
-    void *detail;         /* the case's own: detail_bytes of cases/case.h */
-    size_t materials;     /* 0: one */
+    double extent;    /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
+    double duration;  /* s; 0: the case needs static equilibrium */
+    bool solved;      /* by the method's `solve`; else by steps */
+    size_t materials; /* 0: one */
     pbd_material material[PBD_MOST_MATERIALS];
 } pbd_scene;
 

@@ -97,12 +97,13 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                                   \
-    S(pbd_kernel)                                                                                                      \
-    S(pbd_work)                                                                                                        \
-    S(pbd_status) S(pbd_param) S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_particles) S(pbd_cells) S(pbd_material) \
-        S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads)   \
-            S(pbd_hints) S(pbd_settle)
+#define PBD_FIXED(S)                                                                                         \
+    S(pbd_kernel)                                                                                            \
+    S(pbd_work)                                                                                              \
+    S(pbd_status)                                                                                            \
+    S(pbd_param)                                                                                             \
+    S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) \
+        S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

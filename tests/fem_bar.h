@@ -10,7 +10,10 @@
 
 typedef struct bar {
     const pbd_case *c;
-    pbd_scene scene;
+    union {
+        pbd_setup setup;
+        pbd_scene scene; /* of it: its first member */
+    };
     pbd_values values;
     solver s;
 } bar;
@@ -30,7 +33,7 @@ UNUSED static void bar_make(bar *b, const char *words) {
         check_ok(pbd_setting_parse(word, &setting[count++]));
     check_ok(pbd_resolve(b->c, b->s.method, setting, count, &b->values, &b->s.values));
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    check_ok(pbd_case_build(b->c, &b->values, &b->scene));
+    check_ok(pbd_case_build(b->c, &b->values, &b->setup));
 }
 
 UNUSED static void bar_open(bar *b) {
@@ -40,7 +43,7 @@ UNUSED static void bar_open(bar *b) {
 }
 
 UNUSED static void bar_close(bar *b) {
-    pbd_case_free(b->c, &b->scene);
+    pbd_case_free(b->c, &b->setup);
     pbd_values_free(&b->values);
     solver_close(&b->s);
 }

@@ -118,7 +118,7 @@ static answer march_on(const march *m, int backend, pbd_precision precision) {
     answer out = {0};
     pbd_setting setting[MOST_WORDS];
     pbd_values of_case = {0}, of_method = {0};
-    pbd_scene scene = {0};
+    pbd_setup setup = {0};
     pbd_exec *exec = NULL;
     void *state = NULL;
     pbd_result result = {0};
@@ -126,12 +126,13 @@ static answer march_on(const march *m, int backend, pbd_precision precision) {
     const size_t count = settings_of(m, setting);
     out.status = pbd_resolve(m->c, method, setting, count, &of_case, &of_method);
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    if (out.status.code == PBD_OK) out.status = pbd_case_build(m->c, &of_case, &scene);
+    if (out.status.code == PBD_OK) out.status = pbd_case_build(m->c, &of_case, &setup);
     if (out.status.code == PBD_OK) out.status = pbd_exec_create(backend, 1, &exec);
-    if (out.status.code == PBD_OK) out.status = go(m->steps, method, &scene, &of_method, exec, recorder, &state, &out);
+    if (out.status.code == PBD_OK)
+        out.status = go(m->steps, method, &setup.scene, &of_method, exec, recorder, &state, &out);
     method->destroy(state);
     pbd_exec_destroy(exec);
-    pbd_case_free(m->c, &scene);
+    pbd_case_free(m->c, &setup);
     pbd_values_free(&of_case);
     pbd_values_free(&of_method);
     pbd_recorder_destroy(recorder);

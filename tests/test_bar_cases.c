@@ -50,7 +50,7 @@ static void test_coming_back(void **unused) {
     } seen[] = {{0, 0.2}, {0.1, 0.995}, {0.2, 1.05}, {0.3, 1.005}, {0.4, 1.0}};
     trial t;
     open_case(&t, "collapse", "nu=0 density=1000 cells=2 duration=0.4");
-    check_near("looks every, s", t.scene.observe_every, 0.002, 1e-15);
+    check_near("looks every, s", t.setup.observe_every, 0.002, 1e-15);
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         back_to_rest(&t);
         apply(&t, diagonal(seen[i].scale, seen[i].scale, seen[i].scale));

@@ -11,13 +11,13 @@ static void run_case(trial *t, solver *s, const char *method, pbd_precision prec
     char all[300];
     snprintf(all, sizeof all, "%s dt=%.17g", words, dt);
     solver_open(s, method, precision, 1, &t->scene, all);
-    const long steps = lround(t->scene.duration / dt), every = lround(t->scene.observe_every / dt);
+    const long steps = lround(t->scene.duration / dt), every = lround(t->setup.observe_every / dt);
     for (long i = 0; i <= steps; i++) {
         if (i > 0) check_ok(s->method->step(s->state, dt));
         if (i % (every > 0 ? every : 1) == 0)
-            check_ok(t->c->observe(&t->scene, s->method, s->state, (double)i * dt, s->recorder));
+            check_ok(t->c->observe(&t->setup, s->method, s->state, (double)i * dt, s->recorder));
     }
-    check_ok(t->c->measure(&t->scene, s->method, s->state, s->recorder));
+    check_ok(t->c->measure(&t->setup, s->method, s->state, s->recorder));
 }
 
 /* ---- A bar on its end -------------------------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static void test_bounce_measures_what_it_says(void **unused) {
         observe(&t, 0.1 * k);
     }
     const told_state state = {t.x, t.v};
-    check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));
+    check_ok(t.c->measure(&t.setup, &telling, &state, t.recorder));
     check_metric(&t, "restitution", 2.4 / 3, 1e-12);
     check_metric(&t, "contact_time", 0.3, 1e-12);
     check_metric(&t, "contact_time_ratio", 0.3 / (2 * 1 / 5.0), 1e-12); /* c = sqrt(100/4) = 5 m/s */
@@ -278,7 +278,7 @@ static void test_bounce_measures_what_it_says(void **unused) {
     check_metric(&t, "rest_shape_error", 0, 1e-12);
     check_metric(&t, "collapsed", 0, 0);
     for (size_t i = 0; i < n; i++) t.x[3 * i] *= -0.2; /* flattened and mirrored: lost */
-    check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));
+    check_ok(t.c->measure(&t.setup, &telling, &state, t.recorder));
     check_metric(&t, "collapsed", 1, 0);
     free(start);
     close_case(&t);

@@ -31,7 +31,7 @@ static const struct device_step {
 };
 enum { STEPS = sizeof steps / sizeof *steps, WARM = 4, COUNTED = 2 };
 
-static void open_case(const struct device_step *d, int backend, pbd_precision precision, pbd_scene *scene, solver *s) {
+static void open_case(const struct device_step *d, int backend, pbd_precision precision, pbd_setup *setup, solver *s) {
     const pbd_case *c;
     const pbd_method_entry *entry;
     pbd_setting setting[8];
@@ -46,17 +46,17 @@ static void open_case(const struct device_step *d, int backend, pbd_precision pr
     check_ok(pbd_resolve(c, entry->by_precision[precision], setting, count, &values, &unused));
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     pbd_values_free(&unused);
-    *scene = (pbd_scene){0};
-    check_ok(pbd_case_build(c, &values, scene));
-    check_ok(try_open_on(backend, s, d->method, precision, 1, scene, d->variant));
+    *setup = (pbd_setup){0};
+    check_ok(pbd_case_build(c, &values, setup));
+    check_ok(try_open_on(backend, s, d->method, precision, 1, &setup->scene, d->variant));
     pbd_values_free(&values);
 }
 
-static void close_case(const struct device_step *d, pbd_scene *scene, solver *s) {
+static void close_case(const struct device_step *d, pbd_setup *setup, solver *s) {
     const pbd_case *c;
     check_ok(pbd_find_case(d->case_name, &c));
     solver_close(s);
-    pbd_case_free(c, scene);
+    pbd_case_free(c, setup);
 }
 
 static void march(solver *s, int count) {
@@ -71,9 +71,9 @@ static void test_a_warm_step_asks_for_little(void **unused) {
     (void)unused;
     for (size_t i = 0; i < STEPS; i++) {
         const struct device_step *d = &steps[i];
-        pbd_scene scene;
+        pbd_setup setup;
         solver s;
-        open_case(d, PBD_CPU, PBD_PRECISION_F64, &scene, &s);
+        open_case(d, PBD_CPU, PBD_PRECISION_F64, &setup, &s);
         march(&s, WARM);
         pbd_exec_reset_totals(s.exec);
         march(&s, COUNTED);
@@ -85,21 +85,21 @@ static void test_a_warm_step_asks_for_little(void **unused) {
             fail_msg("%s allocates %g times a step", d->method, (double)totals.allocations / COUNTED);
         if (totals.waits > COUNTED * d->waits)
             fail_msg("%s waits %g times a step, %u are allowed", d->method, (double)totals.waits / COUNTED, d->waits);
-        close_case(d, &scene, &s);
+        close_case(d, &setup, &s);
     }
 }
 
 /* On emu, where a repeat runs from a list of its own, as a CUDA graph does. */
 static double *positions_after(const struct device_step *d, pbd_precision precision, int count, uint64_t *replayed,
                                size_t *particles) {
-    pbd_scene scene;
+    pbd_setup setup;
     solver s;
-    open_case(d, PBD_EMU, precision, &scene, &s);
+    open_case(d, PBD_EMU, precision, &setup, &s);
     march(&s, count);
     *replayed = pbd_exec_read_totals(s.exec).replayed;
-    *particles = scene.particles.count;
-    double *x = positions_of(&s, scene.particles.count);
-    close_case(d, &scene, &s);
+    *particles = setup.scene.particles.count;
+    double *x = positions_of(&s, setup.scene.particles.count);
+    close_case(d, &setup, &s);
     return x;
 }
 
@@ -134,16 +134,16 @@ static void test_a_changed_step_is_no_repeat(void **unused) {
     double *x[2];
     size_t n = 0;
     for (int on = 0; on < 2; on++) {
-        pbd_scene scene;
+        pbd_setup setup;
         solver s;
         static const double dt[] = {0.01, 0.01, 0.01, 0.02, 0.01, 0.01, 0.01};
         if (!on) setenv("PBDBENCH_GRAPHS", "off", 1);
-        open_case(&steps[0], PBD_EMU, PBD_PRECISION_F64, &scene, &s);
+        open_case(&steps[0], PBD_EMU, PBD_PRECISION_F64, &setup, &s);
         unsetenv("PBDBENCH_GRAPHS");
         for (int i = 0; i < 7; i++) check_ok(s.method->step(s.state, dt[i]));
-        n = scene.particles.count;
+        n = setup.scene.particles.count;
         x[on] = positions_of(&s, n);
-        close_case(&steps[0], &scene, &s);
+        close_case(&steps[0], &setup, &s);
     }
     assert_memory_equal(x[0], x[1], 3 * n * sizeof(double));
     free(x[0]);
@@ -184,26 +184,27 @@ static void test_every_method_bears_it(void **unused) {
     (void)unused;
     for (size_t i = 0; i < STEPS; i++) {
         const struct device_step *d = &steps[i];
-        pbd_scene scene;
+        pbd_setup setup;
         solver s;
-        open_case(d, PBD_CPU, PBD_PRECISION_F64, &scene, &s);
+        open_case(d, PBD_CPU, PBD_PRECISION_F64, &setup, &s);
         const size_t peak = pbd_exec_read_totals(s.exec).peak;
-        close_case(d, &scene, &s);
+        close_case(d, &setup, &s);
         for (int part = 1; part < 8; part += 2) {
             char limit[32];
             const pbd_case *c;
             snprintf(limit, sizeof limit, "%zu", peak * (size_t)part / 8);
             check_ok(pbd_find_case(d->case_name, &c));
-            open_case(d, PBD_CPU, PBD_PRECISION_F64, &scene, &s); /* for its scene */
+            open_case(d, PBD_CPU, PBD_PRECISION_F64, &setup, &s); /* for its scene */
             solver_close(&s);
             setenv("PBDBENCH_DEVICE_MEMORY", limit, 1);
-            const pbd_status status = try_open_on(PBD_CPU, &s, d->method, PBD_PRECISION_F64, 1, &scene, d->variant);
+            const pbd_status status =
+                try_open_on(PBD_CPU, &s, d->method, PBD_PRECISION_F64, 1, &setup.scene, d->variant);
             unsetenv("PBDBENCH_DEVICE_MEMORY");
             assert_int_equal(status.code, PBD_FAILED);
             if (!strstr(status.text, "out of device memory")) fail_msg("%s: %s", d->method, status.text);
             s.state = NULL;
             solver_close(&s);
-            pbd_case_free(c, &scene);
+            pbd_case_free(c, &setup);
         }
     }
 }

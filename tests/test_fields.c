@@ -35,7 +35,7 @@ static bool try_case(const char *method, const pbd_method *m, const pbd_case *c)
     pbd_setting setting[5];
     size_t count = 0;
     solver s;
-    pbd_scene scene = {0};
+    pbd_setup setup = {0};
     pbd_values values = {0}, unused = {0};
     for (size_t k = 0; k < words_count; k++)
         for (const pbd_param *p = c->params; p->name; p++)
@@ -45,13 +45,13 @@ static bool try_case(const char *method, const pbd_method *m, const pbd_case *c)
     check_ok(pbd_resolve(c, m, setting, count, &values, &unused));
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     pbd_values_free(&unused);
-    check_ok(pbd_case_build(c, &values, &scene));
-    pbd_status status = try_open(&s, method, PBD_PRECISION_F64, 1, &scene, "");
-    if (status.code == PBD_OK) check_fields(&s, scene.particles.count);
+    check_ok(pbd_case_build(c, &values, &setup));
+    pbd_status status = try_open(&s, method, PBD_PRECISION_F64, 1, &setup.scene, "");
+    if (status.code == PBD_OK) check_fields(&s, setup.scene.particles.count);
     const bool done = status.code == PBD_OK;
     if (!done) s.state = NULL;
     solver_close(&s);
-    pbd_case_free(c, &scene);
+    pbd_case_free(c, &setup);
     pbd_values_free(&values);
     return done;
 }

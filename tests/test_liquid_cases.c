@@ -93,9 +93,9 @@ static void test_hydrostatic_pressure(void **unused) {
     solver_open(&s, "pbf", PBD_PRECISION_F64, 1, &t.scene, "");
     for (int step = 0; step < 400; step++) {
         check_ok(s.method->step(s.state, 1e-3));
-        if (step % 4 == 3) check_ok(t.c->observe(&t.scene, s.method, s.state, 1e-3 * (step + 1), t.recorder));
+        if (step % 4 == 3) check_ok(t.c->observe(&t.setup, s.method, s.state, 1e-3 * (step + 1), t.recorder));
     }
-    check_ok(t.c->measure(&t.scene, s.method, s.state, t.recorder));
+    check_ok(t.c->measure(&t.setup, s.method, s.state, t.recorder));
     check_metric(&t, "pressure_slope", 1, 0.1);
     check_metric(&t, "pressure_at_floor", 1, 0.1);
     check_metric(&t, "pressure_error", 0, 0.1);

@@ -248,66 +248,67 @@ static void write_file(const char *name, const char *text) {
 }
 
 /* The scene of a file in the workplace and of settings; free_scene frees. */
-static pbd_status build_scene(const char *name, const char *const *words, pbd_scene *scene) {
+static pbd_status build_scene(const char *name, const char *const *words, pbd_setup *setup) {
     const pbd_case *c;
     pbd_values of_case, of_method;
     pbd_setting setting[12] = {{"file", in_workplace(name)}};
     size_t count = 1;
-    *scene = (pbd_scene){0};
+    *setup = (pbd_setup){0};
     check_ok(pbd_find_case("mesh", &c));
     for (; *words; words++) check_ok(pbd_setting_parse(*words, &setting[count++]));
     pbd_status status = pbd_resolve(c, &no_method, setting, count, &of_case, &of_method);
     while (count > 1) pbd_setting_free(&setting[--count]);
     if (status.code != PBD_OK) return status;
-    status = pbd_case_build(c, &of_case, scene);
+    status = pbd_case_build(c, &of_case, setup);
     pbd_values_free(&of_case);
     pbd_values_free(&of_method);
     return status;
 }
-#define BUILD(name, scene, ...) build_scene(name, (const char *const[]){__VA_ARGS__, NULL}, scene)
+#define BUILD(name, setup, ...) build_scene(name, (const char *const[]){__VA_ARGS__, NULL}, setup)
 
-static void free_scene(pbd_scene *scene) {
+static void free_scene(pbd_setup *setup) {
     const pbd_case *c;
     check_ok(pbd_find_case("mesh", &c));
-    pbd_case_free(c, scene);
+    pbd_case_free(c, setup);
 }
 
 /* Masses and forces are shared out by hand: the tetrahedra have volumes 1/6 and 1/3. */
 static void test_masses_and_loads(void **state) {
     (void)state;
-    pbd_scene scene;
+    pbd_setup setup;
     write_file("two.msh", two_tets_msh);
-    check_ok(BUILD("two.msh", &scene, "density=12", "fixed=z_min", "loaded=tip", "force_y=3", "scale=2"));
+    check_ok(BUILD("two.msh", &setup, "density=12", "fixed=z_min", "loaded=tip", "force_y=3", "scale=2"));
     const double wanted[5] = {8, 4, 12, 12, 12}; /* node 50 first; 8 x 12 x (1/24, 1/12, and both) */
-    for (size_t i = 0; i < 5; i++) check_near("mass, kg", scene.particles.masses[i], wanted[i], 1e-12);
-    check_near("extent, m", scene.extent, 2, 0);
-    assert_int_equal(scene.particles.fixed, 3);
-    for (size_t i = 0; i < 3; i++) assert_int_equal(scene.particles.fixed_particle[i], i + 1);
-    for (size_t i = 0; i < 15; i++) assert_true(scene.loads.forces[i] == (i == 1 ? 3 : 0)); /* a point has no surface */
-    assert_true(scene.loads.gravity[2] == -9.81 && scene.duration == 0 && scene.settle.window == 0);
+    for (size_t i = 0; i < 5; i++) check_near("mass, kg", setup.scene.particles.masses[i], wanted[i], 1e-12);
+    check_near("extent, m", setup.scene.extent, 2, 0);
+    assert_int_equal(setup.scene.particles.fixed, 3);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(setup.scene.particles.fixed_particle[i], i + 1);
+    for (size_t i = 0; i < 15; i++)
+        assert_true(setup.scene.loads.forces[i] == (i == 1 ? 3 : 0)); /* a point has no surface */
+    assert_true(setup.scene.loads.gravity[2] == -9.81 && setup.scene.duration == 0 && setup.settle.window == 0);
     for (size_t t = 0; t < 2; t++) { /* method.h: det [x1-x4, x2-x4, x3-x4] > 0 */
         double d[3][3];
         for (uint32_t c = 0; c < 3; c++)
             for (uint32_t k = 0; k < 3; k++)
-                d[c][k] = scene.particles.positions[3 * scene.tets.corner[4 * t + c] + k] -
-                          scene.particles.positions[3 * scene.tets.corner[4 * t + 3] + k];
+                d[c][k] = setup.scene.particles.positions[3 * setup.scene.tets.corner[4 * t + c] + k] -
+                          setup.scene.particles.positions[3 * setup.scene.tets.corner[4 * t + 3] + k];
         const double det = d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) -
                            d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
                            d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]);
         check_near("6 V, m^3", det, t == 0 ? 8 : 16, 1e-12);
     }
-    free_scene(&scene);
+    free_scene(&setup);
 }
 
 /* The end of a bar of hexahedra, 1 x 1: each of its corners takes a quarter of a uniform traction. */
 static void test_a_traction_is_uniform(void **state) {
     (void)state;
-    pbd_scene scene;
+    pbd_setup setup;
     write_file("two.inp", two_hexes_inp);
-    check_ok(BUILD("two.inp", &scene, "force_x=6", "gravity=0"));
+    check_ok(BUILD("two.inp", &setup, "force_x=6", "gravity=0"));
     double sum = 0, moment[3] = {0};
-    for (size_t i = 0; i < scene.particles.count; i++) {
-        const double *x = scene.particles.positions + 3 * i, *f = scene.loads.forces + 3 * i;
+    for (size_t i = 0; i < setup.scene.particles.count; i++) {
+        const double *x = setup.scene.particles.positions + 3 * i, *f = setup.scene.loads.forces + 3 * i;
         check_near("force on a node, N", f[0], x[0] < 2 ? 0 : 1.5, 1e-12);
         sum += f[0];
         for (size_t d = 0; d < 3; d++) moment[d] += x[d] * f[0];
@@ -315,8 +316,8 @@ static void test_a_traction_is_uniform(void **state) {
     check_near("force, N", sum, 6, 1e-12);
     check_near("its centre, y", moment[1] / sum, 0.5, 1e-12);
     check_near("its centre, z", moment[2] / sum, 0.5, 1e-12);
-    assert_int_equal(scene.particles.fixed, 4);
-    free_scene(&scene);
+    assert_int_equal(setup.scene.particles.fixed, 4);
+    free_scene(&setup);
 }
 
 static void test_an_outside_is_closed(void **state) {
@@ -327,24 +328,24 @@ static void test_an_outside_is_closed(void **state) {
         double volume;
     } bodies[] = {{"two.msh", two_tets_msh, 6, 0.5}, {"two.inp", two_hexes_inp, 20, 2}};
     for (size_t b = 0; b < 2; b++) {
-        pbd_scene scene;
+        pbd_setup setup;
         surface outside;
         double volume = 0;
         write_file(bodies[b].file, bodies[b].text);
-        check_ok(BUILD(bodies[b].file, &scene, "fixed=none"));
-        check_ok(surface_of(&scene, &outside));
+        check_ok(BUILD(bodies[b].file, &setup, "fixed=none"));
+        check_ok(surface_of(&setup.scene, &outside));
         assert_int_equal(outside.triangles, bodies[b].triangles);
         for (size_t t = 0; t < outside.triangles; t++) { /* the volume by Gauss's theorem: all faces look outwards */
-            const double *p = scene.particles.positions + 3 * outside.triangle[3 * t],
-                         *q = scene.particles.positions + 3 * outside.triangle[3 * t + 1],
-                         *r = scene.particles.positions + 3 * outside.triangle[3 * t + 2];
+            const double *p = setup.scene.particles.positions + 3 * outside.triangle[3 * t],
+                         *q = setup.scene.particles.positions + 3 * outside.triangle[3 * t + 1],
+                         *r = setup.scene.particles.positions + 3 * outside.triangle[3 * t + 2];
             volume += (p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) +
                        p[2] * (q[0] * r[1] - q[1] * r[0])) /
                       6;
         }
         check_near("volume, m^3", volume, bodies[b].volume, 1e-12);
         surface_free(&outside);
-        free_scene(&scene);
+        free_scene(&setup);
     }
 }
 
@@ -355,15 +356,15 @@ static void expect_no_scene(pbd_status status, const char *what) {
 
 static void test_bad_settings_are_explained(void **state) {
     (void)state;
-    pbd_scene scene;
+    pbd_setup setup;
     write_file("two.msh", two_tets_msh);
-    expect_no_scene(BUILD("two.msh", &scene, "nu=0.5"), "nu=0.5 is out of range");
-    expect_no_scene(BUILD("two.msh", &scene, "fixed=the bas"), "its groups 'tip', 'the base'");
-    expect_no_scene(BUILD("two.msh", &scene, "fixed=x_min,x_max"), "fixed contains all 5 nodes");
-    expect_no_scene(BUILD("two.msh", &scene, "loaded=none", "force_z=1"), "`loaded` contains no node");
-    expect_no_scene(BUILD("two.msh", &scene, "fixed="), "fixed is empty");
-    expect_no_scene(BUILD("no.msh", &scene, "nu=0"), "No such file");
-    expect_no_scene(BUILD("plots", &scene, "nu=0"), "is not a file with content");
+    expect_no_scene(BUILD("two.msh", &setup, "nu=0.5"), "nu=0.5 is out of range");
+    expect_no_scene(BUILD("two.msh", &setup, "fixed=the bas"), "its groups 'tip', 'the base'");
+    expect_no_scene(BUILD("two.msh", &setup, "fixed=x_min,x_max"), "fixed contains all 5 nodes");
+    expect_no_scene(BUILD("two.msh", &setup, "loaded=none", "force_z=1"), "`loaded` contains no node");
+    expect_no_scene(BUILD("two.msh", &setup, "fixed="), "fixed is empty");
+    expect_no_scene(BUILD("no.msh", &setup, "nu=0"), "No such file");
+    expect_no_scene(BUILD("plots", &setup, "nu=0"), "is not a file with content");
 }
 
 /* ---- As a person runs it ----------------------------------------------------------------------------------------- */

@@ -258,9 +258,9 @@ static double impulse_of(const char *words, const char *metric) {
     solver s;
     open_case(&t, "rotation", "nx=6 ny=5 nz=7 jitter=0.2 start_jitter=0.2 angle=90");
     solver_open(&s, "mlsrk", PBD_PRECISION_F64, 1, &t.scene, words);
-    check_ok(t.c->observe(&t.scene, s.method, s.state, 0, t.recorder));
+    check_ok(t.c->observe(&t.setup, s.method, s.state, 0, t.recorder));
     check_ok(s.method->step(s.state, 0.005));
-    check_ok(t.c->observe(&t.scene, s.method, s.state, 0.005, t.recorder));
+    check_ok(t.c->observe(&t.setup, s.method, s.state, 0.005, t.recorder));
     const double impulse = told_metric(&t, metric);
     solver_close(&s);
     close_case(&t);

@@ -32,20 +32,20 @@ static void test_a_decaying_swing_is_measured(void **unused) {
     for (size_t k = 0; k < 12; k++) {
         const double zeta = ratio[k % 4], f = hertz[k / 4], omega = 2 * acos(-1) * f / sqrt(1 - zeta * zeta);
         pbd_values values, unneeded;
-        pbd_scene scene;
+        pbd_setup setup;
         solver s = {0};
         check_ok(pbd_resolve(c, entry->by_precision[1], NULL, 0, &values, &unneeded));
-        check_ok(pbd_case_build(c, &values, &scene));
+        check_ok(pbd_case_build(c, &values, &setup));
         s.recorder = pbd_recorder_create(&s.result, NULL);
-        for (long i = 0; (double)i * scene.observe_every <= scene.duration; i++) {
-            const double t = (double)i * scene.observe_every;
-            const made_up state = {&scene, 0.02 * exp(-zeta * omega * t) * sin(2 * acos(-1) * f * t)};
-            check_ok(c->observe(&scene, &method, &state, t, s.recorder));
+        for (long i = 0; (double)i * setup.observe_every <= setup.scene.duration; i++) {
+            const double t = (double)i * setup.observe_every;
+            const made_up state = {&setup.scene, 0.02 * exp(-zeta * omega * t) * sin(2 * acos(-1) * f * t)};
+            check_ok(c->observe(&setup, &method, &state, t, s.recorder));
         }
-        check_ok(c->measure(&scene, &method, NULL, s.recorder));
+        check_ok(c->measure(&setup, &method, NULL, s.recorder));
         check_near("frequency, Hz", metric_of(&s, "first_frequency"), f, 1e-3 * f);
         check_near("damping ratio", metric_of(&s, "damping_ratio"), zeta, 1e-3);
-        pbd_case_free(c, &scene);
+        pbd_case_free(c, &setup);
         pbd_values_free(&values);
         pbd_values_free(&unneeded);
         solver_close(&s);

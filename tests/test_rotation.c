@@ -93,7 +93,7 @@ static void test_errors(void **unused) {
         for (int e = 0; e < 9; e++) F[9 * i + e] = inner ? R[e] : (e % 4 == 0);
     }
     const told_gradients state = {F, t.scene.particles.start, N};
-    check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0, t.recorder));
+    check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0, t.recorder));
     check_metric(&t, "f_error_inner", 0, 1e-15);
     check_metric(&t, "f_error_all", wrong * (N - 6) / N, 1e-14);
     check_metric(&t, "f_error_largest", wrong, 1e-14);
@@ -101,7 +101,7 @@ static void test_errors(void **unused) {
     close_case(&t);
     open_case(&t, "rotation", "nx=4 ny=4 nz=4 angle=60"); /* too thin to have an inside */
     const told_gradients thin = {F, t.scene.particles.start, 64};
-    check_ok(t.c->observe(&t.scene, &telling_gradients, &thin, 0, t.recorder));
+    check_ok(t.c->observe(&t.setup, &telling_gradients, &thin, 0, t.recorder));
     assert_null(find_metric(&t, "f_error_inner"));
     assert_non_null(find_metric(&t, "f_error_all"));
     close_case(&t);
@@ -121,7 +121,7 @@ static void test_impulses(void **unused) {
         open_case(&t, "rotation", "nx=2 ny=2 nz=2 spacing=1 angle=0");
         const told_gradients state = {F, x, 8};
         memcpy(x, t.scene.particles.start, sizeof x);
-        check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0, t.recorder));
+        check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0, t.recorder));
         for (size_t i = 0; i < 8; i++) {
             if (kind == 0) x[3 * i] += 0.01;
             if (kind == 1)
@@ -129,13 +129,13 @@ static void test_impulses(void **unused) {
                     x[3 * i + 1] += 0.01 * t.scene.particles.start[3 * i];
             if (kind == 2 && i == 0) x[0] += 0.01; /* at (-1, -1, -1)/2, along x: arm across is sqrt(1/2) */
         }
-        check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0.005, t.recorder));
+        check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0.005, t.recorder));
         print_message("  %s\n", wanted[kind].what);
         check_metric(&t, "linear_impulse", wanted[kind].linear, 1e-12);
         check_metric(&t, "angular_impulse", wanted[kind].angular, 1e-12);
         const double before = told_metric(&t, "linear_impulse");
         x[4] += 1; /* later steps do not count: they do not begin at rest */
-        check_ok(t.c->observe(&t.scene, &telling_gradients, &state, 0.01, t.recorder));
+        check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0.01, t.recorder));
         check_metric(&t, "linear_impulse", before, 0);
         close_case(&t);
     }
@@ -157,7 +157,7 @@ static void test_momentum(void **unused) {
     for (size_t i = 0; i < 3 * n; i++) t.v[i] = 0.75 * t.scene.particles.velocities[i];
     observe(&t, 0);
     const told_state state = {t.x, t.v};
-    check_ok(t.c->measure(&t.scene, &telling, &state, t.recorder));
+    check_ok(t.c->measure(&t.setup, &telling, &state, t.recorder));
     check_metric(&t, "angular_momentum_loss", 0.25, 1e-14);
     assert_null(find_metric(&t, "linear_impulse"));
     close_case(&t);

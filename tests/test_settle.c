@@ -41,18 +41,14 @@ static const pbd_method method = {.step = step, .read = read_field, .needs = PBD
 static pbd_status settle(swing *s, long window, long most_steps, double dt, pbd_result *result) {
     static double positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     static uint32_t tet[4] = {1, 2, 3, 0}, watch[2] = {1, 2};
-    const pbd_scene scene = {
-        .particles.count = 4,
-        .particles.positions = positions,
-        .tets.count = 1,
-        .tets.corner = tet,
-        .extent = 1,
+    const pbd_setup setup = {
+        .scene = {.particles = {.count = 4, .positions = positions}, .tets = {.count = 1, .corner = tet}, .extent = 1},
         .settle = {.tolerance = 1e-3, .window = window, .most_steps = most_steps, .watched = 2, .watch = watch}};
     pbd_recorder *recorder = pbd_recorder_create(result, NULL);
     s->particles = 4;
     s->rest = positions;
     const pbd_settling body = {
-        .scene = &scene, .method = &method, .state = s, .dt = dt, .precision = PBD_PRECISION_F64};
+        .setup = &setup, .method = &method, .state = s, .dt = dt, .precision = PBD_PRECISION_F64};
     const pbd_status status = pbd_settle_body(&body, recorder);
     pbd_recorder_destroy(recorder);
     return status;

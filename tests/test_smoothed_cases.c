@@ -5,7 +5,7 @@
 
 static void measure_moving(trial *t) {
     const told_state state = {t->x, t->v};
-    check_ok(t->c->measure(&t->scene, &telling, &state, t->recorder));
+    check_ok(t->c->measure(&t->setup, &telling, &state, t->recorder));
 }
 
 /* 80 particles, ten wide and eight high; the right half moved away is a second piece, and the area stays. */
@@ -130,7 +130,7 @@ static void test_surfaces_are_written(void **unused) {
     trial t;
     open_case(&t, "liquid_drop", "surface_files=/nowhere/at/all");
     const told_state state = {t.x, t.v};
-    assert_int_equal(t.c->observe(&t.scene, &telling, &state, 0, t.recorder).code, PBD_FAILED);
+    assert_int_equal(t.c->observe(&t.setup, &telling, &state, 0, t.recorder).code, PBD_FAILED);
     close_case(&t);
 }
 

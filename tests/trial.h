@@ -28,7 +28,10 @@ UNUSED static const pbd_method telling = {.bytes = sizeof(pbd_method), .name = "
 typedef struct trial {
     const pbd_case *c;
     pbd_values values;
-    pbd_scene scene;
+    union {
+        pbd_setup setup;
+        pbd_scene scene; /* of it: its first member */
+    };
     pbd_result result;
     pbd_recorder *recorder;
     double *x, *v; /* what the telling method holds: at rest, and 0 */
@@ -51,7 +54,7 @@ UNUSED static pbd_status try_case(trial *t, const char *name, const char *words)
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     PBD_TRY(status);
     pbd_values_free(&unused);
-    status = pbd_case_build(t->c, &t->values, &t->scene);
+    status = pbd_case_build(t->c, &t->values, &t->setup);
     if (status.code == PBD_OK) return status;
     assert_null(t->scene.particles.positions); /* a case that refuses leaves nothing behind */
     pbd_values_free(&t->values);
@@ -69,7 +72,7 @@ UNUSED static void open_case(trial *t, const char *name, const char *words) {
 }
 
 UNUSED static void close_case(trial *t) {
-    pbd_case_free(t->c, &t->scene);
+    pbd_case_free(t->c, &t->setup);
     pbd_recorder_destroy(t->recorder);
     pbd_result_free(&t->result);
     pbd_values_free(&t->values);
@@ -79,12 +82,12 @@ UNUSED static void close_case(trial *t) {
 
 UNUSED static void measure(trial *t) {
     const told_state state = {t->x, NULL};
-    check_ok(t->c->measure(&t->scene, &telling, &state, t->recorder));
+    check_ok(t->c->measure(&t->setup, &telling, &state, t->recorder));
 }
 
 UNUSED static void observe(trial *t, double time) {
     const told_state state = {t->x, t->v};
-    check_ok(t->c->observe(&t->scene, &telling, &state, time, t->recorder));
+    check_ok(t->c->observe(&t->setup, &telling, &state, time, t->recorder));
 }
 
 UNUSED static const pbd_metric_item *find_metric(const trial *t, const char *name) {

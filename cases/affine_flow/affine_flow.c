@@ -47,8 +47,9 @@ static pbd_status set_velocities(const pbd_values *values, const affine_detail *
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    affine_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    affine_detail *detail = setup->detail;
     const double half = 0.5 * pbd_real(values, "size");
     const double low[3] = {-half, -half, -half}, high[3] = {half, half, half};
     const placement here = placement_at(0, 0, 0);
@@ -84,9 +85,10 @@ static void tell(pbd_recorder *recorder, const char *name, double value) {
 
 /* F of the method against the exact one, over what that is from I, and against that of the places it put its particles
  * to: a strain. */
-static pbd_status record_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
+static pbd_status record_gradients(const pbd_setup *setup, const pbd_method *method, const void *state,
                                    pbd_recorder *recorder) {
-    const affine_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const affine_detail *detail = setup->detail;
     const size_t n = scene->particles.count;
     pbd_arena arena PBD_ARENA;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
@@ -121,8 +123,9 @@ static pbd_status record_conflicts(const pbd_scene *scene, pbd_recorder *recorde
 }
 
 /* After a strain of a tenth, in one step. */
-static pbd_status record_derivatives(const pbd_scene *scene, pbd_recorder *recorder) {
-    const affine_detail *detail = scene->detail;
+static pbd_status record_derivatives(const pbd_setup *setup, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const affine_detail *detail = setup->detail;
     kernel_derivatives d;
     PBD_TRY(
         kernel_differences(scene, scene->particles.spacing, scene->particles.velocities, 0.1 / detail->rate, 20, &d));
@@ -132,14 +135,15 @@ static pbd_status record_derivatives(const pbd_scene *scene, pbd_recorder *recor
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const affine_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const affine_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     evenness now;
     particle_record_sampling(&detail->particles, 1, recorder);
-    PBD_TRY(record_gradients(scene, method, state, recorder));
+    PBD_TRY(record_gradients(setup, method, state, recorder));
     PBD_TRY(record_conflicts(scene, recorder));
-    PBD_TRY(record_derivatives(scene, recorder));
+    PBD_TRY(record_derivatives(setup, recorder));
     PBD_TRY(body_positions(scene, method, state, &x));
     const pbd_status status = granular_evenness(scene, x, &now);
     if (status.code == PBD_OK && isfinite(now.mean)) {

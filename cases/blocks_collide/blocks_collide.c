@@ -42,8 +42,9 @@ static pbd_status set_speeds(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    blocks_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    blocks_detail *detail = setup->detail;
     const double size = pbd_real(values, "size"), drop = pbd_real(values, "drop"), aside = pbd_real(values, "offset");
     const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -60,9 +61,9 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const placement place[2] = {placement_at(-apart, -0.5 * aside, drop), placement_at(apart, 0.5 * aside, drop)};
     PBD_TRY(particle_scene_make(&detail->particles, 2, place, scene));
     /* Ten looks while they come a spacing nearer, but not more than 500 in all. */
-    scene->observe_every =
+    setup->observe_every =
         fmin(scene->duration / GRANULAR_LOOKS, 0.1 * scene->particles.spacing / fmax(2 * detail->speed, 1e-300));
-    scene->observe_every = fmax(scene->observe_every, scene->duration / 500);
+    setup->observe_every = fmax(setup->observe_every, scene->duration / 500);
     PBD_TRY(set_speeds(values, scene));
     PBD_TRY(granular_set_radii(values, &detail->particles, scene));
     if (!pbd_choice(values, "floor")) return pbd_ok();
@@ -107,14 +108,15 @@ static void feel(blocks_detail *detail, const double speeds[2], double gap, doub
     detail->felt_time = time;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    blocks_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    blocks_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));
     const double gap = gap_between(scene, x) / scene->particles.spacing;
-    pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
     PBD_TRY(status);
     pbd_series(recorder, "gap", "value", "1", &gap, 1, 1);
     status = mean_speeds(scene, method, state, speeds);
@@ -124,8 +126,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return status;
 }
 
-static void record_contact(const pbd_scene *scene, pbd_recorder *recorder) {
-    const blocks_detail *detail = scene->detail;
+static void record_contact(const pbd_setup *setup, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const blocks_detail *detail = setup->detail;
     if (!(detail->speed > 0)) return;
     pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, detail->drift / detail->speed);
     if (isnan(detail->felt_at)) return;
@@ -133,8 +136,9 @@ static void record_contact(const pbd_scene *scene, pbd_recorder *recorder) {
     pbd_metric(recorder, "contact_time", "s", PBD_STATE, detail->felt_time);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const blocks_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const blocks_detail *detail = setup->detail;
     const double size = cbrt((double)detail->particles.count) * scene->particles.spacing;
     const mass_box box = {{-2 * size, -2 * size, 0}, {2 * size, 2 * size, size}, {16, 16, 8}};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
@@ -145,7 +149,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     granular_record_mass(scene, x, &box, recorder);
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);
-    record_contact(scene, recorder);
+    record_contact(setup, recorder);
     const pbd_status status = mean_speeds(scene, method, state, speeds);
     if (status.code == PBD_OK && detail->speed > 0)
         pbd_metric(recorder, "restitution", "1", PBD_STATE, (speeds[1] - speeds[0]) / (2 * detail->speed));

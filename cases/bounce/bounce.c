@@ -100,25 +100,27 @@ static seen look_at(const pbd_scene *scene, const double *x, const double *v) {
     return now;
 }
 
-static pbd_status fill(const pbd_values *values, pbd_scene *scene) {
-    bounce_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    bounce_detail *detail = setup->detail;
     PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     place(pbd_choice(values, "pose"), pbd_real(values, "gap"), scene, &detail->height);
     for (size_t i = 0; i < scene->particles.count; i++)
         scene->particles.velocities[3 * i + 2] = -pbd_real(values, "v0");
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / LOOKS;
+    setup->observe_every = scene->duration / LOOKS;
     detail->first = look_at(scene, scene->particles.positions, scene->particles.velocities);
     detail->highest_energy = detail->first.energy;
     detail->touched = detail->left = -1;
     return add_floor(pbd_real(values, "friction"), scene);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return fill(values, scene);
+    return fill(values, setup);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -138,9 +140,10 @@ static void keep(double *most, double x) {
     if (!(x <= *most)) *most = x;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    bounce_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    bounce_detail *detail = setup->detail;
     seen now;
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
@@ -179,8 +182,9 @@ static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, p
     pbd_metric(recorder, "contact_time_ratio", "1", PBD_STATE, lasted / wave_time(scene, detail->height));
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const bounce_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const bounce_detail *detail = setup->detail;
     seen now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -28,8 +28,9 @@ typedef struct drop_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    drop_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    drop_detail *detail = setup->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double stay[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -40,7 +41,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
@@ -55,14 +56,16 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    drop_detail *detail = setup->detail;
     return particle_watch_look(&detail->watch, scene, method, state, time, recorder);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const drop_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

@@ -17,19 +17,20 @@ static const pbd_param params[] = {
     PBD_DROP_PARAMS("0.01", "3", "0.1"),
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     static const double nowhere[3] = {0, 0, 0};
     shapes s;
     body_shape_make(BODY_ANT, &s);
     shapes_place(&s, pbd_real(values, "size"), nowhere);
     const solid body = shapes_solid(&s);
-    return granular_drop_build(values, &body, pbd_real(values, "size"), scene);
+    return granular_drop_build(values, &body, pbd_real(values, "size"), setup);
 }
 
 /* Pictures at the start and after each of VIEWS parts of the time: view_0, view_1, ... */
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    PBD_TRY(granular_drop_observe(scene, method, state, time, recorder));
+    const pbd_scene *scene = &setup->scene;
+    PBD_TRY(granular_drop_observe(setup, method, state, time, recorder));
     const double at = time / scene->duration * VIEWS, near = round(at);
     if (fabs(at - near) > 0.5 * VIEWS / GRANULAR_LOOKS) return pbd_ok();
     char name[16];

@@ -70,17 +70,18 @@ static pbd_status look_up_reference(const pbd_values *values, cantilever_detail 
     return pbd_ok();
 }
 
-static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
+static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    setup->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
                                  .most_steps = pbd_integer(values, "max_steps")};
-    PBD_TRY_NEW(scene->settle.watch, 4);
-    scene->settle.watched = (size_t)beam_tip_particles(size, scene->settle.watch);
+    PBD_TRY_NEW(setup->settle.watch, 4);
+    setup->settle.watched = (size_t)beam_tip_particles(size, setup->settle.watch);
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    cantilever_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    cantilever_detail *detail = setup->detail;
     const double gravity = pbd_real(values, "gravity");
     detail->size = *size;
     detail->timoshenko = timoshenko_tip(scene->material, size, gravity);
@@ -91,20 +92,22 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     if (duration > 0 && !moves)
         return pbd_error(PBD_BAD_INPUT, "duration=%g s requires motion: set mode=dynamic too", duration);
     scene->duration = duration;
-    scene->observe_every = duration / BODY_LOOKS;
-    if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, size, scene));
+    setup->observe_every = duration / BODY_LOOKS;
+    if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, size, setup));
     return beam_hold_root(scene, size);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    const cantilever_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const cantilever_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -116,8 +119,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const cantilever_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const cantilever_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));

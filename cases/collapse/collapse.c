@@ -25,8 +25,9 @@ static void squash(int start, double length, double x[3]) {
     if (start == POINT) x[0] = length / 2;
 }
 
-static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    returning *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    returning *detail = setup->detail;
     *detail = returning_start(scene);
     PBD_TRY(body_start_at_rest(scene));
     uint64_t seed = (uint64_t)pbd_integer(values, "seed");
@@ -36,26 +37,29 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
         for (size_t d = 0; d < 3; d++) scene->particles.start[3 * i + d] += noise * body_noise(&seed);
     }
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    return returning_observe(scene->detail, scene, method, state, time, recorder);
+    const pbd_scene *scene = &setup->scene;
+    return returning_observe(setup->detail, scene, method, state, time, recorder);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     body_record_strain(scene, x, recorder);
-    returning_record(scene->detail, scene, x, recorder);
+    returning_record(setup->detail, scene, x, recorder);
     return pbd_ok();
 }
 

@@ -141,8 +141,9 @@ static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pb
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    breach_detail *d = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    breach_detail *d = setup->detail;
     d->height = pbd_real(values, "height");
     d->notch = pbd_real(values, "notch") * d->height;
     d->level = pbd_real(values, "water") * d->height;
@@ -152,7 +153,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                                         .viscosity = pbd_real(values, "water_viscosity")};
     scene->materials = 2;
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    setup->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(fill_bodies(values, d, scene));
     PBD_TRY_NEW(d->exchange, 3 * d->sand);
     return set_walls(values, d, scene);
@@ -324,9 +325,10 @@ static void draw(breach_detail *d, const pbd_scene *scene, const double *x, doub
     }
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    breach_detail *d = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    breach_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     PBD_TRY(liquid_look(&d->watch, scene, method, state, x, time, recorder));
@@ -352,8 +354,9 @@ static void record_exchange(const breach_detail *d, pbd_recorder *recorder) {
     pbd_metric(recorder, "sand_near_surface", "1", PBD_STATE, near_grains);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const breach_detail *d = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const breach_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);

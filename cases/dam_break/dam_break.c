@@ -47,8 +47,9 @@ static pbd_status read_reference(dam_detail *detail) {
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    dam_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    dam_detail *detail = setup->detail;
     const double width = pbd_real(values, "width"), aspect = pbd_real(values, "aspect");
     const double spacing = width / (double)pbd_integer(values, "cells"), gravity = pbd_real(values, "gravity");
     const double side = 0.5 * spacing * (double)pbd_integer(values, "layers");
@@ -59,7 +60,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     detail->unit = sqrt(width / (aspect * gravity));
     detail->front = 1;
     scene->duration = pbd_real(values, "end") * detail->unit;
-    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    setup->observe_every = scene->duration / LIQUID_LOOKS;
     if (fabs(aspect - 2) < 1e-9) PBD_TRY(read_reference(detail));
     PBD_TRY(liquid_make(values, low, high, spacing, scene));
     PBD_TRY(particle_open_colliders(scene, 5));
@@ -91,9 +92,10 @@ static void compare(dam_detail *detail, double T, double front) {
     detail->front = front;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    dam_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    dam_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double front = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -122,8 +124,9 @@ static void record_front(const dam_detail *detail, pbd_recorder *recorder) {
     pbd_metric(recorder, "front_bias", "1", PBD_STATE, mean / count);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const dam_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const dam_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);

@@ -10,12 +10,12 @@ static const pbd_param params[] = {
     PBD_OBSTACLE_DROP_PARAMS("0.08"),
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     pbd_collider_mesh mesh = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(collider_mesh_read(&content, pbd_real(values, "scale"), pbd_real(values, "thickness"), &mesh));
-    return obstacle_drop_build(values, (obstacle){.mesh = &mesh}, scene);
+    return obstacle_drop_build(values, (obstacle){.mesh = &mesh}, setup);
 }
 
 const pbd_case pbd_case_drop_onto_mesh = {

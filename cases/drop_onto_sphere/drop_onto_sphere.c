@@ -11,7 +11,7 @@ static const pbd_param params[] = {
     PBD_OBSTACLE_DROP_PARAMS("0.08"),
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_collider_mesh mesh = {0};
     obstacle thing = {.sphere = pbd_real(values, "sphere_radius")};
     if (pbd_choice(values, "collider") == 1) {
@@ -19,7 +19,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
         thing.mesh_lift = thing.sphere;
         PBD_TRY(collider_mesh_sphere(thing.sphere, (int)pbd_integer(values, "cuts"), &mesh));
     }
-    return obstacle_drop_build(values, thing, scene);
+    return obstacle_drop_build(values, thing, setup);
 }
 
 const pbd_case pbd_case_drop_onto_sphere = {

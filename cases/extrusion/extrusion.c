@@ -64,8 +64,9 @@ static pbd_status add_mould(const pbd_values *values, const extrusion_detail *de
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    extrusion_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    extrusion_detail *detail = setup->detail;
     const double half_plate = 0.5 * pbd_real(values, "plate"), filling = pbd_real(values, "filling");
     if (!(pbd_real(values, "drop") > half_plate))
         return pbd_error(PBD_BAD_INPUT, "drop=%g m puts the floor into the bottom of the mould: above plate/2 = %g m",
@@ -73,7 +74,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     detail->under = -half_plate;
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     const double low[3] = {0, 0, half_plate}, high[3] = {0, 0, half_plate + filling};
     const placement here = placement_at(0, 0, 0);
     shapes s = {0};
@@ -85,13 +86,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    extrusion_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    extrusion_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t under = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
     for (size_t i = 0; i < scene->particles.count; i++) under += x[3 * i + 2] < detail->under;
     detail->pressed = (double)under / (double)scene->particles.count;
     PBD_TRY(status);
@@ -120,8 +122,9 @@ static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const extrusion_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const extrusion_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

@@ -15,7 +15,7 @@ static const pbd_param params[] = {
     PBD_DROP_PARAMS("0.02", "2", "0.4"),
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     const double size = pbd_real(values, "size"), half = 0.5 * size;
     const double foot[3] = {0, 0, 0}, head[3] = {0, 0, size * pbd_real(values, "slenderness")};
     const double low[3] = {-half, -half, 0}, high[3] = {half, half, size};
@@ -31,7 +31,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
             shapes_cylinder(&s, foot, head, half);
     }
     const solid body = shapes_solid(&s);
-    return granular_drop_build(values, &body, size, scene);
+    return granular_drop_build(values, &body, size, setup);
 }
 
 const pbd_case pbd_case_goo_drop = {

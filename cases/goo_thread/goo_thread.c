@@ -96,15 +96,16 @@ static pbd_status make_thread(const pbd_values *values, thread_detail *detail, p
     return granular_set_radii(values, &detail->particles, scene);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    thread_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    thread_detail *detail = setup->detail;
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     slab *list PBD_CLEANUP(pbd_free_memory) = NULL;
     detail->diameter = pbd_real(values, "diameter");
     detail->foot = pbd_real(values, "drop");
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(make_thread(values, detail, scene));
     PBD_TRY(set_speed(values, scene));
     PBD_TRY(make_slabs(detail, scene, scene->particles.positions, &list));
@@ -116,13 +117,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    thread_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    thread_detail *detail = setup->detail;
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
     const double reach = now.reach_99 / detail->diameter;
     if (isfinite(reach)) pbd_series(recorder, "reach", "value", "1", &reach, 1, 1);
@@ -188,8 +190,9 @@ static void record_coils(const thread_detail *detail, const slab *list, const he
     }
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const thread_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const thread_detail *detail = setup->detail;
     heap now;
     slab *list PBD_CLEANUP(pbd_free_memory) = NULL;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;

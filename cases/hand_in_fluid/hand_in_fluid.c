@@ -73,8 +73,9 @@ static void add_hand(const pbd_values *values, pbd_scene *scene) {
     }
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    hand_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    hand_detail *detail = setup->detail;
     const double length = pbd_real(values, "length"), width = pbd_real(values, "width");
     const double depth = pbd_real(values, "depth"), dip = pbd_real(values, "dip");
     if (!(dip < depth))
@@ -90,7 +91,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const solid fluid = shapes_solid(&s);
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, &fluid, &here, &detail->particles, scene));
     PBD_TRY(particle_open_colliders(scene, WALLS + HAND));
     add_basin(values, scene);
@@ -111,12 +112,13 @@ static double stirred_share(const pbd_scene *scene, const double *x) {
     return (double)moved / (double)scene->particles.count;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    hand_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    hand_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     const double stirred = stirred_share(scene, x);
     PBD_TRY(status);
@@ -124,8 +126,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const hand_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const hand_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

@@ -35,8 +35,9 @@ static double sag_of(const pbd_material *m, double angle, double weight, double 
     return top.found ? stretched_sag(top, weight, length) : 0;
 }
 
-static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_scene *scene) {
-    hanging_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    hanging_detail *detail = setup->detail;
     pbd_arena a PBD_ARENA;
     unsigned char *mark = pbd_new(&a, unsigned char, scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
@@ -52,15 +53,17 @@ static pbd_status fill(const pbd_values *values, const sheet_size *size, pbd_sce
     return body_hold(scene, mark);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     sheet_size size;
     PBD_TRY(sheet_build(values, scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
 /* Means over the lower edge, m, by its particles' shares: how far it sank, and how far it went sideways. */
-static void lower_edge(const pbd_scene *scene, const double *x, double *sag, double *drift) {
-    const sheet_size *size = &((const hanging_detail *)scene->detail)->size;
+static void lower_edge(const pbd_setup *setup, const double *x, double *sag, double *drift) {
+    const pbd_scene *scene = &setup->scene;
+    const sheet_size *size = &((const hanging_detail *)setup->detail)->size;
     *sag = *drift = 0;
     for (int j = 0; j <= size->across; j++) {
         const size_t at = 3 * (size_t)sheet_particle(size, size->along, j);
@@ -70,13 +73,14 @@ static void lower_edge(const pbd_scene *scene, const double *x, double *sag, dou
     }
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const hanging_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const hanging_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double sag, drift;
     PBD_TRY(body_positions(scene, method, state, &x));
     const sheet_strain strain = sheet_strain_at(scene, x);
-    lower_edge(scene, x, &sag, &drift);
+    lower_edge(setup, x, &sag, &drift);
     body_record_shape(scene, x, recorder);
     pbd_metric(recorder, "sag", "m", PBD_STATE, sag);
     pbd_metric(recorder, "drift", "m", PBD_STATE, drift);

@@ -108,8 +108,9 @@ static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pb
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    drop_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    drop_detail *detail = setup->detail;
     *detail = (drop_detail){.size = *size, .plate = scene->particles.count, .lowest = INFINITY};
     if (size->along < 2)
         return pbd_error(PBD_BAD_INPUT,
@@ -120,7 +121,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     scene->material->creep = pbd_real(values, "creep");
     scene->duration = pbd_real(values, "duration");
     scene->loads.forces_end = pbd_real(values, "load_time");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     if (!(scene->loads.forces_end < scene->duration))
         return pbd_error(PBD_BAD_INPUT,
                          "load_time=%g is not below duration=%g: the objects must be removed before the end",
@@ -134,17 +135,19 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build_plate(values, pbd_real(values, "thickness"), scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 /* How far the middle of the plate is down, m: mean over the layer nearest to the middle of the span. */
-static double deflection(const pbd_scene *scene, const double *x) {
-    const drop_detail *detail = scene->detail;
+static double deflection(const pbd_setup *setup, const double *x) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     double now[3], rest[3];
     beam_layer_mean(&detail->size, x, detail->size.along / 2, now);
     beam_layer_mean(&detail->size, scene->particles.positions, detail->size.along / 2, rest);
@@ -152,39 +155,43 @@ static double deflection(const pbd_scene *scene, const double *x) {
 }
 
 /* The plate alone: its particles and elements come first. */
-static pbd_scene plate_of(const pbd_scene *scene) {
-    const drop_detail *detail = scene->detail;
+static pbd_scene plate_of(const pbd_setup *setup) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     pbd_scene plate = *scene;
     plate.particles.count = detail->plate;
     return plate;
 }
 
 /* The balls' mean height, m; NaN without any. */
-static double ball_height(const pbd_scene *scene, const double *x) {
-    const drop_detail *detail = scene->detail;
+static double ball_height(const pbd_setup *setup, const double *x) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     const double balls = (double)(scene->particles.count - detail->plate);
     double sum = 0;
     for (size_t i = detail->plate; i < scene->particles.count; i++) sum += x[3 * i + 2];
     return sum / balls;
 }
 
-static void watch_balls(const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
-    drop_detail *detail = scene->detail;
-    const double height = ball_height(scene, x);
+static void watch_balls(const pbd_setup *setup, const double *x, double time, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    drop_detail *detail = setup->detail;
+    const double height = ball_height(setup, x);
     if (scene->particles.count == detail->plate) return;
     detail->lowest = fmin(detail->lowest, height);
     if (time <= scene->loads.forces_end) detail->rise = fmax(detail->rise, height - detail->lowest);
     pbd_series(recorder, "ball_height", "value", "m", &height, 1, 1);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    drop_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_scene plate = plate_of(scene);
-    const double down = deflection(scene, x), error = body_shape_error(&plate, x);
-    watch_balls(scene, x, time, recorder);
+    const pbd_scene plate = plate_of(setup);
+    const double down = deflection(setup, x), error = body_shape_error(&plate, x);
+    watch_balls(setup, x, time, recorder);
     if (!(fabs(down) <= detail->largest)) detail->largest = fabs(down);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "deflection", "value", "m", &down, 1, 1);
@@ -192,12 +199,13 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const drop_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_scene plate = plate_of(scene);
-    const double down = deflection(scene, x);
+    const pbd_scene plate = plate_of(setup);
+    const double down = deflection(setup, x);
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(&plate, x));
     pbd_metric(recorder, "residual_deflection", "m", PBD_STATE, down);
     if (detail->largest > 0) {

@@ -67,8 +67,9 @@ static pbd_status hold_hand(double size, pbd_scene *scene) {
     return pbd_error(PBD_BAD_INPUT, "none of %zu particles is in the hand: use more particles", scene->particles.count);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    held_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    held_detail *detail = setup->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
     const double size = pbd_real(values, "size"), stay[3] = {0, 0, 0};
@@ -79,7 +80,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "frame") * (double)pbd_integer(values, "frames");
-    scene->observe_every = pbd_real(values, "frame");
+    setup->observe_every = pbd_real(values, "frame");
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     find_markers(scene, size, detail);
@@ -94,9 +95,10 @@ static void add_place(pbd_recorder *recorder, const char *name, const double x[3
     pbd_series(recorder, name, "z", "m", x + 2, 1, 1);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    held_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    held_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double centre[3], energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -111,8 +113,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return status;
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const held_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const held_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double centre[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -16,7 +16,8 @@ static const pbd_param params[] = {
      "shear entries of D as printed (twice the usual) or standard"},
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     const int one[3] = {1, 1, 1};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge * pbd_real(values, "aspect")};
     pbd_material material = {.E = pbd_real(values, "E"),
@@ -28,7 +29,8 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     (void)scene, (void)method, (void)state, (void)recorder;
     return pbd_ok();
 }

@@ -81,8 +81,9 @@ static pbd_status add_glass(const pbd_values *values, const hourglass_detail *de
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    hourglass_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    hourglass_detail *detail = setup->detail;
     detail->half[0] = pbd_real(values, "neck");
     detail->half[1] = pbd_real(values, "end_radius");
     detail->half[2] = pbd_real(values, "bulb");
@@ -93,7 +94,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                          detail->half[0], detail->half[1]);
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(0, 0, 0);
     const solid sand = sand_of(detail);
     PBD_TRY(granular_fill(values, &sand, &here, &detail->particles, scene));
@@ -118,12 +119,13 @@ static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, cons
         if (!(detail->at[k] > 0) && detail->below >= (k ? 0.6 : 0.2)) detail->at[k] = time;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    hourglass_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    hourglass_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     look_at_glass(detail, scene, x, time);
     pbd_series(recorder, "share_below", "value", "1", &detail->below, 1, 1);
     return pbd_ok();
@@ -155,8 +157,9 @@ static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *s
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const hourglass_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const hourglass_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

@@ -59,13 +59,14 @@ static void make_lumps(const pbd_values *values, smoothed_lump lump[2]) {
     lump[1] = (smoothed_lump){.shape = SMOOTHED_BLOCK, .particles = pool, .columns = columns};
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    smoothed_watch *watch = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    smoothed_watch *watch = setup->detail;
     smoothed_lump lump[2];
     make_lumps(values, lump);
     PBD_TRY(smoothed_make(values, lump, lump[1].particles > 0 ? 2 : 1, scene));
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / (double)pbd_integer(values, "looks");
+    setup->observe_every = scene->duration / (double)pbd_integer(values, "looks");
     scene->loads.gravity[1] = -pbd_real(values, "gravity");
     *watch = smoothed_watch_start(values, scene, 0);
     return add_ground(values, scene);
@@ -73,9 +74,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    return smoothed_watch_look(scene->detail, scene, method, state, time, recorder);
+    const pbd_scene *scene = &setup->scene;
+    return smoothed_watch_look(setup->detail, scene, method, state, time, recorder);
 }
 
 /* Momentum and, about the origin, angular momentum. */
@@ -106,7 +108,8 @@ static void record_momenta(const pbd_scene *scene, const double *x, const double
 }
 
 /* With all places, so that runs can be compared particle by particle. */
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     double *x, *v, energy = 0;
     PBD_TRY(body_motion(scene, method, state, &x, &v));
     for (size_t i = 0; i < 3 * scene->particles.count; i++)
@@ -118,7 +121,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
         pbd_series(recorder, "place", axis[d], "m", x + d, scene->particles.count, 3);
     free(x);
     free(v);
-    return smoothed_watch_record(scene->detail, scene, method, state, recorder);
+    return smoothed_watch_record(setup->detail, scene, method, state, recorder);
 }
 
 const pbd_case pbd_case_liquid_drop = {

@@ -44,8 +44,9 @@ static void find_reference(const pbd_scene *scene, double gravity, double tracti
     if (!top.found) out->middle.found = 0;
 }
 
-static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    sweep_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    sweep_detail *detail = setup->detail;
     const int load = pbd_choice(values, "load");
     const double gravity = load == GRAVITY ? pbd_real(values, "gravity") : 0;
     const double traction = load == SURFACE ? pbd_real(values, "traction") : 0;
@@ -58,15 +59,17 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     return beam_hold_root(scene, size);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
 /* Strains of the middle half of the bar, which the held root does not reach. */
-static void record_strains(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
-    const sweep_detail *detail = scene->detail;
+static void record_strains(const pbd_setup *setup, const double *x, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const sweep_detail *detail = setup->detail;
     const int first = detail->size.along / 4, last = detail->size.along - first;
     double upper[3], lower[3];
     beam_layer_mean(&detail->size, x, first, upper);
@@ -82,14 +85,15 @@ static void record_strains(const pbd_scene *scene, const double *x, pbd_recorder
                    (1 - detail->middle.across) / (detail->middle.along - 1));
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const sweep_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const sweep_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double now[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
     beam_layer_mean(&detail->size, x, detail->size.along, now);
     beam_layer_mean(&detail->size, scene->particles.positions, detail->size.along, rest);
-    record_strains(scene, x, recorder);
+    record_strains(setup, x, recorder);
     body_record_strain(scene, x, recorder);
     pbd_metric(recorder, "sag", "m", PBD_STATE, rest[2] - now[2]);
     if (!detail->middle.found) {

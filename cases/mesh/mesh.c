@@ -240,24 +240,26 @@ static pbd_status hold_and_load(const mesh_file *mesh, const pbd_values *values,
 }
 
 /* At rest when the mean of all that may move rests. */
-static pbd_status watch_body(const pbd_values *values, pbd_scene *scene) {
+static pbd_status watch_body(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     size_t held = 0;
-    scene->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
+    setup->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
                                  .most_steps = pbd_integer(values, "max_steps")};
-    PBD_TRY_NEW(scene->settle.watch, scene->particles.count);
+    PBD_TRY_NEW(setup->settle.watch, scene->particles.count);
     for (size_t i = 0; i < scene->particles.count; i++) {
         if (held < scene->particles.fixed && scene->particles.fixed_particle[held] == i)
             held++;
         else
-            scene->settle.watch[scene->settle.watched++] = (uint32_t)i;
+            setup->settle.watch[setup->settle.watched++] = (uint32_t)i;
     }
     return pbd_ok();
 }
 
 /* ---- The case ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scene *scene) {
+static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     scene->material[0] = (pbd_material){.E = pbd_real(values, "E"),
                                         .nu = pbd_real(values, "nu"),
                                         .density = pbd_real(values, "density"),
@@ -274,15 +276,15 @@ static pbd_status fill(const mesh_file *mesh, const pbd_values *values, pbd_scen
     PBD_TRY(status);
     if (pbd_choice(values, "mode") == 0) return pbd_ok();
     scene->duration = pbd_real(values, "duration");
-    return scene->duration > 0 ? pbd_ok() : watch_body(values, scene);
+    return scene->duration > 0 ? pbd_ok() : watch_body(values, setup);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     mesh_file mesh PBD_CLEANUP(mesh_file_free) = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(mesh_file_read(&content, &mesh));
-    return fill(&mesh, values, scene);
+    return fill(&mesh, values, setup);
 }
 
 /* Displacements weighted by mass, so that they do not depend on where the mesh is fine. */
@@ -319,7 +321,8 @@ static void record_contents(const pbd_scene *scene, const double *x, pbd_recorde
     if (solid) pbd_count(recorder, "inverted_elements", inverted);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     record_displacements(scene, x, recorder);

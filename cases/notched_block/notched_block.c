@@ -36,7 +36,7 @@ static double distance(const solid *body, const double x[3]) {
     return fmax(to_box(block), -to_box(notch));
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     const double size = pbd_real(values, "size"), width = pbd_real(values, "notch") * size;
     const double height = 0.5 * size, cut = pbd_real(values, "notch_height") * height;
     const notched b = {{0.5 * size, 0.25 * size, 0.5 * height}, 0.5 * height, {0.5 * width, cut}};
@@ -45,7 +45,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
                         .volume = 0.5 * size * (size * height - width * cut),
                         .distance = distance,
                         .of = &b};
-    return granular_drop_build(values, &body, size, scene);
+    return granular_drop_build(values, &body, size, setup);
 }
 
 const pbd_case pbd_case_notched_block = {

@@ -147,8 +147,9 @@ static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    paint_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    paint_detail *detail = setup->detail;
     const double side = pbd_real(values, "side");
     const int cells = (int)pbd_integer(values, "cells");
     detail->size = (sheet_size){side, side, cells, cells};
@@ -166,7 +167,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     for (size_t i = 0; i < detail->paint; i++) scene->particles.velocities[3 * i + 2] = -pbd_real(values, "speed");
     scene->extent = fmax(scene->extent, side);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / LOOKS;
+    setup->observe_every = scene->duration / LOOKS;
     return pbd_ok();
 }
 
@@ -240,9 +241,10 @@ static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x,
     d->shown++;
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    paint_detail *d = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    paint_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     pbd_arena a PBD_ARENA;
     double *v = pbd_new(&a, double, 3 * scene->particles.count);
@@ -270,8 +272,9 @@ static void show_all(const paint_detail *d, const pbd_scene *scene, const double
     }
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    paint_detail *d = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    paint_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     PBD_TRY(look_at_cloth(d, scene, x));

@@ -25,12 +25,13 @@ typedef struct pairs_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     const size_t pairs = (size_t)pbd_integer(values, "pairs"), n = 2 * pairs;
     const double spacing = pbd_real(values, "spacing"), h = pbd_real(values, "h") * spacing;
     const double farthest = pbd_real(values, "farthest") * h;
     const int dimensions = pbd_choice(values, "dimensions") + 2;
-    pairs_detail *detail = scene->detail;
+    pairs_detail *detail = setup->detail;
     PBD_TRY_NEW(scene->particles.positions, 3 * n);
     PBD_TRY_NEW(scene->particles.velocities, 3 * n);
     PBD_TRY_NEW(scene->loads.forces, 3 * n);
@@ -89,9 +90,10 @@ static void record_kernel(const smoothed_matter *m, pbd_recorder *recorder) {
 /* ---- The force and the surface of two ---------------------------------------------------------------------------- */
 
 /* Force times h over k m, repulsion above 0: what the second of each pair has gained along x. */
-static pbd_status record_force(const pbd_scene *scene, const pbd_method *method, const void *state,
+static pbd_status record_force(const pbd_setup *setup, const pbd_method *method, const void *state,
                                pbd_recorder *recorder) {
-    const pairs_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const pairs_detail *detail = setup->detail;
     double *x, *v, largest = -INFINITY, least = INFINITY, where = 0, at_zero = 0;
     const pbd_status status = body_motion(scene, method, state, &x, &v);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
@@ -161,10 +163,10 @@ static pbd_status record_surface(const pairs_detail *detail, double level, const
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const pairs_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pairs_detail *detail = setup->detail;
     record_kernel(&detail->matter, recorder);
-    PBD_TRY(record_force(scene, method, state, recorder));
+    PBD_TRY(record_force(setup, method, state, recorder));
     PBD_TRY(record_surface(detail, 2, "parts_at_2", "radius_at_2", recorder));
     PBD_TRY(record_surface(detail, 1, "parts_at_1", "radius_at_1", recorder));
     if (detail->matter.dimensions == 3) return pbd_ok();

@@ -60,8 +60,9 @@ static void squash(const pbd_values *values, pbd_scene *scene) {
     }
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    recovery_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    recovery_detail *detail = setup->detail;
     sampling_plan plan = particle_plan(values);
     plan.cubes = true; /* so that the tetrahedra hold every particle */
     const placement here = placement_at(0, 0, 0);
@@ -72,7 +73,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const solid body = shapes_solid(&s);
     scene->material[0] = particle_material(values);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(sampling_tets(&detail->particles, &scene->tets.corner, &scene->tets.count, &detail->loose));
@@ -84,14 +85,16 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    recovery_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    recovery_detail *detail = setup->detail;
     return returning_observe(&detail->back, scene, method, state, time, recorder);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const recovery_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const recovery_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

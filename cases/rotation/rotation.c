@@ -95,7 +95,8 @@ static pbd_status spin_up(double spin, rotation_detail *detail, pbd_scene *scene
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     const size_t sites[3] = {(size_t)pbd_integer(values, "nx"), (size_t)pbd_integer(values, "ny"),
                              (size_t)pbd_integer(values, "nz")};
     const size_t count = sites[0] * sites[1] * sites[2];
@@ -103,7 +104,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     if (count > SAMPLING_MOST)
         return pbd_error(PBD_BAD_INPUT, "nx=%zu ny=%zu nz=%zu are %zu particles: %d at most", sites[0], sites[1],
                          sites[2], count, SAMPLING_MOST);
-    rotation_detail *detail = scene->detail;
+    rotation_detail *detail = setup->detail;
     PBD_TRY_NEW(detail->before, 3 * count);
     for (int d = 0; d < 3; d++) detail->sites[d] = sites[d];
     detail->angle = pbd_real(values, "angle") * PI / 180;
@@ -112,7 +113,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(turn_body(values, detail, scene));
     if (spin > 0) PBD_TRY(spin_up(spin, detail, scene));
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = spin > 0 ? scene->duration / BODY_LOOKS : 1e-6 * scene->duration; /* every step */
+    setup->observe_every = spin > 0 ? scene->duration / BODY_LOOKS : 1e-6 * scene->duration; /* every step */
     return pbd_ok();
 }
 
@@ -147,8 +148,9 @@ static void record_layer(const rotation_detail *detail, const char *name, const 
 }
 
 /* error: room for one of each particle. */
-static void record_errors(const pbd_scene *scene, const double *F, double *error, pbd_recorder *recorder) {
-    const rotation_detail *detail = scene->detail;
+static void record_errors(const pbd_setup *setup, const double *F, double *error, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const rotation_detail *detail = setup->detail;
     double inner = 0, all = 0, largest = 0;
     size_t inside = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -165,13 +167,14 @@ static void record_errors(const pbd_scene *scene, const double *F, double *error
     record_layer(detail, "layer_error", "1", error, 1, recorder);
 }
 
-static pbd_status look_at_gradients(const pbd_scene *scene, const pbd_method *method, const void *state,
+static pbd_status look_at_gradients(const pbd_setup *setup, const pbd_method *method, const void *state,
                                     pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     pbd_arena a PBD_ARENA;
     double *F = pbd_new(&a, double, 10 * scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
     const pbd_status status = method->read(state, PBD_DEFORMATION_GRADIENTS, F);
-    if (status.code == PBD_OK) record_errors(scene, F, F + 9 * scene->particles.count, recorder);
+    if (status.code == PBD_OK) record_errors(setup, F, F + 9 * scene->particles.count, recorder);
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
 
@@ -204,9 +207,10 @@ static void record_impulse(const pbd_scene *scene, const double *before, const d
 }
 
 /* The first step's: positions at its beginning are kept for its end. */
-static pbd_status look_at_impulse(const pbd_scene *scene, const pbd_method *method, const void *state,
+static pbd_status look_at_impulse(const pbd_setup *setup, const pbd_method *method, const void *state,
                                   pbd_recorder *recorder) {
-    rotation_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    rotation_detail *detail = setup->detail;
     if (detail->looks == 1) return method->read(state, PBD_POSITIONS, detail->before);
     if (detail->looks > 2) return pbd_ok();
     double *after;
@@ -217,8 +221,9 @@ static pbd_status look_at_impulse(const pbd_scene *scene, const pbd_method *meth
 }
 
 /* L_z over that at the start. PBD_NOT_SUPPORTED when the method tells no velocities. */
-static pbd_status look_at_momentum(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
-    const rotation_detail *detail = scene->detail;
+static pbd_status look_at_momentum(const pbd_setup *setup, const pbd_method *method, const void *state, double *out) {
+    const pbd_scene *scene = &setup->scene;
+    const rotation_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     pbd_arena a PBD_ARENA;
     double *v = pbd_new(&a, double, 3 * scene->particles.count);
@@ -229,27 +234,28 @@ static pbd_status look_at_momentum(const pbd_scene *scene, const pbd_method *met
     return pbd_ok();
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    rotation_detail *detail = scene->detail;
+    rotation_detail *detail = setup->detail;
     double momentum;
-    if (detail->looks++ == 0) PBD_TRY(look_at_gradients(scene, method, state, recorder));
-    if (!detail->spins) return look_at_impulse(scene, method, state, recorder);
-    const pbd_status status = look_at_momentum(scene, method, state, &momentum);
+    if (detail->looks++ == 0) PBD_TRY(look_at_gradients(setup, method, state, recorder));
+    if (!detail->spins) return look_at_impulse(setup, method, state, recorder);
+    const pbd_status status = look_at_momentum(setup, method, state, &momentum);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "angular_momentum", "value", "1", &momentum, 1, 1);
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const rotation_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const rotation_detail *detail = setup->detail;
     double momentum, *x;
     PBD_TRY(body_positions(scene, method, state, &x));
     record_layer(detail, "layer", "m", x, 3, recorder);
     free(x);
     if (!detail->spins) return pbd_ok();
-    const pbd_status status = look_at_momentum(scene, method, state, &momentum);
+    const pbd_status status = look_at_momentum(setup, method, state, &momentum);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     pbd_metric(recorder, "angular_momentum_loss", "1", PBD_ERROR, 1 - momentum);
     return pbd_ok();

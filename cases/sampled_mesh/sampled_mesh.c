@@ -13,13 +13,13 @@ static const pbd_param params[] = {
     PBD_SAMPLED_PARAMS,
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
     const solid body = triangle_mesh_solid(&mesh);
-    return sampled_build(values, &body, scene);
+    return sampled_build(values, &body, setup);
 }
 
 const pbd_case pbd_case_sampled_mesh = {

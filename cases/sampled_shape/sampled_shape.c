@@ -9,13 +9,13 @@ static const pbd_param params[] = {
     PBD_SAMPLED_PARAMS,
     {0}};
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     shapes s;
     const double stay[3] = {0, 0, 0};
     body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
     shapes_place(&s, pbd_real(values, "size"), stay);
     const solid body = shapes_solid(&s);
-    return sampled_build(values, &body, scene);
+    return sampled_build(values, &body, setup);
 }
 
 const pbd_case pbd_case_sampled_shape = {

@@ -93,8 +93,9 @@ static void pull_edges(const towel_detail *detail, double traction, pbd_scene *s
     }
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    towel_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    towel_detail *detail = setup->detail;
     double spacing;
     const double angle = acos(-1) / 180 * pbd_real(values, "fibre_angle"), traction = pbd_real(values, "traction");
     scene->material[0] = particle_material(values);
@@ -102,7 +103,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->material->fibre[0][1] = sin(angle);
     scene->material->fibre_stiffness[0] = pbd_real(values, "fibre_stiffness");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     detail->layers = (size_t)pbd_integer(values, "layers");
     PBD_TRY(lay_sheet(values, detail, &spacing));
     PBD_TRY(stack(detail, spacing, scene));
@@ -126,9 +127,10 @@ static double *middle_of(const towel_detail *detail, const double *x) {
     return mean;
 }
 
-static pbd_status strain_now(const pbd_scene *scene, const pbd_method *method, const void *state, sheet_strain *out,
+static pbd_status strain_now(const pbd_setup *setup, const pbd_method *method, const void *state, sheet_strain *out,
                              double **x, double **middle) {
-    const towel_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const towel_detail *detail = setup->detail;
     PBD_TRY(body_positions(scene, method, state, x));
     *middle = middle_of(detail, *x);
     if (!*middle) {
@@ -139,11 +141,12 @@ static pbd_status strain_now(const pbd_scene *scene, const pbd_method *method, c
     return pbd_ok();
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     sheet_strain strain;
     double *x, *middle, fastest;
-    PBD_TRY(strain_now(scene, method, state, &strain, &x, &middle));
+    PBD_TRY(strain_now(setup, method, state, &strain, &x, &middle));
     free(x);
     free(middle);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
@@ -184,12 +187,13 @@ static double thickness_stretch(const pbd_scene *scene, const towel_detail *deta
     return sum / (double)nodes / (scene->particles.spacing * (double)(detail->layers - 1));
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const towel_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const towel_detail *detail = setup->detail;
     const stretched *reference = &detail->reference;
     sheet_strain strain;
     double *x, *middle;
-    PBD_TRY(strain_now(scene, method, state, &strain, &x, &middle));
+    PBD_TRY(strain_now(setup, method, state, &strain, &x, &middle));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);
     pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     if (detail->layers > 1)

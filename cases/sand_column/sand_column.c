@@ -94,8 +94,9 @@ static pbd_status set_walls(const pbd_values *values, const column_detail *detai
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    column_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    column_detail *detail = setup->detail;
     double width = 0;
     detail->form = (heap_form)pbd_choice(values, "shape");
     detail->radius = pbd_real(values, "column_radius");
@@ -106,7 +107,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
         return pbd_error(PBD_BAD_INPUT,
                          "duration=0 is derived from gravity, which is 0: set a duration in s, or a gravity");
     scene->duration = given > 0 ? given : 5 * sqrt(detail->height / gravity);
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(0, 0, 0);
     PBD_TRY(make_particles(values, detail, &width));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
@@ -116,13 +117,14 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    column_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    column_detail *detail = setup->detail;
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     PBD_TRY(heap_measure(scene, x, detail->form, &now));
     const double run_out = now.reach / detail->radius - 1, height = now.height / detail->radius;
     pbd_series(recorder, "run_out", "value", "1", &run_out, 1, 1);
@@ -152,8 +154,9 @@ static mass_box box_of(const column_detail *detail) {
     return (mass_box){{-4 * r, -4 * r, 0}, {4 * r, 4 * r, detail->height}, {16, 16, 8}};
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const column_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const column_detail *detail = setup->detail;
     const mass_box box = box_of(detail);
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;

@@ -145,14 +145,15 @@ static pbd_status place_sausages(const pbd_values *values, const sausages_detail
     return status;
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    sausages_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    sausages_detail *detail = setup->detail;
     PBD_TRY(check_sizes(values));
     detail->sausages = (size_t)pbd_integer(values, "sausages");
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sample_sausage(values, &detail->particles));
     PBD_TRY(place_sausages(values, detail, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
@@ -169,9 +170,10 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 static size_t least_piece(const sausages_detail *detail) { return 1 + detail->particles.count / 100; }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    sausages_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    sausages_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t pieces, crumbs;
     PBD_TRY(particle_watch_look(&detail->watch, scene, method, state, time, recorder));
@@ -182,8 +184,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return status;
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const sausages_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const sausages_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t pieces, crumbs;
     PBD_TRY(body_positions(scene, method, state, &x));

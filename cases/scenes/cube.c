@@ -117,9 +117,10 @@ static double mean_top_displacement(const cube_detail *detail, const double *u) 
     return sum / (double)detail->top_count;
 }
 
-static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_scene *scene) {
+static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     int cells = (int)pbd_integer(values, "cells");
-    cube_detail *detail = scene->detail;
+    cube_detail *detail = setup->detail;
     size_t top = (size_t)(cells + 1) * (size_t)(cells + 1);
     bool fem = pbd_choice(values, "reference") == 0;
     if (fem) PBD_TRY_NEW(detail->reference, 3 * scene->particles.count);
@@ -141,7 +142,8 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_sce
     return pbd_ok();
 }
 
-pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene) {
+pbd_status cube_build(cube_test test, const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     int n = (int)pbd_integer(values, "cells"), cells[3] = {n, n, n};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge};
     pbd_material material = {.E = pbd_real(values, "E"),
@@ -151,15 +153,16 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene
     PBD_TRY(cube_mesh(cells, size, &material, scene));
     scene->hints.fixing = (pbd_fixing)pbd_choice(values, "base");
     scene->hints.shared = (pbd_sharing)pbd_choice(values, "shared");
-    return build_detail(test, values, scene);
+    return build_detail(test, values, setup);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 /* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load against
  * that in FEM, f.u / f.u_FEM; stiffness_ratio is its inverse, above 1 where the method is stiffer than FEM. */
-static void record_errors(const pbd_scene *scene, const double *u, const char *suffix, pbd_recorder *recorder) {
-    const cube_detail *detail = scene->detail;
+static void record_errors(const pbd_setup *setup, const double *u, const char *suffix, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const cube_detail *detail = setup->detail;
     if (!detail->reference) return;
     double error = 0, sum = 0, work = 0, work_fem = 0;
     for (size_t t = 0; t < detail->top_count; t++) {
@@ -193,8 +196,9 @@ static void record_vectors(pbd_recorder *recorder, const char *name, const doubl
 /* Shapes are kept where a picture of them can be read. */
 enum { LARGEST_SHAPE = 2000 };
 
-static void record_shapes(const pbd_scene *scene, const double *u, pbd_recorder *recorder) {
-    const cube_detail *detail = scene->detail;
+static void record_shapes(const pbd_setup *setup, const double *u, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const cube_detail *detail = setup->detail;
     if (!detail->reference) return;
     record_vectors(recorder, "top_displacement", u, detail->top, detail->top_count);
     record_vectors(recorder, "top_displacement_reference", detail->reference, detail->top, detail->top_count);
@@ -204,19 +208,20 @@ static void record_shapes(const pbd_scene *scene, const double *u, pbd_recorder 
     record_vectors(recorder, "displacement_reference", detail->reference, NULL, scene->particles.count);
 }
 
-pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+pbd_status cube_measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     size_t n = 3 * scene->particles.count;
     pbd_arena a PBD_ARENA;
     double *u = pbd_new(&a, double, n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(method->read(state, PBD_POSITIONS, u));
     for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
-    record_errors(scene, u, "", recorder);
-    record_shapes(scene, u, recorder);
+    record_errors(setup, u, "", recorder);
+    record_shapes(setup, u, recorder);
     const pbd_status predicted = method->read(state, PBD_PREDICTED, u);
     if (predicted.code == PBD_NOT_SUPPORTED) return pbd_ok();
     PBD_TRY(predicted);
     for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
-    record_errors(scene, u, "_predicted", recorder);
+    record_errors(setup, u, "_predicted", recorder);
     return pbd_ok();
 }

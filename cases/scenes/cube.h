@@ -18,14 +18,14 @@ typedef struct cube_detail {
 
 /* Builds mesh, loads and the reference: linear FEM on the same mesh, whose loads are scaled until its loaded nodes move
  * by the wanted mean displacement. */
-pbd_status cube_build(cube_test test, const pbd_values *values, pbd_scene *scene);
+pbd_status cube_build(cube_test test, const pbd_values *values, pbd_setup *setup);
 /* Records displacement_error, displacement_ratio, stiffness_ratio (after projection and before) and shapes. */
-pbd_status cube_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
+pbd_status cube_measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder);
 void cube_free_detail(void *detail);
 
 /* The three cases differ in their load alone. */
 #define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                          \
-    static pbd_status build(const pbd_values *values, pbd_scene *scene) { return cube_build(TEST, values, scene); } \
+    static pbd_status build(const pbd_values *values, pbd_setup *setup) { return cube_build(TEST, values, setup); } \
     const pbd_case pbd_case_##NAME = {                                                                              \
         .name = #NAME,                                                                                              \
         .summary = SUMMARY ", its base fixed, against linear FEM on the same mesh",                                 \

@@ -415,23 +415,25 @@ static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, con
 }
 
 /* Only at the start and in the last look or two: there are eight times as many neighbours. */
-static pbd_status look_wider(granular_watch *w, const pbd_scene *scene, const double *x, double time) {
+static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const double *x, double time) {
+    const pbd_scene *scene = &setup->scene;
     const double support = 4 * scene->particles.spacing;
     if (!w->looked) {
         PBD_TRY(granular_density(scene, x, support, &w->wide_start));
         w->wide = w->wide_start;
         return pbd_ok();
     }
-    if (!(time + 1.5 * scene->observe_every >= scene->duration)) return pbd_ok();
+    if (!(time + 1.5 * setup->observe_every >= scene->duration)) return pbd_ok();
     return granular_density(scene, x, support, &w->wide);
 }
 
-pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     double fastest;
     size_t beyond;
     PBD_TRY(granular_evenness(scene, x, &w->now));
-    PBD_TRY(look_wider(w, scene, x, time));
+    PBD_TRY(look_wider(w, setup, x, time));
     if (!w->looked) w->start = w->now;
     w->looked = true;
     w->densest = fmax(w->densest, w->now.density);

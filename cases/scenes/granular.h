@@ -137,7 +137,7 @@ typedef struct granular_watch {
 
 /* Looks at places x, which are the state's, and appends to the series time, height_of_centre, kinetic_energy, nn_mean,
  * nn_std, density_max and lost_particles. */
-pbd_status granular_look(granular_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder);
 /* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, lone_particles, density_max (over the
  * start's; at the end), most_density_max, wide_density_max (density_max by a kernel that ends at four spacings),

@@ -14,8 +14,9 @@ static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene) {
-    granular_drop_detail *detail = scene->detail;
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    granular_drop_detail *detail = setup->detail;
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     heap start;
@@ -24,7 +25,7 @@ pbd_status granular_drop_build(const pbd_values *values, const solid *body, doub
     detail->lowest = INFINITY;
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, body, &here, &detail->particles, scene));
     PBD_TRY(set_speed(values, scene));
     PBD_TRY(heap_measure(scene, scene->particles.positions, HEAP_AXISYMMETRIC, &start));
@@ -42,13 +43,14 @@ static void watch_rise(granular_drop_detail *detail) {
     detail->rise = fmax(detail->rise, z - detail->lowest);
 }
 
-pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status granular_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder) {
-    granular_drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    granular_drop_detail *detail = setup->detail;
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
     watch_rise(detail);
     detail->most_reach = fmax(detail->most_reach, now.reach_99);
@@ -86,9 +88,10 @@ static void record_shape(const granular_drop_detail *detail, const heap *now, pb
     }
 }
 
-pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status granular_drop_measure(const pbd_setup *setup, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder) {
-    const granular_drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const granular_drop_detail *detail = setup->detail;
     const double s = detail->size;
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
     heap now;

@@ -21,10 +21,10 @@ typedef struct granular_drop_detail {
 } granular_drop_detail;
 
 /* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. */
-pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_scene *scene);
-pbd_status granular_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_setup *setup);
+pbd_status granular_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);
-pbd_status granular_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status granular_drop_measure(const pbd_setup *setup, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder);
 
 #endif

@@ -50,14 +50,15 @@ static pbd_status add_thing(const pbd_values *values, obstacle_drop_detail *deta
     return pbd_ok();
 }
 
-static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scene *scene) {
-    obstacle_drop_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    obstacle_drop_detail *detail = setup->detail;
     const double size = pbd_real(values, "size"), ground[3] = {0, 0, 0}, up[3] = {0, 0, 1};
     const double low[3] = {-0.5 * size, -0.5 * size, 0}, high[3] = {0.5 * size, 0.5 * size, size};
     shapes s = {0};
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(particle_open_colliders(scene, 2));
     particle_add_plane(scene, ground, up, pbd_real(values, "floor_friction"));
     PBD_TRY(add_thing(values, detail, thing, scene));
@@ -71,8 +72,8 @@ static pbd_status fill(const pbd_values *values, const obstacle *thing, pbd_scen
     return pbd_ok();
 }
 
-pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene) {
-    const pbd_status status = fill(values, &thing, scene);
+pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_setup *setup) {
+    const pbd_status status = fill(values, &thing, setup);
     if (thing.mesh) collider_mesh_free(thing.mesh); /* owned by the scene, or not at all */
     return status;
 }
@@ -108,12 +109,13 @@ static void look_at_thing(obstacle_drop_detail *detail, const pbd_scene *scene, 
     if (inside > detail->inside) detail->inside = inside;
 }
 
-pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status obstacle_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder) {
-    obstacle_drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    obstacle_drop_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     look_at_thing(detail, scene, x);
     return pbd_ok();
 }
@@ -132,9 +134,10 @@ static void record_spread(const obstacle_drop_detail *detail, const pbd_scene *s
     pbd_metric(recorder, "share_on_top", "1", PBD_STATE, above / mass);
 }
 
-pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status obstacle_drop_measure(const pbd_setup *setup, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder) {
-    const obstacle_drop_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const obstacle_drop_detail *detail = setup->detail;
     const double s = fmax(detail->top, 1e-300);
     const mass_box box = {{-2 * s, -2 * s, 0}, {2 * s, 2 * s, 2 * s}, {16, 16, 8}};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;

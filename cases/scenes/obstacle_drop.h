@@ -35,10 +35,10 @@ typedef struct obstacle_drop_detail {
     size_t inside;         /* particles whose centre is in the thing by more than half a spacing, at most */
 } obstacle_drop_detail;
 
-pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_scene *scene);
-pbd_status obstacle_drop_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_setup *setup);
+pbd_status obstacle_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);
-pbd_status obstacle_drop_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status obstacle_drop_measure(const pbd_setup *setup, const pbd_method *method, const void *state,
                                  pbd_recorder *recorder);
 void obstacle_drop_free_detail(void *detail);
 

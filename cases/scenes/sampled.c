@@ -32,14 +32,15 @@ static pbd_status hold_side(const pbd_values *values, const solid *body, pbd_sce
                      held ? "a smaller fixed_depth, or more particles" : "a larger fixed_depth");
 }
 
-pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene) {
-    sampled_detail *detail = scene->detail;
+pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    sampled_detail *detail = setup->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(body, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(hold_side(values, body, scene));
@@ -53,9 +54,10 @@ pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene 
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status sampled_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                            pbd_recorder *recorder) {
-    sampled_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    sampled_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double centre[3], energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -89,9 +91,10 @@ static void record_displacements(const pbd_scene *scene, const double *x, pbd_re
     pbd_metric(recorder, "lowest_particle", "m", PBD_STATE, lowest);
 }
 
-pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state,
+pbd_status sampled_measure(const pbd_setup *setup, const pbd_method *method, const void *state,
                            pbd_recorder *recorder) {
-    const sampled_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    const sampled_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double energy, fastest;
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -24,9 +24,9 @@ typedef struct sampled_detail {
 } sampled_detail;
 
 /* Builds the scene of a body whose parameters are those above. */
-pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_scene *scene);
-pbd_status sampled_observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_setup *setup);
+pbd_status sampled_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                            pbd_recorder *recorder);
-pbd_status sampled_measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder);
+pbd_status sampled_measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder);
 
 #endif

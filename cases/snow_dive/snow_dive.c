@@ -60,8 +60,9 @@ static void add_bed(const double low[3], const double high[3], double friction, 
     }
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    dive_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    dive_detail *detail = setup->detail;
     const double dive = pbd_real(values, "dive"), gap = pbd_real(values, "gap"), speed = pbd_real(values, "speed");
     const double friction = pbd_real(values, "floor_friction");
     detail->length = pbd_real(values, "length");
@@ -78,7 +79,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     const solid snow = shapes_solid(&s);
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, &snow, &here, &detail->particles, scene));
     PBD_TRY(particle_open_colliders(scene, WALLS + PERSON_PARTS));
     double foot[3], top[3];
@@ -92,12 +93,13 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    dive_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    dive_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     PBD_TRY(status);
     const double at = time / scene->duration * VIEWS, near = round(at);
@@ -170,8 +172,9 @@ static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scen
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const dive_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const dive_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

@@ -31,9 +31,10 @@ typedef struct hit_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     static const double foot[3] = {0, 0, 0}, up[3] = {0, 0, 1};
-    hit_detail *detail = scene->detail;
+    hit_detail *detail = setup->detail;
     const double size = pbd_real(values, "size"), person = pbd_real(values, "person"), gap = pbd_real(values, "gap");
     const double speed = pbd_real(values, "speed"), friction = pbd_real(values, "floor_friction");
     const double height = person * pbd_real(values, "aim"), away = 0.1 * person + gap + 0.5 * size;
@@ -44,7 +45,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     detail->met = speed > 0 ? gap / speed : 0;
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     const placement here = placement_at(-away, 0, height);
     shapes s = {0};
     shapes_sphere(&s, 0, 0, 0, 0.5 * size);
@@ -81,12 +82,13 @@ static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, con
     return pbd_ok();
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    hit_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    hit_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, scene, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, 1, x, time));
     PBD_TRY(status);
     const double at = time / scene->duration * VIEWS, near = round(at);
@@ -122,8 +124,9 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const hit_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const hit_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);

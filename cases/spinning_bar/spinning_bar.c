@@ -36,10 +36,11 @@ static motion motion_of(const pbd_scene *scene, const double *x, const double *v
     return m;
 }
 
-static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
+static pbd_status spin_up(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     const double spin = pbd_real(values, "spin");
     double centre[3] = {0}, mass = 0;
-    spin_detail *detail = scene->detail;
+    spin_detail *detail = setup->detail;
     PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     for (size_t p = 0; p < scene->particles.count; p++) {
         mass += scene->particles.masses[p];
@@ -53,14 +54,15 @@ static pbd_status spin_up(const pbd_values *values, pbd_scene *scene) {
     detail->first = motion_of(scene, scene->particles.positions, scene->particles.velocities);
     detail->highest = detail->first.energy;
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return spin_up(values, scene);
+    return spin_up(values, setup);
 }
 
 static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, motion *out) {
@@ -72,9 +74,10 @@ static pbd_status look(const pbd_scene *scene, const pbd_method *method, const v
     return pbd_ok();
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    spin_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    spin_detail *detail = setup->detail;
     motion now;
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status; /* it tells no velocities */
@@ -86,8 +89,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const spin_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const spin_detail *detail = setup->detail;
     const motion *first = &detail->first;
     motion now;
     const pbd_status status = look(scene, method, state, &now);

@@ -29,8 +29,9 @@ typedef struct water_detail {
     size_t looks;
 } water_detail;
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    water_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    water_detail *detail = setup->detail;
     const double depth = pbd_real(values, "depth"), spacing = depth / (double)pbd_integer(values, "cells");
     const double gravity = pbd_real(values, "gravity"), given = pbd_real(values, "duration");
     const double half = 0.5 * spacing * fmax(round(pbd_real(values, "width") * depth / spacing), 1);
@@ -41,7 +42,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     detail->depth = depth;
     detail->least_volume = INFINITY;
     scene->duration = given > 0 ? given : 20 * sqrt(depth / gravity);
-    scene->observe_every = scene->duration / LIQUID_LOOKS;
+    setup->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(liquid_make(values, low, high, spacing, scene));
     PBD_TRY_NEW(detail->pressure, scene->particles.count);
     PBD_TRY_NEW(detail->height, scene->particles.count);
@@ -73,9 +74,10 @@ static pbd_status add_pressures(water_detail *detail, const pbd_scene *scene, co
     return pbd_ok();
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    water_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    water_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_status status = liquid_look(&detail->watch, scene, method, state, x, time, recorder);
@@ -124,8 +126,9 @@ static void record_pressures(const water_detail *detail, const pbd_scene *scene,
     }
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const water_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const water_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     pbd_metric(recorder, "particles", "1", PBD_STATE, (double)scene->particles.count);

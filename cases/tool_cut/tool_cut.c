@@ -41,8 +41,9 @@ static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    smoothed_watch *watch = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    smoothed_watch *watch = setup->detail;
     const smoothed_lump body = {.shape = SMOOTHED_BLOCK,
                                 .particles = (size_t)pbd_integer(values, "particles"),
                                 .columns = (size_t)pbd_integer(values, "columns")};
@@ -51,7 +52,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     PBD_TRY(add_tool(values, scene));
     const double given = pbd_real(values, "duration");
     scene->duration = given > 0 ? given : 1.3 * scene->colliders.item[1].end;
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     *watch = smoothed_watch_start(values, scene, pbd_real(values, "settle"));
     /* From shortly before the tool moves until the end. */
     const double from = pbd_real(values, "settle"), to = scene->colliders.item[1].end;
@@ -69,14 +70,16 @@ static void record_tool(const pbd_scene *scene, double time, pbd_recorder *recor
     pbd_series(recorder, "tool_tip", "value", "m", &tip, 1, 1);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
     record_tool(scene, time, recorder);
-    return smoothed_watch_look(scene->detail, scene, method, state, time, recorder);
+    return smoothed_watch_look(setup->detail, scene, method, state, time, recorder);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    return smoothed_watch_record(scene->detail, scene, method, state, recorder);
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    return smoothed_watch_record(setup->detail, scene, method, state, recorder);
 }
 
 const pbd_case pbd_case_tool_cut = {

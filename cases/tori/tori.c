@@ -88,15 +88,16 @@ static pbd_status add_walls(const pbd_values *values, double size, pbd_scene *sc
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    tori_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    tori_detail *detail = setup->detail;
     const double size = pbd_real(values, "size");
     const int contact = pbd_choice(values, "contact");
     detail->tori = (size_t)pbd_integer(values, "tori");
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
-    scene->observe_every = scene->duration / BODY_LOOKS;
+    setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sample_torus(values, size, &detail->particles));
     pbd_arena a PBD_ARENA;
     placement *place = pbd_new(&a, placement, detail->tori);
@@ -112,14 +113,16 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    tori_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    tori_detail *detail = setup->detail;
     return particle_watch_look(&detail->watch, scene, method, state, time, recorder);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const tori_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const tori_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double mean, worst;
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -42,10 +42,11 @@ static void pull_edges(const sheet_size *size, double pull, pbd_scene *scene) {
     }
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     sheet_size size;
     PBD_TRY(sheet_build(values, scene, &size));
-    towel_detail *detail = scene->detail;
+    towel_detail *detail = setup->detail;
     const double pull = pbd_real(values, "pull"), stress = pull / scene->material->thickness;
     add_second_fibre(values, scene->material);
     pull_edges(&size, pull, scene);
@@ -55,8 +56,9 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const towel_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const towel_detail *detail = setup->detail;
     const stretched *reference = &detail->reference;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -48,8 +48,9 @@ static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *sce
         angle / TURN, size->along, step);
 }
 
-static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    twist_detail *detail = scene->detail;
+static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    twist_detail *detail = setup->detail;
     detail->size = *size;
     detail->angle = TURN * pbd_real(values, "revolutions");
     detail->saint_venant = saint_venant_energy(scene->material, size, detail->angle);
@@ -58,10 +59,11 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_scen
     return beam_hold_ends(scene, size);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return fill(values, &size, scene);
+    return fill(values, &size, setup);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -96,8 +98,9 @@ static double helix_deviation(const twist_detail *detail, const double *unwound,
     return sqrt(off / (double)layer / layers) / detail->size.width;
 }
 
-static pbd_status record_helix(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
-    const twist_detail *detail = scene->detail;
+static pbd_status record_helix(const pbd_setup *setup, const double *x, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const twist_detail *detail = setup->detail;
     const size_t layer = scene->particles.count / ((size_t)detail->size.along + 1);
     pbd_arena arena PBD_ARENA;
     double *unwound = pbd_new(&arena, double, 3 * scene->particles.count);
@@ -118,12 +121,13 @@ static double axis_deviation(const twist_detail *detail, const double *x) {
     return largest;
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const twist_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const twist_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     body_record_strain(scene, x, recorder);
-    const pbd_status status = record_helix(scene, x, recorder);
+    const pbd_status status = record_helix(setup, x, recorder);
     pbd_metric(recorder, "axis_deviation", "1", PBD_STATE, axis_deviation(detail, x));
     const double energy = body_strain_at(scene, x).energy;
     if (detail->saint_venant > 0 && isfinite(energy))

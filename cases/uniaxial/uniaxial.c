@@ -70,10 +70,11 @@ static pbd_status place(pbd_scene *scene, const uniaxial_detail *d, bool free_si
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    uniaxial_detail *d = scene->detail;
+    uniaxial_detail *d = setup->detail;
     const bool free_sides = pbd_choice(values, "sides") == 1;
     d->size = size;
     d->stretch = pbd_real(values, "stretch");
@@ -95,8 +96,9 @@ static double unevenness(const pbd_scene *scene, const uniaxial_detail *d, const
     return most / d->size.width;
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const uniaxial_detail *d = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const uniaxial_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double stress[9];
     PBD_TRY(body_positions(scene, method, state, &x));

@@ -47,8 +47,9 @@ static double slender_frequency(const pbd_material *m, const beam_size *size) {
     return a * a * size->width * sqrt(m->E / (12 * m->density)) / (2 * acos(-1));
 }
 
-static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
-    vibration_detail *d = scene->detail;
+static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    vibration_detail *d = setup->detail;
     PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     const double periods = pbd_real(values, "periods");
     *d = (vibration_detail){.size = *size,
@@ -60,19 +61,21 @@ static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_sce
     for (size_t p = 0; p < scene->particles.count; p++)
         scene->particles.velocities[3 * p + 2] = speed * mode_shape(scene->particles.positions[3 * p] / size->length);
     scene->duration = periods / d->frequency;
-    scene->observe_every = 1 / (d->frequency * LOOKS_A_PERIOD);
+    setup->observe_every = 1 / (d->frequency * LOOKS_A_PERIOD);
     return beam_hold_root(scene, size);
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
     beam_size size;
     PBD_TRY(beam_build(values, scene, &size));
-    return swing(values, &size, scene);
+    return swing(values, &size, setup);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    vibration_detail *d = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    vibration_detail *d = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3];
     PBD_TRY(body_positions(scene, method, state, &x));
@@ -127,8 +130,8 @@ static swings find_swings(const vibration_detail *d) {
     return s;
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const vibration_detail *d = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const vibration_detail *d = setup->detail;
     (void)method, (void)state;
     const swings s = find_swings(d);
     pbd_metric(recorder, "slender_frequency", "Hz", PBD_STATE, d->frequency);

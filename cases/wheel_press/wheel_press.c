@@ -69,8 +69,9 @@ static pbd_status set_plates(const pbd_values *values, const press_detail *detai
     return pbd_ok();
 }
 
-static pbd_status build(const pbd_values *values, pbd_scene *scene) {
-    press_detail *detail = scene->detail;
+static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    pbd_scene *scene = &setup->scene;
+    press_detail *detail = setup->detail;
     const double size = pbd_real(values, "size"), speed = pbd_real(values, "speed");
     const wheel w = {0.5 * size, 0.5 * size * pbd_real(values, "rim"), 0.5 * size * pbd_real(values, "width"),
                      pbd_integer(values, "spokes")};
@@ -84,7 +85,7 @@ static pbd_status build(const pbd_values *values, pbd_scene *scene) {
     scene->duration = detail->squeeze / speed + pbd_real(values, "hold");
     if (!(scene->duration > 0))
         return pbd_error(PBD_BAD_INPUT, "squeeze=0 and hold=0: nothing would happen; set one of them");
-    scene->observe_every = scene->duration / GRANULAR_LOOKS;
+    setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, &body, &here, &detail->particles, scene));
     return set_plates(values, detail, scene);
 }
@@ -96,13 +97,14 @@ static pbd_status look_at_pieces(const pbd_scene *scene, const double *x, pieces
                            out);
 }
 
-static pbd_status observe(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
-    press_detail *detail = scene->detail;
+    const pbd_scene *scene = &setup->scene;
+    press_detail *detail = setup->detail;
     pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, scene, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
     PBD_TRY(look_at_pieces(scene, x, &parts));
     const double fragments = (double)(parts.pieces + parts.crumbs);
     pbd_series(recorder, "fragments", "value", "1", &fragments, 1, 1);
@@ -110,8 +112,9 @@ static pbd_status observe(const pbd_scene *scene, const pbd_method *method, cons
 }
 
 /* How high and long the wheel is now, and what stands beyond the plates. */
-static void record_extents(const pbd_scene *scene, const double *x, pbd_recorder *recorder) {
-    const press_detail *detail = scene->detail;
+static void record_extents(const pbd_setup *setup, const double *x, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const press_detail *detail = setup->detail;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     size_t beyond = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -127,8 +130,9 @@ static void record_extents(const pbd_scene *scene, const double *x, pbd_recorder
     pbd_metric(recorder, "height", "1", PBD_STATE, (high[2] - low[2] + scene->particles.spacing) / detail->size);
 }
 
-static pbd_status measure(const pbd_scene *scene, const pbd_method *method, const void *state, pbd_recorder *recorder) {
-    const press_detail *detail = scene->detail;
+static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const press_detail *detail = setup->detail;
     const double s = detail->size;
     const mass_box box = {{-s, -s, 0}, {s, s, s}, {32, 2, 16}};
     pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
@@ -139,7 +143,7 @@ static pbd_status measure(const pbd_scene *scene, const pbd_method *method, cons
     pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
     pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
     pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY, (double)parts.largest / (double)scene->particles.count);
-    record_extents(scene, x, recorder);
+    record_extents(setup, x, recorder);
     granular_record(&detail->watch, scene, recorder);
     granular_record_mass(scene, x, &box, recorder);
     granular_record_slice(scene, x, recorder);

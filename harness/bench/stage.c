@@ -9,7 +9,7 @@
 
 void pbd_stage_close(pbd_stage *s) {
     if (s->state) pbd_stage_method(s)->destroy(s->state);
-    if (s->cell) pbd_case_free(s->cell->c, &s->scene);
+    if (s->cell) pbd_case_free(s->cell->c, &s->setup);
     pbd_exec_destroy(s->exec);
     pbd_recorder_destroy(s->recorder);
     pbd_result_free(&s->record);
@@ -40,14 +40,14 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
     out->recorder = pbd_recorder_create(&out->record, pbd_interrupted);
     if (!out->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
-    PBD_TRY(pbd_case_build(cell->c, &cell->case_values, &out->scene));
-    PBD_TRY(pbd_check_scene(&out->scene, m));
-    PBD_TRY(pbd_method_create(m, &out->scene, &cell->method_values, out->exec, out->recorder, &out->state));
+    PBD_TRY(pbd_case_build(cell->c, &cell->case_values, &out->setup));
+    PBD_TRY(pbd_check_scene(&out->setup.scene, m));
+    PBD_TRY(pbd_method_create(m, &out->setup.scene, &cell->method_values, out->exec, out->recorder, &out->state));
     return find_dt(out);
 }
 
 pbd_status pbd_stage_check(const pbd_stage *s, long steps) {
-    const size_t n = 3 * s->scene.particles.count;
+    const size_t n = 3 * s->setup.scene.particles.count;
     pbd_arena a PBD_ARENA;
     double *x = pbd_new(&a, double, n);
     PBD_TRY(pbd_arena_check(&a));

@@ -8,7 +8,7 @@
 
 typedef struct pbd_stage {
     const pbd_cell *cell;
-    pbd_scene scene;
+    pbd_setup setup;
     pbd_exec *exec;
     pbd_result record; /* what the method reports: counts and metrics */
     pbd_recorder *recorder;

@@ -27,7 +27,8 @@
 
 /* A solve as a thing to be done, and done again. */
 typedef struct drive_context {
-    const pbd_scene *scene;
+    const pbd_setup *setup;
+    const pbd_scene *scene; /* of it */
     const pbd_method *method;
     void *state;
     const pbd_values *values;
@@ -79,13 +80,13 @@ static pbd_status check_positions(const drive_context *c) {
 /* A non-finite position stays non-finite: the run ends here. */
 static pbd_status look(const drive_context *c, double time) {
     if (c->scene->duration > 0) PBD_TRY(check_positions(c));
-    return c->observer->observe(c->scene, c->method, c->state, time, c->recorder);
+    return c->observer->observe(c->setup, c->method, c->state, time, c->recorder);
 }
 
 /* The case's observer after `step` steps, when it is due; timed separately. Snapshots are taken here, too. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
-    const double every = c->scene->observe_every, time = (double)step * dt;
+    const double every = c->setup->observe_every, time = (double)step * dt;
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
@@ -117,13 +118,13 @@ static pbd_status move(drive_context *c, double dt) {
 static pbd_status drive(drive_context *c) {
     const pbd_method *m = c->method;
     double dt;
-    if (c->scene->duration == 0 && c->scene->settle.window == 0) {
+    if (c->scene->solved) {
         PBD_TRY(keep_snapshot(c, 0, 0, 0));
         return m->solve(c->state);
     }
     PBD_TRY(time_step(c, &dt));
     if (c->scene->duration > 0) return move(c, dt);
-    const pbd_settling body = {c->scene, m, c->state, dt, c->precision, observe, c};
+    const pbd_settling body = {c->setup, m, c->state, dt, c->precision, observe, c};
     return pbd_settle_body(&body, c->recorder);
 }
 
@@ -203,7 +204,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     if (c->snapshots) write_snapshots(c);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
-    pbd_status measured = item->cell.c->measure(c->scene, c->method, c->state, recorder);
+    pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
     pbd_recorder_leave(recorder);
     return status.code != PBD_OK ? status : measured;
 }
@@ -226,7 +227,7 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_sn
 /* Rest found by the method itself, or motion: only what it can do is begun. */
 static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
     const pbd_method *m = pbd_cell_method(cell);
-    const bool rests = scene->duration == 0 && scene->settle.window == 0;
+    const bool rests = scene->solved;
     if (rests ? m->solve != NULL : m->step != NULL) return pbd_ok();
     const char *cannot = rests ? "has no static solver" : "has only a static solver";
     for (const pbd_param *p = cell->c->params; p->name; p++)
@@ -237,13 +238,14 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
                      cell->c->name, rests ? "offers no other mode" : "moves");
 }
 
-static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
                              pbd_recorder *recorder) {
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = pbd_cell_method(cell);
+    const pbd_scene *scene = &setup->scene;
     pbd_snapshots *snapshots = NULL;
     pbd_recorder_enter(recorder, "build");
-    pbd_status status = pbd_case_build(cell->c, &cell->case_values, scene);
+    pbd_status status = pbd_case_build(cell->c, &cell->case_values, setup);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
     PBD_TRY(pbd_check_scene(scene, m));
@@ -252,7 +254,8 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_scene *scene, pbd_ex
     pbd_recorder_enter(recorder, "create");
     status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);
     pbd_recorder_leave(recorder);
-    drive_context context = {.scene = scene,
+    drive_context context = {.setup = setup,
+                             .scene = scene,
                              .method = m,
                              .state = *state,
                              .values = &cell->method_values,
@@ -270,12 +273,12 @@ static bool phases_wait(void) {
 }
 
 /* On a GPU: what it does before and after goes into the run, too. */
-static pbd_status run_watched(const pbd_plan_item *item, pbd_scene *scene, pbd_exec *exec, void **state,
+static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
                               pbd_recorder *recorder) {
     pbd_gpu_sample before, after;
     const bool on_gpu = item->cell.backend == PBD_BACKEND_CUDA;
     if (on_gpu) pbd_sample_gpu(pbd_cuda_bus(), &before);
-    const pbd_status status = run_phases(item, scene, exec, state, recorder);
+    const pbd_status status = run_phases(item, setup, exec, state, recorder);
     if (!on_gpu) return status;
     pbd_sample_gpu(pbd_cuda_bus(), &after);
     pbd_record_gpu(recorder, &before, &after);
@@ -294,17 +297,17 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
         pbd_result_free(out);
         return status.code == PBD_OK ? pbd_no_memory() : status;
     }
-    pbd_scene scene = {0};
+    pbd_setup setup = {0};
     pbd_exec *exec = NULL;
     void *state = NULL;
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
     if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
-    if (ended.code == PBD_OK) ended = run_watched(item, &scene, exec, &state, recorder);
+    if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();
     const bool refused = is_refused(&ended, state);
     pbd_cell_method(&item->cell)->destroy(state);
-    pbd_case_free(item->cell.c, &scene);
+    pbd_case_free(item->cell.c, &setup);
     pbd_exec_destroy(exec);
     pbd_recorder_destroy(recorder);
     if (refused) {

@@ -14,6 +14,7 @@ enum { LOOKS = 16, MOST_LOOKS = 2 * LOOKS + 1 };
 static const double RUNAWAY = 1e4; /* in sizes of the body */
 
 typedef struct watch {
+    const pbd_settle *settle;
     const pbd_scene *scene;
     const pbd_method *method;
     const void *state;
@@ -36,7 +37,7 @@ static pbd_status read_body(watch *w, long step) {
 
 static pbd_status look(watch *w, long step) {
     PBD_TRY(read_body(w, step));
-    const pbd_settle *settle = &w->scene->settle;
+    const pbd_settle *settle = w->settle;
     double *mean = w->path[w->looks++ % w->wanted];
     memset(mean, 0, 3 * sizeof *mean);
     for (size_t i = 0; i < 3 * settle->watched; i++) {
@@ -120,7 +121,7 @@ static pbd_status check_shape(const watch *w) {
 /* ---- Moving ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status move_until_rest(const pbd_settling *body, watch *w, pbd_recorder *recorder, long *steps) {
-    const pbd_settle *settle = &w->scene->settle;
+    const pbd_settle *settle = w->settle;
     const long stride = settle->window > LOOKS ? settle->window / LOOKS : 1;
     const double resolved = (body->precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON) * w->scene->extent;
     w->wanted = (settle->window + stride - 1) / stride + 1;
@@ -142,7 +143,8 @@ static pbd_status move_until_rest(const pbd_settling *body, watch *w, pbd_record
 }
 
 pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder) {
-    watch w = {.scene = body->scene, .method = body->method, .state = body->state};
+    watch w = {
+        .settle = &body->setup->settle, .scene = &body->setup->scene, .method = body->method, .state = body->state};
     long steps = 0;
     pbd_arena a PBD_ARENA;
     w.x = pbd_new(&a, double, 3 * w.scene->particles.count);

@@ -1,11 +1,11 @@
-/* Moving a scene until it rests (pbd_settle in methods/method.h). */
+/* Moving a scene until it rests (pbd_settle in cases/case.h). */
 #ifndef PBD_SETTLE_H
 #define PBD_SETTLE_H
 
 #include "harness/catalog/registry.h"
 
 typedef struct pbd_settling {
-    const pbd_scene *scene;
+    const pbd_setup *setup;
     const pbd_method *method;
     void *state;
     double dt; /* s, > 0 */

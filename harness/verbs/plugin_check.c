@@ -30,7 +30,7 @@ typedef struct solver {
     const pbd_case *c;
     pbd_precision precision;
     pbd_values case_values, values;
-    pbd_scene scene;
+    pbd_setup setup;
     pbd_exec *exec;
     pbd_result reported;
     pbd_recorder *recorder;
@@ -43,7 +43,7 @@ typedef void (*scene_change)(pbd_scene *scene);
 
 static void close_solver(solver *s) {
     if (s->state) s->method->destroy(s->state);
-    if (s->c) pbd_case_free(s->c, &s->scene);
+    if (s->c) pbd_case_free(s->c, &s->setup);
     pbd_exec_destroy(s->exec);
     pbd_recorder_destroy(s->recorder);
     pbd_result_free(&s->reported);
@@ -69,16 +69,16 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     pbd_setting setting[1];
     *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
     PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
-    PBD_TRY(pbd_case_build(of->c, &s->case_values, &s->scene));
-    if (change) change(&s->scene);
-    s->numbers = 3 * s->scene.particles.count;
+    PBD_TRY(pbd_case_build(of->c, &s->case_values, &s->setup));
+    if (change) change(&s->setup.scene);
+    s->numbers = 3 * s->setup.scene.particles.count;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
     return s->recorder ? pbd_ok() : pbd_no_memory();
 }
 
 static pbd_status create(solver *s, int backend, int threads) {
     PBD_TRY(pbd_exec_create(backend, threads, &s->exec));
-    pbd_status status = pbd_method_create(s->method, &s->scene, &s->values, s->exec, s->recorder, &s->state);
+    pbd_status status = pbd_method_create(s->method, &s->setup.scene, &s->values, s->exec, s->recorder, &s->state);
     if (status.code == PBD_BAD_INPUT) return pbd_error(PBD_FAILED, "refuses its own defaults: %.300s", status.text);
     if (status.code == PBD_OK && !s->state) return pbd_error(PBD_FAILED, "create returns OK without a state");
     return status;
@@ -129,7 +129,7 @@ static pbd_status walk(const subject *of, pbd_precision precision, int backend, 
     solver s PBD_CLEANUP(close_solver) = {0};
     PBD_TRY(open_solver(of, precision, backend, threads, change, &s));
     PBD_TRY(advance(&s));
-    *extent = s.scene.extent;
+    *extent = s.setup.scene.extent;
     return read_positions(&s, a, x);
 }
 
@@ -178,8 +178,8 @@ static pbd_status begins_at_start(const solver *s) {
     pbd_arena a PBD_ARENA;
     double *x;
     PBD_TRY(read_positions(s, &a, &x));
-    const double off = largest_difference(x, start_of(&s->scene), s->numbers);
-    if (off > 64 * epsilon_of(s->precision) * s->scene.extent)
+    const double off = largest_difference(x, start_of(&s->setup.scene), s->numbers);
+    if (off > 64 * epsilon_of(s->precision) * s->setup.scene.extent)
         WRONG("%s: directly after create a particle is %.3g m from its position in the scene",
               pbd_precision_name(s->precision), off);
     return pbd_ok();
@@ -253,10 +253,10 @@ static pbd_status check_scene(const subject *of) {
     solver s PBD_CLEANUP(close_solver) = {0};
     scene_copy copy = {0};
     PBD_TRY(prepare(of, best_precision(of), NULL, &s));
-    PBD_TRY(copy_scene(&s.scene, &a, &copy));
+    PBD_TRY(copy_scene(&s.setup.scene, &a, &copy));
     PBD_TRY(create(&s, any_backend(of), 1));
     PBD_TRY(advance(&s));
-    const char *changed = changed_part(&s.scene, &copy);
+    const char *changed = changed_part(&s.setup.scene, &copy);
     if (changed) WRONG("the scene belongs to the case, but its %s changed", changed);
     FOUND("the scene is unchanged");
 }
@@ -281,8 +281,8 @@ static pbd_status check_moves(const subject *of) {
         PBD_TRY(open_solver(of, p[i], any_backend(of), 1, NULL, &s));
         PBD_TRY(advance(&s));
         PBD_TRY(read_positions(&s, &a, &x));
-        moved = largest_difference(x, start_of(&s.scene), s.numbers);
-        if (moved == 0 && is_loaded(&s.scene))
+        moved = largest_difference(x, start_of(&s.setup.scene), s.numbers);
+        if (moved == 0 && is_loaded(&s.setup.scene))
             WRONG("%s: nothing moves under the case's load", pbd_precision_name(p[i]));
     }
     FOUND("moves up to %.3g m, all positions finite", moved);
@@ -332,14 +332,14 @@ static pbd_status check_held(const subject *of) {
     double *x, off = 0;
     const pbd_precision p = best_precision(of);
     PBD_TRY(open_solver(of, p, any_backend(of), 1, NULL, &s));
-    if (s.scene.particles.fixed == 0) return pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
+    if (s.setup.scene.particles.fixed == 0) return pbd_error(PBD_NOT_SUPPORTED, "the case has no fixed particle");
     PBD_TRY(advance(&s));
     PBD_TRY(read_positions(&s, &a, &x));
-    for (size_t i = 0; i < 3 * s.scene.particles.fixed; i++) {
-        const size_t at = 3 * (size_t)s.scene.particles.fixed_particle[i / 3] + i % 3;
-        off = fmax(off, fabs(x[at] - start_of(&s.scene)[at]));
+    for (size_t i = 0; i < 3 * s.setup.scene.particles.fixed; i++) {
+        const size_t at = 3 * (size_t)s.setup.scene.particles.fixed_particle[i / 3] + i % 3;
+        off = fmax(off, fabs(x[at] - start_of(&s.setup.scene)[at]));
     }
-    if (off > 64 * epsilon_of(p) * s.scene.extent) WRONG("a fixed particle moves %.3g m", off);
+    if (off > 64 * epsilon_of(p) * s.setup.scene.extent) WRONG("a fixed particle moves %.3g m", off);
     FOUND("fixed particles do not move");
 }
 
@@ -364,7 +364,7 @@ static pbd_status compare_walks(const subject *of, pbd_precision pa, int ba, pbd
     PBD_TRY(walk(of, pb, bb, 1, NULL, &arena, &b, extent));
     PBD_TRY(prepare(of, pb, NULL, &s));
     *off = largest_difference(a, b, s.numbers);
-    *moved = largest_difference(b, start_of(&s.scene), s.numbers);
+    *moved = largest_difference(b, start_of(&s.setup.scene), s.numbers);
     return pbd_ok();
 }
 
@@ -412,8 +412,8 @@ static pbd_status check_rest(const subject *of) {
     PBD_TRY(open_solver(of, best_precision(of), any_backend(of), 1, unload, &s));
     PBD_TRY(advance(&s));
     PBD_TRY(read_positions(&s, &a, &x));
-    const double off = largest_difference(x, s.scene.particles.positions, s.numbers);
-    if (off > 1000 * epsilon_of(best_precision(of)) * s.scene.extent)
+    const double off = largest_difference(x, s.setup.scene.particles.positions, s.numbers);
+    if (off > 1000 * epsilon_of(best_precision(of)) * s.setup.scene.extent)
         WRONG("without load a body at rest moves %.3g m", off);
     FOUND("without load a body at rest stays at rest, to %.2g m", off);
 }
@@ -464,10 +464,10 @@ static pbd_status moved_alike(const subject *of, scene_change change, double *of
     PBD_TRY(walk(of, p, any_backend(of), 1, NULL, &a, &plain, &extent));
     PBD_TRY(walk(of, p, any_backend(of), 1, change, &a, &changed, &extent));
     PBD_TRY(prepare(of, p, NULL, &s));
-    *motion = largest_difference(plain, start_of(&s.scene), s.numbers);
-    memcpy(s.scene.particles.positions, plain, s.numbers * sizeof *plain);
-    change(&s.scene);
-    *off = largest_difference(changed, s.scene.particles.positions, s.numbers);
+    *motion = largest_difference(plain, start_of(&s.setup.scene), s.numbers);
+    memcpy(s.setup.scene.particles.positions, plain, s.numbers * sizeof *plain);
+    change(&s.setup.scene);
+    *off = largest_difference(changed, s.setup.scene.particles.positions, s.numbers);
     *rounding = 1e5 * epsilon_of(p) * extent;
     return pbd_ok();
 }
@@ -574,8 +574,8 @@ static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     const subject of = {entry, c};
     solver s PBD_CLEANUP(close_solver) = {0};
     pbd_status status = prepare(&of, best_precision(&of), NULL, &s);
-    if (status.code == PBD_OK) status = pbd_check_scene(&s.scene, s.method);
-    return s.scene.particles.count <= MOST_PARTICLES && status.code != PBD_NOT_SUPPORTED;
+    if (status.code == PBD_OK) status = pbd_check_scene(&s.setup.scene, s.method);
+    return s.setup.scene.particles.count <= MOST_PARTICLES && status.code != PBD_NOT_SUPPORTED;
 }
 
 pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {

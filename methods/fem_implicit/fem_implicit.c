@@ -208,7 +208,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
     fem->creep = scene->material->creep;
     fem->forces_end = scene->loads.forces_end;
     PBD_TRY(material_make(scene->material, &fem->material));
-    if (fem->yield > 0 && scene->duration == 0 && scene->settle.window == 0)
+    if (fem->yield > 0 && scene->solved)
         return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and this scene is static: set mode=dynamic");
     PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
     element_stiffness_rule(kind, &fem->rule);

@@ -81,7 +81,6 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     fem->recorder = recorder;
     fem->scene = *scene;
     fem->scene.particles.velocities = fem->scene.particles.masses = NULL;
-    fem->scene.detail = NULL;
     fem->scene.particles.positions = copy_of(scene->particles.positions, 3 * n * sizeof(double));
     fem->scene.loads.forces = copy_of(scene->loads.forces, 3 * n * sizeof(double));
     fem->scene.hexes.corner = copy_of(scene->hexes.corner, 8 * scene->hexes.count * sizeof *scene->hexes.corner);

@@ -106,8 +106,6 @@ static pbd_scene without_rows(const pbd_scene *whole) {
     s.particles.material = s.hexes.material = s.tets.material = s.triangles.material = NULL;
     s.contact.radius = NULL;
     s.blades.item = NULL;
-    s.settle = (pbd_settle){0};
-    s.detail = NULL;
     return s;
 }
 
