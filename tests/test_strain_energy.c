@@ -322,6 +322,93 @@ static void test_bad_materials(void **unused) {
     pbd_scene_free(&scene);
 }
 
+/* ---- Several solids ---------------------------------------------------------------------------------------------- */
+
+/* A bar of cubes without jitter; every cell beyond `middle`, m, is of the second material. */
+static void make_two_bars(pbd_scene *scene, double middle, double E, double other) {
+    make_cubes(scene, (const int[]){6, 1, 1}, E);
+    for (size_t i = 0; i < 3 * scene->particles.count; i++)
+        scene->particles.positions[i] = 0.1 * round(scene->particles.positions[i] / 0.1);
+    memset(scene->loads.gravity, 0, sizeof scene->loads.gravity);
+    scene->material->nu = 0;
+    scene->material->law = "stvk";
+    scene->material[1] = scene->material[0];
+    scene->material[1].E = other;
+    scene->materials = 2;
+    scene->tets.material = calloc(scene->tets.count + 1, 1);
+    for (size_t t = 0; t < scene->tets.count; t++) {
+        double x = 0;
+        for (int c = 0; c < 4; c++) x += scene->particles.positions[3 * scene->tets.corner[4 * t + (size_t)c]] / 4;
+        scene->tets.material[t] = x > middle;
+    }
+}
+
+/* The traction `pull`, Pa, on the end face: a third of each triangle's share on its nodes. */
+static void pull_end(pbd_scene *scene, double end, double pull) {
+    const double *x = scene->particles.positions;
+    for (size_t t = 0; t < scene->tets.count; t++)
+        for (size_t left = 0; left < 4; left++) {
+            const uint32_t *c = scene->tets.corner + 4 * t,
+                           face[3] = {c[(left + 1) % 4], c[(left + 2) % 4], c[(left + 3) % 4]};
+            double off = 0, e[2][2];
+            for (int k = 0; k < 3; k++) off += fabs(x[3 * face[k]] - end);
+            if (off > 1e-9) continue;
+            for (size_t k = 0; k < 2; k++)
+                for (size_t d = 0; d < 2; d++) e[k][d] = x[3 * face[k + 1] + d + 1] - x[3 * face[0] + d + 1];
+            const double area = 0.5 * fabs(e[0][0] * e[1][1] - e[0][1] * e[1][0]);
+            for (int k = 0; k < 3; k++) scene->loads.forces[3 * face[k]] += pull * area / 3;
+        }
+}
+
+/* Two bars in series carry the same stress: the elongation is sigma (L1/E1 + L2/E2). Nodes of a section are a per cent
+ * apart where iterations end early; their mean is not. */
+static void test_bars_in_series(void **unused) {
+    (void)unused;
+    const double E = 1000, other = 4000, pull = 0.5;
+    pbd_scene scene;
+    make_two_bars(&scene, 0.2, E, other);
+    pull_end(&scene, 0.6, pull);
+    const char *const solvers[] = {"solver=coloured_gs iterations=60 damping=5",
+                                   "solver=jacobi iterations=300 damping=5"};
+    for (size_t k = 0; k < 2; k++) {
+        double *x = march("strain_energy", PBD_PRECISION_F64, 1, &scene, solvers[k], 0.02, 400);
+        for (size_t p = 0; p < scene.particles.count; p += 4) { /* four nodes in each section */
+            const double rest = scene.particles.positions[3 * p];
+            const double wanted = pull * (fmin(rest, 0.2) / E + fmax(rest - 0.2, 0) / other);
+            double mean = 0;
+            for (size_t q = p; q < p + 4; q++) mean += (x[3 * q] - rest) / 4;
+            check_near("mean displacement, m", mean, wanted, 5e-3 * pull * (0.2 / E + 0.4 / other));
+        }
+        free(x);
+    }
+    pbd_scene_free(&scene);
+}
+
+/* Two materials that are the same are one. */
+static void test_equal_materials_are_one(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_two_bars(&scene, 0.3, 3000, 3000);
+    scene.loads.gravity[2] = -9.81;
+    scene.material[0].yield_strain = scene.material[1].yield_strain = 0.01;
+    scene.material[0].creep = scene.material[1].creep = 5;
+    for (int k = 0; k < 2; k++) {
+        const char *words = k ? "solver=jacobi" : "solver=coloured_gs";
+        double *two = march("strain_energy", PBD_PRECISION_F64, 1, &scene, words, 0.01, 20);
+        uint8_t *material = scene.tets.material;
+        scene.tets.material = NULL;
+        double *one = march("strain_energy", PBD_PRECISION_F64, 1, &scene, words, 0.01, 20);
+        scene.tets.material = material;
+        if (k == 0)
+            expect_same_bits("one material and two", one, two, scene.particles.count);
+        else
+            check_near("m", largest_difference(one, two, scene.particles.count), 0, 1e-13); /* another order of sums */
+        free(one);
+        free(two);
+    }
+    pbd_scene_free(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_projections),
@@ -336,6 +423,8 @@ int main(void) {
         cmocka_unit_test(test_order_in_time),
         cmocka_unit_test(test_bad_meshes),
         cmocka_unit_test(test_bad_materials),
+        cmocka_unit_test(test_bars_in_series),
+        cmocka_unit_test(test_equal_materials_are_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

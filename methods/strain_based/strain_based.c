@@ -38,9 +38,10 @@ static size_t arrays_of(const void *state, device_array *row) {
     return DEVICE_ROWS(row, rows);
 }
 
-static pbd_status project(void *method, size_t first, size_t count) {
+static pbd_status project(void *method, const element_batch *batch) {
     strain_based *s = method;
     pbd_exec *exec = s->solver.position.run.exec;
+    const size_t first = batch->first, count = batch->count;
     const double dt = s->solver.position.run.dt;
     strain_args args = {.view = element_solver_view(&s->solver, first),
                         .multiplier = s->multiplier ? s->multiplier + first : NULL,

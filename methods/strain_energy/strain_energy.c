@@ -17,34 +17,37 @@ static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(ELEMENT_SOLVER_PARAMS
                                        PBD_ROWS(ENERGY_PARAMS){0}};
 
 typedef struct strain_energy {
-    element_solver solver;    /* first */
-    energy_material material; /* the first fibre of triangles is the first axis of their frames */
+    element_solver solver;                        /* first */
+    energy_material material[PBD_MOST_MATERIALS]; /* the first fibre of triangles is the first axis of their frames */
+    bool yields;                                  /* some of them */
+    size_t fibres;                                /* the most of any */
     energy_samples samples;
     real *multiplier, *plastic, *idle, *lying; /* device; NULL where there are none */
 } strain_energy;
 
 static size_t arrays_of(const void *state, device_array *row) {
     const strain_energy *s = state;
-    const size_t n = s->solver.elements, fibres = s->solver.corners == 3 ? s->material.fibre.count : 0;
+    const size_t n = s->solver.elements, fibres = s->solver.corners == 3 ? s->fibres : 0;
     const device_array rows[] = {DEVICE_ARRAY(s->idle, IDLE_SUMS * (n / IDLE_BLOCK + 1)),
-                                 DEVICE_ARRAY(s->multiplier, s->material.form != ENERGY_PBD ? n : 0),
-                                 DEVICE_SAVED(s->plastic, s->material.yield > 0 ? PLASTIC_ENTRIES * n : 0),
+                                 DEVICE_ARRAY(s->multiplier, s->material->form != ENERGY_PBD ? n : 0),
+                                 DEVICE_SAVED(s->plastic, s->yields ? PLASTIC_ENTRIES * n : 0),
                                  DEVICE_ARRAY(s->lying, fibres > 1 ? 2 * (fibres - 1) * n : 0)};
     return DEVICE_ROWS(row, rows);
 }
 
 /* The second and third fibre in the frames of triangles: the first is their first axis (element_shape.h). */
 static pbd_status upload_fibres(strain_energy *s, const pbd_scene *scene) {
-    const size_t n = s->solver.elements, rows = 2 * (size_t)(s->material.fibre.count - 1);
+    const size_t n = s->solver.elements, rows = 2 * (s->fibres - 1);
     pbd_arena a PBD_ARENA;
     real *lying = pbd_new(&a, real, rows * n);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) {
         element_shape shape;
         PBD_TRY(element_shape_of(scene, 3, s->solver.order[i], &shape));
+        const pbd_material *m = pbd_cell_material(scene, &scene->triangles, s->solver.order[i]);
         size_t row = 0;
         for (int k = 0, seen = 0; k < PBD_MOST_FIBRES; k++) {
-            if (!(scene->material->fibre_stiffness[k] > 0) || seen++ == 0) continue;
+            if (!(m->fibre_stiffness[k] > 0) || seen++ == 0) continue;
             for (int d = 0; d < 2; d++) lying[row++ * n + i] = (real)shape.fibre[k][d];
         }
     }
@@ -53,22 +56,24 @@ static pbd_status upload_fibres(strain_energy *s, const pbd_scene *scene) {
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static energy_args args_from(const strain_energy *s, size_t first) {
+static energy_args args_from(const strain_energy *s, size_t first, int material) {
+    const energy_material *m = &s->material[material];
     return (energy_args){.view = element_solver_view(&s->solver, first),
-                         .law = s->material.law,
-                         .fibre = s->material.fibre,
+                         .law = m->law,
+                         .fibre = m->fibre,
                          .lying = s->lying ? s->lying + first : NULL,
-                         .plastic = s->plastic ? s->plastic + first : NULL,
+                         .plastic = m->yield > 0 ? s->plastic + first : NULL,
                          .multiplier = s->multiplier ? s->multiplier + first : NULL,
-                         .compliance = energy_compliance(&s->material, s->solver.position.run.dt),
-                         .form = s->material.form};
+                         .compliance = energy_compliance(m, s->solver.position.run.dt),
+                         .form = m->form};
 }
 
-static pbd_status project(void *method, size_t first, size_t count) {
+static pbd_status project(void *method, const element_batch *batch) {
     strain_energy *s = method;
     pbd_exec *exec = s->solver.position.run.exec;
     const bool tets = s->solver.corners == 4;
-    const energy_args args = args_from(s, first);
+    const size_t count = batch->count;
+    const energy_args args = args_from(s, batch->first, batch->material);
     if (s->solver.jacobi)
         return tets ? PBD_RUN(exec, store_tet_impulses, count, &args)
                     : PBD_RUN(exec, store_triangle_impulses, count, &args);
@@ -88,26 +93,48 @@ static pbd_status sweep(void *state, stepper *run) {
 
 static pbd_status end(void *state, stepper *run) {
     const strain_energy *s = state;
-    if (!s->plastic) return pbd_ok();
-    const flow_args flow = {.view = element_solver_view(&s->solver, 0),
-                            .plastic = s->plastic,
-                            .yield = (real)s->material.yield,
-                            .creep = (real)(1 - exp(-s->material.creep * run->dt)),
-                            .deviatoric = s->material.deviatoric};
-    return s->solver.corners == 4 ? PBD_RUN(run->exec, flow_tets, s->solver.elements, &flow)
-                                  : PBD_RUN(run->exec, flow_triangles, s->solver.elements, &flow);
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        const energy_material *m = &s->material[span->material];
+        if (!(m->yield > 0)) continue;
+        const flow_args flow = {.view = element_solver_view(&s->solver, span->first),
+                                .plastic = s->plastic + span->first,
+                                .yield = (real)m->yield,
+                                .creep = (real)(1 - exp(-m->creep * run->dt)),
+                                .deviatoric = m->deviatoric};
+        PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, flow_tets, span->count, &flow)
+                                       : PBD_RUN(run->exec, flow_triangles, span->count, &flow));
+    }
+    return pbd_ok();
 }
 
 static pbd_status record(void *state, stepper *run) {
     strain_energy *s = state;
-    const size_t n = s->solver.elements, blocks = (n + IDLE_BLOCK - 1) / IDLE_BLOCK;
-    if (!stepper_samples(run)) return pbd_ok();
-    const idle_args args = {.energy = args_from(s, 0), .elements = n, .idle = s->idle};
-    double sum[IDLE_SUMS] = {0};
-    PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, count_idle_tets, blocks, &args)
-                                   : PBD_RUN(run->exec, count_idle_triangles, blocks, &args));
-    PBD_TRY(device_blocks_take(run->exec, s->idle, blocks, IDLE_SUMS, 0, sum));
-    energy_sample(&s->samples, &s->material, sum[0], sum[1], n, run->steps, run->recorder);
+    for (size_t k = 0; k < s->solver.spans && stepper_samples(run); k++) {
+        const element_batch *span = &s->solver.span[k];
+        const size_t blocks = (span->count + IDLE_BLOCK - 1) / IDLE_BLOCK;
+        const idle_args args = {
+            .energy = args_from(s, span->first, span->material), .elements = span->count, .idle = s->idle};
+        double sum[IDLE_SUMS] = {0};
+        PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, count_idle_tets, blocks, &args)
+                                       : PBD_RUN(run->exec, count_idle_triangles, blocks, &args));
+        PBD_TRY(device_blocks_take(run->exec, s->idle, blocks, IDLE_SUMS, 0, sum));
+        energy_sample(&s->samples, &s->material[span->material], sum[0], sum[1], span->count, run->steps,
+                      run->recorder);
+    }
+    return pbd_ok();
+}
+
+static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
+    const bool membrane = s->solver.corners == 3;
+    for (size_t k = 0; k < (scene->materials > 0 ? scene->materials : 1); k++) {
+        energy_material *m = &s->material[k];
+        PBD_TRY(energy_material_make(&scene->material[k], energy_settings_read(values), pbd_choice(values, "form"),
+                                     membrane, m));
+        if (membrane) m->fibre.direction[0] = vec3_make(1, 0, 0);
+        s->yields = s->yields || m->yield > 0;
+        if ((size_t)m->fibre.count > s->fibres) s->fibres = (size_t)m->fibre.count;
+    }
     return pbd_ok();
 }
 
@@ -119,10 +146,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     *state = s;
     PBD_TRY(element_solver_create(&s->solver, "strain_energy", &own, scene, element_settings_read(values),
                                   contact_settings_read(values), exec, recorder));
-    const bool membrane = s->solver.corners == 3;
-    PBD_TRY(energy_material_make(scene->material, energy_settings_read(values), pbd_choice(values, "form"), membrane,
-                                 &s->material));
-    if (membrane) s->material.fibre.direction[0] = vec3_make(1, 0, 0);
+    PBD_TRY(make_materials(s, scene, values));
     PBD_TRY(position_allocate(&s->solver.position));
     return s->lying ? upload_fibres(s, scene) : pbd_ok();
 }
@@ -132,7 +156,7 @@ const pbd_method PBD_NAME(strain_energy) = {
     .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
     .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",
     .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES |
-             PBD_TAKES_PLASTICITY,
+             PBD_TAKES_PLASTICITY | PBD_TAKES_MATERIALS,
     .params = params,
     .create = create,
     ELEMENT_SOLVER_SLOTS,

@@ -100,15 +100,16 @@ static pbd_status begin(void *self, stepper *run) {
     return c->hinges > 0 ? PBD_RUN(run->exec, clear_reals, per_hinge(c) * c->hinges, &moment) : pbd_ok();
 }
 
-static pbd_status stretch(void *state, size_t first, size_t count) {
+static pbd_status stretch(void *state, const element_batch *batch) {
     const cloth *c = state;
     const stepper *run = &c->solver.position.run;
+    const size_t first = batch->first;
     const stretch_args args = {.view = element_solver_view(&c->solver, first),
                                .stress = c->stress + first,
                                .impulse = c->turned ? c->stress + 3 * c->solver.elements + first : NULL,
                                .stiffness = (real)(c->stiffness * run->dt * run->dt),
                                .nu = (real)c->nu};
-    return PBD_RUN(run->exec, project_stretch, count, &args);
+    return PBD_RUN(run->exec, project_stretch, batch->count, &args);
 }
 
 static pbd_status bend(const cloth *c, const stepper *run) {

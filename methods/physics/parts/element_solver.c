@@ -23,6 +23,8 @@ void element_solver_free(element_solver *s) {
     device_arrays_free(s->position.run.exec, row, arrays_of(s, row));
     position_free(&s->position);
     free(s->order);
+    free(s->batch);
+    free(s->span);
 }
 
 void element_solver_destroy(void *state) {
@@ -49,15 +51,44 @@ element_view element_solver_view(const element_solver *s, size_t first) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
+/* Sorts places first to end of s->order by material, in their old order, and adds their batches. */
+static void split_batch(element_solver *s, const uint8_t *material, size_t first, size_t end, uint32_t *sorted) {
+    size_t place = first;
+    for (int m = 0; m < PBD_MOST_MATERIALS; m++) {
+        const size_t begin = place;
+        for (size_t i = first; i < end; i++)
+            if ((material ? material[s->order[i]] : 0) == m) sorted[place++] = s->order[i];
+        if (place > begin) s->batch[s->batches++] = (element_batch){begin, place - begin, m};
+    }
+    memcpy(s->order + first, sorted + first, (end - first) * sizeof *sorted);
+}
+
+static void join_batches(element_solver *s) {
+    for (size_t k = 0; k < s->batches; k++) {
+        element_batch *last = s->spans > 0 ? &s->span[s->spans - 1] : NULL;
+        if (last && last->material == s->batch[k].material)
+            last->count += s->batch[k].count;
+        else
+            s->span[s->spans++] = s->batch[k];
+    }
+}
+
 /* Colours with Gauss-Seidel; mesh order with Jacobi, so that impulses are near the nodes that gather them. */
-static pbd_status order_elements(element_solver *s, const uint32_t *corner) {
-    s->order = malloc((s->elements + 1) * sizeof *s->order);
-    if (!s->order) return pbd_error(PBD_FAILED, "out of memory for %zu elements", s->elements);
-    if (!s->jacobi)
-        return pbd_colour(s->elements, s->corners, corner, s->position.particles, s->order, s->first, &s->colours);
+static pbd_status order_elements(element_solver *s, const pbd_cells *cells) {
+    size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements};
+    pbd_arena a PBD_ARENA;
+    uint32_t *sorted = pbd_new(&a, uint32_t, s->elements);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY_NEW(s->order, s->elements);
+    PBD_TRY_NEW(s->batch, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
+    PBD_TRY_NEW(s->span, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
     for (size_t i = 0; i < s->elements; i++) s->order[i] = (uint32_t)i;
     s->colours = 1;
-    s->first[1] = s->elements;
+    if (!s->jacobi)
+        PBD_TRY(
+            pbd_colour(s->elements, s->corners, cells->corner, s->position.particles, s->order, first, &s->colours));
+    for (int c = 0; c < s->colours; c++) split_batch(s, cells->material, first[c], first[c + 1], sorted);
+    join_batches(s);
     return pbd_ok();
 }
 
@@ -113,14 +144,14 @@ pbd_status element_solver_create(element_solver *s, const char *name, const step
                           .elements = scene->tets.count ? scene->tets.count : scene->triangles.count,
                           .corners = scene->tets.count ? 4 : 3,
                           .jacobi = set.solver == solver_jacobi};
-    const uint32_t *corner = scene->tets.count ? scene->tets.corner : scene->triangles.corner;
+    const pbd_cells *cells = scene->tets.count ? &scene->tets : &scene->triangles;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
     PBD_TRY(position_create(&s->position, own, scene, NULL, NULL, touch, exec, recorder));
-    PBD_TRY(order_elements(s, corner));
+    PBD_TRY(order_elements(s, cells));
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
-    PBD_TRY(upload_shapes(s, scene, corner));
-    if (s->jacobi) PBD_TRY(upload_gather(s, corner, set.relaxation));
+    PBD_TRY(upload_shapes(s, scene, cells->corner));
+    if (s->jacobi) PBD_TRY(upload_gather(s, cells->corner, set.relaxation));
     pbd_count(recorder, "particles", s->position.particles);
     pbd_count(recorder, "constraints_total", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);
@@ -129,7 +160,7 @@ pbd_status element_solver_create(element_solver *s, const char *name, const step
 
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method) {
     const position_solver *of = &s->position;
-    for (int c = 0; c < s->colours; c++) PBD_TRY(project(method, s->first[c], s->first[c + 1] - s->first[c]));
+    for (size_t k = 0; k < s->batches; k++) PBD_TRY(project(method, &s->batch[k]));
     pbd_count(of->run.recorder, "constraint_solves", s->elements);
     if (!s->jacobi) return pbd_ok();
     const gather_args gather = {s->gather_first, s->gather_slot, s->impulse, of->p};

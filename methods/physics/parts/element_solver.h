@@ -21,14 +21,22 @@ PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, 
     REAL(relaxation, "", "1", 0, 64, PBD_OPEN_MIN, "solver=jacobi: factor of the share at which sums cannot overshoot")
 PBD_SETTINGS(element_settings, ELEMENT_SOLVER_PARAMS)
 
+/* Elements of one colour and one material, which one launch projects. */
+typedef struct element_batch {
+    size_t first, count;
+    int material; /* index into the scene's */
+} element_batch;
+
 typedef struct element_solver {
     position_solver position; /* first: the nodes */
     size_t elements;
     int corners; /* 4: tetrahedra, 3: triangles */
     bool jacobi;
     int colours; /* 1 with Jacobi */
-    size_t first[PBD_MOST_COLOURS + 1];
-    uint32_t *order; /* host: place -> element of the scene */
+    /* Host. */
+    uint32_t *order;             /* place -> element of the scene */
+    element_batch *batch, *span; /* a sweep's; the same with neighbours of one material joined, for other passes */
+    size_t batches, spans;
     /* Device. */
     uint32_t *corner;                     /* elements x corners */
     real *inverse, *size, *share;         /* as in element_view */
@@ -39,8 +47,8 @@ typedef struct element_solver {
 /* All slots but name, summary, source, takes, params and create; the state begins with an element_solver. */
 #define ELEMENT_SOLVER_SLOTS POSITION_SLOTS, .needs = PBD_NEEDS_TETS_OR_TRIANGLES, .destroy = element_solver_destroy
 
-/* Launches the method's kernel over `count` elements from `first` on. */
-typedef pbd_status (*element_projection)(void *method, size_t first, size_t count);
+/* Launches the method's kernel over a batch. */
+typedef pbd_status (*element_projection)(void *method, const element_batch *batch);
 
 /* Tetrahedra where the scene has some, else triangles. *s may be freed also after an error. */
 pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,

@@ -79,7 +79,7 @@ static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double 
         return pbd_error(PBD_BAD_INPUT, "triangle %zu has no area: 2 A = %.3g m^2 with an edge of %.3g m", e, twice,
                          sqrt(scale));
     for (int d = 0; d < 3; d++) normal[d] /= twice;
-    PBD_TRY(lay_fibres(scene->material, e, normal, edge[0], fibre, axis));
+    PBD_TRY(lay_fibres(pbd_cell_material(scene, &scene->triangles, e), e, normal, edge[0], fibre, axis));
     cross(normal, axis, other);
     for (int k = 0; k < PBD_MOST_FIBRES; k++) {
         out->fibre[k][0] = dot(fibre[k], axis);
