@@ -113,7 +113,7 @@ static void test_nelder_mead_is_never_better(void **unused) {
             fit_answer direct, search;
             check_ok(fit_prepare(&problem, &m));
             check_ok(fit_bounded_least_squares(&m, &direct));
-            check_ok(fit_nelder_mead(&m, starts[s], &search));
+            check_ok(fit_by_nelder_mead(&m, starts[s], &search));
             print_message("    nu %.2f from %.2f: direct %.8f, Nelder-Mead %.8f after %d evaluations\n", table[row][0],
                           starts[s], direct.error, search.error, search.evaluations);
             assert_true(direct.error <= search.error * (1 + 1e-12));

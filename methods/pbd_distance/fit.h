@@ -7,7 +7,7 @@
 
 typedef enum fit_norm { FIT_MASS_SPECTRAL, FIT_MASS_FROBENIUS } fit_norm;
 
-/* What is fitted to: one element, its material, how constraints are read. */
+/* One element, its material, and the form of its constraints. */
 typedef struct fit_problem {
     double corner[8][3]; /* m */
     pbd_material material;
@@ -46,14 +46,14 @@ void fit_stiffness_matrix(const fit_matrices *m, const double k[HEX_KINDS], doub
 double fit_error(const fit_matrices *m, const double k[HEX_KINDS]);
 
 /* Eq. 11 for one iteration: linear least squares with 0 <= k <= 1. The problem is strictly convex, and with four
- * unknowns every choice of active bounds can be tried: the best feasible one is the answer, exactly. */
+ * unknowns all active sets can be enumerated: the best feasible one is the exact solution. */
 pbd_status fit_bounded_least_squares(const fit_matrices *m, fit_answer *out);
 /* Eq. 11 by Nelder-Mead (NLopt, bounds kept by its reflection) from k = `start` everywhere, as the paper's fminsearch;
  * any number of iterations. */
-pbd_status fit_nelder_mead(const fit_matrices *m, double start, fit_answer *out);
-/* The paper's own conjecture (section 6): fits the three deformation tests on the element instead of K: least sum of
+pbd_status fit_by_nelder_mead(const fit_matrices *m, double start, fit_answer *out);
+/* The paper's conjecture (section 6): fits the three deformation tests on the element instead of K: least sum of
  * squared relative displacement errors of torsion, shear and traction at static rest, from several starts. */
-pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out);
+pbd_status fit_to_deformation_tests(const fit_matrices *m, fit_answer *out);
 
 /* The printed polynomials (section 5.1), the lower branch below nu = 0.29, clamped to [0, 1]. */
 void fit_polynomials(double nu, double k[HEX_KINDS]);

@@ -207,7 +207,7 @@ static pbd_status search(nlopt_algorithm algorithm, nlopt_func f, objective *o, 
     return pbd_ok();
 }
 
-pbd_status fit_nelder_mead(const fit_matrices *m, double start, fit_answer *out) {
+pbd_status fit_by_nelder_mead(const fit_matrices *m, double start, fit_answer *out) {
     objective o = {.m = m};
     double from[HEX_KINDS] = {start, start, start, start}, value = INFINITY;
     PBD_TRY(search(NLOPT_LN_NELDERMEAD, matrix_objective, &o, from, out->k, &value));
@@ -272,7 +272,7 @@ static double test_objective(unsigned n, const double *k, double *gradient, void
     return sum;
 }
 
-pbd_status fit_deformation_tests(const fit_matrices *m, fit_answer *out) {
+pbd_status fit_to_deformation_tests(const fit_matrices *m, fit_answer *out) {
     double positions[24], masses[8], force[3][24], u[3][24];
     objective o = {.m = m};
     for (int test = 0; test < 3; test++) {

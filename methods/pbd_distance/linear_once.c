@@ -2,8 +2,9 @@
 
 #include <lapacke.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "harness/exec/arena.h"
 
 size_t linear_unknowns(const linear_system *s) {
     size_t n = 0;
@@ -33,7 +34,7 @@ static void project_columns(const linear_system *sys, const linear_constraint *c
             for (size_t j = 0; j < n; j++) s[j] += g * row[j];
         }
     }
-    if (!(denominator > 0)) return; /* all its particles are held by w = 0: it can move nothing */
+    if (!(denominator > 0)) return; /* all its particles are held by w = 0 */
     for (int a = 0; a < c->count; a++) {
         double factor = sys->k[c->kind] * c->share * sys->w[c->particle[a]] / denominator;
         for (int d = 0; d < 3; d++) {
@@ -47,14 +48,9 @@ static void project_columns(const linear_system *sys, const linear_constraint *c
 pbd_status linear_map(const linear_system *sys, double *A) {
     size_t n = linear_unknowns(sys), rows = 3 * sys->particles;
     PBD_TRY(check_size(n));
-    double *X = calloc(rows * n + 1, sizeof *X), *before = malloc((rows * n + 1) * sizeof *before);
-    double *s = malloc((n + 1) * sizeof *s);
-    if (!X || !before || !s) {
-        free(X);
-        free(before);
-        free(s);
-        return pbd_error(PBD_FAILED, "out of memory for the linear map of %zu unknowns", n);
-    }
+    pbd_arena a PBD_ARENA;
+    double *X = pbd_new(&a, double, rows *n), *before = pbd_new(&a, double, rows *n), *s = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
     size_t column = 0;
     for (size_t i = 0; i < rows; i++)
         if (!sys->held[i / 3]) X[i * n + column++] = 1;
@@ -69,9 +65,6 @@ pbd_status linear_map(const linear_system *sys, double *A) {
     size_t row = 0;
     for (size_t i = 0; i < rows; i++)
         if (!sys->held[i / 3]) memcpy(A + row++ * n, X + i * n, n * sizeof *A);
-    free(X);
-    free(before);
-    free(s);
     return pbd_ok();
 }
 
@@ -79,44 +72,37 @@ pbd_status linear_rest(const linear_system *sys, const double *f, const double *
                        double *after) {
     size_t n = linear_unknowns(sys);
     PBD_TRY(check_size(n));
-    double *A = malloc((n * n + 1) * sizeof *A), *push = malloc((2 * n + 1) * sizeof *push);
-    lapack_int *pivot = malloc((n + 1) * sizeof *pivot);
-    pbd_status status = pbd_ok();
-    if (!A || !push || !pivot)
-        status = pbd_error(PBD_FAILED, "out of memory for the static problem of %zu unknowns", n);
-    if (status.code == PBD_OK) status = linear_map(sys, A);
-    if (status.code == PBD_OK) {
-        /* At rest the push of the load, dt^2 f/m, is what the projection undoes: (I - A) u = push. */
-        double *u = push + n, largest = 0;
-        for (size_t i = 0; i < n * n; i++) A[i] = -A[i];
-        for (size_t i = 0; i < n; i++) A[i * n + i] += 1;
-        size_t row = 0;
-        for (size_t i = 0; i < 3 * sys->particles; i++)
-            if (!sys->held[i / 3]) {
-                push[row] = u[row] = dt * dt / mass[i / 3] * f[i];
-                largest = fmax(largest, fabs(push[row++]));
-            }
-        double norm = LAPACKE_dlange(LAPACK_ROW_MAJOR, '1', (lapack_int)n, (lapack_int)n, A, (lapack_int)n), rcond = 0;
-        lapack_int info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)n, A, (lapack_int)n, pivot);
-        if (info == 0) LAPACKE_dgecon(LAPACK_ROW_MAJOR, '1', (lapack_int)n, A, (lapack_int)n, norm, &rcond);
-        if (info != 0 || rcond < 1e-14)
-            status = pbd_error(
-                PBD_NO_EQUILIBRIUM,
-                "the constraints do not resist every motion (reciprocal condition %.1e): some stiffness is 0", rcond);
-        else
-            LAPACKE_dgetrs(LAPACK_ROW_MAJOR, 'N', (lapack_int)n, 1, A, (lapack_int)n, pivot, u, 1);
-        row = 0;
-        for (size_t i = 0; i < 3 * sys->particles && status.code == PBD_OK; i++) {
-            bool held = sys->held[i / 3];
-            predicted[i] = held ? 0 : u[row];
-            after[i] = held ? 0 : u[row] - push[row];
-            row += !held;
+    pbd_arena a PBD_ARENA;
+    double *A = pbd_new(&a, double, n *n), *push = pbd_new(&a, double, 2 * n), *u = push + n;
+    lapack_int *pivot = pbd_new(&a, lapack_int, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(linear_map(sys, A));
+    /* At rest the projection undoes the displacement by the load, dt^2 f/m: (I - A) u = push. */
+    for (size_t i = 0; i < n * n; i++) A[i] = -A[i];
+    for (size_t i = 0; i < n; i++) A[i * n + i] += 1;
+    size_t row = 0;
+    for (size_t i = 0; i < 3 * sys->particles; i++)
+        if (!sys->held[i / 3]) {
+            push[row] = u[row] = dt * dt / mass[i / 3] * f[i];
+            row++;
         }
+    const lapack_int N = (lapack_int)n;
+    double norm = LAPACKE_dlange(LAPACK_ROW_MAJOR, '1', N, N, A, N), rcond = 0;
+    const lapack_int info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, N, N, A, N, pivot);
+    if (info == 0) LAPACKE_dgecon(LAPACK_ROW_MAJOR, '1', N, A, N, norm, &rcond);
+    if (info != 0 || rcond < 1e-14)
+        return pbd_error(PBD_NO_EQUILIBRIUM,
+                         "the constraints do not resist every motion (reciprocal condition %.1e): some stiffness is 0",
+                         rcond);
+    LAPACKE_dgetrs(LAPACK_ROW_MAJOR, 'N', N, 1, A, N, pivot, u, 1);
+    row = 0;
+    for (size_t i = 0; i < 3 * sys->particles; i++) {
+        const bool held = sys->held[i / 3];
+        predicted[i] = held ? 0 : u[row];
+        after[i] = held ? 0 : u[row] - push[row];
+        row += !held;
     }
-    free(A);
-    free(push);
-    free(pivot);
-    return status;
+    return pbd_ok();
 }
 
 pbd_status linear_largest_eigenvalue(const linear_system *sys, double *out) {
@@ -125,28 +111,21 @@ pbd_status linear_largest_eigenvalue(const linear_system *sys, double *out) {
     once.iterations = 1;
     size_t n = linear_unknowns(&once);
     PBD_TRY(check_size(n));
-    double *A = malloc((n * n + 1) * sizeof *A), *w = malloc((n + 1) * sizeof *w),
-           *value = malloc((n + 1) * sizeof *value);
+    pbd_arena a PBD_ARENA;
+    double *A = pbd_new(&a, double, n *n), *w = pbd_new(&a, double, n), *value = pbd_new(&a, double, n);
     lapack_int found = 0, support[2];
-    pbd_status status = pbd_ok();
-    if (!A || !w || !value) status = pbd_error(PBD_FAILED, "out of memory for the spectrum of %zu unknowns", n);
-    if (status.code == PBD_OK) status = linear_map(&once, A);
-    if (status.code == PBD_OK) {
-        /* I - A = W G with G symmetric: sqrt(W) G sqrt(W) has the same eigenvalues and is symmetric. */
-        size_t row = 0;
-        for (size_t p = 0; p < sys->particles; p++)
-            for (int d = 0; d < 3 && !sys->held[p]; d++) w[row++] = sqrt(sys->w[p]);
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < n; j++) A[i * n + j] = ((i == j) - A[i * n + j]) * w[j] / w[i];
-        lapack_int info = LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'N', 'I', 'U', (lapack_int)n, A, (lapack_int)n, 0, 0,
-                                         (lapack_int)n, (lapack_int)n, 0, &found, value, NULL, (lapack_int)n, support);
-        if (info != 0 || found != 1)
-            status = pbd_error(PBD_FAILED, "LAPACK found no largest eigenvalue of the projection");
-        else
-            *out = value[0];
-    }
-    free(A);
-    free(w);
-    free(value);
-    return status;
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(linear_map(&once, A));
+    /* I - A = W G with G symmetric: sqrt(W) G sqrt(W) has the same eigenvalues and is symmetric. */
+    size_t row = 0;
+    for (size_t p = 0; p < sys->particles; p++)
+        for (int d = 0; d < 3 && !sys->held[p]; d++) w[row++] = sqrt(sys->w[p]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) A[i * n + j] = ((i == j) - A[i * n + j]) * w[j] / w[i];
+    const lapack_int N = (lapack_int)n;
+    const lapack_int info =
+        LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'N', 'I', 'U', N, A, N, 0, 0, N, N, 0, &found, value, NULL, N, support);
+    if (info != 0 || found != 1) return pbd_error(PBD_FAILED, "LAPACK found no largest eigenvalue of the projection");
+    *out = value[0];
+    return pbd_ok();
 }
