@@ -3,8 +3,8 @@
  *   tet4    linear, 1 point              hex8    trilinear, 2x2x2 Gauss points
  *   tet10   quadratic, 4 points          hex27   triquadratic, 3x3x3 Gauss points
  *
- * Quadratic nodes sit at the means of corners, so that elements keep straight sides. Mass takes a finer rule of its
- * own, which integrates products of shape functions. Sources: Zienkiewicz, Taylor and Zhu, The Finite Element Method,
+ * Quadratic nodes sit at the means of corners, so that elements keep straight sides. Mass has a finer rule, which
+ * integrates products of shape functions. Sources: Zienkiewicz, Taylor and Zhu, The Finite Element Method,
  * 7th ed., chapter 6 (shape functions, Gauss rules); Keast 1986 (4 points of degree 2 on the tetrahedron). All f64, SI.
  */
 #ifndef PBD_ELEMENTS_H
@@ -29,7 +29,7 @@ int element_nodes(element_kind kind);
 /* The rule for stiffness, and the one for mass (64 points: exact for polynomials of degree 5 and more). */
 void element_stiffness_rule(element_kind kind, element_rule *out);
 void element_mass_rule(element_kind kind, element_rule *out);
-/* A "rule" of zero weights at the element's nodes: where deformation is largest. */
+/* A rule of zero weights at the element's nodes, where deformation is largest. */
 void element_nodal_rule(element_kind kind, element_rule *out);
 
 typedef struct element_mesh {

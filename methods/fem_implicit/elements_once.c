@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+
 /* ---- Shape functions --------------------------------------------------------------------------------------------- */
 
 /* Nodes of the hexahedra run lexicographically, x fastest, through 0..p in each direction; Zienkiewicz's corners and
@@ -153,7 +155,7 @@ void element_nodal_rule(element_kind kind, element_rule *out) {
 enum { PARENTS = 8 };
 typedef struct node_key {
     uint32_t corner[PARENTS];
-    size_t slot; /* which entry of the element table asks for it */
+    size_t slot; /* the entry of the element table */
 } node_key;
 
 static int compare_numbers(const void *a, const void *b) {
@@ -197,12 +199,12 @@ static void name_node(element_kind kind, const uint32_t *vertex, int a, node_key
 static pbd_status number_nodes(const pbd_scene *scene, const uint32_t *vertices, element_mesh *m) {
     const int corners_in = is_tet(m->kind) ? 4 : 8;
     const size_t total = m->elements * (size_t)m->corners;
-    node_key *key = malloc((total + 1) * sizeof *key);
+    pbd_arena a PBD_ARENA;
+    node_key *key = pbd_new(&a, node_key, total);
+    PBD_TRY(pbd_arena_check(&a));
     m->element = malloc((total + 1) * sizeof *m->element);
-    if (!key || !m->element) {
-        free(key);
-        return pbd_error(PBD_FAILED, "out of memory for %zu elements", m->elements);
-    }
+    m->parent = malloc((total + 1) * PARENTS * sizeof *m->parent);
+    if (!m->element || !m->parent) return pbd_error(PBD_FAILED, "out of memory for %zu elements", m->elements);
     for (size_t i = 0; i < total; i++) {
         key[i].slot = i;
         name_node(m->kind, vertices + i / (size_t)m->corners * (size_t)corners_in, (int)(i % (size_t)m->corners),
@@ -210,8 +212,7 @@ static pbd_status number_nodes(const pbd_scene *scene, const uint32_t *vertices,
     }
     qsort(key, total, sizeof *key, compare_keys);
     m->nodes = scene->particles.count;
-    m->parent = malloc((total + 1) * PARENTS * sizeof *m->parent);
-    for (size_t i = 0; i < total && m->parent; i++) {
+    for (size_t i = 0; i < total; i++) {
         if (key[i].corner[1] == UINT32_MAX) {
             m->element[key[i].slot] = key[i].corner[0];
             continue;
@@ -222,8 +223,7 @@ static pbd_status number_nodes(const pbd_scene *scene, const uint32_t *vertices,
         }
         m->element[key[i].slot] = (uint32_t)(m->nodes - 1);
     }
-    free(key);
-    return m->parent ? pbd_ok() : pbd_error(PBD_FAILED, "out of memory for %zu elements", m->elements);
+    return pbd_ok();
 }
 
 static pbd_status place_nodes(const pbd_scene *scene, element_mesh *m) {

@@ -1,21 +1,21 @@
-/* fem_implicit: hyperelastic finite elements, the yardstick of every method for solids.
+/* fem_implicit: hyperelastic finite elements, the reference of every method for solids.
  *
  * Statics and each implicit time step minimise one function of the displacements u,
  *
  *     Pi(u) = sum_q V_q Psi(F_q(u)) - fraction * f.u + c/2 (u - target)' M (u - target),
  *
- * by Newton's method with a line search: c = 0 is statics, c and target of the others are in begin_step. A minimiser is
- * sought, not any root of the forces: a line search that goes down in energy cannot settle on the crumpled states at
- * which forces balance as well. The result is checked again before it counts as an equilibrium: no element may be
- * inverted anywhere, also where no quadrature point sees it.
+ * by Newton's method with a line search: c = 0 is statics, c and target of time steps are in begin_step. A minimiser is
+ * sought, not any root of the forces: a line search that decreases the energy cannot end in the crumpled states at
+ * which forces also balance. An equilibrium is accepted only if no element is inverted, at the quadrature points and
+ * at the nodes.
  *
- * A load that is too much for one leap is put on in steps; when even the smallest finds nothing, the run ends as
- * no_equilibrium with the fraction that was reached.
+ * A load for which one solve does not converge is applied in steps; when the smallest step does not converge, the run
+ * ends as no_equilibrium with the fraction that was reached.
  *
- * Newton stops when the residual is small beside the load, or cannot become smaller: forces are sums of stresses, and
- * those of F = I + grad u are not known better than the modulus times the rounding of F, however small the load. Each
- * evaluation adds up that rounding. The displacements themselves lose nothing by it: one step from the last that was
- * above it has all the digits of the linear answer. */
+ * Newton stops when the residual is small relative to the load, or at the level of rounding: forces are sums of
+ * stresses, whose error is the modulus times the rounding of F = I + grad u, also for a small load. Each evaluation
+ * adds up that rounding. The displacements keep their accuracy: one step from the last residual above that level has
+ * all digits of the linear solution. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,27 +25,24 @@
 #include "harness/exec/real.h"
 #include "methods/fem_implicit/elements.h"
 #include "methods/fem_implicit/material.h"
+#include "methods/params.h"
+#include "methods/physics/device/device_state.h"
 #include "methods/physics/math/sparse.h"
 
-static const char *const element_names[] = {"tet4", "tet10", "hex8", "hex27", NULL};
-static const char *const integrators[] = {"backward_euler", "implicit_midpoint", NULL};
-
-static const char *const residuals[] = {"off", "last", NULL};
-static const char *const flows[] = {"von_mises", "whole", NULL};
-
-static const pbd_param params[] = {
-    {"element", "", PBD_CHOICE, "hex27", 0, 0, 0, element_names, "finite element; the quadratic ones do not lock"},
-    {"integrator", "", PBD_CHOICE, "backward_euler", 0, 0, 0, integrators, "of moving scenes"},
-    {"dt", "s", PBD_REAL, "0.005", 0, 1e3, PBD_OPEN_MIN, NULL, "time step of moving scenes"},
-    {"damping", "1/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of velocities, by mass"},
-    {"plastic_flow", "", PBD_CHOICE, "von_mises", 0, 0, 0, flows,
-     "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)"},
-    {"load_steps", "", PBD_INTEGER, "1", 1, 10000, 0, NULL, "smallest number of load steps"},
-    {"newton_tolerance", "", PBD_REAL, "1e-10", 0, 1, 0, NULL, "residual force over load; 0: to the level of rounding"},
-    {"newton_iterations", "", PBD_INTEGER, "60", 1, 10000, 0, NULL, "largest number in one load or time step"},
-    {"residual", "", PBD_CHOICE, "off", 0, 0, 0, residuals,
-     "last: of the last time step, after each iteration, over that before the first, with the time it took"},
-    {0}};
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                      \
+    CHOICE(element, "hex27", (tet4, tet10, hex8, hex27), "finite element; the quadratic ones do not lock") \
+    CHOICE(integrator, "backward_euler", (backward_euler, implicit_midpoint), "of moving scenes")          \
+    REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step of moving scenes")                             \
+    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities, by mass")                                         \
+    CHOICE(plastic_flow, "von_mises", (von_mises, whole),                                                  \
+           "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)")              \
+    INTEGER(load_steps, "1", 1, 10000, "smallest number of load steps")                                    \
+    REAL(newton_tolerance, "", "1e-10", 0, 1, 0, "residual force over load; 0: to the level of rounding")  \
+    INTEGER(newton_iterations, "60", 1, 10000, "largest number in one load or time step")                  \
+    CHOICE(residual, "off", (off, last),                                                                   \
+           "last: of the last time step, after each iteration, over that before the first, with the time it took")
+PBD_SETTINGS(fem_implicit_settings, PARAMS)
+static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct fem_implicit {
     element_mesh mesh;
@@ -77,11 +74,8 @@ typedef struct fem_implicit {
     double *trial, *trial_residual;
     double *work, *packed; /* nodes x 3, and free unknowns */
     double *middle;        /* nodes x 3, m: what a time step seeks, from where it starts on */
-    /* Parameters. */
-    bool midpoint;
-    bool deviatoric;
-    double damping, tolerance, yield, creep, forces_end;
-    long load_steps, most_iterations;
+    fem_implicit_settings set;
+    double yield, creep, forces_end;
     double ended[2]; /* the last residual, and its rounding, over the load */
     pbd_recorder *recorder;
 } fem_implicit;
@@ -194,16 +188,10 @@ static void take_start(fem_implicit *fem, const pbd_scene *scene) {
     }
 }
 
-static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_values *values) {
-    const element_kind kind = (element_kind)pbd_choice(values, "element");
+static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene) {
+    const element_kind kind = (element_kind)fem->set.element;
     fem->particles = scene->particles.count;
-    fem->midpoint = pbd_choice(values, "integrator") == 1;
-    fem->damping = pbd_real(values, "damping");
-    fem->tolerance = pbd_real(values, "newton_tolerance");
-    fem->load_steps = pbd_integer(values, "load_steps");
-    fem->most_iterations = pbd_integer(values, "newton_iterations");
-    if (pbd_choice(values, "residual") == 1) fem->watched = scene->duration;
-    fem->deviatoric = pbd_choice(values, "plastic_flow") == 0;
+    if (fem->set.residual == residual_last) fem->watched = scene->duration;
     fem->yield = scene->material->yield_strain;
     fem->creep = scene->material->creep;
     fem->forces_end = scene->loads.forces_end;
@@ -230,15 +218,10 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene, const pbd_va
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     (void)exec;
-    fem_implicit *fem = calloc(1, sizeof *fem);
+    fem_implicit *fem = *state = calloc(1, sizeof *fem);
     if (!fem) return pbd_error(PBD_FAILED, "out of memory for fem_implicit");
-    fem->recorder = recorder;
-    const pbd_status status = set_up(fem, scene, values);
-    if (status.code != PBD_OK)
-        destroy(fem);
-    else
-        *state = fem;
-    return status;
+    *fem = (fem_implicit){.recorder = recorder, .set = fem_implicit_settings_read(values)};
+    return set_up(fem, scene);
 }
 
 /* ---- Energy, forces, stiffness ----------------------------------------------------------------------------------- */
@@ -258,7 +241,7 @@ static void pack(const fem_implicit *fem, const double *from, double *packed) {
         if (fem->matrix.unknown[i] >= 0) packed[fem->matrix.unknown[i]] = from[i];
 }
 
-/* What is known of Pi at some u, and how well. */
+/* Pi at some u, and the rounding errors. */
 typedef struct balance {
     double energy;          /* Pi, J; infinite where the material has no answer */
     double energy_rounding; /* J */
@@ -377,8 +360,8 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
 
 /* ---- Newton ------------------------------------------------------------------------------------------------------ */
 
-/* What the residual is measured by: the load, and in time the inertia at the start. A body without either has only the
- * size of its stresses. */
+/* The scale of the residual: the load, and in a time step the inertia at its start; without either, the size of the
+ * stresses. */
 static double force_scale(const fem_implicit *fem, double first_residual, const balance *at) {
     double load = 0;
     for (size_t i = 0; i < fem->dofs; i++)
@@ -388,8 +371,8 @@ static double force_scale(const fem_implicit *fem, double first_residual, const 
     return load > 0 ? load : at->force_rounding / DBL_EPSILON;
 }
 
-/* fem->step = K^-1 residual at u; falls back on the definite tangent where the exact one leads up in energy. *slope is
- * how fast energy falls along it. */
+/* fem->step = K^-1 residual at u; falls back on the definite tangent where the exact one increases the energy. *slope
+ * is the rate at which energy falls along it. */
 static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
     for (int definite = 0; definite < 2; definite++) {
         assemble(fem, u, definite);
@@ -412,12 +395,12 @@ static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
 }
 
 enum { HALVINGS = 30 };
-/* How far sums of rounding may lie above their estimates, which take them for independent: seen are 0.1 to 2.5 times
- * that. */
+/* Factor of the rounding estimates, which assume independent errors; measured sums are 0.1 to 2.5 times the estimate.
+ */
 static const double MARGIN = 8;
 
-/* Goes along the step as far as energy falls (Armijo). Near the end energy is flat to rounding: there a residual that
- * halves, or is itself rounding, is as good. */
+/* The longest step by halving that decreases the energy (Armijo). Near the minimum energy is flat to rounding: there a
+ * residual that halves, or is at the level of rounding, is accepted too. */
 static bool search_line(fem_implicit *fem, double *u, const balance *here, double residual, double slope) {
     double length = 1;
     for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
@@ -447,16 +430,16 @@ static void watch_residual(fem_implicit *fem, long iteration, double residual) {
 }
 
 static void record_residual(fem_implicit *fem, double relative) {
-    if (fem->inertia > 0) return; /* of time steps there are too many */
+    if (fem->inertia > 0) return; /* time steps are too many */
     pbd_series(fem->recorder, "newton_residual", "value", "1", &relative, 1, 1);
     pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &fem->fraction, 1, 1);
 }
 
-/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM when it does not get there; u is then anywhere. The residual is called
- * rounding only after a step: a load may be that small, and one step is what it takes to answer it. */
+/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM if it does not converge; u is then undefined. The test against rounding
+ * begins after the first step, because the load itself may be that small. */
 static pbd_status minimise(fem_implicit *fem, double *u) {
     double scale = 0;
-    for (long iteration = 0; iteration <= fem->most_iterations; iteration++) {
+    for (long iteration = 0; iteration <= fem->set.newton_iterations; iteration++) {
         const balance at = evaluate(fem, u, fem->residual);
         const double residual = norm(fem->residual, fem->dofs);
         if (!isfinite(at.energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
@@ -464,11 +447,11 @@ static pbd_status minimise(fem_implicit *fem, double *u) {
         const double relative = residual / scale;
         record_residual(fem, relative);
         watch_residual(fem, iteration, residual);
-        if (relative <= fem->tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
+        if (relative <= fem->set.newton_tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
             fem->ended[0] = relative, fem->ended[1] = at.force_rounding / scale;
             return pbd_ok();
         }
-        if (iteration == fem->most_iterations) break;
+        if (iteration == fem->set.newton_iterations) break;
         double slope;
         PBD_TRY(find_step(fem, u, &slope));
         pbd_count(fem->recorder, "newton_iterations", 1);
@@ -477,10 +460,11 @@ static pbd_status minimise(fem_implicit *fem, double *u) {
                              relative);
         if (pbd_stop_requested(fem->recorder)) return pbd_error(PBD_INTERRUPTED, "interrupted");
     }
-    return pbd_error(PBD_NO_EQUILIBRIUM, "Newton's method did not converge in %ld iterations", fem->most_iterations);
+    return pbd_error(PBD_NO_EQUILIBRIUM, "Newton's method did not converge in %ld iterations",
+                     fem->set.newton_iterations);
 }
 
-/* ---- What is found must be a body -------------------------------------------------------------------------------- */
+/* ---- Inversion --------------------------------------------------------------------------------------------------- */
 
 static double determinant(const double F[9]) {
     return F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
@@ -519,10 +503,10 @@ static pbd_status check_shape(const fem_implicit *fem, double *smallest) {
 
 static const double SMALLEST_LOAD_STEP = 1.0 / 4096;
 
-/* From one equilibrium to the next. What balances but is inverted is none: a leap too far, like one that finds nothing.
- * *reached is the fraction of the last, *smallest its smallest det F; fem->u stays there. */
+/* From one equilibrium to the next. An inverted one is rejected, and the load step halved, as without convergence.
+ * *reached is the fraction of the last, *smallest its smallest det F; fem->u is its solution. */
 static pbd_status put_load_on(fem_implicit *fem, double *reached, double *smallest) {
-    double step = 1.0 / (double)fem->load_steps;
+    double step = 1.0 / (double)fem->set.load_steps;
     double *u = fem->target; /* statics has no target: the state to return to */
     *reached = 0, *smallest = 1;
     memcpy(u, fem->u, fem->dofs * sizeof *u);
@@ -534,7 +518,7 @@ static pbd_status put_load_on(fem_implicit *fem, double *reached, double *smalle
             *reached = fem->fraction;
             memcpy(u, fem->u, fem->dofs * sizeof *u);
             step *= 2;
-            if (step > 1.0 / (double)fem->load_steps) step = 1.0 / (double)fem->load_steps;
+            if (step > 1.0 / (double)fem->set.load_steps) step = 1.0 / (double)fem->set.load_steps;
             continue;
         }
         memcpy(fem->u, u, fem->dofs * sizeof *u);
@@ -560,12 +544,14 @@ static pbd_status solve(void *state) {
 
 /* ---- Dynamics ---------------------------------------------------------------------------------------------------- */
 
-/* The inertia term that makes a minimiser of Pi the step's answer. Backward Euler seeks u at the end,
+static bool is_midpoint(const fem_implicit *fem) { return fem->set.integrator == integrator_implicit_midpoint; }
+
+/* The inertia term for which the minimiser of Pi solves the step. Backward Euler seeks u at the end,
  *     M ((u - u0)/dt^2 - v0/dt) + damping M (u - u0)/dt = forces(u);
  * the midpoint rule seeks w at the middle, with u = 2 w - u0 and v = 2 (u - u0)/dt - v0 after,
  *     M (4 (w - u0)/dt^2 - 2 v0/dt) + damping M 2 (w - u0)/dt = forces(w). */
 static void begin_step(fem_implicit *fem, double dt) {
-    const double m = fem->midpoint ? 2 : 1, from_rest = m * fem->damping / dt;
+    const double m = is_midpoint(fem) ? 2 : 1, from_rest = m * fem->set.damping / dt;
     fem->inertia = m * m / (dt * dt) + from_rest;
     for (size_t i = 0; i < fem->dofs; i++) fem->target[i] = fem->u[i] + m / dt * fem->v[i] / fem->inertia;
     fem->fraction = 1;
@@ -574,14 +560,14 @@ static void begin_step(fem_implicit *fem, double dt) {
     fem->acting = fem->later && fem->time > fem->forces_end - 0.5 * dt ? fem->later : fem->load;
 }
 
-/* Plastic strain is held while a step is solved for, and flows by where the step ends. */
+/* Plastic strain is constant while a step is solved, and flows by its result. */
 static void flow(fem_implicit *fem, double dt) {
     const double share = 1 - exp(-fem->creep * dt);
     double F[9];
     for (size_t e = 0; e < fem->mesh.elements; e++)
         for (int q = 0; q < fem->rule.points; q++) {
             deformation_gradient(fem, fem->u, e, gradients_at(fem, e, q), F);
-            material_flow(plastic_at(fem, e, q), F, fem->yield, share, fem->deviatoric);
+            material_flow(plastic_at(fem, e, q), F, fem->yield, share, fem->set.plastic_flow == plastic_flow_von_mises);
         }
 }
 
@@ -592,8 +578,8 @@ static pbd_status advance(void *state, double dt) {
     memcpy(w, fem->u, fem->dofs * sizeof *w);
     const pbd_status status = minimise(fem, w);
     for (size_t i = 0; i < fem->dofs && status.code == PBD_OK; i++) {
-        const double u = fem->midpoint ? 2 * w[i] - fem->u[i] : w[i], moved = (u - fem->u[i]) / dt;
-        fem->v[i] = fem->midpoint ? 2 * moved - fem->v[i] : moved;
+        const double u = is_midpoint(fem) ? 2 * w[i] - fem->u[i] : w[i], moved = (u - fem->u[i]) / dt;
+        fem->v[i] = is_midpoint(fem) ? 2 * moved - fem->v[i] : moved;
         fem->u[i] = u;
     }
     if (status.code == PBD_OK && fem->plastic) flow(fem, dt);
@@ -614,35 +600,22 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_ok();
 }
 
-/* u, v, the time, then the plastic strain: all that a step starts from. */
+/* All that a step starts from. */
+static size_t saved_of(const fem_implicit *fem, device_array *row) {
+    const device_array rows[] = {HOST_ARRAY_SAVED(fem->u, fem->dofs), HOST_ARRAY_SAVED(fem->v, fem->dofs),
+                                 HOST_SAVED(fem->time),
+                                 HOST_ARRAY_SAVED(fem->plastic, fem->plastic ? plastic_entries(fem) : 0)};
+    return DEVICE_ROWS(row, rows);
+}
+
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const fem_implicit *fem = state;
-    const size_t half = fem->dofs * sizeof *fem->u;
-    const size_t plastic = fem->plastic ? plastic_entries(fem) * sizeof *fem->plastic : 0;
-    *bytes = 2 * half + sizeof fem->time + plastic;
-    if (!blob) return pbd_ok();
-    char *at = blob;
-    memcpy(at, fem->u, half);
-    memcpy(at + half, fem->v, half);
-    memcpy(at + 2 * half, &fem->time, sizeof fem->time);
-    if (plastic) memcpy(at + 2 * half + sizeof fem->time, fem->plastic, plastic);
-    return pbd_ok();
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_save(NULL, row, saved_of(state, row), blob, bytes);
 }
 
 static pbd_status load(void *state, const void *blob, size_t bytes) {
-    fem_implicit *fem = state;
-    const size_t half = fem->dofs * sizeof *fem->u;
-    size_t wanted;
-    PBD_TRY(save(fem, NULL, &wanted));
-    if (bytes != wanted)
-        return pbd_error(PBD_BAD_INPUT, "fem_implicit: the saved state has %zu bytes, not this mesh's", bytes);
-    const char *at = blob;
-    memcpy(fem->u, at, half);
-    memcpy(fem->v, at + half, half);
-    memcpy(&fem->time, at + 2 * half, sizeof fem->time);
-    if (fem->plastic)
-        memcpy(fem->plastic, at + 2 * half + sizeof fem->time, plastic_entries(fem) * sizeof *fem->plastic);
-    return pbd_ok();
+    device_array row[DEVICE_MOST_ARRAYS];
+    return device_arrays_load(NULL, row, saved_of(state, row), "fem_implicit", blob, bytes);
 }
 
 const pbd_method PBD_NAME(fem_implicit) = {

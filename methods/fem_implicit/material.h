@@ -1,4 +1,4 @@
-/* The material as the assembly wants it: rows of nine doubles. Plain laws without joins: this is the yardstick. */
+/* The material as the assembly needs it: rows of nine doubles. Laws without joins. */
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 

@@ -47,6 +47,8 @@ typedef struct device_array {
 #define DEVICE_SAVED(member, count) DEVICE_ROW(member, count, sizeof *(member), DEVICE_IS_SAVED)
 /* member: a value, not a pointer. */
 #define HOST_SAVED(member) DEVICE_ROW(member, 1, sizeof(member), DEVICE_IS_SAVED | DEVICE_ON_HOST)
+/* member: a pointer to memory of the host; NULL with count 0. */
+#define HOST_ARRAY_SAVED(member, count) DEVICE_ROW(*(member), count, sizeof *(member), DEVICE_IS_SAVED | DEVICE_ON_HOST)
 /* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; its length. */
 #define DEVICE_ROWS(out, rows) (memcpy(out, rows, sizeof(rows)), sizeof(rows) / sizeof *(rows))
 
