@@ -1,17 +1,17 @@
-/* fem_linear: linear elasticity on 8-node hexahedra, the yardstick of rodero2016. Static only; f64 only. */
+/* fem_linear: linear elasticity on 8-node hexahedra, the reference of rodero2016. Static only; f64 only. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/exec/real.h"
+#include "methods/params.h"
 #include "methods/physics/parts/hex8.h"
 
-static const char *const no_yes[] = {"no", "yes", NULL};
-
-static const pbd_param params[] = {{"spectrum", "", PBD_CHOICE, "no", 0, 0, 0, no_yes,
-                                    "record the eigenvalues of the first element's stiffness matrix"},
-                                   {0}};
+#define PARAMS(REAL, INTEGER, CHOICE) \
+    CHOICE(spectrum, "no", (no, yes), "record the eigenvalues of the first element's stiffness matrix")
+PBD_SETTINGS(fem_linear_settings, PARAMS)
+static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct fem_linear {
     pbd_scene scene; /* only what the solve needs; arrays are copies */
@@ -75,30 +75,24 @@ static pbd_status record_spectrum(const pbd_scene *scene, pbd_recorder *recorder
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     (void)exec;
-    fem_linear *fem = calloc(1, sizeof *fem);
+    const pbd_particles *of = &scene->particles;
+    const size_t n = of->count;
+    fem_linear *fem = *state = calloc(1, sizeof *fem);
     if (!fem) return pbd_error(PBD_FAILED, "out of memory for fem_linear");
-    size_t n = scene->particles.count;
     fem->recorder = recorder;
     fem->scene = *scene;
-    fem->scene.particles.velocities = fem->scene.particles.masses = NULL;
-    fem->scene.particles.positions = copy_of(scene->particles.positions, 3 * n * sizeof(double));
-    fem->scene.loads.forces = copy_of(scene->loads.forces, 3 * n * sizeof(double));
-    fem->scene.hexes.corner = copy_of(scene->hexes.corner, 8 * scene->hexes.count * sizeof *scene->hexes.corner);
-    fem->scene.particles.fixed_particle =
-        copy_of(scene->particles.fixed_particle, scene->particles.fixed * sizeof *scene->particles.fixed_particle);
+    pbd_scene *own = &fem->scene;
+    own->particles.velocities = own->particles.masses = NULL;
+    own->particles.positions = copy_of(of->positions, 3 * n * sizeof(double));
+    own->loads.forces = copy_of(scene->loads.forces, 3 * n * sizeof(double));
+    own->hexes.corner = copy_of(scene->hexes.corner, 8 * scene->hexes.count * sizeof *scene->hexes.corner);
+    own->particles.fixed_particle = copy_of(of->fixed_particle, of->fixed * sizeof *of->fixed_particle);
     fem->u = calloc(3 * n + 1, sizeof *fem->u);
-    pbd_status status = pbd_ok();
-    if (!fem->scene.particles.positions || !fem->scene.loads.forces || !fem->scene.hexes.corner ||
-        !fem->scene.particles.fixed_particle || !fem->u)
-        status = pbd_error(PBD_FAILED, "out of memory for fem_linear with %zu nodes", n);
-    for (size_t i = 0; status.code == PBD_OK && i < 3 * n; i++)
-        fem->scene.loads.forces[i] += scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
-    if (status.code == PBD_OK && pbd_choice(values, "spectrum") == 1) status = record_spectrum(scene, recorder);
-    if (status.code != PBD_OK)
-        destroy(fem);
-    else
-        *state = fem;
-    return status;
+    if (!own->particles.positions || !own->loads.forces || !own->hexes.corner || !own->particles.fixed_particle ||
+        !fem->u)
+        return pbd_error(PBD_FAILED, "out of memory for fem_linear with %zu nodes", n);
+    for (size_t i = 0; i < 3 * n; i++) own->loads.forces[i] += of->masses[i / 3] * scene->loads.gravity[i % 3];
+    return fem_linear_settings_read(values).spectrum == spectrum_yes ? record_spectrum(scene, recorder) : pbd_ok();
 }
 
 static pbd_status solve(void *state) {
