@@ -1,24 +1,24 @@
-/* material_point: a material law at one deformation gradient: what a body that deforms evenly answers, with no
- * mesh and no solver between. The yardstick of laws and joins (cao2023-fig2).
+/* material_point: a material law at one deformation gradient, that is the response of a homogeneously deformed body,
+ * without mesh or solver. The reference of laws and joins (cao2023-fig2).
  *
- * The gradient is that of the scene's first tetrahedron at the start; with sides=free the stretches across x are found
- * so that nothing pulls at the sides. */
+ * The gradient is that of the scene's first tetrahedron at the start; with sides=free the stretches across x are those
+ * that leave the sides free of traction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods/params.h"
 #include "methods/physics/matter/law_table.h"
 #include "methods/physics/matter/uniaxial.h"
 #include "methods/physics/space/element_shape.h"
 
-static const char *const sides_names[] = {"confined", "free", NULL};
-
-static const pbd_param params[] = {
-    {"join", "", PBD_CHOICE, "none", 0, 0, 0, join_names, "continuation of the law under compression and inversion"},
-    {"threshold", "", PBD_REAL, "0", 0, 1, 0, NULL, "singular value below which a join acts; 0: its default"},
-    {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names,
-     "confined: F as in the scene; free: stretched along x, sides free of traction"},
-    {0}};
+#define PARAMS(REAL, INTEGER, CHOICE)                                                            \
+    CHOICE(join, "none", (LAW_JOINS), "continuation of the law under compression and inversion") \
+    REAL(threshold, "", "0", 0, 1, 0, "singular value below which a join acts; 0: its default")  \
+    CHOICE(sides, "confined", (confined, free),                                                  \
+           "confined: F as in the scene; free: stretched along x, sides free of traction")
+PBD_SETTINGS(material_point_settings, PARAMS)
+static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
 typedef struct material_point {
     hyperelastic law;
@@ -59,26 +59,23 @@ static pbd_status start_gradient(const pbd_scene *scene, mat3 *F) {
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     (void)exec;
+    const material_point_settings set = material_point_settings_read(values);
     const pbd_material *m = scene->material;
-    const pbd_join join = (pbd_join)pbd_choice(values, "join");
-    const double asked = pbd_real(values, "threshold");
+    const pbd_join join = (pbd_join)set.join;
+    const size_t n = scene->particles.count;
     int law;
+    material_point *s = *state = calloc(1, sizeof *s);
+    double *rest = calloc(3 * n + 1, sizeof *rest);
+    if (!s || !rest) {
+        free(rest);
+        return pbd_error(PBD_FAILED, "out of memory for material_point with %zu particles", n);
+    }
+    *s = (material_point){.free_sides = set.sides == sides_free, .particles = n, .rest = rest, .recorder = recorder};
+    memcpy(rest, scene->particles.positions, 3 * n * sizeof *rest);
     PBD_TRY(law_find(m->law, &law));
-    material_point *s = calloc(1, sizeof *s);
-    if (!s) return pbd_error(PBD_FAILED, "out of memory for material_point");
-    s->law = hyperelastic_make(law, join, m->E, m->nu, asked > 0 ? asked : hyperelastic_threshold(law, join));
-    s->free_sides = pbd_choice(values, "sides") == 1;
-    s->recorder = recorder;
-    s->particles = scene->particles.count;
-    s->rest = malloc((3 * s->particles + 1) * sizeof *s->rest);
-    pbd_status status =
-        s->rest ? start_gradient(scene, &s->F) : pbd_error(PBD_FAILED, "out of memory for %zu particles", s->particles);
-    if (s->rest) memcpy(s->rest, scene->particles.positions, 3 * s->particles * sizeof *s->rest);
-    if (status.code != PBD_OK)
-        destroy(s);
-    else
-        *state = s;
-    return status;
+    s->law = hyperelastic_make(law, join, m->E, m->nu,
+                               set.threshold > 0 ? set.threshold : hyperelastic_threshold(law, join));
+    return start_gradient(scene, &s->F);
 }
 
 static pbd_status solve(void *state) {
