@@ -248,6 +248,7 @@ static void what_cannot_be_is_refused(void **state) {
     scene.material->yield_strain = 0.1;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "stvk");
     scene.material->law = "stvk";
+    scene.solved = true;
     expect_refused("fem_implicit", &scene, "element=tet4", PBD_NOT_SUPPORTED, "mode=dynamic");
     scene.material->yield_strain = 0;
     scene.material->fibre_stiffness[2] = 10;

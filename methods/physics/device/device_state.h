@@ -31,7 +31,7 @@ size_t device_parts_bytes(const device_part *part, size_t count);
 pbd_status device_parts_save(pbd_exec *exec, const device_part *part, size_t count, void *blob);
 pbd_status device_parts_load(pbd_exec *exec, const device_part *part, size_t count, const void *blob);
 
-enum { DEVICE_MOST_ARRAYS = 64 };
+enum { DEVICE_MOST_ARRAYS = 96 };
 enum { DEVICE_IS_SAVED = 1, DEVICE_ON_HOST = 2 };
 
 typedef struct device_array {
