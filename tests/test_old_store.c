@@ -178,8 +178,12 @@ static void a_work_precision_diagram_has_one_point_for_both_names(void **state) 
     json_t *work = json_of(&answer);
     const json_t *points = json_object_get(work, "points");
     assert_int_equal(json_array_size(points), 1);
-    assert_string_not_equal(json_string_value(json_object_get(json_array_get(points, 0), "git_sha")),
-                            "5e3bc93b018a9a89f7b79961cb926150120a8117");
+    const char *sha = json_string_value(json_object_get(json_array_get(points, 0), "git_sha"));
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* times under sanitizers are left out */
+    assert_string_equal(sha, "5e3bc93b018a9a89f7b79961cb926150120a8117");
+#else
+    assert_string_not_equal(sha, "5e3bc93b018a9a89f7b79961cb926150120a8117");
+#endif
     json_decref(work);
 }
 
