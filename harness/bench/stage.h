@@ -16,7 +16,7 @@ typedef struct pbd_stage {
     double dt; /* s; of a method without steps 0 */
 } pbd_stage;
 
-/* Close *out whatever comes back. `cell` is borrowed. */
+/* Close *out also after an error. `cell` is borrowed. */
 pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out);
 void pbd_stage_close(pbd_stage *s); /* safe on a zeroed one, and twice */
 

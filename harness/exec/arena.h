@@ -82,7 +82,7 @@ static inline char *pbd_new_text(pbd_arena *a, const char *text) {
 
 static inline pbd_status pbd_arena_check(const pbd_arena *a) {
     if (a->refused == 0) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were asked for, beside %.3g MB in use by the same call",
+    return pbd_error(PBD_FAILED, "out of memory: %.3g MB more were requested, beside %.3g MB in use by the same call",
                      1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
 }
 

@@ -29,7 +29,7 @@ typedef struct pbd_kernel {
 typedef struct pbd_exec_totals {
     uint64_t launches, items, entries;
     uint64_t replayed;    /* of the launches: as part of a repeat */
-    uint64_t allocations; /* buffers of device memory that were asked for */
+    uint64_t allocations; /* requests for device memory */
     uint64_t waits;       /* of the host for the device: copies, totals of scans, pbd_exec_wait */
     double bytes, flops;
     size_t allocated, peak; /* bytes of device memory now and at most */

@@ -139,7 +139,7 @@ pbd_status pbd_snapshots_end(pbd_snapshots *s, const void *state) {
     return pbd_snapshots_keep(s, state);
 }
 
-/* Leaves as many as were asked for, spread evenly over the steps, the last among them. */
+/* Keeps as many as requested, spread evenly over the steps, the last among them. */
 static void choose(pbd_snapshots *s) {
     const size_t wanted = (size_t)s->plan.count;
     if (s->states <= wanted) return;

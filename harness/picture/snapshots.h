@@ -4,7 +4,7 @@
 
 #include "methods/method.h"
 
-/* What is asked for; strings are borrowed. count 0: nothing. */
+/* The request; strings are borrowed. count 0: nothing. */
 typedef struct pbd_snapshot_plan {
     int count;
     const char *folder;  /* the run's own */

@@ -1,4 +1,4 @@
--- The store of pbdbench: who ran what, where, when, and what came of it.
+-- The store of pbdbench: who ran what, where, when, and with which result.
 --
 -- Everything about a run is content-addressed: build_id, env_id, invocation_id and run_id are XXH128 hashes (32 hex
 -- digits) of the rows' content, so that stores made on different machines merge without renumbering and a changed
@@ -148,7 +148,7 @@ CREATE TABLE warning (
     PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- ---- What runs are judged by, and what came of it -------------------------------------------------------------------
+-- ---- What runs are judged by, and the verdicts -------------------------------------------------------------------
 
 CREATE TABLE citation (
     key    TEXT PRIMARY KEY, -- rodero2016

@@ -55,7 +55,7 @@ void pbd_histories_free(pbd_histories *histories);
 /* Worse, by the metric's kind; false for a state. */
 bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
 
-/* «error», «time» and so on: what there is to say. As text: with steps first; `points` lists every point. */
+/* «error», «time» and so on. As text: with steps first; `points` lists every point. */
 pbd_status pbd_histories_print(const pbd_histories *histories, bool points, FILE *out);
 void pbd_histories_json(const pbd_histories *histories, FILE *out);
 /* Draws one history into a .png, .svg or .pdf, with the commits at its steps. */

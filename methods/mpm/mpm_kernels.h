@@ -51,7 +51,7 @@ typedef struct mpm_look_args {
 PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14) {
     const size_t end = (block + 1) * MPM_LOOK < a->count ? (block + 1) * MPM_LOOK : a->count;
     const real far = (real)1e18;
-    real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, nowhere = 0;
+    real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, not_finite = 0;
     for (size_t i = block * MPM_LOOK; i < end; i++) {
         const real *x = a->rows + 4 * MPM_ROWS * i, *v = x + 4 * MPM_MOTION;
         const real square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
@@ -62,7 +62,7 @@ PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK *
             high[d] = real_max(x[d], high[d]);
         }
         fastest = real_max(square, fastest);
-        nowhere += (real)!fine;
+        not_finite += (real)!fine;
     }
     real *out = a->seen + MPM_SEEN * block;
     for (int d = 0; d < 3; d++) {
@@ -70,7 +70,7 @@ PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK *
         out[3 + d] = high[d];
     }
     out[6] = fastest;
-    out[7] = nowhere;
+    out[7] = not_finite;
 }
 
 /* ---- Into the order of cells ------------------------------------------------------------------------------------- */

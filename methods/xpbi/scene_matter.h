@@ -11,7 +11,7 @@ typedef struct scene_part {
 
 /* kinds: bits 1 << PBD_CONTINUUM... Triangles go with PBD_CLOTH, of which there is one material. The part holds the
  * materials of its kinds, in the old order, and its bodies and blades are left out.
- * PBD_BAD_INPUT where a triangle has a corner that is not of cloth. *part may be freed whatever comes back. */
+ * PBD_BAD_INPUT where a triangle has a corner that is not of cloth. *part may be freed also after an error. */
 pbd_status scene_part_of(const pbd_scene *whole, unsigned kinds, scene_part *part);
 void scene_part_free(scene_part *part); /* safe on a zeroed one */
 

@@ -57,7 +57,7 @@ PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
 #define XPBI_SEPARATION_PARAMS(REAL, INTEGER, CHOICE)                                                           \
     CHOICE(position_correction, "distance", (distance, density, off, shift),                                    \
            "pairs are kept apart (Eq. 21), or density below its largest at the start (Figure 15), or pairs by " \
-           "shifts after each step that F knows nothing of")                                                    \
+           "shifts after each step that do not enter F")                                                        \
     REAL(correction_gap, "", "0.25", 0, 1, PBD_OPEN_MAX, "epsilon: pairs nearer than r (1 - gap) part")         \
     REAL(correction_time, "s", "0.01", 0, 1e6, 0,                                                               \
          "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed")
@@ -120,7 +120,7 @@ size_t xpbi_blocks_of(size_t count);
 size_t xpbi_slots_of(const xpbi *s);
 
 pbd_status xpbi_allocate_particles(xpbi *s);
-/* stepper.h: measures |C + alpha~ lambda| where it is asked for. */
+/* stepper.h: measures |C + alpha~ lambda| where it is recorded or has a tolerance. */
 pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
 /* Where particles start, with which velocity; F is that of the way there from rest. */
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);

@@ -19,7 +19,7 @@ typedef struct xpbi_cloth {
 } xpbi_cloth;
 
 /* Takes the scene apart; c->rest.scene is what is left for xpbi. Distances are the sums of the largest radii, or half
- * a spacing. *c may be freed whatever comes back. */
+ * a spacing. *c may be freed also after an error. */
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder);
 

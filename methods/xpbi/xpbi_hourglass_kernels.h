@@ -1,8 +1,8 @@
 /* Hourglass control for xpbi: what gradients cannot see is held by springs. Not the paper's.
  *
- * The gradient of velocity at p is a weighted difference of those around it, so that on a lattice it knows nothing of p
- * itself, nor of neighbours that move by turns to and fro. Such motions cost no energy: loads drive them, layers slide
- * past each other until they leave the kernel, and the body tears (README.md has it measured).
+ * The gradient of velocity at p is a weighted difference of those around it, so that on a lattice it does not depend on
+ * p itself, nor of neighbours that move by turns to and fro. Such motions cost no energy: loads drive them, layers
+ * slide past each other until they leave the kernel, and the body tears (README.md has it measured).
  *
  * So each particle keeps by how much it has strayed from where its neighbours would have it,
  *

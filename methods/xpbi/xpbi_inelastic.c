@@ -296,7 +296,7 @@ static pbd_status move(void *self, stepper *run) {
 
 /* ---- What is reported -------------------------------------------------------------------------------------------- */
 
-/* Sums of what there is to say of a step, from the device's blocks; the first number is the largest. */
+/* Sums over particles, by the device's blocks; the first number is a maximum. */
 static pbd_status look(const xpbi *s, double out[XPBI_WATCHED]) {
     const size_t blocks = xpbi_blocks_of(s->particles);
     const xpbi_watch_args args = {.v = s->now.v,

@@ -1,4 +1,4 @@
-/* Who is updated together with whom: built anew each step, on the device.
+/* Which particles are updated together: rebuilt each step, on the device.
  *
  * A constraint of XPBI writes to every particle within 2r of its own, so two may run side by side when their particles
  * are 4r apart or more (claims Y-3). Space is cut into cells, and cells are coloured so that two of one colour are that

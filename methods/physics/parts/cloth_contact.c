@@ -8,7 +8,7 @@
 
 /* RELAXATION: sweeps of all contacts converge below 2; with 1 what all do together is right at once. REACH: how far
  * beyond touching they are looked for, of d, for what iterations do to velocities. REBUILT: steps after which the tree
- * is made anew. */
+ * is rebuilt. */
 static const double RELAXATION = 1, REACH = 0.25;
 enum { REBUILT = 64 };
 

@@ -31,7 +31,7 @@ typedef struct fluid_settings {
     double compliance;        /* 1/Pa: 1 over the modulus of compression; 0: none can be seen */
     double keep;              /* of the multipliers: what a step begins with of those of the last */
     bool both;                /* liquid resists being thinned too */
-    bool printed;             /* multipliers of a pass know nothing of those before */
+    bool printed;             /* multipliers of a pass do not depend on those before */
     double crowding;          /* artificial pressure: over the multiplier that C = 1 has on a lattice; 0: off */
     double crowding_at;       /* distance where it is that, over the support */
     int crowding_power;
@@ -76,7 +76,7 @@ typedef struct fluid {
     uint32_t *length, *kept, *slice, *list, *corner;
 } fluid;
 
-/* For `rows` particles of the scene (all it has). *f may be freed whatever comes back. */
+/* For `rows` particles of the scene (all it has). *f may be freed also after an error. */
 pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *settings, pbd_exec *exec,
                         pbd_recorder *recorder);
 void fluid_free(fluid *f); /* safe on a zeroed one */

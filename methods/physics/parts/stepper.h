@@ -58,7 +58,7 @@ struct stepper {
     pbd_repeat *repeat;
 };
 
-/* The colliders of the scene, and no parts. *s may be freed whatever comes back. */
+/* The colliders of the scene, and no parts. *s may be freed also after an error. */
 pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
 /* self: what the part's functions get. Its `free` is called by stepper_free. */
 void stepper_add(stepper *s, const step_part *part, void *self);

@@ -29,7 +29,7 @@ typedef struct grid {
 } grid;
 
 /* For `count` particles: those that `member` (host; ascending) names, or all of that many. Neighbours are nearer than
- * `reach`, m. keep: grid_largest_move will be asked for. *g may be freed whatever comes back. */
+ * `reach`, m. keep: for grid_largest_move. *g may be freed also after an error. */
 pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep);
 void grid_free(grid *g); /* safe on a zeroed one */
 
@@ -56,11 +56,11 @@ typedef struct neighbours {
 } neighbours;
 
 /* skin, m: lists hold all that are nearer than reach + skin, and are good until one has moved by more than half the
- * skin against a translation of all. 0: made anew each time. */
+ * skin against a translation of all. 0: rebuilt each time. */
 pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const uint32_t *member, double reach,
                              double skin);
 void neighbours_free(neighbours *n); /* safe on a zeroed one */
-/* Makes the lists anew where that is needed, and says whether it was (NULL: need not). */
+/* Rebuilds the lists where needed; *rebuilt (may be NULL): whether it did. */
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt);
 
 /* Room for `entries` numbers in *list, of which *capacity fit now; what was there is lost. PBD_FAILED where there are

@@ -19,7 +19,7 @@ typedef struct shape_choice {
     int kernel;    /* sph_kernel */
     double radius; /* m: where the kernel ends */
     bool kernel_correction, gradient_correction;
-    bool linear;       /* reproducing kernels of linear basis; the corrections are then not asked for */
+    bool linear;       /* reproducing kernels of linear basis; the corrections are then not used */
     bool displacement; /* F = I + sum (u_j - u_i) b_ij^T instead of sum (x_j - x_i) b_ij^T (C-2) */
 } shape_choice;
 

@@ -263,7 +263,7 @@ PBD_FN void mesh_try_crossing(const mesh_view *m, uint32_t triangle, vec3 from, 
     best->normal = vec3_scale(front ? (real)1 : (real)-1, n);
 }
 
-/* The first triangle on the way, of those met from the sides asked for. */
+/* The first triangle on the way, of those met from the given sides. */
 PBD_APART mesh_hit mesh_crossing(const mesh_view *m, vec3 from, vec3 to, int sides, real slack) {
     const vec3 low = vec3_make((from.x < to.x ? from.x : to.x) - slack, (from.y < to.y ? from.y : to.y) - slack,
                                (from.z < to.z ? from.z : to.z) - slack);

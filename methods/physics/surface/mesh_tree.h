@@ -6,7 +6,7 @@
  * put in the order of their levels, so that boxes need no atomics: a launch makes those of one level, and every backend
  * makes the same tree, whatever its threads.
  *
- * Where vertices move, mesh_tree_refit makes the boxes anew on the tree that is there, which stays right however they
+ * Where vertices move, mesh_tree_refit recomputes the boxes of the existing tree, which stays correct however they
  * move and grows slower as they leave their order: mesh_tree_build then. A rigid thing needs neither: ask in its frame.
  *
  * Kernels that ask take a mesh_view (mesh_search.h). */
@@ -29,7 +29,7 @@ typedef struct mesh_tree {
     real *box, *block;
 } mesh_tree;
 
-/* Room for so many triangles. *t may be freed whatever comes back. */
+/* Room for so many triangles. *t may be freed also after an error. */
 pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles);
 void mesh_tree_free(mesh_tree *t); /* safe on a zeroed one */
 /* For rows that are on the device: vertices (and where they will be), corners, a margin. Waits. */

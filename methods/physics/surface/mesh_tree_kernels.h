@@ -1,4 +1,4 @@
-/* Building a linear BVH over triangles, fitting its boxes anew, and asking it for many places. mesh_tree.h says how
+/* Building a linear BVH over triangles, refitting its boxes, and querying it at many points. mesh_tree.h says how
  * they go together. */
 #ifndef PBD_MESH_TREE_KERNELS_H
 #define PBD_MESH_TREE_KERNELS_H
