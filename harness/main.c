@@ -22,7 +22,7 @@ static int print_help(FILE *out) {
     fputs(
         "\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
         "Exit codes: 0 success, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
-        "4 inconclusive, 5 a run failed or diverged, 130 interrupted.\n",
+        "4 inconclusive, 5 a run failed, diverged or is unphysical, 130 interrupted.\n",
         out);
     return 0;
 }

@@ -344,11 +344,11 @@ static void test_sweep_goes_on(void **unused) {
     const char *db = in_workplace("sweep.db");
     told t = tell("sweep", in_workplace("sweep.yaml"), "--plugin", plugin("faulty"), "--db", db);
     expect_code(t, 5);
-    expect_says(t.out, "3 runs made, 0 already stored, 2 failed or diverged");
+    expect_says(t.out, "3 runs made, 0 already stored, 2 failed, diverged or unphysical");
     forget(&t);
     t = tell("sweep", in_workplace("sweep.yaml"), "--plugin", plugin("faulty"), "--db", db);
     expect_code(t, 5);
-    expect_says(t.out, "2 runs made, 1 already stored, 2 failed or diverged");
+    expect_says(t.out, "2 runs made, 1 already stored, 2 failed, diverged or unphysical");
     forget(&t);
 }
 
@@ -368,7 +368,7 @@ static void test_sweep_in_parts(void **unused) {
     forget(&t);
     t = tell("sweep", "submit", "--engine", "local", "--dir", dir, "--db", in_workplace("parts.db"));
     expect_code(t, 5);
-    expect_says(t.out, "2 of 2 shards merged: 2 runs added, 0 already present, 1 failed or diverged");
+    expect_says(t.out, "2 of 2 shards merged: 2 runs added, 0 already present, 1 failed, diverged or unphysical");
     forget(&t);
     run_or_fail((const char *const[]){"/bin/cp", plugin("mass_spring"), in_workplace("libparts.so"), NULL});
     t = tell("sweep", "run-shard", "0", "--dir", dir);

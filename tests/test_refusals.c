@@ -101,7 +101,7 @@ static void test_the_rest_goes_on(void **unused) {
     told t = tell_to(STDOUT_KEPT, (const char *const[]){"sweep", in_workplace("sweep.yaml"), "--db", db, NULL});
     expect_code(t, 2);
     expect_says(t.err, says);
-    expect_says(t.out, "2 runs made, 0 already stored, 0 failed or diverged, 2 refused");
+    expect_says(t.out, "2 runs made, 0 already stored, 0 failed, diverged or unphysical, 2 refused");
     forget(&t);
     expect_two_runs(db);
     snprintf(db, sizeof db, "%s", in_workplace("run.db"));

@@ -272,12 +272,12 @@ static void a_finished_run_is_found(void **state) {
     static const struct {
         const char *state;
         bool found;
-    } states[] = {{"ok", true},          {"diverged", true}, {"no_equilibrium", true},
-                  {"not_settled", true}, {"failed", false},  {"interrupted", false}};
+    } states[] = {{"ok", true},         {"diverged", true}, {"no_equilibrium", true}, {"not_settled", true},
+                  {"unphysical", true}, {"failed", false},  {"interrupted", false}};
     const char *path = fresh("find.db");
     pbd_store *store;
     assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &store));
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < sizeof states / sizeof *states; i++) {
         pbd_result r = sample_run(i);
         free(r.state);
         r.state = word(states[i].state);

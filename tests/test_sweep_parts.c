@@ -166,7 +166,7 @@ static void parts_answer_as_the_whole(void **state) {
     forget(&whole);
     plan("local");
     sweep_says(0, "local", WORDS("submit", "--engine", "local", "--db", in_workplace("local.db")),
-               "4 of 4 shards merged: 15 runs added, 0 already present, 0 failed or diverged");
+               "4 of 4 shards merged: 15 runs added, 0 already present, 0 failed, diverged or unphysical");
     merge_says(0, "local", "local.db", "4 of 4 shards merged: 0 runs added, 15 already present");
     expect_whole("local.db");
     char *one = answers("whole.db"), *other = answers("local.db");
@@ -352,9 +352,11 @@ static void twins_count_once(void **state) {
     free(run_twice("twice", 1));
     free(run_twice("twice", 3));
     /* Those that were merged stay the ones that count, whichever names come first. */
-    merge_says(0, "twice", "twice.db", "0 runs added, 15 already present, 0 failed or diverged; 2 made twice");
+    merge_says(0, "twice", "twice.db",
+               "0 runs added, 15 already present, 0 failed, diverged or unphysical; 2 made twice");
     expect_whole("twice.db");
-    merge_says(0, "twice", "twice2.db", "15 runs added, 0 already present, 0 failed or diverged; 2 made twice");
+    merge_says(0, "twice", "twice2.db",
+               "15 runs added, 0 already present, 0 failed, diverged or unphysical; 2 made twice");
     expect_whole("twice2.db");
 }
 
@@ -500,7 +502,8 @@ static void refused_runs_are_told_of(void **state) {
                "    set: [\"cells=1\", \"element=hex8\", \"dt=0.2\", \"duration=1\", \"load_time=0.5\", \"creep=0\","
                " \"object_mass=1e-6\", \"yield_strain=0.5\"]\n    axes: [\"material=stvk,neo_hookean\"]\n");
     free(sweep(0, "laws", WORDS("plan", in_workplace("laws.yaml"))));
-    sweep_says(2, "laws", WORDS("run-shard", "0"), "1 runs made, 0 already stored, 0 failed or diverged, 1 refused");
+    sweep_says(2, "laws", WORDS("run-shard", "0"),
+               "1 runs made, 0 already stored, 0 failed, diverged or unphysical, 1 refused");
     const char *says = "run refused: heavy_drop fem_implicit material=neo_hookean: plastic flow splits Green's strain";
     merge_says(2, "laws", "laws.db", says);
     merge_says(2, "laws", "laws.db", says);

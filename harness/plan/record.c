@@ -33,6 +33,8 @@ const char *pbd_state_name(pbd_code code) {
             return "not_settled";
         case PBD_INTERRUPTED:
             return "interrupted";
+        case PBD_UNPHYSICAL:
+            return "unphysical";
         default:
             return "failed";
     }

@@ -58,7 +58,9 @@ bool pbd_is_shown_error(const pbd_metric_item *metric);
 #define PBD_SQL_LOWER(ROW) ROW ".direction = 'lower' AND " ROW ".name NOT LIKE '%\\_predicted' ESCAPE '\\'"
 #define PBD_SQL_SHOWN_ERROR(ROW) PBD_SQL_LOWER(ROW) " AND " ROW ".unit <> 's'"
 
-/* A run's state is a short word: ok, diverged, no_equilibrium, not_settled, failed, interrupted. */
+/* What a run's state may be: as a list, and as the choices of an option. */
+#define PBD_RUN_STATE_NAMES "ok", "diverged", "no_equilibrium", "not_settled", "unphysical", "failed", "interrupted"
+#define PBD_RUN_STATES "ok|diverged|no_equilibrium|not_settled|unphysical|failed|interrupted"
 const char *pbd_state_name(pbd_code code);
 
 typedef struct pbd_result {

@@ -49,7 +49,7 @@ static pbd_status check_method(pbd_store *store, const char *word) {
 }
 
 static pbd_status check_state(const char *word) {
-    static const char *const states[] = {"ok", "diverged", "no_equilibrium", "not_settled", "failed", "interrupted"};
+    static const char *const states[] = {PBD_RUN_STATE_NAMES};
     enum { STATES = sizeof states / sizeof *states };
     for (size_t i = 0; i < STATES; i++)
         if (strcmp(states[i], word) == 0) return pbd_ok();

@@ -20,6 +20,7 @@
 #include "harness/machine/gpu_state.h"
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
+#include "harness/run/balance.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
 
@@ -37,6 +38,7 @@ typedef struct drive_context {
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
+    pbd_balance *balance;     /* of the run proper, where the scene moves; owned */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -83,11 +85,24 @@ static pbd_status look(const drive_context *c, double time) {
     return c->observer->observe(c->setup, c->method, c->state, time, c->recorder);
 }
 
-/* The case's observer after `step` steps, when it is due; timed separately. Snapshots are taken here, too. */
+/* Samples the balances after `step` steps, when they are due; timed separately. */
+static pbd_status keep_balance(const drive_context *c, long step) {
+    if (!c->balance || !pbd_balance_wants(c->balance, step)) return pbd_ok();
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "balance");
+    const pbd_status status = pbd_balance_sample(c->balance, c->state);
+    pbd_recorder_leave(c->recorder);
+    pbd_recorder_enter(c->recorder, "solve");
+    return status;
+}
+
+/* The case's observer after `step` steps, when it is due; timed separately. Snapshots and balances are taken here, too.
+ */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->setup->observe_every, time = (double)step * dt;
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
+    PBD_TRY(keep_balance(c, step));
     if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
     const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
@@ -123,6 +138,9 @@ static pbd_status drive(drive_context *c) {
         return m->solve(c->state);
     }
     PBD_TRY(time_step(c, &dt));
+    if (c->observer)
+        PBD_TRY(
+            pbd_balance_create(c->scene, m, c->values, c->precision, dt, lround(c->scene->duration / dt), &c->balance));
     if (c->scene->duration > 0) return move(c, dt);
     const pbd_settling body = {c->setup, m, c->state, dt, c->precision, observe, c};
     return pbd_settle_body(&body, c->recorder);
@@ -206,7 +224,9 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_recorder_enter(recorder, "measure");
     pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
     pbd_recorder_leave(recorder);
-    return status.code != PBD_OK ? status : measured;
+    if (status.code == PBD_OK) status = measured;
+    const pbd_status balanced = c->balance ? pbd_balance_end(c->balance, c->state, recorder) : pbd_ok();
+    return status.code != PBD_OK ? status : balanced;
 }
 
 static void free_saved(pbd_saved_state *saved) { free(saved->blob); }
@@ -219,6 +239,8 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_sn
     c->snapshots = snapshots;
     const pbd_status status = solve_and_measure(item, c, exec, c->recorder);
     c->snapshots = NULL;
+    pbd_balance_free(c->balance);
+    c->balance = NULL;
     PBD_TRY(status);
     if (item->seconds <= 0) return pbd_ok();
     return sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);

@@ -115,7 +115,7 @@ static pbd_status check_header(const char *path, const unsigned char *header, si
             PBD_BAD_INPUT,
             "'%s' is a database of another program, not a store of pbdbench: choose another file with --db", path);
     const unsigned long version = number_at(header, 60, 4);
-    if (version != PBD_STORE_VERSION)
+    if (version < PBD_STORE_OLDEST || version > PBD_STORE_VERSION)
         return pbd_error(PBD_BAD_INPUT,
                          "the store '%s' is of version %lu and this pbdbench reads version %d: use the pbdbench that "
                          "wrote it, or choose another file with --db",
@@ -237,6 +237,26 @@ static pbd_status refuse_write_protection(const pbd_store *store) {
     return pbd_ok();
 }
 
+/* Version 1 to 2: the state `unphysical`. A CHECK is changed as section 8 of
+ * https://www.sqlite.org/lang_altertable.html describes: rows do not hold it. Where another process has done it
+ * meanwhile, it changes nothing. */
+static pbd_status write_states(pbd_store *store) {
+    long long version;
+    char sql[480];
+    PBD_TRY(query_number(store, "PRAGMA schema_version", &version));
+    snprintf(sql, sizeof sql,
+             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '''not_settled'', ''failed''',"
+             " '''not_settled'', ''unphysical'', ''failed''') WHERE type = 'table' AND name = 'run';"
+             " PRAGMA schema_version = %lld; PRAGMA user_version = %d; PRAGMA writable_schema = RESET",
+             version + 1, PBD_STORE_VERSION);
+    return pbd_store_exec(store, sql, "migrating it to version 2");
+}
+
+static pbd_status migrate_states(pbd_store *store) {
+    PBD_TRY(pbd_store_start(store, "migrating it to version 2"));
+    return pbd_store_end(store, write_states(store), "migrating it to version 2");
+}
+
 /* As check_header, but through SQLite, which reads journals too. */
 static pbd_status check_identity(pbd_store *store) {
     long long application, version;
@@ -247,7 +267,11 @@ static pbd_status check_identity(pbd_store *store) {
     if (application == 0)
         return pbd_error(PBD_BAD_INPUT,
                          "the store '%s' is empty: run something first, or choose another file with --db", store->path);
-    if (application != PBD_STORE_APPLICATION || version != PBD_STORE_VERSION)
+    if (application == PBD_STORE_APPLICATION && version == 1 && store->mode == PBD_STORE_WRITE) {
+        PBD_TRY(migrate_states(store));
+        version = PBD_STORE_VERSION;
+    }
+    if (application != PBD_STORE_APPLICATION || version < PBD_STORE_OLDEST || version > PBD_STORE_VERSION)
         return pbd_error(PBD_BAD_INPUT, "the store '%s' is of version %lld and this pbdbench reads version %d",
                          store->path, version, PBD_STORE_VERSION);
     return pbd_ok();

@@ -19,7 +19,7 @@
 #include "harness/store/store.h"
 
 /* The same numbers as in schema.sql. */
-enum { PBD_STORE_APPLICATION = 1346520130, PBD_STORE_VERSION = 1 };
+enum { PBD_STORE_APPLICATION = 1346520130, PBD_STORE_VERSION = 2, PBD_STORE_OLDEST = 1 };
 enum { PBD_STORE_TABLES = 14 }; /* of records: tables[] in rows.c */
 
 /* What is kept for each table of records (rows.c) as long as the store is open. Compiling a statement with its triggers

@@ -10,7 +10,7 @@
 -- Tables are WITHOUT ROWID, since INSERT OR REPLACE with a known rowid would delete a row of another key unnoticed.
 
 PRAGMA application_id = 1346520130; -- "PBDB"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2; -- 1 lacks the state unphysical: open.c migrates it
 
 -- ---- Where a run comes from -----------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ CREATE TABLE run (
     seed          INTEGER NOT NULL, -- unsigned
     started_at    TEXT NOT NULL,    -- UTC, ISO 8601
     state         TEXT NOT NULL
-        CHECK (state IN ('ok', 'diverged', 'no_equilibrium', 'not_settled', 'failed', 'interrupted')),
+        CHECK (state IN ('ok', 'diverged', 'no_equilibrium', 'not_settled', 'unphysical', 'failed', 'interrupted')),
     says          TEXT NOT NULL     -- the sentence of a state that is not ok; before it, the name of what another
                                     -- program ran: a bench's and an external run's
 ) STRICT, WITHOUT ROWID;

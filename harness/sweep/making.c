@@ -39,7 +39,8 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
     if (m->trouble.code != PBD_OK) return;
     const pbd_result *r = made ? made : &stored;
     made ? m->made++ : m->stored++;
-    if (strcmp(r->state, "failed") == 0 || strcmp(r->state, "diverged") == 0) m->unwell++;
+    m->unwell +=
+        strcmp(r->state, "failed") == 0 || strcmp(r->state, "diverged") == 0 || strcmp(r->state, "unphysical") == 0;
     print_run(m, item, r, made != NULL);
     pbd_progress_show(&m->progress, done, total, made != NULL, item->label);
     if (!made) pbd_result_free(&stored);
@@ -55,7 +56,8 @@ pbd_status pbd_make_runs(pbd_making *m, pbd_plan *plan, bool again) {
 
 void pbd_print_made(const pbd_making *m, const char *of) {
     if (m->style.json) return;
-    printf("%s: %zu runs made, %zu already stored, %zu failed or diverged", of, m->made, m->stored, m->unwell);
+    printf("%s: %zu runs made, %zu already stored, %zu failed, diverged or unphysical", of, m->made, m->stored,
+           m->unwell);
     if (m->refused > 0) printf(", %zu refused", m->refused);
     putchar('\n');
 }

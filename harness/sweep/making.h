@@ -11,7 +11,7 @@ typedef struct pbd_making {
     pbd_report_style style;
     pbd_progress progress;
     pbd_store *store;                     /* where they go */
-    size_t made, stored, refused, unwell; /* unwell: failed or diverged */
+    size_t made, stored, refused, unwell; /* unwell: failed, diverged or unphysical */
     char *refusals;                       /* a line for each; NULL: none. The caller frees */
     pbd_status trouble;
 } pbd_making;
@@ -19,7 +19,7 @@ typedef struct pbd_making {
 /* Makes what the store lacks (`again`: everything), and counts. Refused runs are reported on standard error. */
 pbd_status pbd_make_runs(pbd_making *making, pbd_plan *plan, bool again);
 
-/* « 3 runs made, 1 already stored, 0 failed or diverged», and the line's end. */
+/* « 3 runs made, 1 already stored, 0 failed, diverged or unphysical», and the line's end. */
 void pbd_print_made(const pbd_making *making, const char *of);
 
 /* The exit code that these runs ask for. */

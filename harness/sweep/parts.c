@@ -329,8 +329,8 @@ static void say_merged(const pbd_manifest *m, const pbd_parts *parts, const pbd_
                                  story->aside, "refusals", story->refusals));
         return;
     }
-    printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already present, %zu failed or diverged", parts->db,
-           merged->shards, m->shards, merged->added, plural(merged->added), merged->known, merged->unwell);
+    printf("%s: %zu of %zu shards merged: %zu run%s added, %zu already present, %zu failed, diverged or unphysical",
+           parts->db, merged->shards, m->shards, merged->added, plural(merged->added), merged->known, merged->unwell);
     if (merged->refused > 0) printf(", %zu refused", merged->refused);
     if (merged->twice > 0) printf("; %zu made twice and ignored", merged->twice);
     putchar('\n');

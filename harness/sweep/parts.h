@@ -19,8 +19,8 @@ typedef struct pbd_parts {
     char **argv;
 } pbd_parts;
 
-/* Each prints what it did. *exit_code: 4 when shards are missing, 5 when runs failed or diverged, 2 when runs were
- * refused or files set aside. */
+/* Each prints what it did. *exit_code: 4 when shards are missing, 5 when runs failed, diverged or unphysical, 2 when
+ * runs were refused or files set aside. */
 pbd_status pbd_parts_plan(const pbd_parts *parts, int *exit_code);
 pbd_status pbd_parts_submit(const pbd_parts *parts, int *exit_code);
 pbd_status pbd_parts_resume(const pbd_parts *parts, int *exit_code);

@@ -16,7 +16,7 @@
 /* What a shard says of itself. */
 typedef struct pbd_shard_mark {
     size_t number, runs;
-    size_t unwell;  /* runs that failed or diverged */
+    size_t unwell;  /* runs that failed, diverged or unphysical */
     size_t refused; /* runs that their case or method refused: there is none of them */
     char *refusals; /* a line for each; NULL in a file that was not looked into */
 } pbd_shard_mark;

@@ -239,8 +239,8 @@ const pbd_verb pbd_verb_run = {
         "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
         "Snapshots are state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
         "all methods on one scene use the same view.\n"
-        "Exit 5 when a run failed or diverged or its snapshots could not be written, 2 for bad input\n"
-        "(nothing is stored then; of several runs, refused ones are listed and the rest is made).",
+        "Exit 5 when a run failed, diverged or is unphysical, or its snapshots could not be written, 2 for bad\n"
+        "input (nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,
     .words = PBD_WORDS_CASES,
     .prints_help = true,

@@ -1,0 +1,297 @@
+#include "harness/run/balance.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cases/scenes/particle_watch.h"
+#include "harness/exec/arena.h"
+#include "harness/run/scene_energy.h"
+
+/* Steps between samples, at least. A sample costs about as much as a step of ten iterations: below 2 % of a run. */
+enum { STRIDE = 64, MOST_SAMPLES = 256 };
+
+/* Rounding of positions, in units of the precision times the scene's size, that is no energy. */
+static const double ROUNDINGS = 64;
+
+typedef struct balance_sample {
+    double time, kinetic, elastic, potential, work; /* s, J */
+} balance_sample;
+
+struct pbd_balance {
+    const pbd_scene *scene;
+    const pbd_method *method;
+    bool gradients;             /* the method reports them */
+    bool free;                  /* no held particle, no collider, no damping: momentum is balanced */
+    bool forced;                /* by forces other than gravity */
+    double dt, resolved, mass;  /* s; m: what the precision resolves of a position; kg */
+    long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
+    bool began, known;          /* a first sample was taken; its elastic energy is known */
+    bool absent;                /* the method reports no velocities */
+    balance_sample *sample;
+    size_t samples, room;
+    /* Energy: since the last motion of a collider. */
+    double start, start_work, start_potential; /* J */
+    double most_gain, most;                    /* J: the numerator and the denominator of energy_gain */
+    double worked;                             /* J: by forces so far */
+    bool force_ended;
+    size_t judged; /* samples that could show a gain */
+    /* Momentum. */
+    double linear[3], angular[3];       /* kg m/s, kg m^2/s: at the start */
+    double most_linear, most_angular;   /* sums of the parts' magnitudes */
+    double linear_drift, angular_drift; /* largest */
+};
+
+static double value_or_zero(const pbd_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->item[i].param->name, name) == 0) return values->item[i].number;
+    return 0;
+}
+
+static bool moves(const pbd_collider *c) {
+    bool any = false;
+    for (int d = 0; d < 3; d++) any |= c->velocity[d] != 0 || c->spin[d] != 0;
+    return any;
+}
+
+/* Whether a collider moved at any time in (from, to]. */
+static bool walls_moved(const pbd_scene *scene, double from, double to) {
+    for (size_t k = 0; k < scene->colliders.count; k++) {
+        const pbd_collider *c = &scene->colliders.item[k];
+        if (moves(c) && c->begin < to && (c->end == 0 || c->end > from)) return true;
+    }
+    return false;
+}
+
+pbd_status pbd_balance_create(const pbd_scene *scene, const pbd_method *method, const pbd_values *values,
+                              pbd_precision precision, double dt, long steps, pbd_balance **out) {
+    pbd_balance *b = *out = calloc(1, sizeof *b);
+    if (!b) return pbd_no_memory();
+    const double epsilon = precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON;
+    *b = (pbd_balance){.scene = scene, .method = method, .dt = dt, .resolved = ROUNDINGS * epsilon * scene->extent};
+    b->free = scene->particles.fixed == 0 && scene->colliders.count == 0 && value_or_zero(values, "damping") == 0;
+    for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++)
+        b->forced |= scene->loads.forces[i] != 0;
+    for (size_t i = 0; i < scene->particles.count; i++) b->mass += scene->particles.masses[i];
+    b->stride = steps / MOST_SAMPLES > STRIDE ? steps / MOST_SAMPLES : STRIDE;
+    b->sampled = -1;
+    return pbd_ok();
+}
+
+void pbd_balance_free(pbd_balance *b) {
+    if (!b) return;
+    free(b->sample);
+    free(b);
+}
+
+/* The first step that forces do not act in begins half a step or less before their end. */
+static bool forces_end_with(const pbd_balance *b, long step) {
+    const double limit = b->scene->loads.forces_end - 0.5 * b->dt, time = (double)step * b->dt;
+    return b->scene->loads.forces_end > 0 && time > limit && time - b->dt <= limit;
+}
+
+bool pbd_balance_wants(pbd_balance *b, long step) {
+    b->step = step;
+    return !b->absent && (step % b->stride == 0 || forces_end_with(b, step));
+}
+
+/* ---- A sample ---------------------------------------------------------------------------------------------------- */
+
+typedef struct motion {
+    double kinetic, potential, forced; /* J; forced: force times displacement from rest */
+    double linear[3], angular[3];      /* about the centre of mass */
+    double linear_sum, angular_sum;    /* of magnitudes */
+    bool finite;
+} motion;
+
+static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void cross(const double *a, const double *b, double *out) {
+    for (int d = 0; d < 3; d++) out[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+}
+
+static motion motion_of(const pbd_scene *scene, const double *x, const double *v) {
+    const pbd_particles *p = &scene->particles;
+    motion m = {.finite = true};
+    double centre[3];
+    particle_centre_of_mass(scene, x, centre);
+    for (size_t i = 0; i < p->count; i++) {
+        const double *at = x + 3 * i, *speed = v + 3 * i, *rest = p->positions + 3 * i, w = p->masses[i];
+        const double arm[3] = {at[0] - centre[0], at[1] - centre[1], at[2] - centre[2]};
+        const double moved[3] = {at[0] - rest[0], at[1] - rest[1], at[2] - rest[2]};
+        double turn[3];
+        cross(arm, speed, turn);
+        m.kinetic += 0.5 * w * dot(speed, speed);
+        m.potential -= w * dot(scene->loads.gravity, moved);
+        if (scene->loads.forces) m.forced += dot(scene->loads.forces + 3 * i, moved);
+        for (int d = 0; d < 3; d++) {
+            m.linear[d] += w * speed[d];
+            m.angular[d] += w * turn[d];
+        }
+        m.linear_sum += w * sqrt(dot(speed, speed));
+        m.angular_sum += w * sqrt(dot(turn, turn));
+    }
+    m.finite = isfinite(m.kinetic) && isfinite(m.potential);
+    return m;
+}
+
+static pbd_status keep(pbd_balance *b, balance_sample sample) {
+    if (b->samples == b->room) {
+        const size_t room = b->room ? 2 * b->room : 16;
+        balance_sample *more = realloc(b->sample, room * sizeof *more);
+        if (!more) return pbd_no_memory();
+        b->sample = more;
+        b->room = room;
+    }
+    b->sample[b->samples++] = sample;
+    return pbd_ok();
+}
+
+/* The part of `now` that is not s `start`, 0 <= s <= 1. */
+static double beyond(const double *start, const double *now) {
+    const double square = dot(start, start), along = square > 0 ? dot(start, now) / square : 0;
+    const double share = fmin(fmax(along, 0), 1);
+    const double rest[3] = {now[0] - share * start[0], now[1] - share * start[1], now[2] - share * start[2]};
+    return sqrt(dot(rest, rest));
+}
+
+/* Impulses of gravity and forces since the start explain a change of linear momentum. The torque of forces changes on
+ * the way and is unknown between samples, so that the balance of angular momentum starts again while they act. */
+static void balance_momentum(pbd_balance *b, const motion *m, double time) {
+    const pbd_scene *scene = b->scene;
+    const double end = scene->loads.forces_end, acted = end > 0 && end < time ? end : time;
+    const bool acting = b->forced && (end == 0 || time - b->dt < end);
+    double change[3];
+    if (!b->free) return;
+    for (int d = 0; d < 3; d++) change[d] = m->linear[d] - b->linear[d] - time * b->mass * scene->loads.gravity[d];
+    for (size_t i = 0; b->forced && i < 3 * scene->particles.count; i++)
+        change[i % 3] -= acted * scene->loads.forces[i];
+    for (int d = 0; d < 3 && acting; d++) b->angular[d] = m->angular[d];
+    b->most_linear = fmax(b->most_linear, m->linear_sum);
+    b->linear_drift = fmax(b->linear_drift, sqrt(dot(change, change)));
+    b->most_angular = fmax(b->most_angular, m->angular_sum);
+    b->angular_drift = fmax(b->angular_drift, beyond(b->angular, m->angular));
+}
+
+/* The balance begins, or begins again. `elastic`: the most that it may be. */
+static void start_energy(pbd_balance *b, const balance_sample *now, double elastic) {
+    b->known = isfinite(elastic);
+    b->start = now->kinetic + elastic + now->potential;
+    b->start_work = now->work;
+    b->start_potential = now->potential;
+}
+
+static void balance_energy(pbd_balance *b, const balance_sample *now) {
+    const double work = now->work - b->start_work;
+    const double gain = now->kinetic + now->elastic + now->potential - b->start - work;
+    b->most = fmax(b->most, now->kinetic + now->elastic + fabs(now->potential - b->start_potential) + fabs(work));
+    if (!b->known) return;
+    b->most_gain = fmax(b->most_gain, gain);
+    b->judged++;
+}
+
+/* The elastic energy at the start: where it is not known, none, in a body that starts at rest. */
+static double start_elastic(const pbd_scene *scene, const scene_energy *e) {
+    if (isfinite(e->high)) return e->high;
+    return scene->particles.start ? NAN : 0;
+}
+
+/* Whether it reads deformation gradients is seen by the first sample. */
+static pbd_status energy_of(pbd_balance *b, const void *state, const double *x, scene_energy *out) {
+    if (!b->began) {
+        b->gradients = (b->method->needs & PBD_NEEDS_SAMPLES) != 0;
+        const pbd_status status = scene_elastic_energy(b->scene, b->method, state, b->gradients, x, out);
+        if (status.code != PBD_NOT_SUPPORTED) return status;
+        b->gradients = false;
+    }
+    return scene_elastic_energy(b->scene, b->method, state, b->gradients, x, out);
+}
+
+pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
+    const size_t n = 3 * b->scene->particles.count;
+    const double time = (double)b->step * b->dt, before = (double)b->sampled * b->dt;
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, n), *v = pbd_new(&a, double, n);
+    scene_energy elastic;
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(b->method->read(state, PBD_POSITIONS, x));
+    const pbd_status status = b->method->read(state, PBD_VELOCITIES, v);
+    b->absent = status.code == PBD_NOT_SUPPORTED;
+    if (b->absent) return pbd_ok();
+    PBD_TRY(status);
+    const motion m = motion_of(b->scene, x, v);
+    if (!m.finite) return pbd_ok();
+    PBD_TRY(energy_of(b, state, x, &elastic));
+    if (!b->force_ended) b->worked = m.forced;
+    b->force_ended |= forces_end_with(b, b->step);
+    const balance_sample now = {time, m.kinetic, elastic.low, m.potential, b->worked};
+    if (!b->began) {
+        for (int d = 0; d < 3; d++) {
+            b->linear[d] = m.linear[d];
+            b->angular[d] = m.angular[d];
+        }
+        start_energy(b, &now, start_elastic(b->scene, &elastic));
+    } else if (walls_moved(b->scene, before, time)) {
+        start_energy(b, &now, elastic.high);
+    }
+    b->began = true;
+    b->sampled = b->step;
+    balance_energy(b, &now);
+    balance_momentum(b, &m, time);
+    return keep(b, now);
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+/* A speed of 0.01 sqrt(g L) at the start of a body at rest is tolerated (cases/README.md): below its energy, no share
+ * of the energy in play is unphysical. */
+static const double START_SPEED = 0.01;
+
+/* The least energy that a gain is compared with: rounding of positions makes energy of height and of motion. */
+static double energy_floor(const pbd_balance *b) {
+    const pbd_scene *s = b->scene;
+    const double speed = b->resolved / b->dt, g = sqrt(dot(s->loads.gravity, s->loads.gravity));
+    const double start = 0.5 * START_SPEED * START_SPEED * g * s->extent / PBD_BALANCE_UNPHYSICAL;
+    return b->mass * (start + g * b->resolved + 0.5 * speed * speed);
+}
+
+static double momentum_drift(const pbd_balance *b) {
+    const double floor = b->mass * b->resolved / b->dt;
+    const double linear = b->linear_drift / fmax(b->most_linear, floor);
+    const double angular = b->angular_drift / fmax(b->most_angular, floor * b->scene->extent);
+    return fmax(linear, angular);
+}
+
+static void record_series(const pbd_balance *b, pbd_recorder *recorder) {
+    const size_t stride = sizeof(balance_sample) / sizeof(double);
+    pbd_series(recorder, "energy_balance", "time", "s", &b->sample->time, b->samples, stride);
+    pbd_series(recorder, "energy_balance", "kinetic", "J", &b->sample->kinetic, b->samples, stride);
+    pbd_series(recorder, "energy_balance", "elastic", "J", &b->sample->elastic, b->samples, stride);
+    pbd_series(recorder, "energy_balance", "potential", "J", &b->sample->potential, b->samples, stride);
+    pbd_series(recorder, "energy_balance", "work", "J", &b->sample->work, b->samples, stride);
+}
+
+pbd_status pbd_balance_end(pbd_balance *b, const void *state, pbd_recorder *recorder) {
+    if (b->step > b->sampled && !b->absent) PBD_TRY(pbd_balance_sample(b, state));
+    if (b->samples == 0) return pbd_ok();
+    record_series(b, recorder);
+    pbd_status status = pbd_ok();
+    const double floor = energy_floor(b), gain = b->most > 0 ? b->most_gain / fmax(b->most, floor) : 0;
+    const double drift = momentum_drift(b);
+    if (b->judged > 1) pbd_metric(recorder, "energy_gain", "1", PBD_ERROR, gain);
+    if (b->free) pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, drift);
+    if (b->judged > 1 && gain > PBD_BALANCE_WARNS)
+        pbd_warning(recorder, "energy_gain", "the body gained %.3g J, %.3g of the largest energy in play, from nothing",
+                    b->most_gain, gain);
+    if (b->free && drift > PBD_BALANCE_WARNS)
+        pbd_warning(recorder, "momentum_drift", "momentum changed by %.3g of itself without a cause", drift);
+    if (b->judged > 1 && gain > PBD_BALANCE_UNPHYSICAL)
+        status = pbd_error(PBD_UNPHYSICAL,
+                           "energy_gain %.3g: the body gained %.3g J from nothing; %g of the largest energy in play is "
+                           "the limit",
+                           gain, b->most_gain, PBD_BALANCE_UNPHYSICAL);
+    else if (b->free && drift > PBD_BALANCE_UNPHYSICAL)
+        status = pbd_error(PBD_UNPHYSICAL, "momentum_drift %.3g: momentum changed without a cause; %g is the limit",
+                           drift, PBD_BALANCE_UNPHYSICAL);
+    return status;
+}
