@@ -35,7 +35,7 @@ struct pbd_balance {
     double most_gain, most;                    /* J: the numerator and the denominator of energy_gain */
     double worked;                             /* J: by forces so far */
     bool force_ended;
-    size_t judged; /* samples that could show a gain */
+    bool judged; /* some sample could show a gain */
     /* Momentum. */
     double linear[3], angular[3];       /* kg m/s, kg m^2/s: at the start */
     double most_linear, most_angular;   /* sums of the parts' magnitudes */
@@ -181,13 +181,14 @@ static void start_energy(pbd_balance *b, const balance_sample *now, double elast
     b->start_potential = now->potential;
 }
 
-static void balance_energy(pbd_balance *b, const balance_sample *now) {
+/* restarted: the balance starts with this sample. */
+static void balance_energy(pbd_balance *b, const balance_sample *now, bool restarted) {
     const double work = now->work - b->start_work;
     const double gain = now->kinetic + now->elastic + now->potential - b->start - work;
     b->most = fmax(b->most, now->kinetic + now->elastic + fabs(now->potential - b->start_potential) + fabs(work));
     if (!b->known) return;
     b->most_gain = fmax(b->most_gain, gain);
-    b->judged++;
+    b->judged |= !restarted;
 }
 
 /* The elastic energy at the start: where it is not known, none, in a body that starts at rest. */
@@ -225,18 +226,19 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     if (!b->force_ended) b->worked = m.forced;
     b->force_ended |= forces_end_with(b, b->step);
     const balance_sample now = {time, m.kinetic, elastic.low, m.potential, b->worked};
+    const bool restarted = !b->began || walls_moved(b->scene, before, time);
     if (!b->began) {
         for (int d = 0; d < 3; d++) {
             b->linear[d] = m.linear[d];
             b->angular[d] = m.angular[d];
         }
         start_energy(b, &now, start_elastic(b->scene, &elastic));
-    } else if (walls_moved(b->scene, before, time)) {
+    } else if (restarted) {
         start_energy(b, &now, elastic.high);
     }
     b->began = true;
     b->sampled = b->step;
-    balance_energy(b, &now);
+    balance_energy(b, &now, restarted);
     balance_momentum(b, &m, time);
     return keep(b, now);
 }
@@ -278,14 +280,14 @@ pbd_status pbd_balance_end(pbd_balance *b, const void *state, pbd_recorder *reco
     pbd_status status = pbd_ok();
     const double floor = energy_floor(b), gain = b->most > 0 ? b->most_gain / fmax(b->most, floor) : 0;
     const double drift = momentum_drift(b);
-    if (b->judged > 1) pbd_metric(recorder, "energy_gain", "1", PBD_ERROR, gain);
+    if (b->judged) pbd_metric(recorder, "energy_gain", "1", PBD_ERROR, gain);
     if (b->free) pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, drift);
-    if (b->judged > 1 && gain > PBD_BALANCE_WARNS)
+    if (b->judged && gain > PBD_BALANCE_WARNS)
         pbd_warning(recorder, "energy_gain", "the body gained %.3g J, %.3g of the largest energy in play, from nothing",
                     b->most_gain, gain);
     if (b->free && drift > PBD_BALANCE_WARNS)
         pbd_warning(recorder, "momentum_drift", "momentum changed by %.3g of itself without a cause", drift);
-    if (b->judged > 1 && gain > PBD_BALANCE_UNPHYSICAL)
+    if (b->judged && gain > PBD_BALANCE_UNPHYSICAL)
         status = pbd_error(PBD_UNPHYSICAL,
                            "energy_gain %.3g: the body gained %.3g J from nothing; %g of the largest energy in play is "
                            "the limit",
