@@ -203,7 +203,11 @@ static void test_bad_input_is_refused(void **state) {
         {{"--benchmark_filter=["}, {"[", "regular expression"}},
         {{"--benchmark_format=xml"}, {"--benchmark_format=xml", ""}},
         {{"--benchmark_repetition=3"}, {"--benchmark_repetition=3", ""}},
-        {{"--benchmark_min_time=soon"}, {"--benchmark_min_time=soon", ""}},
+        {{"--benchmark_min_time=soon"}, {"--benchmark_min_time=soon", "seconds"}},
+        {{"--benchmark_min_time=-1s"}, {"--benchmark_min_time=-1s", "seconds"}},
+        {{"--benchmark_min_time=5x"}, {"--benchmark_min_time=5x", "seconds"}},
+        {{"--benchmark_min_time=0x1"}, {"--benchmark_min_time=0x1", "seconds"}},
+        {{"--benchmark_min_time="}, {"--benchmark_min_time=", "seconds"}},
         {{"--benchmark_out=/nowhere/at/all"}, {"/nowhere/at/all", "cannot be written"}},
         {{"--nonsense"}, {"--help", ""}},
     };
@@ -277,7 +281,7 @@ static void test_every_repetition_is_stored(void **state) {
 static void test_min_time_frees_the_iterations(void **state) {
     (void)state;
     const char *path = fresh("min_time.db");
-    told answer = tell(SMALL, "--db", path, "--benchmark_min_time=0.05", "--json");
+    told answer = tell(SMALL, "--db", path, "--benchmark_min_time=0.05s", "--json");
     expect_code(answer, 0);
     json_t *all = parse(answer.out);
     const json_t *run = json_array_get(json_object_get(all, "benchmarks"), 0);

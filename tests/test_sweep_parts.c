@@ -510,6 +510,17 @@ static void refused_runs_are_told_of(void **state) {
     assert_int_equal(count_in("laws.db", "SELECT count(*) FROM run"), 1);
 }
 
+/* Its name would begin a line of the job script. */
+static void names_stay_out_of_scripts(void **state) {
+    (void)state;
+    const char *const names[] = {"a\n#SBATCH --uid=0\n.yaml", "a\"b.yaml"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(names[i], sweep_yaml);
+        sweep_says(2, "named", WORDS("plan", in_workplace(names[i])), "the name of the sweep's file");
+        sweep_says(2, names[i], WORDS("plan", in_workplace("sweep.yaml")), "the path of the sweep's folder");
+    }
+}
+
 static void bad_words(void **state) {
     (void)state;
     static const struct {
@@ -547,6 +558,7 @@ int main(void) {
         cmocka_unit_test(manifests_are_frozen),
         cmocka_unit_test(manifests_belong_to_their_build),
         cmocka_unit_test(refused_runs_are_told_of),
+        cmocka_unit_test(names_stay_out_of_scripts),
         cmocka_unit_test(bad_words),
     };
     return cmocka_run_group_tests_name("sweep_parts", tests, make_place, remove_workplace);

@@ -23,9 +23,10 @@ static void expect_refused(const pbd_param *param, const char *text, const char 
 
 static void test_refusals(void **unused) {
     (void)unused;
-    static const char *const bad[] = {"0.5", "-1", "nan", "-nan", "inf", "-inf", "1e400", "7", "0.2x", "", " ", "0,2"};
+    static const char *const bad[] = {"0.5", "-1",   "nan", "-nan", "inf", "-inf", "1e400",
+                                      "7",   "0.2x", "",    " ",    "0,2", "0x0",  "+0x1p-3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_refused(&real_param, bad[i], "(-1, 0.5)");
-    static const char *const odd[] = {"1.5", "0", "-3", "201", "1e9", "nan", "two"};
+    static const char *const odd[] = {"1.5", "0", "-3", "201", "1e9", "nan", "two", "0x10", " 0X10"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) expect_refused(&whole_param, odd[i], "[1, 200]");
     expect_refused(&choice_param, "gren", "did you mean 'green'");
     expect_refused(&choice_param, "", "red|green");

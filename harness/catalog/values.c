@@ -15,6 +15,7 @@
 #include "harness/catalog/renamed.h"
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
+#include "harness/files/numbers.h"
 
 /* More points than this on one axis is a mistake (a step in the wrong unit). */
 enum { LONGEST_AXIS = 100000 };
@@ -192,7 +193,7 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
     char range[80], *end;
     range_text(param, range, sizeof range);
     errno = 0;
-    double x = strtod(text, &end);
+    double x = pbd_decimal(text, &end);
     const char *kind = param->kind == PBD_INTEGER ? "a whole number" : "a number";
     if (end == text || *end != '\0')
         return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is not %s; the range is %s%s%s", where, param->name, text, kind,
@@ -378,11 +379,15 @@ static pbd_status add_value(const char *text, size_t length, pbd_axis *out) {
 
 /* lo:hi:step into spelt numbers. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays 0.1. */
 static pbd_status range_values(const char *text, const char *numbers, pbd_axis *out) {
-    double lo, hi, step;
-    char tail;
-    if (sscanf(numbers, "%lf:%lf:%lf%c", &lo, &hi, &step, &tail) != 3 || !isfinite(lo) || !isfinite(hi) ||
-        !isfinite(step))
-        return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step", text);
+    double number[3];
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        number[i] = pbd_decimal(numbers, &end);
+        if (end == numbers || *end != (i < 2 ? ':' : '\0') || !isfinite(number[i]))
+            return pbd_error(PBD_BAD_INPUT, "axis '%.60s' is not of the form key=lo:hi:step", text);
+        numbers = end + 1;
+    }
+    const double lo = number[0], hi = number[1], step = number[2];
     if (step <= 0 || hi < lo)
         return pbd_error(PBD_BAD_INPUT, "axis '%.60s' needs lo <= hi and step > 0; it has %g, %g and %g", text, lo, hi,
                          step);

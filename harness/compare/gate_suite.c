@@ -6,6 +6,7 @@
 #include "harness/compare/gate.h"
 #include "harness/figure/figures.h"
 #include "harness/files/nearest.h"
+#include "harness/files/numbers.h"
 #include "harness/files/yaml_file.h"
 #include "harness/run/run.h"
 
@@ -73,7 +74,7 @@ static pbd_status check_tolerances(const char *path, unsigned i, const pbd_gate_
     for (unsigned k = 0; k < cell->tolerances_count; k++) {
         const char *equals = strchr(cell->tolerances[k], '=');
         char *end = NULL;
-        const double value = equals ? strtod(equals + 1, &end) : -1;
+        const double value = equals ? pbd_decimal(equals + 1, &end) : -1;
         if (!equals || end == equals + 1 || *end || !(value >= 0))
             return pbd_error(PBD_BAD_INPUT, "%s: cells[%u] '%.60s': tolerance '%.60s' must be METRIC=NUMBER, 0 or more",
                              path, i, cell->name, cell->tolerances[k]);

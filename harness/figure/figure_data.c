@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "harness/files/csv_file.h"
+#include "harness/files/numbers.h"
 #include "harness/files/paths.h"
 #include "harness/query/run_table.h"
 #include "harness/query/sql_functions.h"
@@ -42,7 +43,7 @@ static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd
 
 static bool is_number(const char *text, double *out) {
     char *end;
-    *out = strtod(text, &end);
+    *out = pbd_decimal(text, &end);
     return end != text && *end == '\0';
 }
 

@@ -1,5 +1,6 @@
 /* Rows of numbers by libcsv, a line at a time: what comes in through a pipe is answered before the pipe ends. */
 #include "harness/files/csv_rows.h"
+#include "harness/files/numbers.h"
 
 #include <csv.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static void on_field(void *data, size_t bytes, void *context) {
         if (kept) memcpy(text, data, kept);
         text[kept] = '\0';
         char *end;
-        const double value = strtod(text, &end);
+        const double value = pbd_decimal(text, &end);
         if (end == text || *end || kept < bytes)
             complain(r, bad_number(r, text, "is not a number"));
         else if (!isfinite(value))

@@ -1,6 +1,17 @@
 #include "harness/files/numbers.h"
 
+#include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+double pbd_decimal(const char *text, char **end) {
+    const char *digits = text;
+    while (isspace((unsigned char)*digits)) digits++;
+    digits += *digits == '-' || *digits == '+';
+    if (digits[0] != '0' || tolower((unsigned char)digits[1]) != 'x') return strtod(text, end);
+    *end = (char *)(uintptr_t)text;
+    return 0;
+}
 
 int pbd_ascending(const void *left, const void *right) {
     const double a = *(const double *)left, b = *(const double *)right;

@@ -1,8 +1,11 @@
-/* Samples of numbers. */
+/* Numbers in texts, and samples of numbers. */
 #ifndef PBD_NUMBERS_H
 #define PBD_NUMBERS_H
 
 #include <stddef.h>
+
+/* strtod for decimal numbers: what it would read as hexadecimal is no number (then *end == text). */
+double pbd_decimal(const char *text, char **end);
 
 /* For qsort of doubles. */
 int pbd_ascending(const void *left, const void *right);

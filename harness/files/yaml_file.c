@@ -18,6 +18,7 @@
 
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
+#include "harness/files/numbers.h"
 
 enum {
     LARGEST_FILE = 4 << 20, /* bytes: more than any hand-written file */
@@ -123,7 +124,7 @@ static bool is_whole(const char *text, size_t bytes) {
 
 static bool is_number(const char *text) {
     char *end;
-    double x = strtod(text, &end);
+    double x = pbd_decimal(text, &end);
     return end != text && !*end && isfinite(x);
 }
 

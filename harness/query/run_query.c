@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/files/nearest.h"
+#include "harness/files/numbers.h"
 #include "harness/files/texts.h"
 #include "harness/store/rows.h"
 
@@ -115,7 +116,7 @@ static bool bind_settings(sqlite3_stmt *stmt, const pbd_run_query *q) {
     for (size_t i = 0; i < q->settings; i++) {
         const char *text = q->setting[i].value;
         char *end = NULL;
-        const double number = strtod(text, &end);
+        const double number = pbd_decimal(text, &end);
         const bool is_number = end != text && *end == '\0';
         const int code = is_number ? sqlite3_bind_double(stmt, (int)i + 1, number)
                                    : sqlite3_bind_text(stmt, (int)i + 1, text, -1, SQLITE_STATIC);

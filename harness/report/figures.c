@@ -5,6 +5,7 @@
 
 #include "harness/figure/figure_draw.h"
 #include "harness/files/csv_file.h"
+#include "harness/files/numbers.h"
 #include "harness/files/paths.h"
 #include "harness/report/report.h"
 
@@ -14,7 +15,7 @@ enum { MOST_ROWS = 400 }; /* of one table of data */
 
 static void write_field(report *r, const char *text) {
     char *end;
-    const double value = strtod(text, &end);
+    const double value = pbd_decimal(text, &end);
     if (*text && *end == '\0')
         html_number(&r->html, value, 6);
     else

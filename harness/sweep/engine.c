@@ -334,6 +334,7 @@ pbd_status pbd_submit_to_slurm(const pbd_manifest *m, const bool *wanted, const 
     size_t *shard = pbd_new(&a, size_t, m->shards), count = 0;
     json_auto_t *jobs = json_array();
     PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_manifest_check_words(m->name, m->folder));
     for (size_t i = 0; i < m->shards; i++)
         if (wanted[i]) shard[count++] = i;
     return submit_all(m, s, shard, count, jobs);

@@ -225,6 +225,21 @@ static pbd_status keep(const char *folder, const char *text, size_t bytes) {
     return pbd_write_whole(path.text, text, bytes);
 }
 
+/* In double quotes in lines of job scripts that sbatch reads by rules of its own. */
+static pbd_status check_script_word(const char *what, const char *word) {
+    for (const char *c = word; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '"' || *c == '\\')
+            return pbd_error(PBD_BAD_INPUT,
+                             "%s holds a control character, a quote or a backslash, and job scripts hold it: rename it",
+                             what);
+    return pbd_ok();
+}
+
+pbd_status pbd_manifest_check_words(const char *name, const char *folder) {
+    PBD_TRY(check_script_word("the name of the sweep's file", name));
+    return check_script_word("the path of the sweep's folder", folder);
+}
+
 pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t shard_cells, const char *folder) {
     pbd_arena a PBD_ARENA;
     char *text PBD_CLEANUP(pbd_free_memory) = NULL, *copy = pbd_new_text(&a, path);
@@ -232,6 +247,7 @@ pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t sh
     PBD_TRY(pbd_arena_check(&a));
     char *name = basename(copy), *dot = strrchr(name, '.');
     if (dot && dot != name) *dot = '\0';
+    PBD_TRY(pbd_manifest_check_words(name, folder));
     FILE *out = open_memstream(&text, &bytes);
     if (!out) return pbd_no_memory();
     PBD_TRY(close_and_seal(out, write_plan(out, plan, name, shard_cells), &text, &bytes));

@@ -41,6 +41,10 @@ typedef struct pbd_manifest {
  * or made is replaced; else it must be the same one. PBD_BAD_INPUT when it is not, or the folder cannot be written. */
 pbd_status pbd_manifest_freeze(const pbd_plan *plan, const char *path, size_t shard_cells, const char *folder);
 
+/* Whether a sweep's name and folder may stand in job scripts; PBD_BAD_INPUT for control characters and quotes. Freezing
+ * asks it, too. */
+pbd_status pbd_manifest_check_words(const char *name, const char *folder);
+
 /* The same cells in shards of another length. PBD_BAD_INPUT once something was submitted or made. */
 pbd_status pbd_manifest_regroup(pbd_manifest **manifest, size_t shard_cells);
 

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "harness/files/numbers.h"
 #include "harness/store/rows.h"
 
 char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column) {
@@ -13,7 +14,7 @@ char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column) {
 static bool has_setting(const json_t *params, const pbd_setting *setting) {
     const json_t *value = json_object_get(params, setting->key);
     char *end;
-    const double number = strtod(setting->value, &end);
+    const double number = pbd_decimal(setting->value, &end);
     if (json_is_string(value)) return strcmp(json_string_value(value), setting->value) == 0;
     return json_is_number(value) && end != setting->value && !*end && json_number_value(value) == number;
 }

@@ -10,6 +10,7 @@
 
 #include "harness/catalog/registry.h"
 #include "harness/files/nearest.h"
+#include "harness/files/numbers.h"
 
 enum { MOST_OPTIONS = 64, FIRST_LONG = 256 }; /* a long option without a letter is known by FIRST_LONG + its row */
 
@@ -29,7 +30,7 @@ static pbd_status take_integer(const pbd_option *o, const char *text, long long 
 static pbd_status take_real(const pbd_option *o, const char *text, double *out) {
     const bool percent = o->kind == PBD_OPTION_PERCENT;
     char *end;
-    double value = strtod(text, &end);
+    double value = pbd_decimal(text, &end);
     if (percent && end != text && *end == '%') {
         value /= 100;
         end++;

@@ -1,5 +1,6 @@
 /* bench: methods x cases x parameters x backends x precisions x threads under Google Benchmark, each beside the
  * machine's limits, each stored. */
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "harness/bench/bench_cell.h"
 #include "harness/catalog/plugin.h"
+#include "harness/files/numbers.h"
 #include "harness/process/apart.h"
 #include "harness/verbs/bench_kernel.h"
 #include "harness/verbs/cli.h"
@@ -436,9 +438,26 @@ static pbd_status check_out_file(const bench_options *o) {
     return pbd_ok();
 }
 
+/* Seconds, with or without an «s». Google Benchmark wants none before 1.8 and one since then, and ends the process at
+ * what it cannot read. */
+static pbd_status spell_min_time(bench_options *o) {
+    static const char flag[] = "--benchmark_min_time=";
+    for (int i = 1; i < o->googles; i++) {
+        if (strncmp(o->google[i], flag, strlen(flag)) != 0) continue;
+        const char *text = o->google[i] + strlen(flag);
+        char *end;
+        const double seconds = pbd_decimal(text, &end);
+        if (end == text || strcmp(*end == 's' ? end + 1 : end, "") != 0 || !(seconds > 0 && isfinite(seconds)))
+            return pbd_error(PBD_BAD_INPUT, "%.60s must be seconds above 0: %s0.5", o->google[i], flag);
+        o->google[i] = pbd_new_format(&o->memory, "%s%.*s%s", flag, (int)(end - text), text, PBD_BENCHMARK_SECONDS);
+    }
+    return pbd_arena_check(&o->memory);
+}
+
 static pbd_status take_flags(bench_options *o) {
     static char json[] = "--benchmark_format=json";
     char *flags[MOST_WORDS]; /* it takes away those that it knows */
+    PBD_TRY(spell_min_time(o));
     if (o->json) o->google[o->googles++] = json;
     memcpy(flags, o->google, sizeof flags);
     PBD_TRY(pbd_bench_flags(o->googles, flags));

@@ -12,6 +12,7 @@
 #include "harness/compare/pairing.h"
 #include "harness/compare/revisions.h"
 #include "harness/files/json.h"
+#include "harness/files/numbers.h"
 #include "harness/verbs/cli.h"
 
 typedef struct compare_options {
@@ -205,7 +206,7 @@ static pbd_status take_tolerance(comparing *c, const char *text) {
     PBD_TRY(pbd_arena_check(&c->memory));
     char *equals = strchr(copy, '=');
     pbd_tolerance *t = &c->tolerance[c->tolerances++];
-    *t = (pbd_tolerance){copy, equals ? strtod(equals + 1, &end) : (double)NAN};
+    *t = (pbd_tolerance){copy, equals ? pbd_decimal(equals + 1, &end) : (double)NAN};
     if (!equals || equals == copy || end == equals + 1 || *end || !(t->value >= 0))
         return pbd_error(PBD_BAD_INPUT, "--tolerance '%.60s' must be METRIC=VALUE, with a value from 0 on", text);
     *equals = '\0';
