@@ -181,6 +181,13 @@ static pbd_status create_schema(pbd_store *store) {
     return pbd_store_end(store, write_schema(store), "creating it");
 }
 
+/* Tables that a store of an older program lacks. */
+static pbd_status add_later_tables(const pbd_store *store) {
+    long long there;
+    PBD_TRY(query_number(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'about'", &there));
+    return there ? pbd_ok() : pbd_store_exec(store, strstr(pbd_schema_sql, "-- ---- Added later"), "adding to it");
+}
+
 /* WAL keeps its index in memory that only processes of one machine share. */
 static bool is_on_network(const char *path) {
     static const unsigned long network[] = {
@@ -284,6 +291,7 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
     PBD_TRY(check_identity(store));
     PBD_TRY(pbd_store_functions(store));
     if (look->exists && look->bytes <= CHECKED_BYTES) PBD_TRY(quick_check(store));
+    if (store->mode == PBD_STORE_WRITE) PBD_TRY(add_later_tables(store));
     if (store->mode == PBD_STORE_WRITE) PBD_TRY(choose_journal(store));
     /* 64 MiB of pages: with SQLite's 2 MiB, histories and reports would read the same pages many times. */
     return pbd_store_exec(store, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536",

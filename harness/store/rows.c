@@ -564,6 +564,7 @@ pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool 
         const int before = sqlite3_total_changes(store->db);
         PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
         if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;
+        if (t->place == BY_CELL_ROW) PBD_TRY(pbd_about_insert(store, t->name, entry));
         if (t->place != CHILD) keep(&store->kept->written[i], entry);
     }
     return pbd_ok();

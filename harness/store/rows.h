@@ -132,6 +132,16 @@ const char *pbd_origin_text(const pbd_store *store, const char *table, const cha
 /* The full id of the only run whose id begins with `prefix`. */
 pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char run_id[33]);
 
+/* ---- Summaries and sources of cases and methods (about.c) -------------------------------------------------------- */
+
+/* Notes the hash of a row of `kind`, case or method, that was just inserted. */
+pbd_status pbd_about_insert(const pbd_store *store, const char *kind, const json_t *row);
+/* Gives the row this summary and source, unless both are empty, and notes their hash. */
+pbd_status pbd_about_refresh(const pbd_store *store, const char *kind, const json_t *row);
+/* Tells of rows that are not what was noted. */
+typedef void (*pbd_about_fault)(void *context, const char *kind, const char *name);
+pbd_status pbd_about_check(const pbd_store *store, pbd_about_fault tell, void *context);
+
 /* ---- Exports (transfer.c) ---------------------------------------------------------------------------------------- */
 
 /* A record as in an export: series as arrays. In place. */

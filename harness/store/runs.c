@@ -314,26 +314,11 @@ static json_t *record_of(const pbd_store *store, const pbd_result *r, const pbd_
 
 /* ---- Putting ----------------------------------------------------------------------------------------------------- */
 
-/* The summary and source of a method or case may change; the store keeps the latest. */
-static pbd_status refresh_about(const pbd_store *store, const json_t *record, const char *table, const char *sql) {
-    const json_t *row = json_object_get(record, table);
-    const char *const text[] = {json_string_value(json_object_get(row, "name")),
-                                json_string_value(json_object_get(row, "summary")),
-                                json_string_value(json_object_get(row, "source"))};
-    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
-    bool more;
-    return pbd_store_row(store, sql, text, 3, "storing a run", &more, &stmt);
-}
-
 static pbd_status put_record(const pbd_store *store, const json_t *record) {
     bool added;
     PBD_TRY(pbd_record_insert(store, record, &added));
-    PBD_TRY(refresh_about(store, record, "case",
-                          "UPDATE \"case\" SET summary = ?2, source = ?3"
-                          " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''"));
-    return refresh_about(store, record, "method",
-                         "UPDATE method SET summary = ?2, source = ?3"
-                         " WHERE name = ?1 AND (summary <> ?2 OR source <> ?3) AND ?2 || ?3 <> ''");
+    PBD_TRY(pbd_about_refresh(store, "case", json_object_get(record, "case")));
+    return pbd_about_refresh(store, "method", json_object_get(record, "method"));
 }
 
 /* Within the transaction that stores: no other process can write between the query and the insertion. */

@@ -443,3 +443,13 @@ CREATE TRIGGER comparison_pair_update BEFORE UPDATE ON comparison_pair
 BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison never changes'); END;
 CREATE TRIGGER comparison_pair_delete BEFORE DELETE ON comparison_pair
 BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison is never deleted'); END;
+
+-- ---- Added later ----------------------------------------------------------------------------------------------------
+-- A store of an older program gets what follows when it is next written to.
+
+CREATE TABLE IF NOT EXISTS about ( -- summaries and sources may change, so no run's hash covers them
+    kind TEXT NOT NULL CHECK (kind IN ('case', 'method')),
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL, -- of the summary and the source; rows of older programs have none until a run is stored
+    PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
