@@ -273,6 +273,83 @@ static void free_scene(pbd_setup *setup) {
 }
 
 /* Masses and forces are shared out by hand: the tetrahedra have volumes 1/6 and 1/3. */
+/* ---- Large on purpose -------------------------------------------------------------------------------------------- */
+
+enum { PATIENCE = 60 }; /* s; reading takes less than one */
+
+/* Reads what was written to `out`; the test is over when that takes too long. */
+static pbd_status read_stream(FILE *out, char **text, const size_t *bytes, mesh_file *mesh) {
+    assert_int_equal(fclose(out), 0);
+    alarm(PATIENCE);
+    const pbd_status status = read_text(*text, *bytes, mesh);
+    alarm(0);
+    free(*text);
+    return status;
+}
+
+/* 400,000 physical names of one entity, whose elements come in many blocks. */
+static void test_many_groups_of_one_entity(void **state) {
+    (void)state;
+    enum { NAMES = 400000 };
+    char *text = NULL;
+    size_t bytes = 0;
+    mesh_file mesh;
+    FILE *out = open_memstream(&text, &bytes);
+    fprintf(out, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n%d\n", NAMES);
+    for (int i = 1; i <= NAMES; i++) fprintf(out, "3 %d \"group %d\"\n", i, i);
+    fprintf(out, "$EndPhysicalNames\n$Entities\n0 0 0 1\n1 0 0 0 1 1 1 %d", NAMES);
+    for (int i = 1; i <= NAMES; i++) fprintf(out, " %d", i);
+    fprintf(out,
+            " 0\n$EndEntities\n$Nodes\n1 5 1 5\n3 1 0 5\n1\n2\n3\n4\n5\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1\n"
+            "$EndNodes\n$Elements\n2 2 1 2\n3 1 4 1\n1 1 2 3 4\n3 1 4 1\n2 2 3 4 5\n$EndElements\n");
+    check_ok(read_stream(out, &text, &bytes, &mesh));
+    assert_int_equal(mesh.groups, NAMES);
+    expect_group(&mesh, "group 1", 5, (const uint32_t[]){0, 1, 2, 3, 4});
+    expect_group(&mesh, "GROUP 400000", 5, (const uint32_t[]){0, 1, 2, 3, 4});
+    mesh_file_free(&mesh);
+}
+
+static void test_many_sets(void **state) {
+    (void)state;
+    enum { SETS = 150000 };
+    char *text = NULL;
+    size_t bytes = 0;
+    mesh_file mesh;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs(two_hexes_inp, out);
+    for (int i = 0; i < SETS; i++) fprintf(out, "*NSET, NSET=s%d\n%d\n", i, i % 12 + 1);
+    check_ok(read_stream(out, &text, &bytes, &mesh));
+    assert_int_equal(mesh.groups, SETS);
+    expect_group(&mesh, "s25", 1, (const uint32_t[]){1});
+    expect_group(&mesh, "S149999", 1, (const uint32_t[]){11});
+    mesh_file_free(&mesh);
+}
+
+/* Lines of few letters that each name all nodes: refused, since the groups would not fit into any memory. */
+static void test_groups_that_grow_too_large(void **state) {
+    (void)state;
+    enum { NODES = 40000, SETS = 60000 };
+    char *text = NULL;
+    size_t bytes = 0;
+    mesh_file mesh;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs(two_hexes_inp, out);
+    fputs("*NODE, NSET=n\n", out);
+    for (int i = 0; i < NODES; i++) fprintf(out, "%d\n", 100 + i);
+    for (int i = 0; i < SETS; i++) fprintf(out, "*NSET, NSET=s%d\nn\n", i);
+    pbd_status status = read_stream(out, &text, &bytes, &mesh);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    expect_says(status.text, "more entries than the file has letters");
+    out = open_memstream(&text, &bytes);
+    fputs(two_hexes_inp, out);
+    fputs("*NODE\n", out);
+    for (int i = 0; i < NODES; i++) fprintf(out, "%d\n", 100 + i);
+    for (int i = 0; i < SETS; i++) fprintf(out, "*NSET, NSET=s%d, GENERATE\n1, 99999999\n", i);
+    status = read_stream(out, &text, &bytes, &mesh);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    expect_says(status.text, "the groups have more than");
+}
+
 static void test_masses_and_loads(void **state) {
     (void)state;
     pbd_setup setup;
@@ -449,12 +526,20 @@ static void test_bad_meshes_leave_no_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_formats_say_the_same), cmocka_unit_test(test_meshes_of_gmsh),
-        cmocka_unit_test(test_bad_files_are_explained),   cmocka_unit_test(test_damaged_files_do_no_harm),
-        cmocka_unit_test(test_masses_and_loads),          cmocka_unit_test(test_a_traction_is_uniform),
-        cmocka_unit_test(test_an_outside_is_closed),      cmocka_unit_test(test_bad_settings_are_explained),
-        cmocka_unit_test(test_a_bar_is_drawn_out),        cmocka_unit_test(test_a_run_is_tied_to_the_content),
+        cmocka_unit_test(test_both_formats_say_the_same),
+        cmocka_unit_test(test_meshes_of_gmsh),
+        cmocka_unit_test(test_bad_files_are_explained),
+        cmocka_unit_test(test_damaged_files_do_no_harm),
+        cmocka_unit_test(test_masses_and_loads),
+        cmocka_unit_test(test_a_traction_is_uniform),
+        cmocka_unit_test(test_an_outside_is_closed),
+        cmocka_unit_test(test_bad_settings_are_explained),
+        cmocka_unit_test(test_a_bar_is_drawn_out),
+        cmocka_unit_test(test_a_run_is_tied_to_the_content),
         cmocka_unit_test(test_bad_meshes_leave_no_run),
+        cmocka_unit_test(test_many_groups_of_one_entity),
+        cmocka_unit_test(test_many_sets),
+        cmocka_unit_test(test_groups_that_grow_too_large),
     };
     return cmocka_run_group_tests_name("mesh", tests, NULL, remove_workplace);
 }

@@ -231,6 +231,7 @@ static void test_files_that_are_none(void **unused) {
     expect_refused(in_workplace("words.so"), "cannot be loaded");
     /* It opens, so the program exports all that the contract offers; but it is no plug-in. */
     expect_refused(plugin("symbols"), "it has no symbol pbd_plugin");
+    expect_refused(plugin("endless"), "one of its constructors does not return");
 }
 
 static void test_tables(void **unused) {

@@ -1,11 +1,13 @@
 /* Filling bodies with particles: counts and volumes against closed forms, layers counted by hand, distances kept, the
  * same particles everywhere; the inside of meshes against solid angles summed one by one; what bad meshes are told, and
  * that no damaged file harms. */
+#include <unistd.h>
+
+#include "cases/geometry/triangle_file.h"
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/sampling/sampling.h"
 #include "cases/scenes/body.h"
 #include "tests/ladder.h"
-#include "cases/geometry/triangle_file.h"
 
 static const double PI = 3.14159265358979323846, SUM_OF_SEED_1 = 379.0455435932181;
 enum { FUZZ_ROUNDS = 100 };
@@ -148,6 +150,37 @@ static void test_too_small_and_too_many(void **state) {
     expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_POISSON, 0.1, 0, 0, false}, &out), "single particle");
     expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 1e-6, 0, 0, false}, &out), "larger spacing");
     assert_null(out.position);
+}
+
+/* A body far longer than wide, as a damaged vertex makes it. On a lattice its particles would stand for more volume
+ * than it has; Poisson disks fill it. */
+static void test_needles(void **state) {
+    (void)state;
+    shapes s = {0};
+    shapes_box(&s, P(0, 0, 0), P(1e8, 2, 1));
+    const solid body = shapes_solid(&s);
+    sampling out;
+    alarm(60); /* the search for a spacing took a minute: its lattices had millions of sites */
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0, 2000, 0, false}, &out), "far thinner");
+    alarm(0);
+    sampling disks = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 20000, 7, false});
+    assert_int_equal(disks.count, 20000);
+    check_near("volume", 20000 * disks.volume, 2e8, 1e-6);
+    sampling_free(&disks);
+}
+
+/* Half a spacing thick and thinner: as many as were asked for, on a lattice of their number. */
+static void test_sheets(void **state) {
+    (void)state;
+    for (int thin = 1; thin < 3; thin++) {
+        shapes s = {0};
+        shapes_box(&s, P(0, 0, 0), P(1, 1, thin == 1 ? 0.04 : 0.02));
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, 100, 0, false});
+        assert_int_equal(out.count, 100);
+        check_near("spacing, m", out.spacing, 0.1, 0.005);
+        assert_int_equal(out.dropped, 0);
+        sampling_free(&out);
+    }
 }
 
 /* ---- Poisson disks ----------------------------------------------------------------------------------------------- */
@@ -525,6 +558,8 @@ int main(void) {
         cmocka_unit_test(test_volumes_converge),
         cmocka_unit_test(test_exact_counts),
         cmocka_unit_test(test_too_small_and_too_many),
+        cmocka_unit_test(test_needles),
+        cmocka_unit_test(test_sheets),
         cmocka_unit_test(test_poisson_disks),
         cmocka_unit_test(test_seeds),
         cmocka_unit_test(test_formats),

@@ -201,6 +201,28 @@ static void test_kill_at_the_very_start(void **state) {
     }
 }
 
+/* A scene that takes minutes to make asks for no signal: the first one ends it all the same. */
+static void test_stopped_while_building(void **state) {
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    char *err = strdup(in_workplace("err.txt"));
+    const char *const words[] = {"run",  "sampled_shape",
+                                 "-m",   "mpm",
+                                 "-s",   "sampling=poisson",
+                                 "-s",   "particles=4000000",
+                                 "--db", in_workplace("building.db"),
+                                 NULL};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        running r = start(words, err);
+        sleep_us(1500000);
+        assert_int_equal(stop(&r, signals[i]), 130);
+        char *text = slurp(open(err, O_RDONLY | O_CLOEXEC));
+        expect_says(text, "interrupted while the scene was built");
+        free(text);
+    }
+    free(err);
+}
+
 /* ---- A figure that is stopped ------------------------------------------------------------------------------------ */
 
 /* Waits for something that another process does. */
@@ -269,7 +291,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ctrl_c_at_random_moments),      cmocka_unit_test(test_kill_at_random_moments),
         cmocka_unit_test(test_kill_at_the_very_start),        cmocka_unit_test(test_figure_stopped_in_its_runs),
-        cmocka_unit_test(test_figure_stopped_in_its_drawing),
+        cmocka_unit_test(test_figure_stopped_in_its_drawing), cmocka_unit_test(test_stopped_while_building),
     };
     return cmocka_run_group_tests_name("stopped", tests, make_place, remove_workplace);
 }

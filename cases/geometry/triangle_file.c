@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,6 +194,7 @@ static rlim_t seconds_for(size_t bytes) { return 10 + bytes / 1000000; }
 _Noreturn static void import_and_answer(const pbd_content *content, const char *ending, int to) {
     const struct rlimit cpu = {seconds_for(content->bytes), seconds_for(content->bytes) + 1};
     triangle_mesh mesh = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no process would read the answer */
     setrlimit(RLIMIT_CPU, &cpu);
     if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* its assertions print there */
     answer a = {.status = import(content, ending, &mesh)};

@@ -9,14 +9,21 @@
 #include "harness/exec/arena.h"
 
 #include "cases/mesh/mesh_file.h"
+#include "harness/files/numbers.h"
 
-/* Which physical groups an entity is part of: rows of (dimension, entity, group). */
+/* Which physical groups an entity is part of. `at` is the entity's, `order` the row's in the file. */
+typedef struct place {
+    int64_t dimension, number;
+    size_t order;
+} place;
+
 typedef struct membership {
-    int64_t dimension, entity, group;
+    place at; /* an entity */
+    int64_t group;
 } membership;
 
 typedef struct physical_name {
-    int64_t dimension, group;
+    place at; /* a group */
     char name[128];
 } physical_name;
 
@@ -66,7 +73,7 @@ static pbd_status read_whole_number(mesh_reader *r, const char *what, int64_t *o
 static pbd_status read_real(mesh_reader *r, const char *what, double *out) {
     char *end;
     skip_blanks(r);
-    *out = strtod(r->at, &end);
+    *out = pbd_decimal(r->at, &end);
     if (end == r->at || (*end && !is_blank(*end))) return not_number(r, what);
     r->at = end;
     return pbd_ok();
@@ -120,8 +127,9 @@ static pbd_status read_names(gmsh *g) {
     g->name = grown;
     for (size_t i = 0; i < count; i++) {
         physical_name *p = &g->name[g->names];
-        PBD_TRY(read_whole_number(r, "a dimension", &p->dimension));
-        PBD_TRY(read_whole_number(r, "a group's number", &p->group));
+        p->at.order = g->names;
+        PBD_TRY(read_whole_number(r, "a dimension", &p->at.dimension));
+        PBD_TRY(read_whole_number(r, "a group's number", &p->at.number));
         skip_blanks(r);
         const size_t length = *r->at == '"' ? strcspn(r->at + 1, "\"\n") : 0;
         if (length == 0 || r->at[1 + length] != '"' || length >= sizeof p->name)
@@ -142,7 +150,8 @@ static pbd_status read_membership(gmsh *g, int64_t dimension, int64_t entity) {
     g->member = grown;
     for (size_t i = 0; i < count; i++) {
         PBD_TRY(read_whole_number(g->reader, "a group's number", &group));
-        g->member[g->members++] = (membership){dimension, entity, group < 0 ? -group : group};
+        const place at = {dimension, entity, g->members};
+        g->member[g->members++] = (membership){at, (int64_t)(group < 0 ? 0 - (uint64_t)group : (uint64_t)group)};
     }
     return pbd_ok();
 }
@@ -225,23 +234,54 @@ static pbd_status find_shape(const mesh_reader *r, int64_t type, mesh_shape *out
                       (long long)type);
 }
 
+/* Rows of names and of memberships begin with their place. */
+static int compare_places(const void *a, const void *b) {
+    const place *p = a, *q = b;
+    if (p->dimension != q->dimension) return p->dimension < q->dimension ? -1 : 1;
+    if (p->number != q->number) return p->number < q->number ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+/* The first of these rows that is not below (dimension, number). */
+static size_t first_at(const void *rows, size_t count, size_t bytes, int64_t dimension, int64_t number) {
+    const place wanted = {dimension, number, 0};
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_places((const char *)rows + middle * bytes, &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static const char *name_of(const gmsh *g, int64_t dimension, int64_t group, char spelt[40]) {
     static const char *const kinds[] = {"point", "curve", "surface", "volume"};
-    for (size_t i = 0; i < g->names; i++)
-        if (g->name[i].dimension == dimension && g->name[i].group == group) return g->name[i].name;
+    const size_t i = first_at(g->name, g->names, sizeof *g->name, dimension, group);
+    if (i < g->names && g->name[i].at.dimension == dimension && g->name[i].at.number == group) return g->name[i].name;
     snprintf(spelt, 40, "%s_%lld", kinds[dimension], (long long)group);
     return spelt;
 }
 
-/* Puts elements of an entity (labels first to last, as they were added) into its groups. */
+/* Labels that follow each other are one range. */
+static pbd_status add_labels(const gmsh *g, mesh_group *group, const int64_t *label, size_t count) {
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && label[end] > label[end - 1] && label[end] - 1 == label[end - 1];) end++;
+        const mesh_range range = {label[i], label[end - 1], 1, true, g->reader->line};
+        PBD_TRY(mesh_add_range(g->reader, g->mesh, group, range));
+    }
+    return pbd_ok();
+}
+
+/* Puts elements of an entity (their labels, as they were added) into its groups. */
 static pbd_status join_groups(gmsh *g, int64_t dimension, int64_t entity, const int64_t *label, size_t count) {
-    for (size_t m = 0; m < g->members; m++) {
-        if (g->member[m].dimension != dimension || g->member[m].entity != entity) continue;
+    for (size_t m = first_at(g->member, g->members, sizeof *g->member, dimension, entity); m < g->members; m++) {
+        if (g->member[m].at.dimension != dimension || g->member[m].at.number != entity) break;
         char spelt[40];
         mesh_group *group;
         PBD_TRY(mesh_get_group(g->mesh, name_of(g, dimension, g->member[m].group, spelt), &group));
-        for (size_t i = 0; i < count; i++)
-            PBD_TRY(mesh_add_range(group, (mesh_range){label[i], label[i], 1, true, g->reader->line}));
+        PBD_TRY(add_labels(g, group, label, count));
     }
     return pbd_ok();
 }
@@ -276,6 +316,8 @@ static pbd_status read_elements(gmsh *g) {
     PBD_TRY(read_count(r, "a number of elements", 4, &elements));
     PBD_TRY(read_whole_number(r, "the least number of an element", &least));
     PBD_TRY(read_whole_number(r, "the largest number of an element", &most));
+    if (g->names > 0) qsort(g->name, g->names, sizeof *g->name, compare_places);
+    if (g->members > 0) qsort(g->member, g->members, sizeof *g->member, compare_places);
     for (size_t b = 0; b < blocks; b++) PBD_TRY(read_element_block(g));
     for (int s = 0; s < MESH_SHAPES; s++) found += g->mesh->of[s].count;
     if (found != elements) return mesh_wrong(r, "%zu elements were declared, but there are %zu", elements, found);

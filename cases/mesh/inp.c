@@ -12,6 +12,7 @@
 
 #include "cases/mesh/mesh_file.h"
 #include "harness/exec/arena.h"
+#include "harness/files/numbers.h"
 
 enum { LONGEST_LINE = 4096, MOST_FIELDS = 64, LONGEST_NAME = 128 };
 
@@ -82,7 +83,7 @@ static pbd_status real(const mesh_reader *r, const char *text, double *out) {
     char *end;
     *out = 0; /* an empty field is 0 */
     if (!*text) return pbd_ok();
-    *out = strtod(text, &end);
+    *out = pbd_decimal(text, &end);
     if (*end) return mesh_wrong(r, "'%.40s' found where a coordinate is expected", text);
     return pbd_ok();
 }
@@ -129,7 +130,7 @@ static pbd_status read_nodes(inp *in) {
         PBD_TRY(whole_number(r, in->line.field[0], "a node's number", &label));
         for (int d = 0; d + 1 < in->line.fields; d++) PBD_TRY(real(r, in->line.field[d + 1], &x[d]));
         PBD_TRY(mesh_add_node(r, in->mesh, label, x));
-        if (group) PBD_TRY(mesh_add_range(group, (mesh_range){label, label, 1, false, r->line}));
+        if (group) PBD_TRY(mesh_add_range(r, in->mesh, group, (mesh_range){label, label, 1, false, r->line}));
     }
     return pbd_ok();
 }
@@ -186,7 +187,8 @@ static pbd_status read_elements(inp *in) {
     while (at_data(in->reader)) {
         int64_t label = 0;
         PBD_TRY(read_element(in, shape, &label));
-        if (group) PBD_TRY(mesh_add_range(group, (mesh_range){label, label, 1, true, in->reader->line}));
+        if (group)
+            PBD_TRY(mesh_add_range(in->reader, in->mesh, group, (mesh_range){label, label, 1, true, in->reader->line}));
     }
     return pbd_ok();
 }
@@ -202,7 +204,7 @@ static pbd_status take_generated(inp *in, bool of_elements, mesh_group *group) {
     if (range.first < 0 || range.last < range.first || range.step < 1)
         return mesh_wrong(r, "first, last, step: 0 <= first <= last and step >= 1, not %lld, %lld, %lld",
                           (long long)range.first, (long long)range.last, (long long)range.step);
-    return mesh_add_range(group, range);
+    return mesh_add_range(r, in->mesh, group, range);
 }
 
 /* A label, or the name of a set that stands above. */
@@ -213,13 +215,11 @@ static pbd_status take_member(inp *in, const char *word, bool of_elements, const
     PBD_TRY(group_named(in, set, &group));
     if (isdigit((unsigned char)*word) || *word == '-' || *word == '+') {
         PBD_TRY(whole_number(r, word, of_elements ? "an element's number" : "a node's number", &label));
-        return mesh_add_range(group, (mesh_range){label, label, 1, of_elements, r->line});
+        return mesh_add_range(r, in->mesh, group, (mesh_range){label, label, 1, of_elements, r->line});
     }
     const mesh_group *other = mesh_find_group(in->mesh, word);
     if (!other || other == group) return mesh_wrong(r, "'%.40s' is neither a number nor a set above", word);
-    /* Sets of sets may double at every line. */
-    if (group->ranges + other->ranges > r->bytes) return mesh_wrong(r, "set '%.40s' has too many entries", set);
-    for (size_t i = 0; i < other->ranges; i++) PBD_TRY(mesh_add_range(group, other->range[i]));
+    for (size_t i = 0; i < other->ranges; i++) PBD_TRY(mesh_add_range(r, in->mesh, group, other->range[i]));
     return pbd_ok();
 }
 

@@ -2,6 +2,7 @@
 #include "cases/mesh/mesh_file.h"
 
 #include <math.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,20 +65,62 @@ pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape sha
     return pbd_ok();
 }
 
-pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out) {
-    for (size_t g = 0; g < mesh->groups; g++) {
-        *out = &mesh->group[g];
-        if (strcmp(mesh->group[g].name, name) == 0) return pbd_ok();
-    }
-    if (!grow(&mesh->group, mesh->groups + 1, sizeof *mesh->group)) return pbd_no_memory();
-    *out = &mesh->group[mesh->groups];
-    **out = (mesh_group){.name = strdup(name)};
-    if (!(*out)->name) return pbd_no_memory();
-    mesh->groups++;
-    return pbd_ok();
+/* ---- Groups by name ---------------------------------------------------------------------------------------------- */
+
+typedef struct group_name {
+    const char *name; /* of the group */
+    size_t group;
+} group_name;
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const group_name *)a)->name, ((const group_name *)b)->name);
 }
 
-pbd_status mesh_add_range(mesh_group *group, mesh_range range) {
+static int compare_words(const void *a, const void *b) {
+    return strcasecmp(((const group_name *)a)->name, ((const group_name *)b)->name);
+}
+
+static mesh_group *find_in(const mesh_file *mesh, void *const *tree, const char *name,
+                           int (*compare)(const void *, const void *)) {
+    const group_name wanted = {name, 0}, *const *found = tfind(&wanted, tree, compare);
+    return found ? &mesh->group[(*found)->group] : NULL;
+}
+
+/* Of names that differ in case alone, the tree by letters keeps the first. */
+static pbd_status index_group(mesh_file *mesh) {
+    group_name *entry = malloc(sizeof *entry);
+    if (!entry) return pbd_no_memory();
+    *entry = (group_name){mesh->group[mesh->groups].name, mesh->groups};
+    if (!tsearch(entry, &mesh->by_name, compare_names)) {
+        free(entry);
+        return pbd_no_memory();
+    }
+    return tsearch(entry, &mesh->by_word, compare_words) ? pbd_ok() : pbd_no_memory();
+}
+
+pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out) {
+    *out = find_in(mesh, &mesh->by_name, name, compare_names);
+    if (*out) return pbd_ok();
+    if (mesh->groups == mesh->group_capacity) {
+        const size_t capacity = next_capacity(mesh->groups);
+        if (!grow(&mesh->group, capacity, sizeof *mesh->group)) return pbd_no_memory();
+        mesh->group_capacity = capacity;
+    }
+    *out = &mesh->group[mesh->groups];
+    **out = (mesh_group){.name = strdup(name)};
+    const pbd_status status = (*out)->name ? index_group(mesh) : pbd_no_memory();
+    mesh->groups++; /* freed with the others */
+    return status;
+}
+
+const mesh_group *mesh_find_group(const mesh_file *mesh, const char *name) {
+    const mesh_group *exact = find_in(mesh, &mesh->by_name, name, compare_names);
+    return exact ? exact : find_in(mesh, &mesh->by_word, name, compare_words);
+}
+
+pbd_status mesh_add_range(const mesh_reader *reader, mesh_file *mesh, mesh_group *group, mesh_range range) {
+    if (mesh->ranges++ > reader->bytes)
+        return mesh_wrong(reader, "the groups have more entries than the file has letters (at '%.60s')", group->name);
     if (group->ranges == group->range_capacity) {
         const size_t capacity = next_capacity(group->ranges);
         if (!grow(&group->range, capacity, sizeof *group->range)) return pbd_no_memory();
@@ -87,15 +130,11 @@ pbd_status mesh_add_range(mesh_group *group, mesh_range range) {
     return pbd_ok();
 }
 
-const mesh_group *mesh_find_group(const mesh_file *mesh, const char *name) {
-    for (size_t g = 0; g < mesh->groups; g++)
-        if (strcmp(mesh->group[g].name, name) == 0) return &mesh->group[g];
-    for (size_t g = 0; g < mesh->groups; g++)
-        if (strcasecmp(mesh->group[g].name, name) == 0) return &mesh->group[g];
-    return NULL;
-}
+static void keep_entry(void *entry) { (void)entry; }
 
 void mesh_file_free(mesh_file *mesh) {
+    tdestroy(mesh->by_word, keep_entry);
+    tdestroy(mesh->by_name, free);
     free(mesh->position);
     free(mesh->label);
     for (int s = 0; s < MESH_SHAPES; s++) {
@@ -188,46 +227,91 @@ static pbd_status number_elements(const mesh_reader *reader, const label_map *no
 
 /* ---- Groups to nodes --------------------------------------------------------------------------------------------- */
 
-/* Marks the nodes of a range. A label that stands alone must be there; one of a range may be missing. */
-static pbd_status mark_range(const mesh_reader *reader, const mesh_file *mesh, const label_map *map,
-                             const mesh_group *group, const mesh_range *range, bool *marked) {
+/* The nodes of one group after the other. */
+typedef struct marking {
+    const mesh_reader *reader;
+    mesh_file *mesh;
+    const label_map *map; /* of nodes, of elements */
+    uint32_t *last;       /* mesh->nodes: the last group that has it, from 1 */
+    uint32_t *node;       /* mesh->nodes: of the present group, in order of discovery */
+    size_t nodes, left;   /* left: how many entries may still come */
+} marking;
+
+/* Entries of groups for each letter of the file: a range of few letters may name all nodes, again and again. */
+enum { ENTRIES_PER_LETTER = 16 };
+
+static void mark_node(marking *m, size_t group, uint32_t node) {
+    if (m->last[node] == group + 1) return;
+    m->last[node] = (uint32_t)(group + 1);
+    m->node[m->nodes++] = node;
+}
+
+static pbd_status mark_label(marking *m, size_t group, const mesh_range *range, const label_place *p) {
+    const size_t corners = range->of_elements ? (size_t)mesh_corners[p->shape] : 1;
+    if (m->left < corners)
+        return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: the groups have more than %zu entries (at '%.60s')",
+                         m->reader->path, range->line, ENTRIES_PER_LETTER * m->reader->bytes,
+                         m->mesh->group[group].name);
+    m->left -= corners;
+    if (!range->of_elements) {
+        mark_node(m, group, p->place);
+        return pbd_ok();
+    }
+    const uint32_t *node = m->mesh->of[p->shape].node + p->place * corners;
+    for (size_t c = 0; c < corners; c++) mark_node(m, group, node[c]);
+    return pbd_ok();
+}
+
+/* A label that stands alone must be there; one of a range may be missing. */
+static pbd_status mark_range(marking *m, size_t group, const mesh_range *range) {
+    const label_map *map = &m->map[range->of_elements];
     size_t found = 0;
     for (size_t i = lower_bound(map, range->first); i < map->count && map->item[i].label <= range->last; i++) {
         const label_place *p = &map->item[i];
-        if ((uint64_t)(p->label - range->first) % (uint64_t)range->step != 0) continue;
-        found++;
-        if (!range->of_elements) {
-            marked[p->place] = true;
+        if ((uint64_t)(p->label - range->first) % (uint64_t)range->step != 0) {
+            m->left -= m->left > 0; /* passing over many takes time, too */
             continue;
         }
-        const size_t corners = (size_t)mesh_corners[p->shape];
-        for (size_t c = 0; c < corners; c++) marked[mesh->of[p->shape].node[p->place * corners + c]] = true;
+        found++;
+        PBD_TRY(mark_label(m, group, range, p));
     }
     if (found > 0 || range->first != range->last) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: group '%.60s' names %s %lld, which the file does not define",
-                     reader->path, range->line, group->name, range->of_elements ? "element" : "node",
+                     m->reader->path, range->line, m->mesh->group[group].name, range->of_elements ? "element" : "node",
                      (long long)range->first);
 }
 
-static pbd_status resolve_group(const mesh_reader *reader, const mesh_file *mesh, const label_map map[2],
-                                mesh_group *group, bool *marked) {
-    memset(marked, 0, mesh->nodes * sizeof *marked);
-    for (size_t r = 0; r < group->ranges; r++)
-        PBD_TRY(mark_range(reader, mesh, &map[group->range[r].of_elements], group, &group->range[r], marked));
-    for (size_t i = 0; i < mesh->nodes; i++) group->nodes += marked[i];
-    if (!(group->node = malloc((group->nodes + 1) * sizeof *group->node))) return pbd_no_memory();
-    size_t kept = 0;
-    for (size_t i = 0; i < mesh->nodes; i++)
-        if (marked[i]) group->node[kept++] = (uint32_t)i;
+static int compare_nodes(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static pbd_status resolve_group(marking *m, size_t number) {
+    mesh_group *group = &m->mesh->group[number];
+    m->nodes = 0;
+    for (size_t r = 0; r < group->ranges; r++) PBD_TRY(mark_range(m, number, &group->range[r]));
+    if (!(group->node = malloc((m->nodes + 1) * sizeof *group->node))) return pbd_no_memory();
+    group->nodes = m->nodes;
+    memcpy(group->node, m->node, m->nodes * sizeof *group->node);
+    qsort(group->node, group->nodes, sizeof *group->node, compare_nodes);
     return pbd_ok();
 }
 
-static pbd_status number_all(const mesh_reader *reader, mesh_file *mesh, label_map map[2], bool *marked) {
+static pbd_status resolve_groups(const mesh_reader *reader, mesh_file *mesh, const label_map map[2]) {
+    pbd_arena a PBD_ARENA;
+    marking m = {.reader = reader, .mesh = mesh, .map = map, .left = ENTRIES_PER_LETTER * reader->bytes};
+    m.last = pbd_new(&a, uint32_t, mesh->nodes);
+    m.node = pbd_new(&a, uint32_t, mesh->nodes);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t g = 0; g < mesh->groups; g++) PBD_TRY(resolve_group(&m, g));
+    return pbd_ok();
+}
+
+static pbd_status number_all(const mesh_reader *reader, mesh_file *mesh, label_map map[2]) {
     PBD_TRY(map_nodes(reader, mesh, &map[0]));
     PBD_TRY(map_elements(reader, mesh, &map[1]));
     for (int s = 0; s < MESH_SHAPES; s++) PBD_TRY(number_elements(reader, &map[0], (mesh_shape)s, &mesh->of[s]));
-    for (size_t g = 0; g < mesh->groups; g++) PBD_TRY(resolve_group(reader, mesh, map, &mesh->group[g], marked));
-    return pbd_ok();
+    return resolve_groups(reader, mesh, map);
 }
 
 /* ---- Checks of the whole ----------------------------------------------------------------------------------------- */
@@ -293,9 +377,11 @@ static pbd_status check_element(const mesh_reader *reader, const mesh_file *mesh
 }
 
 /* Points, lines and, where there are volumes, triangles do but name parts of the body. */
-static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh, bool *used) {
+static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh) {
     const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
-    memset(used, 0, mesh->nodes * sizeof *used);
+    pbd_arena a PBD_ARENA;
+    bool *used = pbd_new(&a, bool, mesh->nodes);
+    PBD_TRY(pbd_arena_check(&a));
     for (int s = solid ? MESH_TET : MESH_TRIANGLE; s < MESH_SHAPES; s++)
         for (size_t i = 0; i < mesh->of[s].count * (size_t)mesh_corners[s]; i++) used[mesh->of[s].node[i]] = true;
     for (size_t i = 0; i < mesh->nodes; i++)
@@ -307,7 +393,7 @@ static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh, 
     return pbd_ok();
 }
 
-static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh, bool *marked) {
+static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh) {
     if (mesh->nodes == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no nodes", reader->path);
     if (mesh->of[MESH_TRIANGLE].count + mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count == 0)
         return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no tetrahedra, hexahedra or triangles",
@@ -317,7 +403,7 @@ static pbd_status check_whole(const mesh_reader *reader, const mesh_file *mesh, 
                          reader->path);
     for (int s = MESH_TRIANGLE; s < MESH_SHAPES; s++)
         for (size_t e = 0; e < mesh->of[s].count; e++) PBD_TRY(check_element(reader, mesh, (mesh_shape)s, e));
-    return check_nodes(reader, mesh, marked);
+    return check_nodes(reader, mesh);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -331,16 +417,13 @@ static pbd_status read_format(mesh_reader *reader, mesh_file *out) {
 }
 
 static pbd_status read_mesh(mesh_reader *reader, mesh_file *out) {
-    pbd_arena a PBD_ARENA;
     label_map map[2] = {{0}};
     PBD_TRY(read_format(reader, out));
-    bool *marked = pbd_new(&a, bool, out->nodes);
-    PBD_TRY(pbd_arena_check(&a));
-    const pbd_status status = number_all(reader, out, map, marked);
+    const pbd_status status = number_all(reader, out, map);
     free(map[0].item);
     free(map[1].item);
     PBD_TRY(status);
-    return check_whole(reader, out, marked);
+    return check_whole(reader, out);
 }
 
 pbd_status mesh_file_read(const pbd_content *content, mesh_file *out) {

@@ -42,7 +42,9 @@ typedef struct mesh_file {
     int64_t *label;
     mesh_elements of[MESH_SHAPES];
     mesh_group *group;
-    size_t groups;
+    size_t groups, group_capacity;
+    size_t ranges;           /* of all groups */
+    void *by_name, *by_word; /* groups in trees of <search.h>: by exact name, and by letters of either case */
 } mesh_file;
 
 /* Reads a mesh. PBD_BAD_INPUT with file, line and what for anything that is not one; *out is then empty. Elements have
@@ -73,6 +75,7 @@ pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape sha
                             const int64_t *nodes);
 /* The group of that name, a new one where there is none. The pointer is valid until the next call. */
 pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out);
-pbd_status mesh_add_range(mesh_group *group, mesh_range range);
+/* Refuses more ranges than the file has letters: sets of sets may double at every line. */
+pbd_status mesh_add_range(const mesh_reader *reader, mesh_file *mesh, mesh_group *group, mesh_range range);
 
 #endif

@@ -63,17 +63,18 @@ static size_t cell_of(const grid *g, const double *x) {
 }
 
 static pbd_status make_grid(const solid *body, double cell, size_t points, const double *x, grid *g) {
-    size_t cells = 1;
+    double along[3], all;
     *g = (grid){.cell = cell};
     for (;;) { /* few points in a large box: larger cells do as well */
-        cells = 1;
-        for (int d = 0; d < 3; d++) {
-            g->low[d] = body->low[d];
-            g->n[d] = (size_t)fmax(floor((body->high[d] - body->low[d]) / g->cell), 1);
-            cells *= g->n[d] < 100000 ? g->n[d] : 100000;
-        }
-        if (cells <= 4 * points + 64) break;
+        for (int d = 0; d < 3; d++) along[d] = fmax(floor((body->high[d] - body->low[d]) / g->cell), 1);
+        all = along[0] * along[1] * along[2];
+        if (all <= 4 * (double)points + 64) break;
         g->cell *= 1.5;
+    }
+    const size_t cells = (size_t)all;
+    for (int d = 0; d < 3; d++) {
+        g->low[d] = body->low[d];
+        g->n[d] = (size_t)along[d];
     }
     PBD_TRY_NEW(g->begin, cells + 1);
     PBD_TRY_NEW(g->point, points);

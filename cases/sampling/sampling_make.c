@@ -35,6 +35,19 @@ static pbd_status too_many(double sites, double spacing) {
                      spacing, sites, 10 * SAMPLING_MOST);
 }
 
+/* The particles' volume over the solid's that is let pass: those of a sheet half a spacing thick have twice its. */
+static const double MOST_VOLUME = 10;
+
+static pbd_status check_volume(const solid *body, double spacing, size_t count) {
+    const double volume = (double)count * spacing * spacing * spacing;
+    if (!(body->volume > 0) || volume <= MOST_VOLUME * body->volume) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT,
+                     "the body, %g x %g x %g m, is far thinner than spacing=%g m: its volume is %.3g m^3, that of %zu "
+                     "particles %.3g m^3; set a smaller spacing, or more particles",
+                     body->high[0] - body->low[0], body->high[1] - body->low[1], body->high[2] - body->low[2], spacing,
+                     body->volume, count, volume);
+}
+
 /* Nearer to the surface than this, in spacings, a site counts as on it and so not inside: rounding decides nothing. */
 static const double ON_SURFACE = 1e-6;
 
@@ -154,13 +167,25 @@ static void lattice_layers(const lattice *l, unsigned char *mark) {
 
 /* ---- An exact number of sites ------------------------------------------------------------------------------------ */
 
+/* The spacing at which the solid's box has `count` cubes. An edge below half a spacing still takes one: then the other
+ * edges alone count, or the search would begin at lattices of far too many sites. */
+static double box_spacing(const solid *body, size_t count) {
+    double edge[3], box = 1;
+    for (int d = 0; d < 3; d++) {
+        edge[d] = body->high[d] - body->low[d];
+        box *= edge[d];
+    }
+    const double longest = fmax(edge[0], fmax(edge[1], edge[2])), shortest = fmin(edge[0], fmin(edge[1], edge[2]));
+    const double h = cbrt(box / (double)count), flat = sqrt(box / shortest / (double)count);
+    if (!(shortest < 0.5 * h)) return h;
+    return box / shortest / longest < 0.5 * flat ? longest / (double)count : flat;
+}
+
 /* The fewest sites not below `count` that halving finds. The number of sites falls with the spacing, but not at every
  * step of it, so the best of what was seen counts. */
 static pbd_status find_spacing(const solid *body, size_t count, bool cubes, double *spacing, size_t *sites) {
-    double box = 1, most;
     size_t found;
-    for (int d = 0; d < 3; d++) box *= body->high[d] - body->low[d];
-    double fine = cbrt(box / (double)count), coarse = fine;
+    double fine = box_spacing(body, count), coarse = fine, most;
     *sites = SIZE_MAX;
     lattice l;
     /* A box whose every site counts has too many at `coarse`; a solid that fills little of its box needs finer. */
@@ -253,6 +278,7 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
     PBD_TRY(lattice_fill(body, &l, plan->cubes, &mark, &sites));
     if (sites == 0) return too_small(body, spacing);
     const size_t count = plan->count > 0 ? plan->count : sites;
+    PBD_TRY(check_volume(body, spacing, count));
     if (sites > count) PBD_TRY(drop_sites(body, &l, sites - count, mark));
     lattice_layers(&l, mark);
     out->spacing = spacing;

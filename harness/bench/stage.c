@@ -40,7 +40,10 @@ pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
     out->recorder = pbd_recorder_create(&out->record, pbd_interrupted);
     if (!out->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
-    PBD_TRY(pbd_case_build(cell->c, &cell->case_values, &out->setup));
+    pbd_interrupt_ends("a scene was built");
+    const pbd_status status = pbd_case_build(cell->c, &cell->case_values, &out->setup);
+    pbd_interrupt_ends(NULL);
+    PBD_TRY(status);
     PBD_TRY(pbd_check_scene(&out->setup.scene, m));
     PBD_TRY(pbd_method_create(m, &out->setup.scene, &cell->method_values, out->exec, out->recorder, &out->state));
     return find_dt(out);

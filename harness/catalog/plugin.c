@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "harness/catalog/plugin_host.h"
@@ -150,10 +152,15 @@ static pbd_status load(const char *path, pbd_plugin **out) {
     return pbd_ok();
 }
 
-/* The same in a child: what a library does when it is opened, and tables with invalid pointers. */
+enum { LOADING_SECONDS = 20 }; /* far more than any library needs to be opened */
+
+/* The same in a child: what a library does when it is opened, and tables with invalid pointers. A constructor that
+ * never ends is ended by the alarm. */
 static void load_here(void *context, pbd_place *place, FILE *answer) {
     pbd_plugin *plugin;
     place->slot = "its loading";
+    signal(SIGALRM, SIG_DFL);
+    alarm(LOADING_SECONDS);
     const pbd_status status = load(context, &plugin);
     fprintf(answer, "%d %s", (int)status.code, status.text);
 }
@@ -164,6 +171,9 @@ static pbd_status try_load(const char *path) {
     snprintf(copy, sizeof copy, "%s", path);
     snprintf(who, sizeof who, "plug-in '%.150s'", path);
     PBD_TRY(pbd_apart_run(load_here, copy, PBD_STDOUT_TO_STDERR, &apart));
+    if (apart.code == -SIGALRM)
+        return pbd_error(PBD_BAD_INPUT, "%s was still being loaded after %d s: one of its constructors does not return",
+                         who, LOADING_SECONDS);
     if (!apart.answered) {
         pbd_status status = pbd_apart_status(&apart, who);
         if (status.code == PBD_FAILED) status.code = PBD_BAD_INPUT;

@@ -10,6 +10,7 @@
 
 #include "harness/exec/arena.h"
 #include "harness/process/child.h"
+#include "harness/process/exit_codes.h"
 
 void pbd_apart_free(pbd_apart *apart) {
     free(apart->answer);
@@ -70,7 +71,7 @@ pbd_status pbd_apart_status(const pbd_apart *apart, const char *who) {
         snprintf(where, sizeof where, " in %s (call %lu)", apart->slot, apart->calls);
     else if (apart->slot)
         snprintf(where, sizeof where, " in %s", apart->slot);
-    if (apart->code == -SIGINT || apart->code == -SIGTERM)
+    if (apart->code == -SIGINT || apart->code == -SIGTERM || apart->code == PBD_EXIT_INTERRUPTED)
         return pbd_error(PBD_INTERRUPTED, "%s was stopped%s", who, where);
     if (apart->code == -SIGKILL)
         return pbd_error(PBD_FAILED, "%s was killed%s (signal 9): by a user, or by the system when memory ran out", who,

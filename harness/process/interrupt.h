@@ -9,4 +9,9 @@ void pbd_catch_interrupts(void);
 /* Whether a signal came. */
 bool pbd_interrupted(void);
 
+/* For work that may take long and never asks pbd_interrupted, such as reading a mesh: until the call with NULL, the
+ * first signal ends the program with «interrupted while WORK» and PBD_EXIT_INTERRUPTED, a second after it. Nothing that
+ * has to be stored may be pending then. `work` is not copied. */
+void pbd_interrupt_ends(const char *work);
+
 #endif

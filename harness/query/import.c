@@ -21,11 +21,12 @@ static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for an impor
 
 struct pbd_import {
     json_t *content;   /* the file */
+    const char *path;  /* not owned */
     char *file, *tool; /* file: without folders */
     const json_t *context;
     char started_at[32];
     json_t *build, *env, *invocation; /* rows */
-    json_t *records;                  /* array */
+    size_t measured;                  /* benchmarks that make a run */
     pbd_imported tally;
 };
 
@@ -205,8 +206,7 @@ static pbd_status read_context(pbd_import *m, const char *path, const char *tool
     m->env = env_row(m);
     m->build = build_row(m);
     m->invocation = invocation_row(m);
-    m->records = json_array();
-    return m->env && m->build && m->invocation && m->records ? pbd_ok() : out_of_memory;
+    return m->env && m->build && m->invocation ? pbd_ok() : out_of_memory;
 }
 
 /* ---- A benchmark's name ------------------------------------------------------------------------------------------ */
@@ -448,31 +448,44 @@ static bool is_aggregate(const json_t *b) {
     return false;
 }
 
-static pbd_status read_benchmark(pbd_import *m, const json_t *b, const char *where) {
+/* *record: NULL for what is no measurement. */
+static pbd_status read_benchmark(const pbd_import *m, const json_t *b, const char *where, pbd_imported *tally,
+                                 json_t **record) {
     measured what;
-    json_auto_t *record = NULL;
+    *record = NULL;
     if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is not an object; nothing was imported", where);
     if (is_aggregate(b)) {
-        m->tally.aggregates++;
+        tally->aggregates++;
         return pbd_ok();
     }
     if (json_is_true(json_object_get(b, "skipped"))) {
-        m->tally.skipped++;
+        tally->skipped++;
         return pbd_ok();
     }
     PBD_TRY(read_measured(b, where, &what));
-    PBD_TRY(make_record(m, b, &what, &record));
-    return json_array_append(m->records, record) == 0 ? pbd_ok() : out_of_memory;
+    return make_record(m, b, &what, record);
 }
 
-static pbd_status read_benchmarks(pbd_import *m, const char *path) {
+typedef pbd_status (*record_taker)(void *context, json_t *record);
+
+/* Records are made one at a time, and again for the store: all at once they take ten times the file's memory. */
+static pbd_status each_record(const pbd_import *m, pbd_imported *tally, record_taker take, void *context) {
     const json_t *b;
     size_t i;
     json_array_foreach(json_object_get(m->content, "benchmarks"), i, b) {
         char where[400];
-        snprintf(where, sizeof where, "'%.200s', benchmark %zu (%.100s)", path, i + 1, text_or(b, "name", ""));
-        PBD_TRY(read_benchmark(m, b, where));
+        json_auto_t *record = NULL;
+        snprintf(where, sizeof where, "'%.200s', benchmark %zu (%.100s)", m->path, i + 1, text_or(b, "name", ""));
+        PBD_TRY(read_benchmark(m, b, where, tally, &record));
+        if (record) PBD_TRY(take(context, record));
     }
+    return pbd_ok();
+}
+
+static pbd_status count_record(void *context, json_t *record) {
+    pbd_import *m = context;
+    (void)record;
+    m->measured++;
     return pbd_ok();
 }
 
@@ -523,29 +536,28 @@ static pbd_status look_for_known(const pbd_store *store, json_t **record) {
     return pbd_ok();
 }
 
-static pbd_status insert_one(const pbd_store *store, json_t *ours, pbd_imported *tally) {
+typedef struct storing {
+    const pbd_store *store;
+    pbd_imported tally;
+} storing;
+
+static pbd_status insert_one(void *context, json_t *ours) {
+    storing *s = context;
     json_auto_t *record = json_incref(ours);
     bool added = false;
-    PBD_TRY(look_for_known(store, &record));
+    PBD_TRY(look_for_known(s->store, &record));
     PBD_TRY(pbd_record_verify(record, NULL));
-    PBD_TRY(pbd_record_insert(store, record, &added));
-    added ? tally->added++ : tally->known++;
-    return pbd_ok();
-}
-
-static pbd_status insert_all(const pbd_store *store, const pbd_import *m, pbd_imported *tally) {
-    json_t *record;
-    size_t i;
-    json_array_foreach(m->records, i, record) PBD_TRY(insert_one(store, record, tally));
+    PBD_TRY(pbd_record_insert(s->store, record, &added));
+    added ? s->tally.added++ : s->tally.known++;
     return pbd_ok();
 }
 
 pbd_status pbd_import_put(pbd_store *store, pbd_import *m, pbd_imported *out) {
-    pbd_imported tally = m->tally;
+    storing s = {.store = store};
     *out = (pbd_imported){0};
     PBD_TRY(pbd_store_start(store, "importing"));
-    PBD_TRY(pbd_store_end(store, insert_all(store, m, &tally), "importing"));
-    *out = tally;
+    PBD_TRY(pbd_store_end(store, each_record(m, &s.tally, insert_one, &s), "importing"));
+    *out = s.tally;
     return pbd_ok();
 }
 
@@ -557,7 +569,6 @@ void pbd_import_free(pbd_import *m) {
     json_decref(m->build);
     json_decref(m->env);
     json_decref(m->invocation);
-    json_decref(m->records);
     free(m->file);
     free(m->tool);
     free(m);
@@ -569,10 +580,11 @@ pbd_status pbd_import_load(const char *path, const char *tool, pbd_import **out)
     *out = NULL;
     pbd_import *m PBD_CLEANUP(release) = calloc(1, sizeof *m);
     if (!m) return out_of_memory;
+    m->path = path;
     PBD_TRY(load_file(path, &m->content));
     PBD_TRY(read_context(m, path, tool));
-    PBD_TRY(read_benchmarks(m, path));
-    if (json_array_size(m->records) == 0)
+    PBD_TRY(each_record(m, &m->tally, count_record, m));
+    if (m->measured == 0)
         return pbd_error(PBD_BAD_INPUT, "'%s' holds no measured benchmark (%zu aggregates, %zu skipped)", path,
                          m->tally.aggregates, m->tally.skipped);
     *out = m;

@@ -267,14 +267,18 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     const pbd_scene *scene = &setup->scene;
     pbd_snapshots *snapshots = NULL;
     pbd_recorder_enter(recorder, "build");
+    pbd_interrupt_ends("the scene was built");
     pbd_status status = pbd_case_build(cell->c, &cell->case_values, setup);
+    pbd_interrupt_ends(NULL);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
     pbd_recorder_enter(recorder, "create");
+    pbd_interrupt_ends("the method was created");
     status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);
+    pbd_interrupt_ends(NULL);
     pbd_recorder_leave(recorder);
     drive_context context = {.setup = setup,
                              .scene = scene,

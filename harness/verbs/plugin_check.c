@@ -69,7 +69,10 @@ static pbd_status prepare(const subject *of, pbd_precision precision, scene_chan
     pbd_setting setting[1];
     *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
     PBD_TRY(pbd_resolve(of->c, s->method, setting, settings_of(of->c, setting), &s->case_values, &s->values));
-    PBD_TRY(pbd_case_build(of->c, &s->case_values, &s->setup));
+    pbd_interrupt_ends("a scene was built");
+    const pbd_status status = pbd_case_build(of->c, &s->case_values, &s->setup);
+    pbd_interrupt_ends(NULL);
+    PBD_TRY(status);
     if (change) change(&s->setup.scene);
     s->numbers = 3 * s->setup.scene.particles.count;
     s->recorder = pbd_recorder_create(&s->reported, pbd_interrupted);
