@@ -1,5 +1,4 @@
-/* Memory of one call. What is taken from an arena is freed where the block that declared the arena ends, on every way
- * out of it:
+/* Memory of one call. It is freed when the scope that declared the arena ends, also by an early return:
  *
  *     pbd_arena a PBD_ARENA;
  *     real *rows = pbd_new(&a, real, 4 * n);
@@ -7,8 +6,8 @@
  *     PBD_TRY(pbd_arena_check(&a));            PBD_FAILED if any of them was refused
  *     PBD_TRY(pbd_download(exec, rows, x, 4 * n * sizeof *rows));
  *
- * PBD_CLEANUP does the same for anything with a function that frees it and is safe on a zeroed one. For memory that
- * outlives the call: PBD_TRY_NEW. They need gcc or clang. */
+ * PBD_CLEANUP does the same for any type with a free function that is safe on a zeroed value. PBD_TRY_NEW is for memory
+ * that outlives the call. These macros need gcc or clang. */
 #ifndef PBD_ARENA_H
 #define PBD_ARENA_H
 
@@ -19,7 +18,7 @@
 
 #include "methods/method.h"
 
-/* FREE(type *) is called with the variable's address at the end of its block. */
+/* Calls FREE(&variable) at the end of the variable's scope. */
 #define PBD_CLEANUP(FREE) __attribute__((cleanup(FREE)))
 
 typedef struct pbd_arena_block {
@@ -29,7 +28,7 @@ typedef struct pbd_arena_block {
 
 typedef struct pbd_arena {
     pbd_arena_block *last;
-    size_t taken, refused; /* bytes; refused: those of the first call that failed, 0: none */
+    size_t taken, refused; /* bytes; refused: size of the first request that failed, 0: none */
 } pbd_arena;
 
 static inline void pbd_arena_free(pbd_arena *a) {
@@ -59,8 +58,8 @@ static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
     return block->memory;
 }
 
-/* Room for one element more in an array of `count` that began as NULL and is only extended by this; `array` is the
- * address of its pointer. The new element is zero. False after a failure, which pbd_arena_check reports. */
+/* Extends an array of `count` elements by one zeroed element. `array` is the address of its pointer, which starts as
+ * NULL and is only extended here. False after a failure, which pbd_arena_check reports. */
 static inline bool pbd_arena_more(pbd_arena *a, void *array, size_t count, size_t size) {
     void *old, *grown;
     if ((count & (count - 1)) != 0) return true;
@@ -73,7 +72,6 @@ static inline bool pbd_arena_more(pbd_arena *a, void *array, size_t count, size_
 
 #define pbd_new(ARENA, TYPE, COUNT) ((TYPE *)pbd_arena_take(ARENA, COUNT, sizeof(TYPE)))
 
-/* A copy of the text; NULL as above. */
 static inline char *pbd_new_text(pbd_arena *a, const char *text) {
     const size_t bytes = strlen(text) + 1;
     char *copy = pbd_new(a, char, bytes);
@@ -86,7 +84,6 @@ static inline pbd_status pbd_arena_check(const pbd_arena *a) {
                      1e-6 * (double)a->refused, 1e-6 * (double)a->taken);
 }
 
-/* A text as printf writes it. */
 __attribute__((format(printf, 2, 3))) static inline char *pbd_new_format(pbd_arena *a, const char *format, ...) {
     va_list first, second;
     va_start(first, format);
@@ -99,18 +96,18 @@ __attribute__((format(printf, 2, 3))) static inline char *pbd_new_format(pbd_are
     return text;
 }
 
-/* For a single pointer that a library call returned as NULL. */
+/* For a library call that returned NULL. */
 static inline pbd_status pbd_no_memory(void) { return pbd_error(PBD_FAILED, "out of memory"); }
 
-/* For memory that outlives the call, such as the arrays of a scene: COUNT zeroed elements from calloc, or returns from
- * the calling function. */
+/* For memory that outlives the call, such as the arrays of a scene: allocates COUNT zeroed elements by calloc; on
+ * failure returns from the calling function. */
 #define PBD_TRY_NEW(POINTER, COUNT)                                 \
     do {                                                            \
         (POINTER) = calloc((size_t)(COUNT) + 1, sizeof *(POINTER)); \
         if (!(POINTER)) return pbd_no_memory();                     \
     } while (0)
 
-/* For PBD_CLEANUP: a pointer of any type to memory from malloc, and a file; NULL is left alone. */
+/* For PBD_CLEANUP: pointers from malloc, and files; NULL is allowed. */
 static inline void pbd_free_memory(void *pointer) {
     void *memory;
     memcpy(&memory, pointer, sizeof memory);

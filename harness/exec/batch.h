@@ -1,8 +1,8 @@
 /* Batches: one variable of several independent constraints in one SIMD vector.
  *
  * `vreal` is a vector of PBD_BATCH reals with + - * / and comparisons (a GNU vector on the CPU, one real on a GPU). A
- * body written with it is branch-free by nature and runs as it stands on both. Rows of four reals (particles) are read
- * and written with 128-bit moves and transposed in registers: on an AVX-512 core that is twice as fast as gathers. */
+ * body written with it has no branches and compiles unchanged for both. Rows of four reals (particles) are loaded and
+ * stored with 128-bit moves and transposed in registers: on an AVX-512 core this is twice as fast as gathers. */
 #ifndef PBD_BATCH_H
 #define PBD_BATCH_H
 
@@ -25,8 +25,7 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
 /* Bit l is set where the mask holds in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 
-/* Prefetches the rows of `count` indices, which will be written; no other effect. A GPU hides latency by threads.
- */
+/* Prefetches the rows of `count` indices for writing. No effect on a GPU. */
 PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     (void)rows;
     (void)index;
@@ -59,7 +58,7 @@ PBD_FN vreal vreal_sqrt(vreal x) {
     return x;
 }
 
-/* values[first .. first + count); lanes beyond count repeat the last, so that they compute something harmless. */
+/* values[first .. first + count); lanes beyond count repeat the last value, which keeps their results finite. */
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     vreal out = vreal_set(0);
     if (count == PBD_BATCH)
@@ -79,7 +78,7 @@ PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int cou
     for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 1);
 }
 
-/* The plain way: what any processor and any precision can do, and the oracle of the tuned one. */
+/* The portable form, for any processor and precision; also the reference for testing the AVX form. */
 PBD_FN void batch_load_rows_plain(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     real lane[4][PBD_BATCH];
     for (int l = 0; l < PBD_BATCH; l++) {
@@ -100,8 +99,8 @@ PBD_FN void batch_store_rows_plain(real *rows, const uint32_t *index, int stride
 
 #include <immintrin.h>
 
-/* Vectors of PBD_BATCH floats hold PBD_BATCH/4 lanes of 128 bits. Lane q of vector k takes row 4q + k; a 4 x 4
- * transpose inside each lane then leaves the rows in their order. */
+/* Vectors of PBD_BATCH floats have PBD_BATCH/4 lanes of 128 bits. Lane q of vector k loads row 4q + k; a 4 x 4
+ * transpose within each lane then gives the rows in order. */
 #if PBD_BATCH == 16
 typedef __m512 pbd_vector;
 #define PBD_UNPACK_LOW _mm512_unpacklo_ps
@@ -188,7 +187,6 @@ PBD_FN uint32_t batch_bits(vmask m) {
 #endif
 #endif
 
-/* The counterpart of batch_load. */
 PBD_FN void batch_store(real *values, size_t first, int count, vreal x) {
 #if PBD_BATCH == 1
     (void)count;
@@ -201,7 +199,7 @@ PBD_FN void batch_store(real *values, size_t first, int count, vreal x) {
 #endif
 }
 
-/* Rows at, at + stride, ...: contiguous output, which no index names. */
+/* Stores to rows at, at + stride, ..., without an index array. */
 PBD_FN void batch_store_strided(real *rows, size_t at, size_t stride, int count, const vreal in[4]) {
 #if PBD_BATCH == 1
     (void)stride;

@@ -1,4 +1,4 @@
-/* Clocks for progress, phases and single iterations. Times of solves are the exec's own (exec.h). */
+/* Clocks for progress, phases and single iterations. Solve times come from pbd_exec_timer_begin and _end (exec.h). */
 #ifndef PBD_CLOCK_H
 #define PBD_CLOCK_H
 

@@ -1,7 +1,7 @@
 /* The cpu backend: device memory is host memory, items go to OpenMP threads in fixed chunks.
  *
- * Which items stand in which chunk, and so in which SIMD batch, does not depend on the number of threads, and a kernel
- * writes only what its item owns: answers are bitwise equal for any number of threads. */
+ * The assignment of items to chunks, and so to SIMD batches, does not depend on the number of threads, and a kernel
+ * writes only data of its own item: results are bitwise equal for any number of threads. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 enum {
     CHUNK = 64, /* PBD_CHUNK of kernel.h */
-/* Bytes and operations below which waking the threads costs more than the work. ThreadSanitizer sees only what is
- * shared out, and the bodies of tests are small: there every launch is. Tests that compare threads ask for it by
+/* Bytes plus operations below which starting the threads costs more than the work. Under ThreadSanitizer every launch
+ * uses the threads, since the scenes of tests are small. Tests that compare numbers of threads set
  * PBDBENCH_SMALL_LAUNCH=0. */
 #if defined(__SANITIZE_THREAD__)
     SMALL_LAUNCH = 0
@@ -22,9 +22,9 @@ enum {
 };
 
 #if defined(__SANITIZE_THREAD__)
-/* libgomp is not instrumented: tell ThreadSanitizer of the fork and the join, which is all the order there is. What the
- * compiler itself writes and reads around the fork (the captured variables) lies outside the two, so the function with
- * the parallel region is left out; the kernels it calls are not. */
+/* libgomp is not instrumented: fork and join, the only synchronisation, are annotated for ThreadSanitizer. The
+ * compiler's own accesses to captured variables lie outside the annotations, so the function with the parallel region
+ * is excluded from instrumentation; the kernels it calls are not. */
 void __tsan_acquire(void *);
 void __tsan_release(void *);
 #define TSAN_LEFT_OUT __attribute__((no_sanitize("thread")))
@@ -38,7 +38,7 @@ void __tsan_release(void *);
 
 typedef struct cpu {
     int threads;
-    double small; /* SMALL_LAUNCH, or what the environment says for it */
+    double small; /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
 } cpu;
 
 static pbd_status cpu_open(int threads, void **self) {
@@ -77,8 +77,8 @@ static pbd_status cpu_wait(void *self) {
     return pbd_ok();
 }
 
-/* Items of a tile kernel are heavy and few (a particle with its neighbours, a cell with its particles) and stand alone;
- * those of the others are handed out in whole batches and cache lines. */
+/* Items of a tile kernel are few and expensive (a particle with its neighbours, a cell with its particles): one per
+ * chunk. Other kernels get chunks of whole batches and cache lines. */
 static size_t chunk_of(const pbd_kernel *kernel) { return kernel->shape == PBD_SHAPE_TILE ? 1 : CHUNK; }
 
 TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n, size_t chunk, const void *args) {

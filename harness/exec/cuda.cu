@@ -19,7 +19,7 @@ pbd_status failed(cudaError_t error, const char *what) {
     return pbd_error(PBD_FAILED, "CUDA: %s failed: %s", what, cudaGetErrorString(error));
 }
 
-/* Looked up once: the driver and the devices do not come and go. */
+/* Determined once: driver and devices do not change while the program runs. */
 struct device_info {
     char missing[200], name[128], bus[32];
 };
@@ -42,7 +42,7 @@ device_info look_up() {
             snprintf(info.name, sizeof info.name, "%s", properties.name);
         if (cudaDeviceGetPCIBusId(info.bus, sizeof info.bus, 0) != cudaSuccess) info.bus[0] = '\0';
     }
-    cudaGetLastError(); /* a missing device is an answer, not an error to be found later */
+    cudaGetLastError(); /* a missing device must not appear as the error of a later call */
     return info;
 }
 
@@ -99,7 +99,8 @@ pbd_status copy(void *self, void *to, const void *from, size_t bytes, cudaMemcpy
     cuda *c = (cuda *)self;
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, c->stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
-    return error == cudaSuccess ? pbd_ok() : failed(error, "a copy, or a kernel before it (PBDBENCH_WAIT=launch tells which),");
+    return error == cudaSuccess ? pbd_ok()
+                                : failed(error, "a copy, or a kernel before it (PBDBENCH_WAIT=launch tells which),");
 }
 
 pbd_status cuda_upload(void *self, void *device_memory, const void *host, size_t bytes) {
@@ -127,7 +128,7 @@ pbd_status cuda_wait(void *self) {
 
 size_t rounded_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/* scratch: the pairs once more, then what CUB asks for. */
+/* scratch: a copy of the pairs, then the memory of CUB. */
 pbd_status cuda_sort_pairs(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
                            size_t *bytes) {
     cudaStream_t stream = ((cuda *)self)->stream;
@@ -151,7 +152,7 @@ struct sum_in_full {
     __host__ __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 
-/* scratch: the total, then what CUB asks for. values[n] is set to 0 first, so that the scan leaves the total there. */
+/* scratch: the total, then the memory of CUB. values[n] is set to 0 first, so that the scan leaves the total there. */
 pbd_status cuda_scan(void *self, uint32_t *values, size_t n, uint64_t *total, void *scratch, size_t *bytes) {
     cudaStream_t stream = ((cuda *)self)->stream;
     const size_t head = rounded_up(sizeof *total);
@@ -191,7 +192,7 @@ pbd_status cuda_timer_end(void *self, double *seconds) {
 
 /* ---- Repeats, as CUDA graphs ------------------------------------------------------------------------------------- */
 
-/* By capturing the stream: the launches are those of cuda_run, so a graph does what they do. */
+/* Captures the stream, so that the graph consists of the launches of cuda_run. */
 pbd_status cuda_join(void *self, const pbd_launch *launch, size_t count, void **joined) {
     cudaStream_t stream = ((cuda *)self)->stream;
     cudaGraph_t graph = nullptr;

@@ -14,20 +14,20 @@ struct pbd_exec {
     int threads;
     pbd_exec_totals totals;
     double timer_wall, timer_cpu; /* clocks when the timer began, s */
-    /* Sizes of what is allocated, for the totals: few and long-lived, so a list is enough. */
+    /* Allocations and their sizes, for the totals. They are few and long-lived, so a list suffices. */
     pbd_block *block;
     size_t blocks;
-    void *scratch; /* device: what sort and scan need besides; grows */
+    void *scratch; /* device memory of sort and scan; grows */
     size_t scratch_bytes;
-    size_t memory;         /* bytes that may be given out; 0: all there is */
+    size_t memory;         /* limit of allocations, bytes; 0: none */
     bool one_by_one;       /* repeats are not joined */
-    bool waits;            /* after each launch */
-    pbd_repeat *repeating; /* where launches are deferred to, or NULL */
+    bool waits;            /* the host waits after each launch */
+    pbd_repeat *repeating; /* receives deferred launches, or NULL */
     const pbd_launch_watch *watch;
-    bool watching; /* the watch is at work: what it launches is not shown to it */
+    bool watching; /* the watch is running: its own launches are not passed to it */
 };
 
-/* Launches with their arguments, one after another in `args`. */
+/* Launches; their arguments are stored consecutively in `args`. */
 typedef struct launch_list {
     struct deferred {
         const pbd_kernel *kernel;
@@ -41,7 +41,7 @@ typedef struct launch_list {
 struct pbd_repeat {
     launch_list now, last;
     void *joined; /* of `last` */
-    bool failed;  /* to join it */
+    bool failed;  /* joining failed */
 };
 
 #if !PBD_HAVE_CUDA
@@ -66,7 +66,7 @@ static pbd_status ops_of(int backend, const pbd_backend_ops **ops) {
     return pbd_ok();
 }
 
-/* «96M» and the like, from the environment. */
+/* Reads "96M" and the like. */
 static pbd_status read_memory_limit(size_t *out) {
     static const char name[] = "PBDBENCH_DEVICE_MEMORY", units[] = "kMG";
     const char *text = getenv(name);
@@ -143,7 +143,7 @@ static void list_free(launch_list *l) {
     *l = (launch_list){0};
 }
 
-/* False when there is no more room. */
+/* False when the list is full or out of memory. */
 static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, const void *args) {
     const size_t bytes = (kernel->args_bytes + 15) / 16 * 16;
     if (l->count == MOST_DEFERRED) return false;
@@ -189,7 +189,7 @@ static pbd_status settle(pbd_exec *exec) {
     return status;
 }
 
-/* Runs what was deferred, and defers nothing any more. */
+/* Runs the deferred launches and stops deferring. */
 static pbd_status flush(pbd_exec *exec) {
     pbd_repeat *r = exec->repeating;
     PBD_TRY(settle(exec));
@@ -200,7 +200,7 @@ static pbd_status flush(pbd_exec *exec) {
     return status;
 }
 
-/* The backend's own form of the list; without one the list is launched piece by piece as ever. */
+/* Joins the list in the backend (a CUDA graph). After a failure its launches are made one by one. */
 static void join_list(pbd_exec *exec, pbd_repeat *r) {
     pbd_launch *launch = malloc((r->now.count + 1) * sizeof *launch);
     for (size_t i = 0; i < r->now.count && launch; i++)
@@ -214,7 +214,7 @@ pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat) {
     if (!exec->ops->join || exec->one_by_one || exec->watch) return pbd_ok();
     PBD_TRY(flush(exec));
     if (!*repeat) *repeat = calloc(1, sizeof **repeat);
-    exec->repeating = *repeat; /* NULL without memory: nothing is deferred */
+    exec->repeating = *repeat; /* NULL if out of memory: nothing is deferred */
     return pbd_ok();
 }
 
@@ -284,7 +284,7 @@ pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* As a device of `memory` bytes would say it. */
+/* The error of a device with `memory` bytes. */
 static pbd_status check_memory(const pbd_exec *exec, size_t bytes) {
     const size_t given = exec->totals.allocated;
     if (exec->memory == 0 || (given <= exec->memory && bytes <= exec->memory - given)) return pbd_ok();
@@ -311,7 +311,7 @@ pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
 
 void pbd_free(pbd_exec *exec, void *memory) {
     if (!memory) return;
-    flush(exec); /* an error of a launch comes again with the next one that can say it */
+    flush(exec); /* the next call that returns a status reports an error of a launch again */
     for (size_t i = 0; i < exec->blocks; i++)
         if (exec->block[i].memory == memory) {
             exec->totals.allocated -= exec->block[i].bytes;
@@ -344,7 +344,7 @@ const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count) {
     return exec->block;
 }
 
-/* PBDBENCH_WAIT=launch: a fault is of what was launched last. */
+/* PBDBENCH_WAIT=launch: attributes a fault to the last launch. */
 static pbd_status wait_for(pbd_exec *exec, const char *name, size_t n) {
     if (!exec->waits) return pbd_ok();
     const pbd_status status = exec->ops->wait(exec->self);

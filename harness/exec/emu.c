@@ -19,14 +19,14 @@ enum {
     BLOCK = 128, /* PBD_BLOCK and PBD_GPU_LANES of lanes.h */
     LANES = 8,
     TILES = BLOCK / LANES,
-    MOST_VALUES = 64,        /* of one exchange */
+    MOST_VALUES = 64,        /* per exchange */
     SHARED_BYTES = 48 << 10, /* as on a GPU by default */
     STACK_BYTES = 64 << 10,
     POISON = 0xff,             /* a NaN in every precision */
-    LINE = 64,                 /* changes are looked for by lines, then by words of four bytes */
-    LARGEST_CHECKED = 8 << 20, /* bytes of device memory up to which every launch is checked */
+    LINE = 64,                 /* memory is compared by lines, then by words of four bytes */
+    LARGEST_CHECKED = 8 << 20, /* launches are checked up to so many bytes of device memory */
     MOST_COMPARED =
-        256 << 20 /* bytes compared in a launch up to which writers are distinguished by thread, not by block */
+        256 << 20 /* up to so many bytes compared per launch, writers are distinguished by thread, not by block */
 };
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
@@ -34,11 +34,12 @@ _Thread_local pbd_emu_index threadIdx, blockIdx;
 pbd_emu_index *pbd_emu_thread_index(void) { return &threadIdx; }
 pbd_emu_index *pbd_emu_block_index(void) { return &blockIdx; }
 
-/* ---- Memory: every allocation is known, so that launches can be compared ----------------------------------------- */
+/* ---- Memory: all allocations are recorded, so that the results of launches can be compared
+ * ----------------------------------------- */
 
 typedef struct region {
     char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
-    uint32_t *writer;                /* by word: the thread or block that changed it in this launch, plus 1 */
+    uint32_t *writer;                /* per word: 1 + the thread or block that changed it in this launch */
     size_t bytes;                    /* a multiple of LINE */
 } region;
 
@@ -112,7 +113,7 @@ static pbd_status emu_wait(void *self) {
 
 /* ---- The running block ------------------------------------------------------------------------------------------- */
 
-/* One block runs at a time in the whole program; what it needs is kept between launches. */
+/* One block runs at a time in the whole program; its memory is kept between launches. */
 static struct {
     const pbd_kernel *kernel;
     const void *args;
@@ -135,8 +136,7 @@ static _Thread_local size_t shared_used;
 void *pbd_emu_shared(size_t bytes) {
     size_t at = shared_used;
     shared_used += (bytes + 15) / 16 * 16;
-    if (shared_used > SHARED_BYTES)
-        abort(); /* a programming error: a GPU would refuse the kernel when it is compiled */
+    if (shared_used > SHARED_BYTES) abort(); /* a programming error, which nvcc would report at compile time */
     return run.shared + at;
 }
 
@@ -160,7 +160,7 @@ static pbd_status run_block(void) {
     unsigned started = 0;
     while (started < BLOCK && pthread_create(&thread[started], NULL, thread_main, (void *)(uintptr_t)started) == 0)
         started++;
-    if (started < BLOCK) abort(); /* those that run would wait for ever */
+    if (started < BLOCK) abort(); /* the running threads would wait forever at a barrier */
     for (unsigned t = 0; t < BLOCK; t++) pthread_join(thread[t], NULL);
     pthread_barrier_destroy(&run.all);
     for (int t = 0; t < TILES; t++) pthread_barrier_destroy(&run.tile[t]);
@@ -169,7 +169,7 @@ static pbd_status run_block(void) {
 
 #else
 
-/* Leaves the running fibre for the scheduler, which resumes it when all fibres it waits for have arrived. */
+/* Switches from the running fibre to the scheduler, which resumes it when all fibres it waits for have arrived. */
 static void pause_fibre(int state) {
     unsigned me = run.current;
     size_t used = shared_used;
@@ -213,7 +213,7 @@ static unsigned count_in(unsigned first, unsigned count, int state) {
     return found;
 }
 
-/* A function of its own: getcontext returns once, but the compiler must assume twice. */
+/* A separate function because compilers assume that getcontext may return twice. */
 static __attribute__((noinline)) void make_fibre(ucontext_t *fibre, char *stack) {
     getcontext(fibre);
     fibre->uc_stack.ss_sp = stack;
@@ -222,7 +222,7 @@ static __attribute__((noinline)) void make_fibre(ucontext_t *fibre, char *stack)
     makecontext(fibre, fibre_main, 0);
 }
 
-/* Lets exchanges of whole tiles go on until every thread is done or at a barrier, then opens the barrier. */
+/* Completes exchanges of whole tiles until every thread is done or at a barrier, then releases the barrier. */
 static pbd_status run_block(void) {
     for (unsigned t = 0; t < BLOCK; t++) {
         make_fibre(&run.fibre[t], run.stack + (size_t)t * STACK_BYTES);
@@ -251,7 +251,7 @@ static pbd_status run_block(void) {
 
 #endif
 
-/* Each lane leaves its values, and adds its partner's, in the order of a butterfly of shuffles. */
+/* Each lane publishes its values and adds its partner's, in the order of a butterfly of shuffles. */
 #define BUTTERFLY(TYPE)                                                                    \
     do {                                                                                   \
         TYPE *v = (TYPE *)values;                                                          \
@@ -265,7 +265,7 @@ static pbd_status run_block(void) {
 
 void pbd_emu_tile_sums(void *values, int count, bool is_double) {
     unsigned tile = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    if (count > MOST_VALUES) abort(); /* a programming error of the kernel's writer */
+    if (count > MOST_VALUES) abort(); /* a programming error in the kernel */
     if (is_double)
         BUTTERFLY(double);
     else
@@ -274,8 +274,8 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* Marks the words that `writer` changed since `seen` was last brought up to date; PBD_FAILED when another one of this
- * launch had changed one before. */
+/* Marks the words that `writer` changed since `seen` was last updated. PBD_FAILED: another writer of this launch
+ * changed the same word. */
 static pbd_status mark_writes(region *r, char *seen, uint32_t writer, const char *unit) {
     for (size_t line = 0; line < r->bytes; line += LINE) {
         if (memcmp(r->memory + line, seen + line, LINE) == 0) continue;
@@ -299,7 +299,7 @@ static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
     return pbd_ok();
 }
 
-/* Items and batches have no barriers: their threads run one after another, without fibres. */
+/* Item and batch kernels have no barriers: their threads run one after another, without fibres. */
 static pbd_status run_simple_block(emu *e, bool mark) {
     for (unsigned k = 0; k < BLOCK; k++) {
         threadIdx.x = run.descending ? BLOCK - 1 - k : k;
@@ -310,7 +310,7 @@ static pbd_status run_simple_block(emu *e, bool mark) {
 }
 
 static pbd_status run_blocks(emu *e, unsigned blocks, bool mark) {
-    /* Under ThreadSanitizer small launches get a pthread for each thread whatever their shape, so that it sees them. */
+    /* Under ThreadSanitizer small launches of every shape run each thread as a pthread, so that races are detected. */
     bool tile = run.kernel->shape == PBD_SHAPE_TILE, watched = EMU_PTHREADS && run.n <= 2 * BLOCK;
     bool simple = !tile && !watched, by_thread = simple && e->total * run.n <= MOST_COMPARED;
     for (unsigned k = 0; k < blocks; k++) {
@@ -322,7 +322,7 @@ static pbd_status run_blocks(emu *e, unsigned blocks, bool mark) {
     return pbd_ok();
 }
 
-/* Ascending, then descending from the same memory: the answers must agree to the bit. */
+/* Runs in ascending, then in descending order from the same memory: the results must be bitwise equal. */
 static pbd_status run_checked(emu *e, unsigned blocks) {
     for (size_t i = 0; i < e->regions; i++) {
         region *r = &e->region[i];
@@ -330,7 +330,7 @@ static pbd_status run_checked(emu *e, unsigned blocks) {
         memcpy(r->forward, r->memory, r->bytes);
         memset(r->writer, 0, r->bytes);
     }
-    PBD_TRY(run_blocks(e, blocks, true)); /* leaves each region's new content in `forward` too */
+    PBD_TRY(run_blocks(e, blocks, true)); /* also copies each region's new content to `forward` */
     for (size_t i = 0; i < e->regions; i++) memcpy(e->region[i].memory, e->region[i].before, e->region[i].bytes);
     run.descending = true;
     pbd_status status = run_blocks(e, blocks, false);
@@ -388,7 +388,7 @@ static pbd_status emu_scan(void *self, uint32_t *values, size_t n, uint64_t *tot
     return pbd_ok();
 }
 
-/* ---- Repeats: the list once more, with arguments of its own, as a graph has them --------------------------------- */
+/* ---- Repeats: a copy of the list with its arguments, as a CUDA graph has them --------------------------------- */
 
 typedef struct joined_list {
     size_t count;

@@ -1,13 +1,14 @@
-/* CUDA threads emulated on the host, so that a machine without a GPU runs the kernels' own indexing, tiles, shared
- * memory and barriers.
+/* CUDA threads emulated on the host, so that a machine without a GPU tests the kernels' indexing, tiles, shared memory
+ * and barriers.
  *
- * Blocks run one after another; the threads of a block are fibres that change at barriers and exchanges (pthreads under
- * ThreadSanitizer, which then sees what no barrier orders). Kernels without barriers run thread after thread.
+ * Blocks run one after another. The threads of a block are fibres that switch at barriers and exchanges; under
+ * ThreadSanitizer they are pthreads, so that it detects accesses that no barrier orders. Threads of kernels without
+ * barriers run one after another.
  *
- * Two checks make races visible without a sanitizer. A launch runs twice, once with blocks and threads in ascending and
- * once in descending order, each time from the same memory and with shared memory poisoned: a kernel whose answer
- * depends on the order has a race. And a word that two blocks of one launch change (two threads, where a kernel has no
- * barriers and memory is small) is an error in itself. Above 8 MiB of device memory launches are not checked.
+ * Two checks detect races without a sanitizer. First, a launch runs twice, with blocks and threads in ascending and in
+ * descending order, from the same memory and with poisoned shared memory: a kernel whose result depends on the order
+ * has a race. Second, a word that two blocks of one launch change (two threads, for kernels without barriers and small
+ * memory) is an error. Launches are not checked above 8 MiB of device memory.
  */
 #ifndef PBD_EMU_H
 #define PBD_EMU_H
@@ -19,7 +20,7 @@ typedef struct pbd_emu_index {
     unsigned x;
 } pbd_emu_index;
 
-/* Of the running thread, under CUDA's names. A plug-in asks the program for them. */
+/* Of the running thread, under CUDA's names. In a plug-in they are read through functions of the program. */
 #if defined(PBD_IN_PLUGIN)
 #define threadIdx (*pbd_emu_thread_index())
 #define blockIdx (*pbd_emu_block_index())
@@ -29,11 +30,11 @@ extern _Thread_local pbd_emu_index threadIdx, blockIdx;
 pbd_emu_index *pbd_emu_thread_index(void);
 pbd_emu_index *pbd_emu_block_index(void);
 
-/* __syncthreads(). All threads of the block that are still running must come here. */
+/* __syncthreads(): all running threads of the block must call it. */
 void pbd_emu_barrier(void);
-/* The block's next piece of shared memory: every thread asks for the same pieces in the same order. */
+/* Allocates the block's next piece of shared memory: every thread makes the same calls in the same order. */
 void *pbd_emu_shared(size_t bytes);
-/* Adds up `count` values over the PBD_GPU_LANES lanes of the caller's tile, in the order of a butterfly of shuffles. */
+/* Sums `count` values over the PBD_GPU_LANES lanes of the caller's tile, in the order of a butterfly of shuffles. */
 void pbd_emu_tile_sums(void *values, int count, bool is_double);
 
 #endif

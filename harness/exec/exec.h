@@ -1,4 +1,6 @@
-/* Where kernels run: memory of the device and launches. Methods see nothing else of a backend. */
+/* An exec runs kernels: device memory, copies, launches, timing. Methods use a backend only through this interface. A
+ * method allocates and uploads its arrays once, launches kernels by PBD_RUN (kernel.h) in every step, and downloads
+ * results when they are read. */
 #ifndef PBD_EXEC_H
 #define PBD_EXEC_H
 
@@ -17,46 +19,46 @@ typedef struct pbd_kernel {
     size_t args_bytes;
     /* Runs items [begin, end) with the arguments at `args`. */
     void (*cpu)(const void *args, size_t begin, size_t end);
-    /* What one emulated CUDA thread runs of a launch over n items. */
+    /* The part of one emulated CUDA thread (threadIdx, blockIdx) in a launch over n items. */
     void (*emu)(const void *args, size_t n);
     /* Launches over n items on the stream; a cudaError_t. NULL in a build without CUDA. */
     int (*cuda)(const void *args, size_t n, void *stream);
-    double bytes, flops;             /* that an item must move and do at least: what reports compare with the limits */
-    double entry_bytes, entry_flops; /* likewise for each entry of the lists that its items walk over */
+    double bytes, flops;             /* minimum per item; reports compare it with the machine's limits */
+    double entry_bytes, entry_flops; /* minimum per entry of the lists that items traverse */
 } pbd_kernel;
 
-/* What ran, per exec: for counters and reports. */
+/* Totals of launches, for counters and reports. */
 typedef struct pbd_exec_totals {
     uint64_t launches, items, entries;
-    uint64_t replayed;    /* of the launches: as part of a repeat */
+    uint64_t replayed;    /* launches that ran as part of a repeat */
     uint64_t allocations; /* requests for device memory */
-    uint64_t waits;       /* of the host for the device: copies, totals of scans, pbd_exec_wait */
+    uint64_t waits;       /* host waits for the device: copies, totals of scans, pbd_exec_wait */
     double bytes, flops;
-    size_t allocated, peak; /* bytes of device memory now and at most */
+    size_t allocated, peak; /* device memory now and at most, bytes */
 } pbd_exec_totals;
 
-/* backend: PBD_CPU, PBD_EMU or PBD_CUDA; threads is for the cpu backend, 0: all cores. PBD_NOT_SUPPORTED says what is
+/* backend: PBD_CPU, PBD_EMU or PBD_CUDA. threads: of the cpu backend, 0: all cores. PBD_NOT_SUPPORTED names what is
  * missing (build, driver, device).
  *
- * Three variables of the environment are read here. PBDBENCH_DEVICE_MEMORY, bytes with k, M or G behind them: more than
- * that is not given out, as on a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one.
- * PBDBENCH_WAIT=launch: the same, and the host waits after each launch, so that a fault names its kernel. */
+ * Reads three environment variables. PBDBENCH_DEVICE_MEMORY (bytes, with suffix k, M or G) limits device memory, as on
+ * a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one. PBDBENCH_WAIT=launch: likewise, and the host
+ * waits after each launch, so that an error names its kernel. */
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
-/* Forgets all but the memory: a timed section starts from 0. */
+/* Sets all totals except memory to 0, at the start of a timed section. */
 void pbd_exec_reset_totals(pbd_exec *exec);
-/* Waits until all launches are done; reports an error that one of them met. */
+/* Waits until all launches are done; returns an error of any of them. */
 pbd_status pbd_exec_wait(pbd_exec *exec);
 
-/* What a stretch of launches took, s: on a GPU `wall_s` is by its own events, so that launches and idle host time
- * before the first kernel do not count; elsewhere by the monotonic clock. `cpu_s` is the process's, all threads. */
+/* Time of a sequence of launches, s. wall_s: on a GPU by events, so that host time before the first kernel does not
+ * count; otherwise by the monotonic clock. cpu_s: CPU time of the process, all threads. */
 typedef struct pbd_exec_time {
     double wall_s, cpu_s;
 } pbd_exec_time;
 
-/* Starts the clock, after waiting for earlier launches; and stops it, after waiting for those since. Do not nest. */
+/* Both wait for earlier launches first. Do not nest. */
 pbd_status pbd_exec_timer_begin(pbd_exec *exec);
 pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out);
 
@@ -66,18 +68,18 @@ void pbd_free(pbd_exec *exec, void *memory);
 pbd_status pbd_upload(pbd_exec *exec, void *device, const void *host, size_t bytes);
 pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t bytes);
 
-/* What the cost of a launch is counted by: n items that walk over no lists have n items and no entries; slices of
- * particles have the particles that are in them, and their neighbours. */
+/* The work from which the cost of a launch is computed. Items without lists: n items, no entries. Slices of particles:
+ * the particles in them, and their neighbours as entries. */
 typedef struct pbd_work {
     size_t items, entries;
 } pbd_work;
 
-/* Runs `kernel` over n items; the answer does not depend on the number of threads. `args` is copied. */
+/* Runs `kernel` over n items. The result does not depend on the number of threads. `args` is copied. */
 pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args);
 
-/* Who sees each launch in its place, to count, time or repeat it (harness/bench/kernel_trial.c). `launch` runs it by
- * pbd_run, now or when `settle` is called, which is before anything else that the device is asked to do. Repeats are
- * launched one by one meanwhile. NULL: nobody. `watch` is borrowed. */
+/* A hook that receives each launch instead of the backend, to count, time or repeat it (harness/bench/kernel_trial.c).
+ * `launch` runs it by pbd_run, immediately or when `settle` is called, which happens before any other use of the
+ * device. While a hook is set, repeats are launched one by one. NULL: no hook. `watch` is borrowed. */
 typedef struct pbd_launch_watch {
     pbd_status (*launch)(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args);
     pbd_status (*settle)(void *self);
@@ -85,27 +87,27 @@ typedef struct pbd_launch_watch {
 } pbd_launch_watch;
 void pbd_exec_watch(pbd_exec *exec, const pbd_launch_watch *watch);
 
-/* All that pbd_alloc has given out and pbd_free not taken back; good until the next of either. */
+/* The current allocations; valid until the next pbd_alloc or pbd_free. */
 typedef struct pbd_block {
     void *memory;
     size_t bytes;
 } pbd_block;
 const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count);
 
-/* Launches that come again and again with the same arguments, such as those of a step. Between begin and end launches
- * are deferred; at the end they run, on a GPU as one CUDA graph where the last time was the same to the byte. What
- * reads, writes, allocates or waits in between is no error: what was deferred runs first, and it was no repeat this
- * time. On the cpu nothing is deferred. Begins with *repeat NULL; do not nest. */
+/* A sequence of launches that is repeated with the same arguments, such as that of a step. Between begin and end
+ * launches are deferred. At the end they run: on a GPU as one CUDA graph if launches and arguments are the same as last
+ * time. Copies, allocations and waits in between are allowed: they first run the deferred launches, and the rest of the
+ * sequence is not deferred. The cpu backend defers nothing. *repeat starts as NULL; do not nest. */
 typedef struct pbd_repeat pbd_repeat;
 pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat);
 pbd_status pbd_repeat_end(pbd_exec *exec);
 void pbd_repeat_free(pbd_exec *exec, pbd_repeat *repeat); /* NULL-safe */
 
-/* Sorts pairs on the device by the lowest `bits` bits of their keys (0 to 32); equal keys keep their order, so that
- * there is one answer. What it needs besides is kept by `exec` until it is destroyed. */
+/* Stable sort of pairs on the device by the lowest `bits` bits of their keys (0 to 32). `exec` keeps the scratch
+ * memory. */
 pbd_status pbd_sort_pairs(pbd_exec *exec, uint32_t *keys, uint32_t *values, size_t n, int bits);
-/* Turns values[0 .. n) on the device into the sum of all before each, and values[n] into the sum of all. *total is that
- * sum in full: where it does not fit 32 bits the values are of no use. Waits, but not when total is NULL. */
+/* Exclusive scan on the device: values[0 .. n) becomes the sum of the values before each, values[n] the total. *total
+ * is the total in 64 bits; if it exceeds 32 bits, the values are invalid. Waits, unless total is NULL. */
 pbd_status pbd_scan(pbd_exec *exec, uint32_t *values, size_t n, uint64_t *total);
 
 #ifdef __cplusplus

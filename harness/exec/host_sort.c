@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    MOST_BITS = 11, /* of a digit: 2048 places to write to, which the first cache holds */
+    MOST_BITS = 11, /* per digit: 2048 write positions, which fit the L1 cache */
     DIGITS = 1 << MOST_BITS,
-    LEAST_PART = 8192 /* elements below which a thread of its own costs more than it does */
+    LEAST_PART = 8192 /* elements per thread below which a further thread does not pay */
 };
 
 static int parts_of(size_t n, int threads) {
@@ -18,8 +18,8 @@ static size_t part_begin(size_t n, int parts, size_t part) { return n * part / (
 
 /* ---- Sort -------------------------------------------------------------------------------------------------------- */
 
-/* One pass: a digit of the keys decides the place. Each part of the pairs counts its digits, the counts become places
- * in the order (digit, part), then each part moves its pairs in their order: stable, whatever the number of parts. */
+/* One radix pass. Each part of the pairs counts its digits; a scan in the order (digit, part) turns the counts into
+ * positions; each part then moves its pairs in order. Stable for any number of parts. */
 typedef struct sort_pass {
     const uint32_t *keys, *values;
     uint32_t *out_keys, *out_values;
@@ -100,7 +100,7 @@ typedef struct scan_args {
     uint32_t *values;
     size_t n;
     int parts;
-    uint64_t *sum; /* of each part; then of all before it */
+    uint64_t *sum; /* per part; then the sum of all parts before it */
 } scan_args;
 
 static void sum_parts(const void *args, size_t begin, size_t end) {

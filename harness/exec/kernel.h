@@ -1,9 +1,9 @@
-/* How a kernel is written: once, as a body that is valid C17 and C++17, compiled for each place where it runs.
+/* How to write a kernel: once, as a body that is valid C17 and C++17 and is compiled for each backend.
  *
- * The bodies of method NAME live in methods/NAME/NAME_kernels.h. That header is compiled, for float and for double, as
- * part of NAME.c for the CPU, on its own with -DPBD_EMULATE for the emulation of CUDA threads, and by nvcc.
+ * The kernels of method NAME are in methods/NAME/NAME_kernels.h. For float and for double that header is compiled as
+ * part of NAME.c for the CPU, separately with -DPBD_EMULATE for the emulation of CUDA threads, and by nvcc.
  *
- * A kernel is its arguments, a plain struct ARGS of numbers and device pointers, and one definition:
+ * A kernel consists of a plain struct ARGS of numbers and device pointers, and one definition:
  *
  *     PBD_ITEM(drift, drift_args, i, 10 * sizeof(real), 6) {
  *         for (size_t d = 3 * i; d < 3 * i + 3; d++) a->x[d] += a->dt * a->v[d];
@@ -11,22 +11,21 @@
  *     ...
  *     PBD_TRY(PBD_RUN(exec, drift, n, &args));
  *
- * `a` is the arguments, `i` the item; the two numbers are the bytes and operations that an item must move and do:
- * each argument read or written once. PBD_RUN is typed: other arguments are a compile error.
+ * `a` points to the arguments, `i` is the item. The two numbers are the minimal bytes and operations per item, with
+ * each argument read or written once. PBD_RUN checks the type of the arguments at compile time.
  *
- * A kernel whose items walk over lists (neighbours, pairs, particles of a cell) is PBD_ITEM_OVER, PBD_TILE_OVER or
- * PBD_BATCH_OVER: two more numbers are the cost of a list's entry, and a launch gives the work that its items really
- * hold, without those that pad slices and lanes:
+ * Kernels whose items traverse lists (neighbours, pairs, particles of a cell) use PBD_ITEM_OVER, PBD_TILE_OVER or
+ * PBD_BATCH_OVER. Two further numbers are the cost per list entry, and a launch gives the numbers of items and entries,
+ * without padding of slices and lanes:
  *
  *     PBD_TRY(PBD_RUN(exec, name, n, (pbd_work){particles, neighbours}, &args));
  *
- * Bytes, operations and the choice to use threads follow from work.items times the first pair of numbers and
- * work.entries times the second. A host that could learn the number of entries by waiting only gives an estimate, and
- * a comment says which.
+ * Bytes and operations of the launch, and the decision to use threads, are work.items times the first pair of numbers
+ * plus work.entries times the second. Where the host knows the number of entries only after waiting for the device, it
+ * passes an estimate, documented at the launch.
  *
- * For launches that are deferred and compared (pbd_repeat_begin) ARGS has no gaps between its members, in either
- * precision (gcc -Wpadded shows them): the bytes of a gap are undefined, and a repeat would not be recognised. A body
- * writes only what its own item owns: the caller's colouring or gather form sees to that.
+ * Repeats (pbd_repeat_begin) compare arguments by bytes, so ARGS must have no padding in either precision (check with
+ * gcc -Wpadded). A body writes only data of its own item; the method ensures this by colouring or by gathering.
  *
  *   item    one constraint or particle per lane
  *   tile    one particle per tile of PBD_LANES lanes, lanes over its neighbours:
@@ -36,8 +35,8 @@
  *           worked through in short loops without branches, which the compiler turns into SIMD. On a GPU PBD_BATCH is 1
  *           and the batch is an item.
  *
- * The build defines PBD_UNIT as the method's name, so that two methods may use kernels of one name, or of one shared
- * header.
+ * The build defines PBD_UNIT as the method's name, so that several methods may have kernels of the same name or include
+ * the same header.
  */
 #ifndef PBD_KERNEL_H
 #define PBD_KERNEL_H
@@ -51,8 +50,7 @@
 
 #if defined(__CUDACC__)
 
-/* nvcc: the __global__ function and its launch. Threads in blocks of PBD_BLOCK; a launch over n items takes
- * n * lanes threads. */
+/* nvcc: the __global__ function and its launch, with n * lanes threads in blocks of PBD_BLOCK. */
 #define PBD_GPU_KERNEL(name, ARGS, lanes, CALL)                                                                        \
     static __global__ void __launch_bounds__(PBD_BLOCK) PBD_NAME(pbd_global_##name)(const ARGS args, size_t n) {       \
         const ARGS *a = &args;                                                                                         \
@@ -73,7 +71,7 @@
 
 #elif defined(PBD_EMULATE)
 
-/* The emulation: what one thread of a launch runs. */
+/* The emulation: the part of one thread. */
 #define PBD_EMU_KERNEL(name, ARGS, lanes, CALL)                              \
     void PBD_ENTRY(emu, name)(const void *args, size_t n);                   \
     void PBD_ENTRY(emu, name)(const void *args, size_t n) {                  \
@@ -90,9 +88,9 @@
 
 #else
 
-/* The CPU, and the table that joins the three. The arguments are copied to a local so that the compiler can hold them
- * in registers. Remainders of a batch take the same path with a smaller count; chunks start at multiples of 64
- * (cpu.c), so which items form a batch never depends on the number of threads. */
+/* The CPU, and the table of the three entries. The arguments are copied to a local so that the compiler can keep them
+ * in registers. The last, partial batch runs the same body with a smaller count. Chunks start at multiples of 64
+ * (cpu.c), so the items of a batch do not depend on the number of threads. */
 #if PBD_HAVE_CUDA
 #define PBD_CUDA_ENTRY(name) PBD_ENTRY(cuda, name)
 #define PBD_DECLARE_CUDA(name) int PBD_CUDA_ENTRY(name)(const void *args, size_t n, void *stream);
@@ -136,7 +134,7 @@
 
 #endif
 
-/* A kernel and the head of its body: its entry, its row of the table, its launch. */
+/* Defines a kernel's entry, table row and launch, and opens its body. */
 #define PBD_DEFINE(shape, launch, head, name, ARGS, ...)                                         \
     PBD_FN void name head;                                                                       \
     PBD_##shape##_ENTRY(name, ARGS) PBD_KERNEL_TABLE(name, ARGS, PBD_SHAPE_##shape, __VA_ARGS__) \

@@ -1,12 +1,12 @@
-/* Lanes, blocks, barriers and shared memory: what a body may use of a GPU, on each of the three places. */
+/* Lanes, blocks, barriers and shared memory for kernel bodies, on each of the three backends. */
 #ifndef PBD_LANES_H
 #define PBD_LANES_H
 
 #include "harness/exec/real.h"
 
-/* Threads of a block, and lanes of a tile, on a GPU. Eight lanes fit the 20 to 40 neighbours of these methods: with 32
- * most of a warp would idle at the end of each list. A CUDA build may try others (PBD_GPU_BLOCK and PBD_GPU_LANES of
- * CMake); the emulation has these. */
+/* Threads per block and lanes per tile on a GPU. Eight lanes suit the 20 to 40 neighbours of these methods: with 32,
+ * most lanes would idle at the end of each list. A CUDA build may set others (PBD_GPU_BLOCK and PBD_GPU_LANES of
+ * CMake); the emulation uses these. */
 #if !defined(PBD_BLOCK)
 #define PBD_BLOCK 128
 #endif
@@ -23,7 +23,7 @@
 #define PBD_BATCH 1
 #define PBD_BARRIER() __syncthreads()
 #define PBD_SHARED(type, name, count) __shared__ type name[count]
-/* The same value of the lane `other` (by xor) of this tile. */
+/* The value of v in lane PBD_LANE xor `other` of this tile. */
 PBD_FN real lane_exchange(real v, int other) {
 #if defined(__CUDA_ARCH__)
     return __shfl_xor_sync(PBD_TILE_MASK, v, other);

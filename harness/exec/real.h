@@ -1,4 +1,4 @@
-/* `real` and what changes between compilations of one body: precision (-DREAL=float|double) and the compiler. */
+/* `real` (-DREAL=float|double) and the macros that depend on precision and compiler. */
 #ifndef PBD_REAL_H
 #define PBD_REAL_H
 
@@ -16,7 +16,7 @@ typedef REAL real;
 
 #define PBD_PASTE_(a, b) a##_##b
 #define PBD_PASTE(a, b) PBD_PASTE_(a, b)
-/* A name of this precision: PBD_NAME(x) is x_float or x_double. */
+/* PBD_NAME(x) is x_float or x_double. */
 #define PBD_NAME(name) PBD_PASTE(name, REAL)
 
 #if defined(__CUDACC__)
@@ -29,8 +29,8 @@ typedef REAL real;
 
 PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
 
-/* The functions that a header offers from a source compiled per precision: PBD_PRECISE(these, names), above their
- * prototypes, makes PBD_NAME of each its symbol, so that a caller gets those of its own `real`. */
+/* For functions of a source that is compiled per precision: PBD_PRECISE(names), above their prototypes, gives each the
+ * symbol PBD_NAME(name), so that a caller links to those of its own `real`. */
 #define PBD_PRECISE(...) PBD_EACH(PBD_PRECISE_ONE, __VA_ARGS__)
 #define PBD_PRECISE_ONE(name) PBD_RENAME(name, PBD_NAME(name))
 #define PBD_RENAME(from, to) PBD_PRAGMA(redefine_extname from to)

@@ -1,12 +1,13 @@
-/* Sums over the lanes of a tile: every lane receives the result, in the same order of additions wherever there are as
- * many lanes. One lane on the CPU: nothing to add. */
+/* Sums over the lanes of a tile. Every lane receives the result; the order of additions depends only on the number of
+ * lanes. The CPU has one lane: no additions. */
 #ifndef PBD_TILE_H
 #define PBD_TILE_H
 
 #include "harness/exec/lanes.h"
 #include "harness/exec/vec.h"
 
-/* Sums `count` values at once: in the emulation an exchange costs a round of all lanes, whatever it carries. */
+/* Sums `count` values at once, because an exchange in the emulation costs a switch of all lanes for any number of
+ * values. */
 PBD_FN void tile_sums(real *v, int count) {
 #if defined(PBD_EMULATE)
     pbd_emu_tile_sums(v, count, sizeof(real) == sizeof(double));
@@ -19,7 +20,7 @@ PBD_FN void tile_sums(real *v, int count) {
 #endif
 }
 
-/* What any lane of the tile wrote before is seen by all of them after. All lanes must come. */
+/* Memory barrier of a tile: writes before it are visible to all its lanes after it. All lanes must call it. */
 PBD_FN void tile_barrier(void) {
 #if defined(PBD_EMULATE)
     real nothing = 0;

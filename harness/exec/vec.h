@@ -1,5 +1,5 @@
-/* Vectors of three, by value: valid in every kernel body. PBD_DEFINE_VEC3(TYPE, SCALAR) defines TYPE and its functions
- * TYPE_make, _add, _sub, _scale, _dot, _cross; `vec3` is the one of reals, `vvec3` (batch.h) the one of batches. */
+/* Vectors of three components, by value. PBD_DEFINE_VEC3(TYPE, SCALAR) defines TYPE and its functions TYPE_make, _add,
+ * _sub, _scale, _dot, _cross: `vec3` of reals, `vvec3` (batch.h) of batches. */
 #ifndef PBD_VEC_H
 #define PBD_VEC_H
 
@@ -26,8 +26,8 @@
 
 PBD_DEFINE_VEC3(vec3, real)
 
-/* Rows of four reals, which begin at multiples of their size. On a GPU one access of 16 bytes (two in double) instead
- * of four: a warp of lanes that each want a row is served in a quarter of the turns. */
+/* Rows of four reals, aligned to their size. A GPU loads a row by one access of 16 bytes (two in double) instead of
+ * four, which needs a quarter of the memory transactions of a warp. */
 #if defined(__CUDACC__)
 PBD_FN void row_load(const float *row, float out[4]) {
     const float4 all = *(const float4 *)row;
@@ -57,7 +57,7 @@ PBD_FN void row_store(real *row, const real in[4]) {
 }
 #endif
 
-/* The first three of row i of an array of rows of four. */
+/* The first three components of row i, of rows of four. */
 #if defined(__CUDACC__)
 PBD_FN vec3 load3(const real *rows, size_t i) {
     real row[4];

@@ -1,4 +1,5 @@
-/* The arrays of a method's state, each declared once, and what is done with all of them: allocate, free, save, load.
+/* The arrays of a method's state, declared once in a table. The functions here allocate, free, save and load all rows
+ * of it.
  *
  *     static size_t arrays_of(const grains *s, device_array *row) {
  *         const size_t n = s->particles;
@@ -8,7 +9,8 @@
  *         return DEVICE_ROWS(row, rows);
  *     }
  *
- * Also: rows of particles for reading, and what is summed up block by block. Buffers are the caller's. */
+ * Also here: reading rows of particles, and combining the partial sums that a kernel left per block. The caller owns
+ * the buffers. */
 #ifndef PBD_DEVICE_STATE_H
 #define PBD_DEVICE_STATE_H
 
@@ -35,21 +37,21 @@ enum { DEVICE_MOST_ARRAYS = 96 };
 enum { DEVICE_IS_SAVED = 1, DEVICE_ON_HOST = 2 };
 
 typedef struct device_array {
-    void **at;          /* the state's member: a pointer to device memory, or a value of the host's */
-    size_t count, size; /* elements, and bytes of one. count 0: it is not there, and stays NULL */
+    void **at;          /* the state's member: a pointer to device memory, or a host value */
+    size_t count, size; /* elements; bytes of one. count 0: not allocated, stays NULL */
     unsigned flags;
 } device_array;
 
 #define DEVICE_ROW(member, count, size, flags) \
     { (void **)(uintptr_t) & (member), count, size, flags }
-/* member: a pointer. SAVED: part of what a step starts from. */
+/* member: a pointer. SAVED: a step starts from it, so save and load include it. */
 #define DEVICE_ARRAY(member, count) DEVICE_ROW(member, count, sizeof *(member), 0)
 #define DEVICE_SAVED(member, count) DEVICE_ROW(member, count, sizeof *(member), DEVICE_IS_SAVED)
 /* member: a value, not a pointer. */
 #define HOST_SAVED(member) DEVICE_ROW(member, 1, sizeof(member), DEVICE_IS_SAVED | DEVICE_ON_HOST)
-/* member: a pointer to memory of the host; NULL with count 0. */
+/* member: a pointer to host memory; NULL with count 0. */
 #define HOST_ARRAY_SAVED(member, count) DEVICE_ROW(*(member), count, sizeof *(member), DEVICE_IS_SAVED | DEVICE_ON_HOST)
-/* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; its length. */
+/* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; evaluates to its length. */
 #define DEVICE_ROWS(out, rows) (memcpy(out, rows, sizeof(rows)), sizeof(rows) / sizeof *(rows))
 
 /* Zeroed. After a failure the caller frees all. */
@@ -57,25 +59,25 @@ pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_
 /* And sets them to NULL. */
 void device_arrays_free(pbd_exec *exec, const device_array *row, size_t count);
 
-/* A method's `save` and `load`: what is marked as saved, in the order of the table. blob NULL: only *bytes.
+/* A method's `save` and `load`: the rows marked as saved, in the order of the table. blob NULL: only sets *bytes.
  * PBD_BAD_INPUT for a blob of another size. */
 pbd_status device_arrays_save(pbd_exec *exec, const device_array *row, size_t count, void *blob, size_t *bytes);
 pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t count, const char *method,
                               const void *blob, size_t bytes);
 
-/* Of each of n rows of `stride` numbers at `device`, `width` numbers from the columns `column` (NULL: the first), as
- * doubles to row number[i] of out (NULL: i). Waits. */
+/* Reads n rows of `stride` numbers from `device`. The columns `column` (NULL: the first `width`) of row i go as doubles
+ * to row number[i] of out (NULL: i). Waits. */
 pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
                             const size_t *column, const uint32_t *number, double *out);
 
-/* Takes `width` numbers of each block, which a kernel has left at `device`, into out: the first `largest` of them are
- * the largest of all and of what is there already (a NaN wins), the others are added to it, in the order of blocks.
+/* Reduces the `width` numbers that a kernel left for each block at `device` into out: the first `largest` columns by
+ * maximum (a NaN is kept), the others by addition in the order of blocks. The values already in out take part.
  * Waits. */
 pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
                               double *out);
 
-/* Of blocks of six numbers at `device`: the least of each of the first three, the largest of each of the others; NaN is
- * left out. Without blocks infinity and its negative. Waits. */
+/* Reduces blocks of six numbers at `device`: the minimum of the first three, the maximum of the others. NaN is ignored.
+ * Without blocks: infinity and -infinity. Waits. */
 pbd_status device_blocks_bounds(pbd_exec *exec, const real *device, size_t blocks, double low[3], double high[3]);
 
 #endif

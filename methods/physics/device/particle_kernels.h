@@ -1,4 +1,4 @@
-/* What every position-based method does with particles: prediction, velocities, and the sum of Jacobi's impulses.
+/* Kernels of every position-based method: prediction, velocity update, and the sum of Jacobi impulses.
  *
  * Particles are rows of four reals (x, y, z, w) with w the inverse mass, 1/kg; 0: held. A method's own kernel header
  * includes this one. */
@@ -10,8 +10,8 @@
 #include "harness/exec/tile.h"
 
 typedef struct predict_args {
-    const real *x, *v, *a; /* positions, velocities, accelerations by the load; rows of 4 */
-    real *p;               /* predicted; w is carried along */
+    const real *x, *v, *a; /* positions, velocities, accelerations by loads; rows of 4 */
+    real *p;               /* predicted positions; w is copied from x */
     real dt, none;         /* none: 0 */
 } predict_args;
 
@@ -39,16 +39,16 @@ typedef struct clear_args {
 
 PBD_ITEM(clear_reals, clear_args, i, sizeof(real), 0) { a->values[i] = 0; }
 
-/* ---- Jacobi: each particle gathers its impulses, in a fixed order ------------------------------------------------ */
+/* ---- Jacobi: each particle sums its impulses, in a fixed order ------------------------------------------------ */
 
 typedef struct gather_args {
     const uint32_t *first; /* particles + 1 offsets into slot */
-    const uint32_t *slot;  /* impulse row, times 2, plus 1 where the impulse acts with the other sign */
+    const uint32_t *slot;  /* 2 times the impulse's row, plus 1 where the impulse acts with opposite sign */
     const real *impulse;
     real *p;
 } gather_args;
 
-/* The work: particles and impulses. */
+/* Work: particles and impulses. */
 PBD_TILE_OVER(gather_impulses, gather_args, i, 7 * sizeof(real) + 8, 6, 4 * sizeof(real) + 4, 6) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t k = a->first[i] + PBD_LANE; k < a->first[i + 1]; k += PBD_LANES) {

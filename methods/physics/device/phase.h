@@ -1,4 +1,4 @@
-/* The time of a call as a phase of the method:
+/* Records the time of a call as a phase of the method:
  *
  *     PBD_TRY(PBD_PHASE(s->recorder, "density", sum_densities(s)));
  *

@@ -2,13 +2,14 @@
  *
  * log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f/(2 + f), z = s^2:
  *     log m = 2 artanh(s) = f - excess(f),   excess(f) = f - log(1 + f) = s (f - 2 z q(z)),   q(z) = 1/3 + z/5 + ...
- * f is exact and the excess at most a fifth of it, so the rounding of the excess hardly shows. exp: x = k log 2 + r,
+ * f is exact and the excess is at most f/5, so rounding of the excess contributes little. exp: x = k log 2 + r,
  *     exp r = 1 + r + r^2 e(r), |r| <= log(2)/2.
- * q and e are interpolated at the Chebyshev points of their ranges (60 digits); they are off by less than 2e-11 (f32)
- * and 3e-20 (f64) of log, 8e-9 and 2e-19 of exp. Measured bounds are in README.md.
+ * q and e are interpolants at the Chebyshev points of their ranges, computed with 60 digits. Their truncation errors
+ * are below 2e-11 (f32) and 3e-20 (f64) relative to log, 8e-9 and 2e-19 relative to exp. Measured error bounds are in
+ * README.md.
  *
- * Special values are those of C: log(0) = -inf, log(< 0) = NaN, exp(-inf) = 0, overflow = inf, NaN stays. Subnormal
- * numbers are numbers. */
+ * Special values are those of C: log(0) = -inf, log(< 0) = NaN, exp(-inf) = 0, overflow = inf, NaN propagates.
+ * Subnormal arguments are supported. */
 #ifndef PBD_BODY
 #ifndef PBD_LOG_H
 #define PBD_LOG_H
@@ -54,7 +55,7 @@ PBD_FN V(real) V(exp_series)(V(real) r) {
                                                                                  r * K(2.0914686968086876e-09))))))))));
 }
 
-/* log 2 in two parts; the first has so few digits that k times it is exact. */
+/* log 2 in two parts; the first has few enough bits that its product with k is exact. */
 #define LOG2_HIGH (REAL_IS_FLOAT ? K(0.693145751953125) : K(0.69314718036912382))
 #define LOG2_LOW (REAL_IS_FLOAT ? K(1.42860682e-06) : K(1.9082149292705877e-10))
 
@@ -63,12 +64,12 @@ typedef struct V(log_parts) {
     V(real) excess; /* (x - 1) - log x >= 0, to full relative precision also near x = 1 */
 } V(log_parts);
 
-/* Of x > 0 (else NaN) whose difference d = x - 1 is known better than x tells: where x is near 1, d alone counts. With
- * d computed without cancellation, energies of tiny strains keep their digits. x is normal or zero. */
+/* log x for x > 0 (else NaN), given d = x - 1 to higher relative accuracy than x itself: near x = 1 only d is used.
+ * With d computed without cancellation, energies of tiny strains keep full relative precision. x is normal or zero. */
 PBD_FN V(log_parts) V(log_of)(V(real) x, V(real) d) {
     const real_bits one = real_to_bits(K(1)), half_root = real_to_bits(K(0.70710678118654752440));
     const real_bits fraction = ((real_bits)1 << REAL_MANTISSA) - 1;
-    /* k as a number without a conversion: its bits under the leading digit of a power of two. */
+    /* Converts k to a real without an integer conversion: its bits below the leading bit of a power of two. */
     const real shift = real_from_bits((real_bits)(REAL_BIAS + REAL_MANTISSA) << REAL_MANTISSA);
 
     V(real_bits) bits = V(real_to_bits)(x) + (one - half_root);
@@ -100,11 +101,12 @@ PBD_FN V(real) V(real_exp)(V(real) x) {
     const real shift =
         REAL_IS_FLOAT ? K(12582912) : K(6755399441055744); /* 3/2 of the first number without fractions */
     const real_bits one = real_to_bits(K(1));
-    x = V(real_where)(x < least, V(real_set)(least), V(real_where)(x > most, V(real_set)(most), x)); /* NaN stays */
+    x = V(real_where)(x < least, V(real_set)(least),
+                      V(real_where)(x > most, V(real_set)(most), x)); /* NaN propagates */
     V(real) k = (x * K(1.4426950408889634) + shift) - shift;
     V(real) r = (x - k * LOG2_HIGH) - k * LOG2_LOW;
     V(real) p = 1 + (r + r * r * V(exp_series)(r));
-    /* 2^k in two factors, for results beyond the normal ones. */
+    /* 2^k as two factors, so that subnormal and overflowing results are correct. */
     V(real) half = k * K(0.5) + shift, other = (k - (half - shift)) + shift;
     V(real) first = V(real_from_bits)((V(real_to_bits)(half) << REAL_MANTISSA) + one);
     V(real) second = V(real_from_bits)((V(real_to_bits)(other) << REAL_MANTISSA) + one);

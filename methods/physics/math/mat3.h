@@ -84,7 +84,7 @@ PBD_FN V(mat3) V(mat3_cofactor)(V(mat3) a) {
     return V(mat3_make)(V(vec3_cross)(a.y, a.z), V(vec3_cross)(a.z, a.x), V(vec3_cross)(a.x, a.y));
 }
 
-PBD_FN V(real) V(mat3_largest)(V(mat3) a) { /* entry by size; NaN is passed over */
+PBD_FN V(real) V(mat3_largest)(V(mat3) a) { /* absolute value of the largest entry; NaN is ignored */
     V(real) most = V(real_set)(0);
     const V(vec3) column[3] = {a.x, a.y, a.z};
     for (int c = 0; c < 3; c++) {

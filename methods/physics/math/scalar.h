@@ -1,4 +1,4 @@
-/* What a body written for reals and for batches (twice.h) may use of a number beyond + - * / and comparisons. */
+/* Scalar functions beyond + - * / and comparisons, for bodies that are compiled for reals and for batches (twice.h). */
 #ifndef PBD_BODY
 #ifndef PBD_SCALAR_H
 #define PBD_SCALAR_H
@@ -9,12 +9,12 @@
 typedef uint32_t pbd_bits_float;
 typedef uint64_t pbd_bits_double;
 typedef PBD_NAME(pbd_bits) real_bits;
-typedef int mask; /* what a comparison of reals gives; vmask is that of batches */
+typedef int mask; /* the result of comparing reals; vmask is that of batches */
 
 #define REAL_IS_FLOAT (sizeof(real) == sizeof(float))
 #define REAL_MANTISSA (REAL_IS_FLOAT ? 23 : 52)                      /* bits */
-#define REAL_BIAS (REAL_IS_FLOAT ? 127 : 1023)                       /* of the exponent */
-#define REAL_MIN ((real)(REAL_IS_FLOAT ? (double)FLT_MIN : DBL_MIN)) /* the smallest normal one */
+#define REAL_BIAS (REAL_IS_FLOAT ? 127 : 1023)                       /* exponent bias */
+#define REAL_MIN ((real)(REAL_IS_FLOAT ? (double)FLT_MIN : DBL_MIN)) /* the smallest normal number */
 
 PBD_FN real real_where(mask m, real a, real b) { return m ? a : b; }
 PBD_FN real real_set(real x) { return x; }
@@ -30,7 +30,7 @@ PBD_FN vreal vreal_floor(vreal x) {
 #endif
 }
 
-/* Whether any asks for it: the one thing that a body may branch on, to skip what no lane needs. */
+/* Whether the mask holds in any lane. A body may branch on this alone, to skip work that no lane needs. */
 PBD_FN int mask_any(mask m) { return m != 0; }
 PBD_FN int vmask_any(vmask m) { return batch_bits(m) != 0; }
 
@@ -70,15 +70,15 @@ PBD_FN V(real) V(real_copysign)(V(real) a, V(real) b) {
     return V(real_from_bits)((V(real_to_bits)(a) & ~SIGN) | (V(real_to_bits)(b) & SIGN));
 }
 
-/* With NaN for one of them, the second. */
+/* If either is NaN: b. */
 PBD_FN V(real) V(real_max)(V(real) a, V(real) b) { return V(real_where)(a > b, a, b); }
 PBD_FN V(real) V(real_min)(V(real) a, V(real) b) { return V(real_where)(a < b, a, b); }
 
-/* 1 for -0. */
+/* real_sign(-0) is 1. * */
 PBD_FN V(real) V(real_sign)(V(real) x) { return V(real_where)(x < 0, V(real_set)(-1), V(real_set)(1)); }
 
-/* The power of two in x >= 0 (x itself without its digits), kept where it and its reciprocal are normal: for scaling
- * without rounding. *inverse is the reciprocal. */
+/* The largest power of two <= x, for x >= 0, clamped so that it and its reciprocal *inverse are normal. For scaling
+ * without rounding. */
 PBD_FN V(real) V(real_power_of_two)(V(real) x, V(real) * inverse) {
     const real least = REAL_MIN, most = 1 / (4 * REAL_MIN);
     x = V(real_max)(V(real_min)(x, V(real_set)(most)), V(real_set)(least));

@@ -1,4 +1,4 @@
-/* Sparse symmetric systems of finite elements, solved by SuperLU. Three unknowns a node; held ones are left out. All
+/* Sparse symmetric finite element systems, solved by SuperLU. Three unknowns per node; held ones are eliminated. All
  * f64. */
 #ifndef PBD_SPARSE_H
 #define PBD_SPARSE_H
@@ -7,8 +7,8 @@
 
 #include "methods/method.h"
 
-/* The matrix without the held unknowns, by compressed columns. It is symmetric in its pattern, so that columns may be
- * read as rows. Freed with pbd_sparse_free, which is safe on a zeroed one. */
+/* The matrix without the held unknowns, in compressed columns. Its pattern is symmetric, so columns may be read as
+ * rows. pbd_sparse_free is safe on a zeroed struct. */
 typedef struct pbd_sparse {
     size_t nodes;
     int n;        /* unknowns */
@@ -25,12 +25,12 @@ pbd_status pbd_sparse_create(size_t nodes, const uint32_t *element, size_t eleme
 void pbd_sparse_free(pbd_sparse *matrix);
 
 void pbd_sparse_clear(pbd_sparse *matrix);
-/* Where the entry of two unknowns (both >= 0, of one element) is kept. */
+/* The entry of two unknowns (both >= 0, of one element). */
 double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
 
-/* Solves A x = right; `right` (n) becomes x. PBD_NO_EQUILIBRIUM when the matrix is singular to rounding (reciprocal
- * condition below 1e-15), PBD_FAILED without memory. `careful`: estimate the condition and refine the answer, so that a
- * body without supports is distinguished from a stiff one; otherwise factor and solve only. */
+/* Solves A x = right; x overwrites `right` (n). PBD_NO_EQUILIBRIUM: the matrix is singular to rounding (reciprocal
+ * condition number below 1e-15). PBD_FAILED: out of memory. `careful`: also estimates the condition number, so that a
+ * body without supports is detected, and refines x iteratively. */
 pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right, bool careful);
 
 #endif

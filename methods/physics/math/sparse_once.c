@@ -24,7 +24,7 @@ static int compare_nodes(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Which elements hold a node: element[first[p] .. first[p + 1]) of node p. */
+/* The elements of node p are element[first[p] .. first[p + 1]). */
 typedef struct incidence {
     size_t *first;
     uint32_t *element;
@@ -41,7 +41,7 @@ static pbd_status find_incidence(size_t nodes, const uint32_t *node, size_t elem
     return pbd_ok();
 }
 
-/* The nodes that share an element with node p, ascending, into `mine`; returns how many. */
+/* Writes the nodes that share an element with node p to `mine`, ascending; returns their number. */
 static size_t neighbours_of(size_t p, const incidence *at, const uint32_t *node, int corners, uint32_t *mine) {
     size_t count = 0, unique = 0;
     for (size_t k = at->first[p]; k < at->first[p + 1]; k++)
@@ -52,7 +52,7 @@ static size_t neighbours_of(size_t p, const incidence *at, const uint32_t *node,
     return unique;
 }
 
-/* Writes, or with s->row == NULL only counts, the columns. */
+/* Writes the columns; with s->row == NULL only counts their entries. */
 static size_t walk_columns(pbd_sparse *s, const incidence *at, const uint32_t *node, int corners, uint32_t *mine) {
     size_t entries = 0;
     for (size_t p = 0; p < s->nodes; p++) {

@@ -1,15 +1,16 @@
-/* Singular values of a 3 x 3 matrix, and its polar decomposition: no branches, the same work for every matrix.
+/* Singular value and polar decomposition of a 3 x 3 matrix, without branches: every matrix costs the same.
  *
  *     F = U diag(s) V^T,   U and V rotations (det = +1),   s.x >= s.y >= |s.z|,   s.z < 0 exactly when det F < 0
  *
- * which is the convention of invertible finite elements: a reflection shows as a negative smallest singular value.
- * F = R S with R = U V^T a rotation also where det F < 0, and S = V diag(s) V^T symmetric.
+ * This is the convention of invertible finite elements: a reflection appears as a negative smallest singular value. The
+ * polar decomposition is F = R S with the rotation R = U V^T, also where det F < 0, and the symmetric S = V diag(s)
+ * V^T.
  *
- * One-sided Jacobi (Hestenes): turn pairs of columns of F until all are orthogonal, F V = B; each turn also puts the
- * longer column first. Then B = U diag(s) by three Givens rotations: these are exact rotations whatever B is, so rank
- * 2, 1 and 0 need no case of their own, and the sign of det F is left in s.z. Squaring F (eigenvalues of F^T F) would
- * cost half the digits of the small singular values. F is scaled by a power of two first, so that nothing in between
- * over- or underflows.
+ * One-sided Jacobi (Hestenes): pairs of columns of F are rotated until all are orthogonal, F V = B; each rotation also
+ * puts the longer column first. Three Givens rotations then give B = U diag(s). They are rotations for any B, so rank
+ * 2, 1 and 0 need no special case, and the sign of det F ends up in s.z. The eigenvalues of F^T F would cost half the
+ * digits of the small singular values. F is first scaled by a power of two, so that intermediate results neither
+ * overflow nor underflow.
  *
  * Errors, in units of eps s.x, are in README.md. They do not depend on rank, gaps or scale. */
 #ifndef PBD_BODY
@@ -18,8 +19,8 @@
 
 #include "methods/physics/math/mat3.h"
 
-/* Sweeps over the three pairs of columns. Convergence is quadratic: the worst matrix a search found is off by 5e-9 of
- * s.x after four, by rounding after five. */
+/* Sweeps over the three pairs of columns. Convergence is quadratic: the worst matrix that a search found has an error
+ * of 5e-9 s.x after four sweeps and of rounding after five. */
 #define PBD_SVD3_SWEEPS (REAL_IS_FLOAT ? 4 : 5)
 
 #define PBD_BODY "methods/physics/math/svd3.h"
@@ -48,8 +49,8 @@ PBD_FN void V(vec3_turn)(V(plane_turn) by, V(vec3) * p, V(vec3) * q) {
     *q = V(vec3_sub)(V(vec3_scale)(by.c, *q), V(vec3_scale)(by.s, old));
 }
 
-/* The turn after which p and q are orthogonal and p is the longer one. With d = p.p - q.q and h = 2 p.q the angle is
- * half that of the vector (d, h). */
+/* The rotation that makes p and q orthogonal with p the longer one. Its angle is half that of the vector (d, h), d =
+ * p.p - q.q, h = 2 p.q. */
 PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
     V(real) h = 2 * V(vec3_dot)(p, q);
     V(real) d = V(vec3_dot)(V(vec3_add)(p, q), V(vec3_sub)(p, q));
@@ -60,13 +61,14 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
     V(plane_turn) out;
     out.c = V(real_where)(d < 0, V(real_abs)(smaller), larger);
     out.s = V(real_where)(d < 0, V(real_copysign)(larger, h), smaller);
-    /* Nothing to turn, or so small beside the largest column (which is about 1) that it is rounding. */
+    /* No rotation where none is needed (d = h = 0) or where d and h are rounding relative to the largest column (about
+     * 1). */
     out.c = V(real_where)(square < REAL_MIN, V(real_set)(1), out.c);
     out.s = V(real_where)(square < REAL_MIN, V(real_set)(0), out.s);
     return out;
 }
 
-/* The turn of rows (a, b) after which b is 0 and a not negative. */
+/* The rotation of rows (a, b) after which b is 0 and a is not negative. */
 PBD_FN V(plane_turn) V(svd3_givens)(V(real) a, V(real) b) {
     V(real) square = a * a + b * b;
     V(real) inverse = 1 / V(real_sqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
@@ -99,7 +101,7 @@ PBD_FN V(svd3) V(mat3_svd)(V(mat3) f) {
         V(vec3_turn)(by, &out.v.y, &out.v.z);
     }
 
-    /* Row turns that empty b below its diagonal; the same turns of the identity's columns give U. */
+    /* Row rotations eliminate b below its diagonal; the same rotations of the identity's columns give U. */
     V(plane_turn) by = V(svd3_givens)(b.x.x, b.x.y);
     V(real_turn)(by, &b.x.x, &b.x.y);
     V(real_turn)(by, &b.y.x, &b.y.y);
@@ -115,14 +117,14 @@ PBD_FN V(svd3) V(mat3_svd)(V(mat3) f) {
     V(real_turn)(by, &b.z.y, &b.z.z);
     V(vec3_turn)(by, &out.u.y, &out.u.z);
 
-    /* Beside the largest column the turns pass over what is below rounding: its sign belongs to s.z too. */
+    /* The rotations skip columns below rounding, which may leave b.y.y negative: its sign moves to s.z. */
     V(real) sign = V(real_where)(b.y.y < 0, V(real_set)(-1), V(real_set)(1));
     out.u.y = V(vec3_scale)(sign, out.u.y);
     out.u.z = V(vec3_scale)(sign, out.u.z);
     b.y.y *= sign;
     b.z.z *= sign;
 
-    /* Above the diagonal only rounding is left. */
+    /* Above the diagonal, b is zero to rounding. */
     out.s = V(vec3_scale)(scale, V(vec3_make)(b.x.x, b.y.y, b.z.z));
     return out;
 }

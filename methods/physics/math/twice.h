@@ -1,6 +1,7 @@
-/* Compiles a body for reals and again for batches of them, so that physics is written once.
+/* Compiles a body once for reals and once for batches, so that the physics is written once.
  *
- * A header names itself as PBD_BODY and includes this file; it is then read twice more, each time for its body alone:
+ * A header defines PBD_BODY as its own path and includes this file, which includes the header twice more, for its body
+ * only:
  *
  *     #ifndef PBD_BODY
  *     #ifndef PBD_THING_H
@@ -13,9 +14,9 @@
  *     PBD_FN V(real) V(real_thing)(V(real) x) ...   real_thing for a real, vreal_thing for a batch
  *     #endif
  *
- * V(name) is `name` the first time and `vname` the second: V(real), V(vec3), V(mat3) are the types. A body has no
- * branches on what it computes: V(real_where)(mask, a, b) selects; only V(mask_any)(mask) may tell it that there is
- * nothing to do. On a GPU both forms are of one real. */
+ * V(name) is `name` the first time and `vname` the second; the types are V(real), V(vec3), V(mat3). A body does not
+ * branch on computed values: V(real_where)(mask, a, b) selects. The exception is V(mask_any)(mask), to skip work that
+ * no lane needs. On a GPU both forms hold one real. */
 #define V(name) name
 #include PBD_BODY
 #undef V
