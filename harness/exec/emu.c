@@ -34,8 +34,7 @@ _Thread_local pbd_emu_index threadIdx, blockIdx;
 pbd_emu_index *pbd_emu_thread_index(void) { return &threadIdx; }
 pbd_emu_index *pbd_emu_block_index(void) { return &blockIdx; }
 
-/* ---- Memory: all allocations are recorded, so that the results of launches can be compared
- * ----------------------------------------- */
+/* ---- Memory: all allocations are recorded, so that the results of launches can be compared ----------------------- */
 
 typedef struct region {
     char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
@@ -388,7 +387,7 @@ static pbd_status emu_scan(void *self, uint32_t *values, size_t n, uint64_t *tot
     return pbd_ok();
 }
 
-/* ---- Repeats: a copy of the list with its arguments, as a CUDA graph has them --------------------------------- */
+/* ---- Repeats: a copy of the list with its arguments, as a CUDA graph has them ------------------------------------ */
 
 typedef struct joined_list {
     size_t count;

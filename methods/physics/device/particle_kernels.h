@@ -39,7 +39,7 @@ typedef struct clear_args {
 
 PBD_ITEM(clear_reals, clear_args, i, sizeof(real), 0) { a->values[i] = 0; }
 
-/* ---- Jacobi: each particle sums its impulses, in a fixed order ------------------------------------------------ */
+/* ---- Jacobi: each particle sums its impulses, in a fixed order --------------------------------------------------- */
 
 typedef struct gather_args {
     const uint32_t *first; /* particles + 1 offsets into slot */

@@ -1,11 +1,11 @@
-/* What every elastic law of laws/ takes and gives, and the volume change without cancellation near rest. */
+/* Arguments and results of every elastic law of laws/, and the volume change without cancellation near rest. */
 #ifndef PBD_BODY
 #ifndef PBD_ELASTIC_H
 #define PBD_ELASTIC_H
 
 #include "methods/physics/matter/strain.h"
 
-/* What is done about singular values under a threshold: laws.h. */
+/* How a law continues below a threshold of the singular values: laws.h. */
 typedef enum pbd_join {
     PBD_JOIN_NONE,
     PBD_JOIN_PRINTED,
@@ -43,15 +43,15 @@ typedef struct V(stressed) {
     V(mat3) p;   /* first Piola-Kirchhoff, Pa */
 } V(stressed);
 
-/* J, d = J - 1, and what psi of the neo-Hookean laws needs of them, without cancellation near rest. */
+/* J, d = J - 1, and the terms of psi of the neo-Hookean laws, without cancellation near rest. */
 typedef struct V(volume) {
     V(real) j, d;
-    V(real) rest;   /* I1 - d: first invariant of e or of E, less d */
+    V(real) rest;   /* (|F|^2 - 3)/2 - d */
     V(real) square; /* |F|^2 - 3 */
 } V(volume);
 
 #define HALF ((real)0.5)
-#define NEAR ((real)0.0625) /* |e|^2 or 4|E|^2 below which expansions about rest are the better ones */
+#define NEAR ((real)0.0625) /* |e|^2 or 4|E|^2 below which expansions about rest are used */
 
 PBD_FN V(volume) V(volume_of_stretches)(V(vec3) s) {
     V(vec3) e = V(vec3_shift)(s, V(real_set)(-1));
@@ -60,7 +60,7 @@ PBD_FN V(volume) V(volume_of_stretches)(V(vec3) s) {
     out.j = s.x * s.y * s.z;
     out.d = V(real_where)(e2 < NEAR, i1 + (i2 + i3), out.j - 1);
     out.square = V(vec3_dot)(e, V(vec3_shift)(s, V(real_set)(1)));
-    /* With |F|^2 - 3 = 2 (I1 of E): (|F|^2 - 3)/2 - d = e.e/2 - i2 - i3. */
+    /* (|F|^2 - 3)/2 - d = e.e/2 - i2 - i3. */
     out.rest = V(real_where)(e2 < NEAR, HALF * e2 - i2 - i3, HALF * out.square - out.d);
     return out;
 }

@@ -1,7 +1,7 @@
-/* Constraints made of a strain energy density psi(F), whatever F comes from: elements or particles.
+/* Constraints from a strain energy density psi(F), for F of elements or of particles.
  *
- * With h_k the gradients of psi by the particles of the constraint and Q = sum w_k |h_k|^2 its correction is
- * delta x_k = w_k s h_k, where V is its volume at rest and
+ * With h_k the gradient of psi with respect to particle k of the constraint, Q = sum w_k |h_k|^2, and V the
+ * constraint's rest volume, the correction is delta x_k = w_k s h_k, where
  *
  *     pbd         C = V psi, no compliance        s = -psi / Q, without V                            continuum
  *     xpbd        C = psi, alpha = 1              s = d lambda = -(psi + a lambda)/(Q + a), a = 1/dt^2
@@ -9,11 +9,10 @@
  *     xpbd_root   C = sqrt(2 psi), alpha = 1/V    s = d lambda / C, d lambda = -(C + a lambda) C^2/(Q + a C^2),
  *                                                 a = 1/(V dt^2); C-1: the physical one
  *
- * The last is the usual d lambda with both sides of its fraction times C^2: grad C = h/C is 0/0 at rest, Q and C are
- * not. Moduli come divided by a power of two near E (`unit`), which changes no digit and keeps f32 from overflowing;
- * lambda and the compliances are scaled to match. Nothing is cut off: only where Q is 0 and no compliance is left is
- * there no direction to move in. NaN stays NaN, so that a state without an energy ends the run and is not passed
- * over. */
+ * xpbd_root is the usual d lambda with numerator and denominator multiplied by C^2, because grad C = h/C is 0/0 at
+ * rest. Moduli are divided by `unit`, a power of two near E: this changes no digit and avoids overflow in f32. lambda
+ * and the compliances are scaled accordingly. Corrections are not clamped; the correction is 0 only where the
+ * denominator is. NaN propagates, so that a state of undefined energy ends the run. */
 #ifndef PBD_ENERGY_CONSTRAINT_H
 #define PBD_ENERGY_CONSTRAINT_H
 
@@ -21,8 +20,8 @@
 
 enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT };
 
-/* s of the table. compliance: 1/(unit^2 dt^2) of xpbd, 1/(unit dt^2) of xpbd_root. size: V. share: what of its own step
- * the constraint takes. lambda: the multiplier before; *multiplier: after, left alone without compliance. */
+/* s of the table. compliance: 1/(unit^2 dt^2) for xpbd, 1/(unit dt^2) for xpbd_root. size: V. share: relaxation factor
+ * of the constraint's step. lambda: the multiplier before; *multiplier: after, not written for pbd. */
 PBD_FN vreal energy_factor(int form, real compliance, vreal psi, vreal q, vreal size, vreal share, vreal lambda,
                            vreal *multiplier) {
     const vreal none = vreal_set(0);
@@ -32,7 +31,7 @@ PBD_FN vreal energy_factor(int form, real compliance, vreal psi, vreal q, vreal 
         *multiplier = lambda + change;
         return change;
     }
-    /* psi is 0 at rest but for rounding, which may make it negative; NaN must stay. */
+    /* Rounding may make psi slightly negative at rest; NaN must propagate. */
     vreal c = vreal_sqrt(vreal_where(psi < 0, none, 2 * psi));
     vreal alpha = compliance / size, below = q + alpha * c * c;
     vreal s = vreal_where(below == 0, none, -share * (c + alpha * lambda) * c / below);
@@ -40,7 +39,7 @@ PBD_FN vreal energy_factor(int form, real compliance, vreal psi, vreal q, vreal 
     return s;
 }
 
-/* Plastic strain of constraints: entry e at [e * stride]. */
+/* Plastic strain of constraints; component e is at [e * stride]. */
 PBD_FN vsymmetric plastic_load(const real *plastic, size_t stride, size_t first, int count) {
     vsymmetric s;
     s.xx = batch_load(plastic, first, count);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* A membrane carries no stress across itself: with this lambda its small strains are those of plane stress. */
+/* lambda of plane stress: a membrane has no normal stress across its thickness. */
 static double energy_membrane_lambda(const pbd_material *m) { return m->E * m->nu / (1 - m->nu * m->nu); }
 
 pbd_status energy_material_make(const pbd_material *m, energy_settings set, int form, bool membrane,

@@ -1,4 +1,4 @@
-/* A scene's material as the constraints of energy_constraint.h need it. */
+/* Converts a scene's material for the constraints of energy_constraint.h. */
 #ifndef PBD_ENERGY_MATERIAL_H
 #define PBD_ENERGY_MATERIAL_H
 
@@ -8,7 +8,7 @@
 
 PBD_PRECISE(energy_material_make, energy_sample, energy_compliance)
 
-/* Of every method with such constraints. The form's choices are in the order of ENERGY_PBD... */
+/* Parameters of every method with such constraints. The form's choices are in the order of ENERGY_PBD... */
 #define ENERGY_FORM_PARAM(CHOICE, name)                                                                               \
     CHOICE(name, "xpbd_root", (pbd, xpbd, xpbd_root),                                                                 \
            "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha " \
@@ -33,18 +33,18 @@ typedef struct energy_material {
 pbd_status energy_material_make(const pbd_material *m, energy_settings set, int form, bool membrane,
                                 energy_material *out);
 
-/* Constraints over all samples. */
+/* Sums over all samples. */
 typedef struct energy_samples {
     double seen, idle;
 } energy_samples;
 
-/* A sample of n constraints after `steps` steps: `idle` of them have energy and no gradient (as StVK at a point) or no
- * value; records the share of the others, applied_fraction. `undefined` have no value, as where a logarithm meets
- * inverted matter: a warning, for the values spread. */
+/* A sample of n constraints after `steps` steps. idle: the number with energy but no gradient (as StVK collapsed to a
+ * point), or with undefined energy; the fraction of the others is recorded as applied_fraction. undefined: the number
+ * with undefined energy, such as the logarithm of an inverted element; recorded as a warning, since NaN spreads. */
 void energy_sample(energy_samples *all, const energy_material *m, double idle, double undefined, size_t n,
                    uint64_t steps, pbd_recorder *recorder);
 
-/* What energy_factor takes, for a step of dt, s. */
+/* The compliance for energy_factor; dt in s. */
 real energy_compliance(const energy_material *m, double dt);
 
 #endif

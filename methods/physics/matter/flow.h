@@ -1,16 +1,16 @@
-/* Flow rules: from a trial deformation gradient F = U diag(s) V^T and a hardening state to the F that stays elastic and
- * the new state. Pure functions of the stretches s, for every particle method; U and V are kept. The rules themselves
- * are flow.def and flow/NAME.h; here are what they are called by. (plasticity.h is another thing: the split of Green's
- * strain of cao2023.)
+/* Return mappings of flow rules: from a trial deformation gradient F = U diag(s) V^T and a hardening state to the
+ * elastic F and the new state. They are functions of the stretches s only, so U and V are kept, and serve every
+ * particle method. The rules are in flow.def and flow/NAME.h; this header dispatches to them. (plasticity.h is
+ * different: the additive split of Green's strain of cao2023.)
  *
  * Conventions. |a| is the Frobenius norm of a tensor, everywhere. tau is Kirchhoff's stress of the Hencky law, yu2024
  * Eq. 3: tau = 2 mu e + lambda tr e with e = log s, so that |dev tau| = 2 mu |dev e| and tr tau = (3 lambda + 2 mu) tr
- * e. nacc alone has a stress of its own, that of Wolper's neo-Hookean law (see there). Everything below is in strains
- * or in units of a modulus: no absolute tolerance, and the same answers in Pa and in MPa.
+ * e. Only nacc uses another stress, that of Wolper's neo-Hookean law (flow/nacc.h). All quantities are strains or in
+ * units of a modulus: there is no absolute tolerance, and results do not depend on the unit of stress.
  *
- * Any F has an answer: stretches below FLOW_LEAST_STRETCH, as of collapsed and reflected F (their s.z < 0), count as
- * that much, and the F that comes back is not reflected. F and state come back to the bit where nothing flows. F with
- * NaN or infinity comes back as it is, and leaves the state alone. */
+ * Every F has a result: stretches below FLOW_LEAST_STRETCH, as of a collapsed or reflected F (s.z < 0), are raised to
+ * it, so that the result is not reflected. Where nothing flows, F and state are returned bitwise unchanged; likewise if
+ * F has NaN or infinity. */
 #ifndef PBD_BODY
 #ifndef PBD_FLOW_H
 #define PBD_FLOW_H
@@ -38,7 +38,7 @@ typedef struct flow_rule {
     } of;
 } flow_rule;
 
-/* value: the rule's parameters in their order. */
+/* value: the rule's parameters, in order. */
 PBD_FN flow_rule flow_rule_make(int kind, double E, double nu, const double *value) {
     flow_moduli m;
     flow_rule r;
@@ -89,7 +89,7 @@ PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
     }
 }
 
-/* What mu and lambda are multiplied by: flow_hardens of flow_table.h tells whether to ask. */
+/* The factor of mu and lambda; 1 unless the rule hardens. */
 PBD_FN V(real) V(flow_hardening)(const flow_rule *r, V(real) state) {
 #define FLOW_HARDENING_plain(name)
 #define FLOW_HARDENING_hardens(name) \
@@ -106,8 +106,8 @@ PBD_FN V(real) V(flow_hardening)(const flow_rule *r, V(real) state) {
 #undef FLOW_HARDENING_hardens
 }
 
-/* Of the singular values of svd3.h, for those who have the decomposition at hand: F is U diag(s) V^T with the s that
- * comes back, the one that came in where not moved. */
+/* Applies the rule to singular values of svd3.h, where the decomposition is available: the new F is U diag(s) V^T with
+ * the returned s, which is the argument where `moved` is false. */
 PBD_FN V(flowed) V(flow_stretches)(const flow_rule *r, V(vec3) s, V(real) state) {
     const V(real) least = V(real_set)((real)FLOW_LEAST_STRETCH), inf = V(real_set)((real)INFINITY);
     V(vec3) q = V(vec3_make)(V(real_max)(least, s.x), V(real_max)(least, s.y), V(real_max)(least, s.z));

@@ -1,11 +1,12 @@
-/* From a scene's material to the flow rule of kernels. Host code, in the caller's `real`. */
+/* Converts a scene's material to the flow rule for kernels. Host code, in the caller's `real`. */
 #ifndef PBD_FLOW_MATERIAL_H
 #define PBD_FLOW_MATERIAL_H
 
 #include "methods/physics/matter/flow.h"
 #include "methods/physics/matter/flow_table.h"
 
-/* dt, s, goes to the rule's parameter of role STEP. A material that does not flow gives a rule that moves nothing. */
+/* dt, s, is the value of the rule's parameter of role STEP. A material without a flow rule gives a rule that changes
+ * nothing. */
 static inline __attribute__((unused)) flow_rule flow_rule_of(const pbd_material *material, double dt) {
     const int kind = flow_number(material->flow);
     double value[PBD_MOST_FLOW_VALUES];
@@ -15,7 +16,7 @@ static inline __attribute__((unused)) flow_rule flow_rule_of(const pbd_material 
     return flow_rule_make(kind, material->E, material->nu, value);
 }
 
-/* Whether the material's rule hardens its moduli: flow_hardening. */
+/* Whether flow_hardening differs from 1. */
 static inline __attribute__((unused)) bool flow_hardens(const pbd_material *material) {
     const int kind = flow_number(material->flow);
     return kind >= 0 && flow_table[kind].hardens;

@@ -1,10 +1,10 @@
-/* The flow rules by name, their parameters, and what a scene's material says of them. */
+/* The flow rules by name, their parameters, and reading them into a scene's material. */
 #ifndef PBD_FLOW_TABLE_H
 #define PBD_FLOW_TABLE_H
 
 #include "methods/method.h"
 
-/* flow/stretches.h has what they mean. */
+/* Meaning: flow/stretches.h. */
 typedef enum flow_role { FLOW_SET, FLOW_ASKED, FLOW_START, FLOW_STATE, FLOW_STEP } flow_role;
 
 typedef struct flow_parameter {
@@ -15,18 +15,18 @@ typedef struct flow_parameter {
 typedef struct flow_entry {
     const char *name;
     const flow_parameter *parameter; /* ends with a NULL name; in the order of a material's flow_value */
-    bool hardens;                    /* the moduli: flow_hardening of flow.h */
+    bool hardens;                    /* scales the moduli by flow_hardening of flow.h */
 } flow_entry;
 
-extern const flow_entry flow_table[]; /* in the order of flow.def, a NULL name at the end */
+extern const flow_entry flow_table[]; /* in the order of flow.def, ends with a NULL name */
 
-/* For `shared` of a case whose material flows: `flow` and the parameters of every rule, which flow_read reads. */
+/* For `shared` of a case whose material flows: `flow` and the parameters of every rule. flow_read reads them. */
 extern const pbd_param flow_params[];
 void flow_read(const pbd_values *values, pbd_material *material);
 
 /* Sets the rule and its presets. PBD_BAD_INPUT for a name that is not in the list. */
 pbd_status flow_preset(pbd_material *material, const char *rule);
-/* Place in flow_value; -1: the rule has no such parameter. */
+/* Index in flow_value; -1: the rule has no such parameter. */
 int flow_place(const char *rule, const char *parameter);
 
 /* FLOW_name of flow.h, or -1 for NULL and unknown names. */

@@ -1,18 +1,18 @@
-/* A scene's material as laws.h takes it: the law and the fibres. Host code, in the caller's `real`. */
+/* Converts a scene's material to the law and fibres of laws.h. Host code, in the caller's `real`. */
 #ifndef PBD_LAW_MATERIAL_H
 #define PBD_LAW_MATERIAL_H
 
 #include "methods/physics/matter/law_table.h"
 #include "methods/physics/matter/laws.h"
 
-/* Without a join. A name that is not in the list, which harness/catalog/scene_check.c refuses, gives NaN. */
+/* The law without a join. An unknown name gives NaN; harness/catalog/scene_check.c rejects it before. */
 static inline __attribute__((unused)) hyperelastic law_plain(const pbd_material *m) {
     int law;
     const pbd_status status = law_find(m->law, &law);
     return hyperelastic_make(law, PBD_JOIN_NONE, status.code == PBD_OK ? m->E : (double)NAN, m->nu, 0);
 }
 
-/* Those that have a stiffness, in their order, of length 1; stiffnesses in units of `unit`, Pa. */
+/* The fibres with a stiffness, normalised, in order; stiffnesses in units of `unit`, Pa. */
 static inline __attribute__((unused)) pbd_status fibres_make(const pbd_material *material, double unit,
                                                              fibre_set *out) {
     out->count = 0;

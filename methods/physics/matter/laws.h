@@ -1,22 +1,23 @@
-/* Elastic laws: energy density psi(F) and first Piola-Kirchhoff stress P(F) = d psi/dF, for every method. The laws
- * themselves are laws.def and laws/NAME.h; here are what they are called by, joins and fibres.
+/* Elastic laws: energy density psi(F) and first Piola-Kirchhoff stress P(F) = d psi/dF, for every method. The laws are
+ * in laws.def and laws/NAME.h; this header dispatches to them and adds joins and fibres.
  *
- * mu and lambda are Lame's: all laws agree for small strain and are 0 at rest. Those of log J are undefined (NaN) for
- * det F <= 0. All are isotropic: psi is a function of the singular values s of F = U diag(s) V^T, and P = U diag(p) V^T
- * with p = d psi/ds: the principal stresses. Near rest psi is computed without cancellation, from e = s - 1 or from E:
- * in f32 a strain of 1e-4 would otherwise leave no digit of it, and constraints that take its root would be noise.
+ * mu and lambda are Lame's parameters: all laws agree for small strain, with psi = 0 at rest. Laws with log J are
+ * undefined (NaN) for det F <= 0. All are isotropic: psi is a function of the singular values s of F = U diag(s) V^T,
+ * and P = U diag(p) V^T with the principal stresses p = d psi/ds. Near rest psi is computed from e = s - 1 or from E,
+ * without cancellation: in f32 a strain of 1e-4 would otherwise leave no correct digit, and constraints C = sqrt(2 psi)
+ * would be noise.
  *
- * Joins: what is done about singular values under a threshold t, for compressed and inverted states.
+ * Joins continue a law below a threshold t of the singular values, for compressed and inverted states.
  *     none        the law as it is
- *     printed     cao2023 section 4.2: where the smallest s is not above t, corotated takes the law's place. Jumps
- *                 (C-10). t = 1/sqrt 3 for a law that softens, 0 for the others (the sign test)
+ *     printed     cao2023 section 4.2: where the smallest s is not above t, corotated replaces the law.
+ *                 Discontinuous (C-10). t = 1/sqrt 3 for a law that softens, 0 for the others (the sign test)
  *     continuous  P and its slope continued linearly: psi is continued by its second-order expansion about q =
  *                 max(s, t). t = 1/sqrt 3
- *     shifted     as continuous, but with the slope of corotated: P does not jump, and keeps rising where stvk's own
- *                 slope is 0. t = 1/sqrt 3
+ *     shifted     as continuous, but with the slope of corotated: P is continuous, and increases where stvk's slope
+ *                 is 0. t = 1/sqrt 3
  *     clamp       P and psi are those of q (Irving et al. 2004; Bender et al. 2014, who take 0.577). P is then no
  *                 longer the gradient of psi below t
- * Laws made for every F (domain `whole`) are touched by clamp alone. */
+ * Laws of domain `whole` are valid for every F; only clamp changes them. */
 #ifndef PBD_BODY
 #ifndef PBD_LAWS_H
 #define PBD_LAWS_H
@@ -43,16 +44,16 @@ PBD_FN law_domain law_domain_of(int law) {
         return LAW_DOMAIN_##domain;
 #include "methods/physics/matter/laws.def"
 #undef LAW
-        default: /* no number of a law */
+        default: /* not a law */
             return LAW_UPRIGHT;
     }
 }
 
-/* The fibres of a material that have a stiffness, one material for all lanes. */
+/* The fibres with a stiffness, for one material in all lanes. */
 typedef struct fibre_set {
     real_bits count;
     vec3 direction[PBD_MOST_FIBRES]; /* unit vectors at rest */
-    real stiffness[PBD_MOST_FIBRES]; /* Pa, or what they were divided by */
+    real stiffness[PBD_MOST_FIBRES]; /* Pa, or in units of `unit` (energy_material.h) */
 } fibre_set;
 
 #define PBD_BODY "methods/physics/matter/laws.h"
@@ -73,7 +74,7 @@ PBD_FN hyperelastic hyperelastic_make(int law, pbd_join join, double E, double n
     return m;
 }
 
-/* One material for all lanes; lanes may then be given mu and lambda of their own. */
+/* Broadcasts a material to all lanes; mu and lambda may then be set per lane. */
 PBD_FN vhyperelastic vhyperelastic_of(hyperelastic m) {
     vhyperelastic v;
     v.law = m.law;
@@ -89,7 +90,7 @@ PBD_FN vhyperelastic vhyperelastic_of(hyperelastic m) {
 
 #define HALF ((real)0.5)
 
-/* ---- The plain law, by singular values in any order -------------------------------------------------------------- */
+/* ---- The law without a join, by singular values in any order ----------------------------------------------------- */
 
 PBD_FN V(principal) V(principal_law)(V(hyperelastic) m, V(vec3) s) {
     switch (m.law) {
@@ -153,8 +154,8 @@ PBD_FN V(principal) V(principal_printed)(V(hyperelastic) m, V(vec3) s) {
     return out;
 }
 
-/* psi = psi(q) + p(q).d + d.H d/2 with q = max(s, t), d = s - q; p is its exact derivative. With H the law's own at q,
- * H varies with the values that are not clamped (principal_law_turn). With H of corotated it is constant. */
+/* psi = psi(q) + p(q).d + d.H d/2 with q = max(s, t), d = s - q; p is its exact derivative. The law's H at q varies
+ * with the components that are not clamped (principal_law_turn); corotated's H is constant. */
 PBD_FN V(principal) V(principal_continued)(V(hyperelastic) m, V(vec3) s) {
     V(vec3) q = V(vec3_at_least)(s, m.threshold), d = V(vec3_sub)(s, q);
     V(principal) at = V(principal_law)(m, q), out;
@@ -164,7 +165,7 @@ PBD_FN V(principal) V(principal_continued)(V(hyperelastic) m, V(vec3) s) {
         linear.law = LAW_corotated;
         h = V(principal_law_slope)(linear, q);
     }
-    /* (H d)_k for clamped k, and through the law's own H for the others, whose d is 0. */
+    /* (H d)_k for clamped k, and with the law's H for the other k, where d_k = 0. */
     V(vec3)
     clamped = V(vec3_add)(V(vec3_times)(h.diagonal, d),
                           V(vec3_make)(h.across.z * d.y + h.across.y * d.z, h.across.z * d.x + h.across.x * d.z,
@@ -178,7 +179,7 @@ PBD_FN V(principal) V(principal_continued)(V(hyperelastic) m, V(vec3) s) {
     return out;
 }
 
-/* psi and principal stresses of the singular values s, with the join. */
+/* psi and principal stresses, with the join. */
 PBD_FN V(principal) V(principal_stress)(V(hyperelastic) m, V(vec3) s) {
     if (m.join == PBD_JOIN_CLAMP) return V(principal_law)(m, V(vec3_at_least)(s, m.threshold));
     if (m.join == PBD_JOIN_NONE || law_domain_of(m.law) == LAW_WHOLE) return V(principal_law)(m, s);
@@ -187,7 +188,7 @@ PBD_FN V(principal) V(principal_stress)(V(hyperelastic) m, V(vec3) s) {
 
 /* ---- By F -------------------------------------------------------------------------------------------------------- */
 
-/* psi and P of F = U diag(s) V^T, where the decomposition is at hand. */
+/* psi and P from the decomposition of F. */
 PBD_FN V(stressed) V(stress_of_svd)(V(hyperelastic) m, V(svd3) f) {
     V(principal) by = V(principal_stress)(m, f.s);
     V(stressed) out;
@@ -196,7 +197,7 @@ PBD_FN V(stressed) V(stress_of_svd)(V(hyperelastic) m, V(svd3) f) {
     return out;
 }
 
-/* psi and P of F: the direct form where there is one and no join is at work. */
+/* psi and P of F: by the law's direct form if it has one and no join applies, otherwise by SVD. */
 PBD_FN V(stressed) V(stress)(V(hyperelastic) m, V(mat3) f) {
     const int plain = m.join == PBD_JOIN_NONE || (m.join != PBD_JOIN_CLAMP && law_domain_of(m.law) == LAW_WHOLE);
 #define LAW_STRESS_by_svd(name)
@@ -215,9 +216,9 @@ PBD_FN V(stressed) V(stress)(V(hyperelastic) m, V(mat3) f) {
     return V(stress_of_svd)(m, V(mat3_svd)(f));
 }
 
-/* cao2023 section 4.3, a term along the unit direction b with stiffness beta (Pa), to be added to another law:
+/* Fibre term of cao2023 section 4.3, along the unit direction b with stiffness beta (Pa), added to another law:
  *     omega = beta ((xi^2 - 1)/2 - log xi),  xi = |F b|,  P = beta (xi - 1/xi)/xi (F b) b^T
- * with xi and beta the right way round (C-7). Adds 2 beta to the modulus along b. */
+ * Corrects the paper's exchange of xi and beta (C-7). Adds 2 beta to the modulus along b. */
 PBD_FN V(stressed) V(stress_along)(V(mat3) f, V(vec3) b, V(real) beta) {
     V(vec3) image = V(mat3_apply)(f, b);
     V(real) square = V(vec3_dot)(image, image);
@@ -227,7 +228,7 @@ PBD_FN V(stressed) V(stress_along)(V(mat3) f, V(vec3) b, V(real) beta) {
     return out;
 }
 
-/* Adds the fibres to what another law gives. */
+/* Adds a fibre's energy and stress to s. */
 PBD_FN void V(add_fibre)(V(stressed) * s, V(mat3) f, V(vec3) b, V(real) beta) {
     V(stressed) along = V(stress_along)(f, b, beta);
     s->psi += along.psi;

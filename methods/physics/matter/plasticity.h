@@ -1,17 +1,18 @@
-/* Plastic flow by a split of Green's strain, E = E_elastic + E_plastic (cao2023 section 4.3), for every method.
+/* Plastic flow by an additive split of Green's strain, E = E_elastic + E_plastic (cao2023 section 4.3).
  *
  *     psi = mu |E - E_p|^2 + lambda/2 tr^2(E - E_p)                    material=stvk of the elastic part
  *     where n = |dev(E - E_p)| > yield:  E_p += c (1 - yield/n) dev(E - E_p),  c = 1 - exp(-creep dt)
  *
- * With von Mises' deviator volume stays elastic; the norm of the whole strain, as the paper's sentence reads, yields
- * under pure compression too (C-9). E_p is the state of one element or quadrature point. */
+ * With the von Mises norm of the deviator the volumetric strain stays elastic. The norm of the whole strain, as the
+ * paper's text suggests, also yields under pure compression (C-9). E_p is the state of one element or quadrature
+ * point. */
 #ifndef PBD_BODY
 #ifndef PBD_PLASTICITY_H
 #define PBD_PLASTICITY_H
 
 #include "methods/physics/matter/laws.h"
 
-enum { PLASTIC_ENTRIES = 6 }; /* of E_p where it is kept: xx, yy, zz, xy, yz, zx */
+enum { PLASTIC_ENTRIES = 6 }; /* components of E_p: xx, yy, zz, xy, yz, zx */
 
 #define PBD_BODY "methods/physics/matter/plasticity.h"
 #include "methods/physics/math/twice.h"
@@ -66,15 +67,15 @@ PBD_FN V(symmetric) V(symmetric_hooke)(V(real) mu, V(real) lambda, V(symmetric) 
     return s;
 }
 
-/* Turns the answer of stvk for E into that for E - E_p: psi(E) - S_p : E + psi(E_p) with S_p the stress of E_p, so P
- * loses F S_p. Written so, it adds to a joined law as well, and P stays the gradient of psi. */
+/* Converts energy and stress of stvk for E to those for E - E_p: psi(E) - S_p : E + psi(E_p), P - F S_p, with S_p the
+ * stress of E_p. In this form it also applies to a law with a join, and P remains the gradient of psi. */
 PBD_FN void V(add_plastic)(V(stressed) * s, V(mat3) f, V(real) mu, V(real) lambda, V(symmetric) ep) {
     V(symmetric) sp = V(symmetric_hooke)(mu, lambda, ep);
     s->psi += (real)0.5 * V(symmetric_inner)(sp, ep) - V(symmetric_inner)(sp, V(symmetric_green)(f));
     s->p = V(mat3_sub)(s->p, V(mat3_mul)(f, V(symmetric_matrix)(sp)));
 }
 
-/* E_p after a step that ends at F. creep: the share c above, 0 to 1. */
+/* E_p after a step that ends at F. creep: c above, 0 to 1. */
 PBD_FN V(symmetric) V(plastic_flow)(V(mat3) f, V(symmetric) ep, real yield, real creep, int deviatoric) {
     V(symmetric) now = V(symmetric_plus)(V(symmetric_green)(f), V(real_set)(-1), ep);
     if (deviatoric) {

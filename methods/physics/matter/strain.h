@@ -16,7 +16,7 @@ PBD_FN V(real) V(vec3_sum)(V(vec3) a) { return a.x + a.y + a.z; }
 PBD_FN V(vec3) V(vec3_shift)(V(vec3) a, V(real) by) { return V(vec3_make)(a.x + by, a.y + by, a.z + by); }
 PBD_FN V(vec3) V(vec3_times)(V(vec3) a, V(vec3) b) { return V(vec3_make)(a.x * b.x, a.y * b.y, a.z * b.z); }
 PBD_FN V(vec3) V(vec3_over)(V(vec3) a, V(vec3) b) { return V(vec3_make)(a.x / b.x, a.y / b.y, a.z / b.z); }
-/* The product of the other two. */
+/* For each component the product of the other two. */
 PBD_FN V(vec3) V(vec3_others)(V(vec3) a) { return V(vec3_make)(a.y * a.z, a.z * a.x, a.x * a.y); }
 PBD_FN V(vec3) V(vec3_log)(V(vec3) s) { return V(vec3_make)(V(real_log)(s.x), V(real_log)(s.y), V(real_log)(s.z)); }
 

@@ -1,12 +1,12 @@
-/* A bar pulled or pressed along x with free sides: F = diag(stretch, lateral, lateral) with P_yy = 0. For host code. */
+/* Uniaxial stress along x: F = diag(stretch, lateral, lateral) with P_yy = 0. Host code. */
 #ifndef PBD_UNIAXIAL_H
 #define PBD_UNIAXIAL_H
 
 #include "methods/physics/matter/laws.h"
 
 typedef struct uniaxial {
-    int found;    /* 0: no lateral stretch leaves the sides free (C-10: stvk beyond sqrt(1 + 1/nu)) */
-    real lateral; /* stretch across */
+    int found;    /* 0: no lateral stretch gives P_yy = 0 (C-10: stvk beyond sqrt(1 + 1/nu)) */
+    real lateral; /* lateral stretch */
     real nominal; /* P_xx, Pa */
     real psi;     /* J/m^3 */
 } uniaxial;
@@ -15,7 +15,7 @@ static inline stressed uniaxial_stress(hyperelastic m, real stretch, real latera
     return stress(m, mat3_diagonal(vec3_make(stretch, lateral, lateral)));
 }
 
-/* P_yy < 0 at `low` and >= 0 at `high`, until nothing lies between them. */
+/* Bisects P_yy < 0 at `low`, >= 0 at `high`, until no number lies between them. */
 static inline real uniaxial_bisect(hyperelastic m, real stretch, real low, real high) {
     for (int n = 0; n < 200; n++) {
         real middle = (low + high) / 2;
@@ -29,19 +29,19 @@ static inline real uniaxial_bisect(hyperelastic m, real stretch, real low, real 
                                                                                                                 : high;
 }
 
-/* A sign may also change by a jump of the printed join, which is no state at rest. */
+/* The sign may also change at a jump of the printed join, which is not an equilibrium. */
 static inline int uniaxial_is_free(hyperelastic m, real stretch, real lateral) {
     real across = uniaxial_stress(m, stretch, lateral).p.y.y;
     return real_abs(across) <= real_sqrt((real)REAL_EPSILON) * (m.mu + real_abs(m.lambda)) * (1 + 1 / lateral);
 }
 
-/* Laws may have several such states: the stable one (P_yy rises through 0) nearest to a lateral stretch of 1 counts. */
+/* A law may have several solutions: returns the stable one (P_yy increasing) nearest to a lateral stretch of 1. */
 static inline uniaxial uniaxial_solve(hyperelastic m, real stretch) {
     const real step = (real)1.01;
     real up = 1, down = 1;
     real at_up = uniaxial_stress(m, stretch, 1).p.y.y, at_down = at_up;
     uniaxial out = {0, (real)NAN, (real)NAN, (real)NAN};
-    for (int n = 0; n < 1500 && !out.found; n++) { /* up to a factor of 3 million either way */
+    for (int n = 0; n < 1500 && !out.found; n++) { /* up to a factor of 3e6 in either direction */
         real above = up * step, below = down / step;
         real at_above = uniaxial_stress(m, stretch, above).p.y.y, at_below = uniaxial_stress(m, stretch, below).p.y.y;
         if (at_up < 0 && at_above >= 0) {

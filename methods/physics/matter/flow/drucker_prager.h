@@ -1,6 +1,6 @@
-/* drucker_prager: |dev tau| + alpha tr tau <= 0, shifted by cohesion; volume gained at the tip is given back before the
- * sand bears load again: Klar et al. 2016; Tampubolon et al. 2017. State: v_c, the log of volume gained without stress,
- * 0 at first. */
+/* drucker_prager: |dev tau| + alpha tr tau <= 0, shifted by cohesion (Klar et al. 2016). Volume gained at the tip is
+ * removed again before the sand carries pressure (Tampubolon et al. 2017). State: v_c, the log of the volume gained
+ * without stress; initially 0. */
 #ifdef FLOW
 FLOW(drucker_prager, plain)
 #elif !defined(PBD_BODY)
@@ -23,8 +23,8 @@ typedef struct drucker_prager_values {
 } drucker_prager_values;
 
 typedef struct drucker_prager_rule {
-    real slope, cohesion; /* |dev e| + slope tr e <= 0, e less cohesion */
-    int keep_gain;        /* leave v_c alone, as Klar's rule has none */
+    real slope, cohesion; /* |dev e| + slope tr e <= 0, e minus cohesion */
+    int keep_gain;        /* no volume correction, as in Klar's rule */
 } drucker_prager_rule;
 
 PBD_FN drucker_prager_rule drucker_prager_make(flow_moduli m, const drucker_prager_values *v) {
@@ -45,14 +45,14 @@ PBD_FN drucker_prager_rule drucker_prager_make(flow_moduli m, const drucker_prag
 
 #define K(c) ((real)(c))
 
-/* alpha = sqrt(2/3) 2 sin phi/(3 - sin phi) goes with |dev tau| + alpha tr tau. In strains e less cohesion, the cone is
- * |dev e| + slope tr e <= 0, and its tip where tr e = 0.
+/* alpha = sqrt(2/3) 2 sin phi/(3 - sin phi). In strains e minus cohesion the cone is |dev e| + slope tr e <= 0, with
+ * its tip at tr e = 0.
  *
- * tr e > 0: all stress goes, and v_c takes tr e. Otherwise the deviator comes back to the cone at the same trace.
- * Before either, pressed sand gives back what it gained: the strain grows by v_c in volume (Tampubolon's correction),
- * as far as log det F = 0 and no further, since with cohesion more would make tension out of nothing. log det F + v_c
- * of the trial is kept in all cases. Klar's «zero deviator: identity» would also free pure compression of its stress;
- * the cone does not, nor does this. */
+ * For tr e > 0 the stress becomes zero and tr e is added to v_c; otherwise the deviator is reduced to the cone at
+ * constant trace. Before that, the correction adds v_c to the volumetric strain of compressed sand, but only up to log
+ * det F = 0: with cohesion, more would create tension. log det F + v_c of the trial is conserved in all cases. Klar's
+ * rule «zero deviator: identity» would also remove the stress of pure compression, which lies inside the cone; it is
+ * not applied. */
 PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s, V(real) state) {
     const V(real) zero = V(real_set)(0);
     V(hencky_parts) e = V(hencky_parts_of)(s, r->cohesion);
@@ -60,7 +60,7 @@ PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s,
     V(real) back = V(real_max)(zero, V(real_min)(gain, -(e.trace + 3 * r->cohesion)));
     V(real) trace = e.trace + back, beyond = e.norm + r->slope * trace;
     V(mask) tip = trace > 0, cone = beyond > 0;
-    /* Under the tip's height beyond <= norm. */
+    /* Below the tip, beyond <= norm. */
     V(real) share = V(real_where)(cone, V(real_min)(beyond / e.norm, V(real_set)(1)), zero);
     V(vec3) change = V(vec3_shift)(V(vec3_scale)(-share, e.deviator), K(1.0 / 3) * back);
     V(real) top = V(real_exp)(V(real_set)(r->cohesion));

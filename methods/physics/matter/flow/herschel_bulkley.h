@@ -1,4 +1,5 @@
-/* herschel_bulkley: |dev tau| = radius + viscosity rate^power beyond the radius of von_mises: Yue et al. 2015. */
+/* herschel_bulkley: |dev tau| = radius + viscosity rate^power where |dev tau| exceeds the radius of von_mises: Yue et
+ * al. 2015. */
 #ifdef FLOW
 FLOW(herschel_bulkley, plain)
 #elif !defined(PBD_BODY)
@@ -43,15 +44,15 @@ PBD_FN herschel_bulkley_rule herschel_bulkley_make(flow_moduli m, const herschel
 
 #define K(c) ((real)(c))
 
-/* The share of an overstrain (|dev e| less the radius, > 0) that flows in the step.
+/* The fraction of an overstrain (|dev e| - radius > 0) that flows in the step.
  *
- * With the rate, |D_p|, a Frobenius norm as |dev tau| is, the implicit step of Yue et al. 2015 reads
+ * With the rate |D_p| a Frobenius norm, like |dev tau|, the implicit step of Yue et al. 2015 is
  *     |dev tau| - |dev tau|_trial + 2 mu dt rate = 0,   rate = ((|dev tau| - radius)/viscosity)^(1/power)
- * Of the trial overstrain A the part x stays: x + dt (2 mu x/viscosity)^(1/power) = A. With x = A u for power <= 1, and
- * with u A/dt the rate for power > 1, both are
+ * Of the trial overstrain A the part x remains: x + dt (2 mu x/viscosity)^(1/power) = A. With x = A u for power <= 1,
+ * and the rate u A/dt for power > 1, both cases become
  *     u + k u^m = 1,   m = power or 1/power, whichever is >= 1,   log k = offset + growth log A
- * whose left side is convex: Newton's steps from min(1, k^(-1/m)), which is at most twice the root, come down to it
- * without overshooting. Logarithms, so that no k overflows. */
+ * The left side is convex, so Newton's method from min(1, k^(-1/m)), which is at most twice the root, converges from
+ * above. k is represented by its logarithm, to avoid overflow. */
 PBD_FN V(real) V(herschel_bulkley_share)(const herschel_bulkley_rule *r, V(real) overstrain) {
     const V(real) one = V(real_set)(1), most = V(real_set)(K(1e5)), tiny = V(real_set)(REAL_MIN);
     V(real) k = r->offset + r->growth * V(real_log)(overstrain);

@@ -1,6 +1,6 @@
-/* mohr_coulomb: (tau_1 - tau_3) + (tau_1 + tau_3) sin phi <= 0 of the largest and least principal stress, shifted by
- * cohesion; perfectly plastic, associative flow: return to a plane, an edge or the apex as in de Souza Neto, Peric and
- * Owen 2008, section 8.2. The plastic strain dilates by up to sin phi of its shear. */
+/* mohr_coulomb: (tau_1 - tau_3) + (tau_1 + tau_3) sin phi <= 0 for the largest and smallest principal stress, shifted
+ * by cohesion. Perfectly plastic, associative flow: return to a plane, an edge or the apex, as in de Souza Neto, Peric
+ * and Owen 2008, section 8.2. The dilation is up to sin phi times the plastic shear. */
 #ifdef FLOW
 FLOW(mohr_coulomb, plain)
 #elif !defined(PBD_BODY)
@@ -21,7 +21,7 @@ typedef struct mohr_coulomb_edge {
 } mohr_coulomb_edge;
 
 typedef struct mohr_coulomb_rule {
-    real cohesion;               /* Hencky strain of each axis at the apex; the rest is in strains less this */
+    real cohesion;               /* Hencky strain of each axis at the apex; strains below are relative to it */
     real rise, fall;             /* 1 + sin phi, 1 - sin phi: the plane is rise t_1 = fall t_3 */
     real ratio;                  /* lambda/(2 mu): t = e + ratio tr e is the stress over 2 mu */
     real inverse;                /* 1/(n.t of the strain n), n = (rise, 0, -fall) */
@@ -58,14 +58,14 @@ PBD_FN mohr_coulomb_rule mohr_coulomb_make(flow_moduli m, const mohr_coulomb_val
 #endif
 #else
 
-/* -k of the edge's point nearest to the strain e in the norm of energy; > 0 beyond the apex. */
+/* -k of the edge's point nearest to the strain e in the energy norm; > 0 beyond the apex. */
 PBD_FN V(real) V(mohr_coulomb_along)(const mohr_coulomb_edge *a, V(vec3) e) {
     return (a->r.x * e.x + a->r.y * e.y + a->r.z * e.z) * a->inverse;
 }
 
-/* s.x >= s.y >= s.z. Associative flow is the projection onto the pyramid in the norm of energy, and by symmetry stays
- * in the sextant of the trial. There the pyramid is a plane between two edges: the projection onto the plane, if it
- * keeps the order of the stresses, else the nearer of the two edges, or the apex where both lie behind it. */
+/* s.x >= s.y >= s.z. Associative flow is the projection onto the pyramid in the energy norm, which by symmetry stays in
+ * the trial's sextant. There the pyramid is a plane between two edges. The result is the projection onto the plane if
+ * that keeps the order of the stresses; otherwise the projection onto the nearer edge, or the apex. */
 PBD_FN V(flowed) V(flow_mohr_coulomb)(const mohr_coulomb_rule *r, V(vec3) s, V(real) state) {
     const V(real) zero = V(real_set)(0);
     V(vec3) e = V(vec3_shift)(V(vec3_log)(s), V(real_set)(-r->cohesion));
@@ -75,7 +75,7 @@ PBD_FN V(flowed) V(flow_mohr_coulomb)(const mohr_coulomb_rule *r, V(vec3) s, V(r
     V(vec3) plane = V(vec3_make)(e.x - r->rise * flow, e.y, e.z + r->fall * flow);
     V(mask) ordered = (plane.x >= plane.y) & (plane.y >= plane.z) & (V(vec3_sum)(plane) <= 0);
 
-    /* The nearer edge is that on which more of the trial's energy stays: k^2 (r.u). */
+    /* On the nearer edge more of the trial's energy, k^2 (r.u), remains. */
     V(real) low = V(real_min)(zero, V(mohr_coulomb_along)(&r->low, e));
     V(real) high = V(real_min)(zero, V(mohr_coulomb_along)(&r->high, e));
     V(mask) lower = low * low * r->high.inverse >= high * high * r->low.inverse;
@@ -84,7 +84,7 @@ PBD_FN V(flowed) V(flow_mohr_coulomb)(const mohr_coulomb_rule *r, V(vec3) s, V(r
                         V(real_where)(lower, low * r->low.u.y, high * r->high.u.y),
                         V(real_where)(lower, low * r->low.u.z, high * r->high.u.z));
     V(flowed) out;
-    /* Where sin phi is 0 the plane does not end in tension, but the pyramid does. */
+    /* With sin phi = 0 the plane does not limit tension, but the pyramid does. */
     out.moved = (beyond > 0) | (trace > 0);
     const V(vec3) one = V(vec3_make)(V(real_set)(1), V(real_set)(1), V(real_set)(1));
     out.s =

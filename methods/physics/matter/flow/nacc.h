@@ -1,5 +1,5 @@
-/* nacc: (1 + 2 beta) q^2 + M^2 (p + beta p0)(p - p0) <= 0: Wolper et al. 2019, in the stresses of their neo-Hookean
- * law. State: alpha = log of the plastic volume change, < 0 where compacted. Presets: the candy of yu2024 Table 2. */
+/* nacc: (1 + 2 beta) q^2 + M^2 (p + beta p0)(p - p0) <= 0: Wolper et al. 2019, with the stress of their neo-Hookean
+ * law. State: alpha, the log of the plastic volume change, < 0 if compacted. Presets: the candy of yu2024 Table 2. */
 #ifdef FLOW
 FLOW(nacc, plain)
 #elif !defined(PBD_BODY)
@@ -20,7 +20,7 @@ typedef struct nacc_values {
 } nacc_values;
 
 typedef struct nacc_rule {
-    real shear; /* mu over kappa */
+    real shear; /* mu/kappa */
     real beta, m_square, xi;
     int printed; /* Wolper's algorithm as printed */
 } nacc_rule;
@@ -43,49 +43,50 @@ PBD_FN nacc_rule nacc_make(flow_moduli m, const nacc_values *v) {
 
 #define K(c) ((real)(c))
 
-/* Stresses here are Kirchhoff's of Wolper's law, in units of the bulk modulus kappa = lambda + 2 mu/3:
+/* Kirchhoff stresses of Wolper's law, in units of the bulk modulus kappa = lambda + 2 mu/3:
  *     p = (1 - J^2)/2,   q = sqrt(3/2) |mu J^(-2/3) dev(F F^T)|/kappa,   p0 = 1e-5 + sinh(xi max(-alpha, 0))
- * Return, for a given p0: to a tip of the ellipse where p is beyond it (J of that tip, no deviator), else straight down
- * in q at the same p. Hardening: alpha grows by log(J/J_x), with J_x the J of the tip, or of where the line from the
- * trial (p, q) to the ellipse's centre enters it.
+ * Return for a given p0: to a tip of the ellipse if p is beyond it (J of the tip, no deviator), otherwise q is reduced
+ * at constant p. Hardening: alpha increases by log(J/J_x), with J_x of the tip, or of the intersection of the ellipse
+ * with the line from the trial (p, q) to its centre.
  *
- * Two things differ from the printed algorithm, which is `printed`: (1) its return in q keeps the trace of F F^T, not
- * J, so that p moves and the result is off the surface; here J is kept. (2) its p0 is that of the alpha before the
- * step, and the result is off the surface of the alpha after it; here both are solved together: alpha_new = alpha +
- * log(J/J_x(alpha_new)), by bisection. So F lies on the surface of its own alpha, and mapping twice changes nothing. */
+ * Two differences from the published algorithm, which nacc_form=printed selects. (1) Its return in q keeps the trace of
+ * F F^T instead of J, so p changes and the result is not on the yield surface; here J is kept. (2) Its p0 is that of
+ * alpha before the step, so the result is not on the surface of the new alpha; here alpha_new = alpha +
+ * log(J/J_x(alpha_new)) is solved by bisection. The result lies on the surface of its own alpha, and a second mapping
+ * changes nothing. */
 typedef struct V(nacc_trial) {
     V(real) log_j, square; /* log J, J^2 */
     V(real) p, q;
 } V(nacc_trial);
 
-PBD_FN V(real) V(real_sinh)(V(real) z) { /* of z >= 0 */
+PBD_FN V(real) V(real_sinh)(V(real) z) { /* z >= 0 */
     V(real) a = V(real_exp)(z), w = z * z;
     V(real)
     series = 1 + w / 6 * (1 + w / 20 * (1 + w / 42 * (1 + w / 72 * (1 + w / 110 * (1 + w / 156 * (1 + w / 210))))));
     return V(real_where)(z < 1, z * series, K(0.5) * (a - 1 / a));
 }
 
-/* p0. Beyond xi |alpha| = 20 (p0 = 2e8 kappa) nothing yields any more. */
+/* p0, bounded at xi |alpha| = 20 (p0 = 2e8 kappa), beyond any stress. */
 PBD_FN V(real) V(nacc_strength)(const nacc_rule *r, V(real) alpha) {
     const V(real) zero = V(real_set)(0), most = V(real_set)(20);
     return K(1e-5) + V(real_sinh)(V(real_max)(zero, V(real_min)(r->xi * V(real_max)(-alpha, zero), most)));
 }
 
-/* log(J/J_x) of the trial against the surface of p0; 0 inside it. The ellipse in (p, q (1 + 2 beta)^(1/2)/M) is a
- * circle about ((1 - beta) p0/2, 0) with radius (1 + beta) p0/2. */
+/* log(J/J_x) of the trial for the surface of p0; 0 inside it. The ellipse in (p, q (1 + 2 beta)^(1/2)/M) is a circle
+ * about ((1 - beta) p0/2, 0) with radius (1 + beta) p0/2. */
 PBD_FN V(real) V(nacc_volume_change)(const nacc_rule *r, V(nacc_trial) t, V(real) p0) {
     V(real) away = t.p - K(0.5) * (1 - r->beta) * p0, radius = K(0.5) * (1 + r->beta) * p0;
     V(real) reach = V(real_sqrt)((1 + 2 * r->beta) / r->m_square * t.q * t.q + away * away);
     V(real) square = t.square + 2 * (1 - radius / reach) * away; /* J_x^2 = 1 - 2 p_x */
-    square = V(real_max)(K(1e-8) * t.square, square);            /* a dilating shear can ask for a J_x^2 below 0 */
+    square = V(real_max)(K(1e-8) * t.square, square);            /* a dilating shear may give J_x^2 < 0 */
     square = V(real_where)(t.p > p0, 1 - 2 * p0, square);
     square = V(real_where)(t.p < -r->beta * p0, 1 + 2 * r->beta * p0, square);
     V(real) change = t.log_j - K(0.5) * V(real_log)(square);
     return V(real_where)((reach > radius) | (t.p > p0) | (t.p < -r->beta * p0), change, V(real_set)(0));
 }
 
-/* Outside by more than rounding makes of p, q, alpha and p0: softening is unstable, and would carry a state that came
- * to the surface far away again for the sake of its last digit. */
+/* Outside by more than the rounding of p, q, alpha and p0. Softening is unstable: without this margin the rounding of a
+ * state on the surface would start further flow. */
 PBD_FN V(mask) V(nacc_outside)(const nacc_rule *r, V(nacc_trial) t, V(real) p0, V(real) alpha) {
     V(real) grain = K(8 * REAL_EPSILON) * (1 + p0) * (1 + r->xi * V(real_abs)(alpha));
     V(real) away = t.p - K(0.5) * (1 - r->beta) * p0, radius = K(0.5) * (1 + r->beta) * p0;
@@ -94,10 +95,10 @@ PBD_FN V(mask) V(nacc_outside)(const nacc_rule *r, V(nacc_trial) t, V(real) p0, 
     return (t.p > p0 + grain) | (t.p < -r->beta * p0 - grain) | (reach > radius + (1 + flat) * grain);
 }
 
-/* The alpha that solves alpha_new = alpha + change(p0(alpha_new)), and is `change` at alpha. Hardening: the root lies
- * between alpha and alpha + change. Softening: p0 no longer changes for alpha_new >= 0. Where the change jumps (from a
- * tip to the line) there may be no root, and this is where the sides of it turn. The end of the bracket that is taken
- * is the one from which the trial still lies outside. */
+/* Solves alpha_new = alpha + change(p0(alpha_new)) by bisection; `change` is its value at alpha. Hardening: the root
+ * lies between alpha and alpha + change. Softening: p0 is constant for alpha_new >= 0, which bounds the root. Where the
+ * change jumps (from a tip to the line) there may be no root, only a change of sign. Returns the end of the bracket for
+ * which the trial is still outside. */
 PBD_FN V(real) V(nacc_harden)(const nacc_rule *r, V(nacc_trial) t, V(real) alpha, V(real) change) {
     const V(real) zero = V(real_set)(0);
     V(real) soft = alpha + V(nacc_volume_change)(r, t, V(nacc_strength)(r, zero));
@@ -112,9 +113,9 @@ PBD_FN V(real) V(nacc_harden)(const nacc_rule *r, V(nacc_trial) t, V(real) alpha
     return high;
 }
 
-/* Squared isochoric stretches with the deviator d and product 1: d + t, (t + d.x)(t + d.y)(t + d.z) = 1 by Newton from
- * above, where the cubic is convex. t is at most the trace over 3 from which the deviator shrank, and at most
- * 1 + |d|, which is at most 3 times the root. */
+/* Squared isochoric stretches d + t with deviator d and product 1: (t + d.x)(t + d.y)(t + d.z) = 1 by Newton's method
+ * from above, where the cubic is convex. Upper bounds of t are a third of the trace before the deviator was reduced,
+ * and 1 + |d|, which is at most 3 times the root. */
 PBD_FN V(vec3) V(isochoric_with)(V(vec3) d, V(real) bound) {
     V(real) most = V(real_max)(V(real_abs)(d.x), V(real_max)(V(real_abs)(d.y), V(real_abs)(d.z)));
     V(real) t = V(real_min)(1 + most, bound);
@@ -145,7 +146,7 @@ PBD_FN V(flowed) V(flow_nacc)(const nacc_rule *r, V(vec3) s, V(real) alpha) {
     out.moved = V(nacc_outside)(r, t, p0, alpha);
     out.s = s;
     out.state = alpha;
-    if (!V(mask_any)(out.moved)) return out; /* most of a body is elastic: bisection and Newton are for the rest */
+    if (!V(mask_any)(out.moved)) return out; /* skips bisection and Newton where all lanes are elastic */
     change = V(real_where)(out.moved, change, zero);
     if (r->printed) {
         out.state = alpha + change;

@@ -1,5 +1,5 @@
-/* snow: 1 - compression <= s <= 1 + stretch: Stomakhin et al. 2013; presets of yu2024 Figure 19. State: J_P = plastic
- * volume change, 1 at first, which hardens the moduli. */
+/* snow: 1 - compression <= s <= 1 + stretch: Stomakhin et al. 2013; presets of yu2024 Figure 19. State: J_P, the
+ * plastic volume change, initially 1; it hardens the moduli. */
 #ifdef FLOW
 FLOW(snow, hardens)
 #elif !defined(PBD_BODY)
@@ -18,7 +18,7 @@ typedef struct snow_values {
 } snow_values;
 
 typedef struct snow_rule {
-    real least, most; /* of a stretch */
+    real least, most; /* bounds of a stretch */
     real xi;
 } snow_rule;
 
@@ -41,8 +41,8 @@ PBD_FN V(real) V(snow_stretch)(const snow_rule *r, V(real) s) {
     return V(real_max)(V(real_set)(r->least), V(real_min)(V(real_set)(r->most), s));
 }
 
-/* What is cut off the stretches goes into J_P; the moduli are then those of snow_hardening. By design the box knows no
- * stress, and promises no dissipation: cutting two axes can load the third. */
+/* Stretches are clamped, and J_P is multiplied by the removed factors. The clamp is not derived from a stress and need
+ * not dissipate: clamping two axes can increase the stress of the third. */
 PBD_FN V(flowed) V(flow_snow)(const snow_rule *r, V(vec3) s, V(real) state) {
     V(flowed) out;
     out.s = V(vec3_make)(V(snow_stretch)(r, s.x), V(snow_stretch)(r, s.y), V(snow_stretch)(r, s.z));
@@ -50,11 +50,11 @@ PBD_FN V(flowed) V(flow_snow)(const snow_rule *r, V(vec3) s, V(real) state) {
         (s.x > r->most) | (s.z < r->least) | (s.y > r->most) | (s.y < r->least) | (s.z > r->most) | (s.x < r->least);
     const V(real) least = V(real_set)(REAL_MIN), most = V(real_set)(1 / REAL_MIN);
     V(real) j = state * (s.x / out.s.x) * (s.y / out.s.y) * (s.z / out.s.z);
-    out.state = V(real_max)(least, V(real_min)(most, j)); /* so that huge F leaves a number */
+    out.state = V(real_max)(least, V(real_min)(most, j)); /* keeps J_P finite */
     return out;
 }
 
-/* What mu and lambda of snow are multiplied by, Stomakhin et al. 2013. */
+/* The factor of mu and lambda, Stomakhin et al. 2013. */
 PBD_FN V(real) V(snow_hardening)(const snow_rule *r, V(real) state) { return V(real_exp)(r->xi * (1 - state)); }
 
 #endif

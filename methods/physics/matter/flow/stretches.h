@@ -1,4 +1,4 @@
-/* What every flow rule of flow.def takes and gives, and the parts of Hencky's strain. */
+/* Types shared by the flow rules of flow.def, and the deviator and trace of the Hencky strain. */
 #ifndef PBD_BODY
 #ifndef PBD_FLOW_STRETCHES_H
 #define PBD_FLOW_STRETCHES_H
@@ -9,15 +9,15 @@ typedef struct flow_moduli {
     double mu, lambda; /* Lame, Pa */
 } flow_moduli;
 
-/* A row of a rule's parameters is P(role, name, unit, kind, preset, min, max, open, choices, doc): the role, then as in
- * pbd_param. Two rules may share a name where it means the same. Roles:
+/* A row of a rule's parameters is P(role, name, unit, kind, preset, min, max, open, choices, doc); after the role as in
+ * pbd_param. Rules may share a name with the same meaning. Roles:
  *     SET     a parameter of cases and of `eval flow`
- *     ASKED   the same, but `eval` asks for it: it has a scale and no default there
- *     START   the same as SET, and the state of a particle at the start
- *     STATE   the state at the start is the preset: no parameter of cases; `eval` takes it
- *     STEP    the time step, s: no parameter of cases; `eval` asks for it */
+ *     ASKED   as SET, but required by `eval`, since its value depends on the scale
+ *     START   as SET; also the initial state of a particle
+ *     STATE   the state, initially the preset; a parameter of `eval` only
+ *     STEP    the time step, s; a required parameter of `eval` only */
 #define FLOW_CHOICES(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define FLOW_VALUE(role, name, ...) double name; /* of a choice: its place */
+#define FLOW_VALUE(role, name, ...) double name; /* for a choice: its index */
 
 #define PBD_BODY "methods/physics/matter/flow/stretches.h"
 #include "methods/physics/math/twice.h"
@@ -25,11 +25,11 @@ typedef struct flow_moduli {
 #endif
 #else
 
-/* What a rule makes of stretches. */
+/* Result of a return mapping. */
 typedef struct V(flowed) {
     V(vec3) s;
     V(real) state;
-    V(mask) moved; /* s or the state is no longer what came in */
+    V(mask) moved; /* s or the state changed */
 } V(flowed);
 
 typedef struct V(hencky_parts) {
@@ -37,7 +37,7 @@ typedef struct V(hencky_parts) {
     V(real) trace, norm; /* norm: of the deviator */
 } V(hencky_parts);
 
-/* Of log s less `shift` in each axis. */
+/* Of log s - shift. */
 PBD_FN V(hencky_parts) V(hencky_parts_of)(V(vec3) s, real shift) {
     V(vec3) e = V(vec3_shift)(V(vec3_log)(s), V(real_set)(-shift));
     V(hencky_parts) out;

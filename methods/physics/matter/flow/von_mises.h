@@ -17,7 +17,7 @@ typedef struct von_mises_values {
 } von_mises_values;
 
 typedef struct von_mises_rule {
-    real radius; /* largest |dev e| that does not flow */
+    real radius; /* largest elastic |dev e| */
 } von_mises_rule;
 
 PBD_FN real flow_radius(flow_moduli m, double yield_stress, double yield_norm) {
@@ -37,7 +37,7 @@ PBD_FN von_mises_rule von_mises_make(flow_moduli m, const von_mises_values *v) {
 #endif
 #else
 
-/* Radial return of the deviator; the volume stays. */
+/* Radial return of the deviator at constant volume. */
 PBD_FN V(flowed) V(flow_von_mises)(const von_mises_rule *r, V(vec3) s, V(real) state) {
     V(hencky_parts) e = V(hencky_parts_of)(s, 0);
     V(flowed) out;

@@ -1,4 +1,4 @@
-/* psi = mu |F - R|^2 + lambda/2 tr^2(R^T F - I), R the rotation nearest to F: cao2023 section 4.2. */
+/* psi = mu |F - R|^2 + lambda/2 tr^2(R^T F - I), F = R S: cao2023 section 4.2. */
 #ifdef LAW
 LAW(corotated, by_svd, whole)
 #elif !defined(PBD_BODY)

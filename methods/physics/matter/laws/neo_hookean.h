@@ -21,7 +21,7 @@ PBD_FN void neo_hookean_pair(hyperelastic m, vec3 all, real a, real b, real c, r
 #endif
 #else
 
-/* (|F|^2 - 3)/2 - log J = rest + excess; where J is large, the two would only cancel. */
+/* (|F|^2 - 3)/2 - log J = rest + excess, which cancels where J is large. */
 PBD_FN V(real) V(neo_hookean_energy)(V(hyperelastic) m, V(volume) v, V(log_parts) log) {
     V(real) shape = V(real_where)(v.d < 1, v.rest + log.excess, (real)0.5 * v.square - log.log);
     return m.mu * shape + (real)0.5 * m.lambda * log.log * log.log;

@@ -51,7 +51,7 @@ PBD_FN V(principal) V(principal_stable_neo_hookean)(V(hyperelastic) m, V(vec3) s
     return out;
 }
 
-/* p = f s + cof others, f of I and cof of J */
+/* p = f(I) s + cof(J) others */
 PBD_FN V(principal_slope) V(stable_neo_hookean_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) others, V(vec3) square) {
     V(stable) a = V(stable_of)(m, V(volume_of_stretches)(s));
     V(real) more = 2 * a.mu * a.q * a.q;
