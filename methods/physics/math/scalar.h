@@ -74,7 +74,7 @@ PBD_FN V(real) V(real_copysign)(V(real) a, V(real) b) {
 PBD_FN V(real) V(real_max)(V(real) a, V(real) b) { return V(real_where)(a > b, a, b); }
 PBD_FN V(real) V(real_min)(V(real) a, V(real) b) { return V(real_where)(a < b, a, b); }
 
-/* real_sign(-0) is 1. * */
+/* real_sign(-0) is 1. */
 PBD_FN V(real) V(real_sign)(V(real) x) { return V(real_where)(x < 0, V(real_set)(-1), V(real_set)(1)); }
 
 /* The largest power of two <= x, for x >= 0, clamped so that it and its reciprocal *inverse are normal. For scaling

@@ -1,30 +1,30 @@
-/* A sorted uniform grid as a kernel sees it: particles in the order of their cells, and loops over those near one.
+/* Searching a sorted uniform grid in a kernel: particles in the order of their cells, and loops over those near a
+ * position.
  *
- * Cells are counted modulo a power of two along each axis, at least four, as on a torus: a table of a fixed size holds
- * bodies of any extent, and one that flies away never leaves it. Cells that fall together cost candidates, which the
- * distance then rejects, and never a neighbour: the 27 cells around a particle stay different, and a neighbour lies in
- * the one where it would lie without the modulo. So the order in which neighbours are met depends on positions alone,
- * not on the size of the table. Three cells that follow each other along x are one stretch of particles, but for where
- * they wrap.
+ * Cell coordinates are taken modulo a power of two, at least four, along each axis: a table of fixed size serves bodies
+ * of any extent. Cells that share a table entry only add candidates, which the distance test rejects; the 27 cells
+ * around a particle remain distinct. The order in which neighbours are found therefore depends on positions only, not
+ * on the size of the table. Three consecutive cells along x are one contiguous range of particles, unless they wrap
+ * around.
  *
- * A cell is wider than the reach by 1/128, so that rounding loses no neighbour up to 130,000 cells from the origin in
- * f32. NaN and infinity go to cell 0 and have no neighbours. */
+ * Cells are wider than the search radius by 1/128, so that rounding loses no neighbour up to 130,000 cells from the
+ * origin in f32. Non-finite positions are in cell 0 and have no neighbours. */
 #ifndef PBD_GRID_SEARCH_H
 #define PBD_GRID_SEARCH_H
 
 #include "methods/physics/math/scalar.h"
 
 typedef struct grid_view {
-    /* By place in the order of cells; each with PBD_BATCH more that hold anything. */
+    /* By place, the index in the order of cells; each array is padded by PBD_BATCH undefined elements. */
     const real *x, *y, *z, *w;
-    const uint32_t *slot;     /* which of those in the grid */
-    const uint32_t *particle; /* which of all */
-    const uint32_t *first;    /* by cell: place of its first; one more at the end */
+    const uint32_t *slot;     /* index in the grid */
+    const uint32_t *particle; /* index in the scene's rows */
+    const uint32_t *first;    /* by cell: its first place; one more at the end */
     real inverse_cell;        /* 1/m */
     int bits[3];              /* 2^bits cells along each axis */
 } grid_view;
 
-/* floor(x/cell) modulo 2^bits: exact however large it is. */
+/* floor(x/cell) modulo 2^bits, exact for any x. */
 PBD_FN uint32_t grid_coordinate(real x, real inverse_cell, int bits) {
     const real cells = (real)(1u << bits), at = real_floor(x * inverse_cell);
     const real within = at - cells * real_floor(at / cells);
@@ -54,12 +54,12 @@ typedef struct grid_stretch {
 
 enum { GRID_STRETCHES = 18 };
 
-/* Places looked at for each neighbour found, itself counted: 27 cells as wide as the reach hold 27 r^3 where a sphere
- * holds 4/3 pi r^3, at the same density. */
+/* Candidates per neighbour found, the particle itself included: the volume 27 r^3 of 27 cells over 4/3 pi r^3 of the
+ * sphere. */
 #define GRID_CANDIDATES 6.6
 
-/* The s-th stretch of the cells around `cell`: nine rows of three cells, each in two parts of which the second is empty
- * but where the row wraps. Cells come in the order of their true places. */
+/* The s-th range of the cells around `cell`: nine rows of three cells, each in two parts; the second is empty unless
+ * the row wraps around. Cells come in the order of their unwrapped positions. */
 PBD_FN grid_stretch grid_stretch_of(const grid_view *g, grid_cell cell, int s) {
     const int row = s / 2, second = s % 2;
     const uint32_t last_x = (1u << g->bits[0]) - 1, x = cell.at[0];
@@ -82,19 +82,19 @@ PBD_FN vec3 grid_position(const grid_view *g, uint32_t place) {
     return vec3_make(g->x[place], g->y[place], g->z[place]);
 }
 
-/* Stretches that hold nothing come last in each pair: only a row that wraps has the second. */
+/* Increment of s: 2 skips the empty second parts where no row wraps around. */
 PBD_FN int grid_stretch_step(const grid_view *g, grid_cell cell) {
     return cell.at[0] == 0 || cell.at[0] == (1u << g->bits[0]) - 1 ? 1 : 2;
 }
 
-/* Squared distances of `x` from the PBD_BATCH places from `place` on. */
+/* Squared distances from `x` to the PBD_BATCH places starting at `place`. */
 PBD_FN vreal grid_squares(const grid_view *g, vec3 x, uint32_t place) {
     const vreal dx = batch_load(g->x, place, PBD_BATCH) - x.x, dy = batch_load(g->y, place, PBD_BATCH) - x.y,
                 dz = batch_load(g->z, place, PBD_BATCH) - x.z;
     return dx * dx + dy * dy + dz * dz;
 }
 
-/* The bits of lanes that stand for places below `end`, and not for `self`. */
+/* Mask of the lanes with places below `end`, except `self`. */
 PBD_FN uint32_t grid_lanes(uint32_t place, uint32_t end, uint32_t self) {
     const uint32_t left = end - place, own = self - place;
     uint32_t lanes = left < PBD_BATCH ? (1u << left) - 1 : (PBD_BATCH < 32 ? (1u << PBD_BATCH) - 1 : ~0u);
@@ -118,7 +118,7 @@ PBD_FN int count_bits(uint32_t bits) {
 #endif
 }
 
-/* Writes from[l] for each bit l that is set, in ascending order; returns how many. */
+/* Writes from[l] for each set bit l, ascending; returns their number. */
 PBD_FN int append_bits_plain(uint32_t *list, const uint32_t *from, uint32_t bits) {
     int count = 0;
     for (; bits; bits &= bits - 1) list[count++] = from[lowest_bit(bits)];
@@ -126,7 +126,7 @@ PBD_FN int append_bits_plain(uint32_t *list, const uint32_t *from, uint32_t bits
 }
 
 #if PBD_BATCH > 1 && defined(__AVX512VL__)
-/* No branch on how many there are. `from` has PBD_BATCH numbers to read; no more is written than there is. */
+/* Without branches. Reads PBD_BATCH numbers of `from`; writes only those of set bits. */
 PBD_FN int append_bits(uint32_t *list, const uint32_t *from, uint32_t bits) {
     const int count = __builtin_popcount(bits);
     const uint32_t written = (1u << count) - 1;

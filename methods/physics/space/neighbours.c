@@ -7,7 +7,7 @@
 
 enum { LEAST_BITS = 2, MOST_BITS = 24, LOOK_AGAIN = 16 };
 
-static const double WIDER = 1 + 1.0 / 128; /* than the reach: grid_search.h says why */
+static const double WIDER = 1 + 1.0 / 128; /* cell size over reach: grid_search.h */
 
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static pbd_status allocate(pbd_exec *exec, size_t count, size_t size, void *out)
     return pbd_alloc(exec, count * size, (void **)out);
 }
 
-/* Cells: between two and four for each particle at most. */
+/* Between two and four cells per particle at most. */
 static int bits_for(size_t count) {
     int bits = 1;
     while (bits < MOST_BITS && (size_t)1 << (bits - 1) < count) bits++;
@@ -50,8 +50,8 @@ pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *me
 
 static size_t blocks_of(const grid *g) { return (g->count + GRID_BLOCK - 1) / GRID_BLOCK; }
 
-/* As many cells along each axis as the particles extend over, halved along the longest until the table holds them. It
- * affects speed alone, so it is updated only now and then. */
+/* As many cells along each axis as the particles' bounding box has, halved along the longest until the table holds
+ * them. This affects only speed, so it is updated rarely. */
 static pbd_status choose_bits(grid *g, const real *rows) {
     const grid_bounds_args args = {rows, g->member, g->count, g->block};
     double low[3], high[3];

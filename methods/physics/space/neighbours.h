@@ -1,10 +1,10 @@
-/* Who is near whom: a sorted uniform grid on the device, and lists of neighbours from it. For particles that move; for
- * those of a body at rest the lists are made once (rest_neighbours.h).
+/* Neighbour search for moving particles: a sorted uniform grid on the device, and neighbour lists from it. (Neighbours
+ * at rest: rest_neighbours.h.)
  *
- * Positions are rows of four reals. A build gives each particle the number of its cell, sorts by it (stably, so that
- * those of a cell stay in their order), and notes where cells begin. Lists are counted, summed up, then filled: there
- * is no limit on neighbours but memory's. The order of a list depends on positions alone: not on threads, not on the
- * backend. grid_search.h is what a kernel needs to search for itself. */
+ * Positions are rows of four reals. grid_build computes each particle's cell, sorts particles by cell (stably), and
+ * stores where cells begin. Lists are counted, scanned, then filled, so that the number of neighbours is limited by
+ * memory only. The order of a list depends on positions only, not on threads or backend. Kernels that search the grid
+ * themselves use grid_search.h. */
 #ifndef PBD_NEIGHBOURS_H
 #define PBD_NEIGHBOURS_H
 
@@ -16,37 +16,38 @@ PBD_PRECISE(grid_create, grid_free, grid_build, grid_view_of, grid_largest_move,
 
 typedef struct grid {
     pbd_exec *exec;
-    size_t count; /* of those in the grid: slots */
+    size_t count; /* particles in the grid (slots) */
     double cell;  /* m */
-    bool keep;    /* where they were at the build */
+    bool keep;    /* keep the positions of the last build, for grid_largest_move */
     int bits[3], most_bits;
     uint64_t builds;
     /* Device. */
-    uint32_t *member; /* by slot: the particle; NULL: every particle, and slots are particles */
+    uint32_t *member; /* by slot: the particle; NULL: slots are particles */
     uint32_t *key, *slot, *particle, *first;
     real *column[4]; /* by place: x, y, z, w */
     real *built, *block;
 } grid;
 
-/* For `count` particles: those that `member` (host; ascending) names, or all of that many. Neighbours are nearer than
- * `reach`, m. keep: for grid_largest_move. *g may be freed also after an error. */
+/* For `count` particles: those listed in `member` (host; ascending), or with NULL the first `count`. Neighbours are
+ * nearer than `reach`, m. *g may be freed also after an error. */
 pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep);
 void grid_free(grid *g); /* safe on a zeroed one */
 
-/* Sorts the particles where `rows` has them now. w: what the grid carries as its fourth column, by particle; NULL: the
- * rows' own. */
+/* Sorts the particles by their positions in `rows`. w: the grid's fourth column, by particle; NULL: that of the
+ * rows. */
 pbd_status grid_build(grid *g, const real *rows, const real *w);
 grid_view grid_view_of(const grid *g);
-/* Of a search around each slot. How many candidates it looks at is known to the device alone: here it is estimated from
- * how many neighbours the search before this one found (0 for the first: only the particles themselves count). */
+/* The work of a search around each slot. The host does not know the number of candidates; it is estimated from the
+ * number of neighbours that the previous search found (0 for the first). */
 static inline pbd_work grid_search_work(const grid *g, uint64_t found) {
     return (pbd_work){g->count, (size_t)(GRID_CANDIDATES * (double)(found + g->count))};
 }
-/* How far, at most, anyone is from where one translation of all since the last build would have them, m: what falls
- * together keeps its neighbours. Half the diagonal of the box around all motions. Infinity before the first. Waits. */
+/* Upper bound of the displacement of any particle since the last build relative to a common translation, m: half the
+ * diagonal of the bounding box of all displacements. Particles in free fall thus keep their lists. Infinity before the
+ * first build. Waits. */
 pbd_status grid_largest_move(const grid *g, const real *rows, double *out);
 
-/* Lists of neighbours: of slot i they are list[first[i]] to list[first[i + 1]], particles without i itself. */
+/* Neighbour lists: those of slot i are the particles list[first[i] .. first[i + 1]), without its own. */
 typedef struct neighbours {
     grid grid;
     double reach, skin;
@@ -55,20 +56,20 @@ typedef struct neighbours {
     size_t capacity;
 } neighbours;
 
-/* skin, m: lists hold all that are nearer than reach + skin, and are good until one has moved by more than half the
- * skin against a translation of all. 0: rebuilt each time. */
+/* skin, m (Verlet lists): lists have all particles nearer than reach + skin and are valid until grid_largest_move
+ * exceeds skin/2. 0: rebuilt each time. */
 pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const uint32_t *member, double reach,
                              double skin);
 void neighbours_free(neighbours *n); /* safe on a zeroed one */
 /* Rebuilds the lists where needed; *rebuilt (may be NULL): whether it did. */
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt);
 
-/* Room for `entries` numbers in *list, of which *capacity fit now; what was there is lost. PBD_FAILED where there are
- * more than 32 bits can count. */
+/* Enlarges *list (*capacity numbers) to `entries` numbers if needed; its contents are lost. PBD_FAILED: more entries
+ * than 32 bits can count. */
 pbd_status neighbours_room(pbd_exec *exec, size_t particles, uint64_t entries, uint32_t **list, size_t *capacity);
 
-/* Warns where gradients of velocity from neighbours are doubtful. fastest: m/s; radius: half the kernel's support, m;
- * few: particles, of so many, whose neighbours do not span space. */
+/* Warns where gradients of velocity from neighbours are unreliable. fastest: largest speed, m/s; radius: half the
+ * kernel's support, m; few: the number, of `particles`, whose neighbours do not span space. */
 void neighbours_warn(pbd_recorder *recorder, double fastest, double radius, double dt, double few, size_t particles);
 
 #endif

@@ -5,9 +5,8 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/grid_search.h"
 
-enum { GRID_BLOCK = 256 }; /* particles that one item looks at, where a few numbers of all are wanted */
+enum { GRID_BLOCK = 256 }; /* particles per item of a reduction */
 
-/* Who stands at slot i of the grid. */
 PBD_FN size_t member_at(const uint32_t *member, size_t i) { return member ? member[i] : i; }
 
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
@@ -16,7 +15,7 @@ typedef struct grid_keys_args {
     const real *rows;
     const uint32_t *member; /* by slot; NULL: every particle */
     uint32_t *key, *slot;
-    real *built; /* rows by slot: where they are now, to tell later how far they went; NULL: not kept */
+    real *built; /* rows by slot: a copy of the positions, for grid_moved; NULL: not kept */
     real inverse_cell;
     int bits[3];
 } grid_keys_args;
@@ -32,7 +31,7 @@ PBD_ITEM(grid_keys, grid_keys_args, i, 4 * sizeof(real) + 8, 25) {
 
 typedef struct grid_place_args {
     const real *rows;
-    const real *w; /* by particle, instead of the rows' own; NULL: those */
+    const real *w; /* by particle, instead of the rows' fourth column; NULL: that */
     const uint32_t *member;
     const uint32_t *key, *slot; /* sorted */
     real *column[4];
@@ -42,8 +41,8 @@ typedef struct grid_place_args {
     uint32_t cells;
 } grid_place_args;
 
-/* Takes along what searches read, and writes where cells begin: place k begins every cell after that of place k - 1 up
- * to its own. */
+/* Copies the columns that searches read to the sorted order, and writes where cells begin: place k is the first place
+ * of its cell and of the empty cells since that of place k - 1. */
 PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 20, 2) {
     const size_t particle = member_at(a->member, a->slot[k]);
     for (size_t d = 0; d < 4; d++) a->column[d][k] = a->rows[4 * particle + d];
@@ -55,13 +54,13 @@ PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 20, 2) {
     for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
 }
 
-/* ---- A few numbers of all, by block: the host does the rest ------------------------------------------------------ */
+/* ---- Reductions: partial results by block, completed by the host ------------------------------------------------- */
 
 typedef struct grid_bounds_args {
     const real *rows;
     const uint32_t *member;
     size_t count;
-    real *out; /* by block: least x, y, z, most x, y, z */
+    real *out; /* by block: smallest x, y, z, largest x, y, z */
 } grid_bounds_args;
 
 PBD_ITEM(grid_bounds, grid_bounds_args, block, GRID_BLOCK * 4 * sizeof(real), GRID_BLOCK * 6) {
@@ -71,7 +70,7 @@ PBD_ITEM(grid_bounds, grid_bounds_args, block, GRID_BLOCK * 4 * sizeof(real), GR
     for (size_t i = block * GRID_BLOCK; i < end; i++) {
         const real *row = a->rows + 4 * member_at(a->member, i);
         for (int d = 0; d < 3; d++) {
-            low[d] = row[d] < low[d] && row[d] > -far ? row[d] : low[d]; /* NaN and infinity: left out */
+            low[d] = row[d] < low[d] && row[d] > -far ? row[d] : low[d]; /* NaN and infinity are ignored */
             high[d] = row[d] > high[d] && row[d] < far ? row[d] : high[d];
         }
     }
@@ -85,7 +84,7 @@ typedef struct grid_moved_args {
     const real *rows, *built; /* by particle; by slot */
     const uint32_t *member;
     size_t count;
-    real *out; /* by block: the least motion along x, y, z, then the most, m */
+    real *out; /* by block: smallest, then largest displacement along x, y, z, m */
 } grid_moved_args;
 
 PBD_ITEM(grid_moved, grid_moved_args, block, GRID_BLOCK * 8 * sizeof(real), GRID_BLOCK * 9) {
@@ -107,19 +106,19 @@ PBD_ITEM(grid_moved, grid_moved_args, block, GRID_BLOCK * 8 * sizeof(real), GRID
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* A search writes down at once what it finds, up to so many: most particles are then looked at once, not twice. */
+/* A count stores up to so many neighbours, so that most particles are searched once, not twice. */
 enum { NEIGHBOURS_KEPT = 48 };
 
 typedef struct neighbours_args {
     grid_view grid;
     real square;     /* of the reach, m^2 */
-    uint32_t *first; /* by slot: how many, then (after a scan) where they begin */
-    uint32_t *kept;  /* NEIGHBOURS_KEPT by place: what the count came by; of use where there were no more */
+    uint32_t *first; /* by slot: count; after a scan, offset into list */
+    uint32_t *kept;  /* NEIGHBOURS_KEPT by place: neighbours stored by the count; complete if there are no more */
     uint32_t *list;  /* particles */
 } neighbours_args;
 
-/* Goes through the others that are nearer than the reach to place `self`; writes down those that fit. Returns how many
- * there are. */
+/* Finds the particles nearer than the reach to place `self`; appends them to `list` while they fit. Returns their
+ * number. */
 PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint32_t *list, uint32_t fit) {
     const vec3 x = grid_position(&a->grid, self);
     const grid_cell cell = grid_cell_of(a->grid.bits, a->grid.inverse_cell, x);
@@ -138,8 +137,8 @@ PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint3
     return found;
 }
 
-/* The work: places and the candidates that are looked at (grid_search_work); of a fill, neighbours. What a count keeps
- * of them is in the cost of the fill, where their number is known. */
+/* Work: places and candidates (grid_search_work); of fill_neighbours, places and neighbours. The cost of storing
+ * neighbours during the count is part of the fill's, where their number is known. */
 PBD_ITEM_OVER(count_neighbours, neighbours_args, k, 3 * sizeof(real) + 9 * 8 + 8, 30, 3 * sizeof(real), 9) {
     a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
 }

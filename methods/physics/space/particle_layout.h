@@ -1,6 +1,6 @@
-/* How the constraints of particles lie in memory: particles along a curve through space, constraints colour by
- * colour in slices (particle_energy_kernels.h), and all that is known at rest. Made on the host, in f64, from a scene;
- * made again from changed neighbours after a cut. */
+/* Memory layout of per-particle constraints: particles along a space-filling curve, constraints colour by colour in
+ * slices (particle_energy_kernels.h), and their rest quantities. Built on the host, in f64, from a scene; rebuilt from
+ * changed neighbours after a cut. */
 #ifndef PBD_PARTICLE_LAYOUT_H
 #define PBD_PARTICLE_LAYOUT_H
 
@@ -10,13 +10,13 @@
 
 #include "methods/physics/space/particle_slice.h"
 
-/* "Place" is a particle's row in the solver's arrays, "slot" a constraint's. Slots of a colour begin at a multiple of
- * PARTICLE_SLICE; those that fill up its last slice are of no constraint and are not launched. */
+/* A place is the row of a particle in the solver's arrays, a slot that of a constraint. Slots of a colour begin at a
+ * multiple of PARTICLE_SLICE; the padding of its last slice has no constraints and is not launched. */
 typedef struct particle_layout {
     size_t particles, slots, rows; /* rows: of all slices */
     int colours;                   /* 1 with Jacobi, where slot and place are the same */
     bool jacobi;
-    pbd_arena particle_memory, slot_memory; /* of the arrays by place, and of those that a remake replaces */
+    pbd_arena particle_memory, slot_memory; /* of the arrays by place; of those that a remake replaces */
     uint32_t *particle;                     /* places: index in the scene */
     double *rest;                           /* places x 3, m */
     double *volume;                         /* places, m^3 */
@@ -35,24 +35,24 @@ typedef struct particle_layout {
     double *offset;                         /* 9 x slots: D_i; NULL: zero */
     double *slot_volume;                    /* slots, m^3 */
     size_t few, deficient;                  /* shape_gradients.h */
-    double *power;                          /* places: where the search for `largest` left off */
-    /* Where there are blades: what was made for which neighbours, so that a remake makes only what a cut has changed.
-     */
+    double *power;                          /* places: last vector of the power iteration for `largest` */
+    /* With blades: the gradients and their neighbour lists, so that a remake only recomputes what a cut changed. */
     bool keeps;
     rest_neighbours made;
     shape_gradients shape;
     double *inverse_weight; /* places x 9, Jacobi */
-    double largest; /* Jacobi: bounds the eigenvalues of the sum of all projections, whatever their directions */
+    double largest; /* Jacobi: upper bound of the eigenvalues of the sum of all projections, for any directions */
 } particle_layout;
 
-/* Free *out after an error too. PBD_BAD_INPUT when the scene's particles sample no body, or a volume is not above 0.
+/* Free *out also after an error. PBD_BAD_INPUT when the scene's particles are not a sampled body, or a volume is not
+ * above 0.
  */
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out);
-/* Makes all but particles, rest, volume and inverse again from `near`: to the bit what making everything would give. */
+/* Recomputes everything but particles, rest, volume and inverse from `near`, bitwise equal to a new layout. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);
 void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
 
-/* Of a launch over a colour's constraints. */
+/* The work of a launch over a colour's constraints. */
 static inline pbd_work particle_layout_work(const particle_layout *l, int colour) {
     return (pbd_work){l->colour_count[colour], l->colour_near[colour]};
 }

@@ -66,7 +66,7 @@ static pbd_status place_slots(const uint32_t *order, const size_t *first, partic
     out->slots = out->colour_slot[out->colours];
     out->own = pbd_new(a, uint32_t, out->slots);
     PBD_TRY(pbd_arena_check(a));
-    for (int c = 0; c < out->colours; c++) /* slots of no constraint: the colour's last particle */
+    for (int c = 0; c < out->colours; c++) /* padding repeats the colour's last particle */
         for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
             const size_t k = s - out->colour_slot[c], count = out->colour_count[c];
             out->own[s] = order[first[c] + (k < count ? k : count - 1)];
@@ -112,8 +112,8 @@ static pbd_status count_rows(particle_layout *out) {
     return pbd_ok();
 }
 
-/* back: Jacobi, by place: the entry of j's list for the next i that has j as a neighbour. Lists are ascending and
- * mutual, and slots are filled in the order of places, so that the entries of j's list are used one after the other. */
+/* back: Jacobi, by place: the next unused entry of j's list. Lists are ascending and symmetric, and slots are filled in
+ * the order of places, so that the entries of j's list are used one after the other. */
 static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint, size_t *back) {
     const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
     const size_t end = l->slice[slot / PARTICLE_SLICE + 1], length = constraint ? list_length(l, i) : 0;
@@ -170,13 +170,13 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
     return pbd_ok();
 }
 
-/* ---- How far sums of projections may overshoot ------------------------------------------------------------------- */
+/* ---- Bound of the overshoot of summed projections ---------------------------------------------------------------- */
 
-/* Every projection i takes away the part of a displacement along its own gradient n_i; Jacobi adds all parts up, and
- * overshoots where the sum's largest eigenvalue passes 2. The direction of P in n_i = sqrt(w) P b / sqrt(tr P K P^T) is
- * not known beforehand, but whatever it is, n_i n_i^T is at most A -> A K_i^-1 A^T with A the displacement's gradient
- * (Cauchy-Schwarz), which is the same for each coordinate. The largest eigenvalue of the sum of these, by power
- * iteration, bounds what any state of the body can show. */
+/* Projection i removes the component of a displacement along its normalised gradient n_i. Jacobi adds all of them and
+ * diverges where the largest eigenvalue of the sum exceeds 2. The direction of P in n_i = sqrt(w) P b / sqrt(tr P K
+ * P^T) is not known in advance, but for every P, n_i n_i^T is at most A -> A K_i^-1 A^T with A the displacement
+ * gradient (Cauchy-Schwarz), the same for each coordinate. The largest eigenvalue of the sum of these, by power
+ * iteration, is a bound for every state of the body. */
 enum { POWER_ITERATIONS = 40, POWER_AGAIN = 6 };
 static const double LOST_WEIGHT = 1e-9;
 
@@ -237,12 +237,12 @@ static void power_step(const power *p) {
 static pbd_status start_power(particle_layout *out) {
     out->power = calloc(out->particles, sizeof *out->power);
     if (!out->power) return pbd_error(PBD_FAILED, "out of memory for %zu particles", out->particles);
-    for (size_t i = 0; i < out->particles; i++) /* no symmetry of a lattice; by particle, not by place */
+    for (size_t i = 0; i < out->particles; i++) /* not symmetric on a lattice; by particle, not by place */
         out->power[i] = (out->particle[i] * UINT64_C(2654435761) >> 7 & 1) ? 1 : -1;
     return pbd_ok();
 }
 
-/* Matrices of particles whose neighbours are `known` to be unchanged are kept. */
+/* Keeps the matrices of particles whose neighbours are unchanged since `known`. */
 static pbd_status invert_weights(const double *gradient, const shape_known *known, particle_layout *out) {
     const bool there = out->inverse_weight;
     if (!there) out->inverse_weight = calloc(9 * out->particles, sizeof *out->inverse_weight);
@@ -253,7 +253,7 @@ static pbd_status invert_weights(const double *gradient, const shape_known *know
     return pbd_ok();
 }
 
-/* Lists that a cut has shortened have nearly the same answer, and begin where the last search ended. */
+/* After a cut the result changes little: the iteration starts from the last vector. */
 static pbd_status find_largest(const double *gradient, particle_layout *out) {
     const size_t n = out->particles;
     const int steps = out->power ? POWER_AGAIN : POWER_ITERATIONS;
@@ -289,7 +289,7 @@ static void forget_made(particle_layout *l) {
     l->inverse_weight = NULL;
 }
 
-/* Keeps gradients, which are then the layout's, and a copy of the lists they were made for. */
+/* The layout takes over the gradients and copies their neighbour lists. */
 static pbd_status keep_made(const shape_gradients *shape, particle_layout *l) {
     const rest_neighbours *near = &l->near;
     const size_t n = near->particles, pairs = near->first[n];

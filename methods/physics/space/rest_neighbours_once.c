@@ -5,8 +5,8 @@
 
 #include "harness/exec/arena.h"
 
-/* Particles sorted by the cells of a grid as wide as the radius. Cells are named by their Morton code and found by
- * bisection among those that hold a particle, so that memory does not depend on the body's shape. */
+/* Particles sorted by the cells of a grid as wide as the radius. Cells are identified by their Morton code and found by
+ * bisection among the occupied ones, so that memory does not depend on the body's shape. */
 typedef struct place {
     uint64_t cell;
     uint32_t particle;
@@ -50,7 +50,7 @@ static void cell_of(const grid *g, size_t particle, int64_t out[3]) {
         out[d] = (int64_t)floor((g->positions[3 * particle + (size_t)d] - g->origin[d]) / g->cell);
 }
 
-/* The arena owns its places. */
+/* The arena owns the places. */
 static pbd_status grid_make(size_t particles, const double *positions, double cell, pbd_arena *arena, grid *out) {
     *out = (grid){.particles = particles, .cell = cell, .positions = positions};
     double most[3];
@@ -78,7 +78,7 @@ static pbd_status grid_make(size_t particles, const double *positions, double ce
     return pbd_ok();
 }
 
-/* The first place of a cell, or where it would be. */
+/* The first place of a cell, or its insertion point. */
 static size_t bisect(const grid *g, uint64_t cell) {
     size_t low = 0, high = g->particles;
     while (low < high) {
@@ -116,7 +116,7 @@ static void around_cell(const grid *g, size_t particle, around *out) {
     }
 }
 
-/* Stores into `out` (NULL: only counts) the particles near i. */
+/* Writes the particles near i to `out` (NULL: only counts). */
 static size_t look_around(const grid *g, const around *cells, const uint32_t *body, size_t i, uint32_t *out) {
     size_t count = 0;
     for (int n = 0; n < 27; n++)
@@ -131,8 +131,8 @@ static size_t look_around(const grid *g, const around *cells, const uint32_t *bo
     return count;
 }
 
-/* Counts every particle's neighbours into first[i + 1], or, once there is room, fills them in. Cell by cell, since all
- * particles of a cell search the same 27. */
+/* Counts every particle's neighbours into first[i + 1], or with `fill` writes them. Cell by cell, since all particles
+ * of a cell search the same 27 cells. */
 static void look_everywhere(const grid *g, const uint32_t *body, bool fill, rest_neighbours *out) {
     around cells = {.cell = UINT64_MAX};
     for (size_t k = 0; k < g->particles; k++) {

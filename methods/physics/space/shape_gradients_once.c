@@ -15,7 +15,8 @@ int shape_flags(const shape_choice *choice) {
            (choice->gradient_correction ? SHAPE_GRADIENT_CORRECTION : 0);
 }
 
-/* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and the gradient reproduces it. */
+/* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and gradients are exact for linear
+ * fields. */
 static void offset_at(const rest_neighbours *near, const double *positions, const double *gradient, size_t i,
                       double *out) {
     for (int e = 0; e < 9; e++) out[e] = e % 4 == 0;

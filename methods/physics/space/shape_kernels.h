@@ -1,19 +1,18 @@
-/* Gradients at rest of one particle's interpolation from its neighbours; shape_gradients.h has the formulas.
+/* Gradients at rest of one particle; formulas: shape_gradients.h.
  *
- * Solvers run `shape_at` once, in f64, on the host. It is a kernel's body as well (shape_making_kernels.h): what
- * cao2023 Table 3 times. */
+ * Solvers run `shape_at` once, in f64, on the host. It is also the body of a kernel (shape_making_kernels.h), timed for
+ * cao2023 Table 3. */
 #ifndef PBD_SHAPE_KERNELS_H
 #define PBD_SHAPE_KERNELS_H
 
 #include "methods/physics/math/svd3.h"
 #include "methods/physics/space/sph_kernel.h"
 
-/* A direction is not seen when it carries less than this share of the strongest: neighbours are then taken to lie in a
- * plane or on a line. */
+/* Relative singular value below which a direction counts as not spanned: neighbours in a plane or on a line. */
 #define SHAPE_CUT ((real)1e-3)
 
-/* A neighbour given after a cut (particle_cut.h) lies beyond the support, where kernels are zero: it is weighed as if
- * it were at this share of it. */
+/* A neighbour added after a cut (particle_cut.h) lies beyond the support, where kernels are zero: its weight is that at
+ * this fraction of the support. */
 #define SHAPE_FARTHEST ((real)0.8)
 
 enum { SHAPE_PLAIN = 0, SHAPE_KERNEL_CORRECTION = 1, SHAPE_GRADIENT_CORRECTION = 2, SHAPE_LINEAR = 4 };
@@ -23,13 +22,14 @@ typedef struct shape_args {
     const uint32_t *first; /* particles + 1 */
     const uint32_t *neighbour;
     real *gradient;      /* rows of 3 by neighbour: b_ij */
-    uint32_t *deficient; /* by particle: directions that its neighbours do not span */
+    uint32_t *deficient; /* by particle: number of directions that its neighbours do not span */
     real support;        /* m */
     int kernel, flags;
 } shape_args;
 
-/* a^-1, or its pseudo-inverse; *lost: directions left out. The smallest singular value is at least |det a|/|a|^2 and
- * the largest at most |a|: where these show that nothing is lost, as nearly everywhere, no values are asked for. */
+/* a^-1, or its pseudo-inverse; *lost: number of discarded directions. The smallest singular value is at least |det
+ * a|/|a|^2 and the largest at most |a|; where these bounds show full rank, as for nearly all particles, no SVD is
+ * computed. */
 PBD_FN mat3 shape_inverse(mat3 a, uint32_t *lost) {
     const real det = mat3_det(a), square = mat3_inner(a, a);
     *lost = 0;
@@ -73,7 +73,7 @@ PBD_FN void shape_put(const shape_args *a, size_t k, vec3 b) {
     a->gradient[3 * k + 2] = b.z;
 }
 
-/* ---- Smoothing kernels, corrected as asked ----------------------------------------------------------------------- */
+/* ---- Smoothing kernels with optional corrections ----------------------------------------------------------------- */
 
 PBD_FN void shape_of_kernel(const shape_args *a, size_t i) {
     const vec3 centre = load3(a->rest, i);
@@ -107,8 +107,8 @@ PBD_FN void shape_of_kernel(const shape_args *a, size_t i) {
 
 /* ---- Reproducing kernels of linear basis ------------------------------------------------------------------------- */
 
-/* phi_j = V_j W_ij (c0 + c . y_j) with (c0, c) = M^-1 (1, 0), M = sum V_j W_j (1, y)(1, y)^T = [m0, m1^T; m1, m2].
- * Its gradient by X_i has d(c0, c) = -M^-1 dM (c0, c). Lengths are counted in supports, or M is far from round. */
+/* phi_j = V_j W_ij (c0 + c . y_j) with (c0, c) = M^-1 (1, 0), M = sum V_j W_j (1, y)(1, y)^T = [m0, m1^T; m1, m2]. Its
+ * gradient by X_i has d(c0, c) = -M^-1 dM (c0, c). Lengths are in units of the support, for the condition of M. */
 typedef struct shape_moments {
     real m0, schur;
     vec3 m1;

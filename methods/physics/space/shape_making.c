@@ -29,7 +29,7 @@ static void shape_maker_close(shape_maker *m) {
     device_arrays_free(m->exec, row, arrays_of(m, row));
 }
 
-/* Uploads rows of X and V, and each particle's neighbours. Close *m after an error too. */
+/* Uploads rows of X and V, and each particle's neighbours. Close *m also after an error. */
 static pbd_status shape_maker_open(const particle_layout *l, shape_maker *m) {
     const size_t n = m->particles;
     device_array row[DEVICE_MOST_ARRAYS];
@@ -51,7 +51,7 @@ static pbd_status shape_maker_run(const shape_maker *m) {
     return PBD_RUN(m->exec, make_shape, m->particles, (pbd_work){m->particles, m->pairs}, &args);
 }
 
-/* The largest difference from the host's gradients, over the largest entry of these. */
+/* The largest difference from the host's gradients, relative to their largest entry. */
 static pbd_status shape_maker_compare(const shape_maker *m, const particle_layout *l, const shape_choice *choice,
                                       double *out) {
     shape_gradients host PBD_CLEANUP(shape_gradients_free) = {0};
@@ -63,7 +63,7 @@ static pbd_status shape_maker_compare(const shape_maker *m, const particle_layou
     PBD_TRY(shape_gradients_make(&l->near, l->rest, l->volume, choice, NULL, &host));
     for (size_t k = 0; k < 3 * m->pairs; k++) {
         const double off = fabs((double)mine[k] - host.gradient[k]);
-        if (!(off <= difference)) difference = off; /* NaN is the largest */
+        if (!(off <= difference)) difference = off; /* keeps NaN */
         largest = fmax(largest, fabs(host.gradient[k]));
     }
     *out = largest > 0 ? difference / largest : difference;

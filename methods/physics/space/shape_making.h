@@ -1,5 +1,5 @@
-/* Gradients at rest made on the device, in its `real`: for their time alone (cao2023 Table 3). Solvers use those that
- * shape_gradients_make has made in f64; the two are compared before anything is timed. */
+/* Times the computation of rest gradients on the device, in `real` (cao2023 Table 3). Solvers use the gradients of
+ * shape_gradients_make in f64; both are compared before timing. */
 #ifndef PBD_SHAPE_MAKING_H
 #define PBD_SHAPE_MAKING_H
 
@@ -9,8 +9,9 @@
 
 PBD_PRECISE(shape_time_making)
 
-/* Makes the kernels once and says how far they are from the host's (metric kernel_error), then `runs` times, each timed
- * (series kernel_times; metrics kernel_time, its median, and kernel_cpu_time, that of the time of all threads). */
+/* Computes the gradients once and records the difference from the host's (metric kernel_error), then times `runs`
+ * repetitions (series kernel_times; metrics kernel_time, the median, and kernel_cpu_time, the median CPU time of all
+ * threads). */
 pbd_status shape_time_making(pbd_exec *exec, const particle_layout *l, const shape_choice *choice, size_t runs,
                              pbd_recorder *recorder);
 

@@ -5,7 +5,7 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/shape_kernels.h"
 
-/* The work: particles and their neighbours. */
+/* Work: particles and their neighbours. */
 PBD_ITEM_OVER(make_shape, shape_args, i, 4 * sizeof(real) + 12, 500, 7 * sizeof(real) + 4, 120) { shape_at(a, i); }
 
 #endif

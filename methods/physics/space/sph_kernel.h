@@ -1,7 +1,7 @@
-/* Smoothing kernels in one, two and three dimensions, by their support: the distance R at which each ends. claims A1.
+/* Smoothing kernels in one, two and three dimensions, by their support radius R. claims A1.
  *
- * Papers write poly6 on h = R and the others on h (or r) = R/2; here every kernel is asked by R, so that their lists of
- * neighbours are the same. */
+ * Papers define poly6 with h = R and the others with h (or r) = R/2. Here all take R, so that neighbour lists are the
+ * same. */
 #ifndef PBD_SPH_KERNEL_H
 #define PBD_SPH_KERNEL_H
 
@@ -19,10 +19,10 @@ typedef enum sph_kernel {
 
 typedef struct sph_value {
     real w;     /* W, 1/m^3 (1/m^2 in the plane) */
-    real slope; /* (dW/dr)/r: the gradient by x is this times x. The spiky one has none at 0: 0 is given */
+    real slope; /* (dW/dr)/r: the gradient by x is this times x. The spiky kernel's is undefined at r = 0: 0 */
 } sph_value;
 
-/* What makes the integral over space 1: W is this times a polynomial of r/R. */
+/* The normalisation: W is this times a polynomial of r/R, with integral 1. */
 PBD_FN real sph_kernel_factor(sph_kernel kernel, int dimensions, real support) {
     const real pi = (real)3.14159265358979323846, square = support * support, cube = square * support;
     if (dimensions == 1)
@@ -42,12 +42,12 @@ PBD_FN real sph_kernel_factor(sph_kernel kernel, int dimensions, real support) {
     return (kernel == SPH_CUBIC_SPLINE ? (real)8 : (real)15) / (pi * cube);
 }
 
-/* W at a distance of which `square` is the square, m^2, where the factor and 1/R^2 are at hand; 0 from R on. */
+/* W at the squared distance `square`, m^2, given the factor sigma and 1/R^2; 0 from R on. */
 PBD_FN sph_value sph_kernel_scaled(sph_kernel kernel, real sigma, real per_square, real square) {
     const real square_left = 1 - square * per_square;
     sph_value out = {0, 0};
     if (!(square_left > 0)) return out;
-    if (kernel == SPH_POLY6) { /* the only one that needs no root */
+    if (kernel == SPH_POLY6) { /* needs no square root */
         out.w = sigma * square_left * square_left * square_left;
         out.slope = -6 * sigma * per_square * square_left * square_left;
         return out;
@@ -57,7 +57,7 @@ PBD_FN sph_value sph_kernel_scaled(sph_kernel kernel, real sigma, real per_squar
         const real third = left * left * left;
         out.w = sigma * third * left * (1 + 4 * q);
         out.slope = -20 * sigma * per_square * third;
-    } else if (kernel == SPH_CUBIC_SPLINE) { /* q of the papers is 2 r/R */
+    } else if (kernel == SPH_CUBIC_SPLINE) { /* the papers' q is 2 r/R */
         const int inner = 2 * q <= 1;
         out.w = inner ? sigma * (1 - 6 * q * q + 6 * q * q * q) : sigma * 2 * left * left * left;
         out.slope = inner ? sigma * per_square * (18 * q - 12) : -6 * sigma * per_square * left * left / q;
@@ -72,7 +72,7 @@ PBD_FN sph_value sph_kernel_in(sph_kernel kernel, int dimensions, real square, r
     return sph_kernel_scaled(kernel, sph_kernel_factor(kernel, dimensions, support), 1 / (support * support), square);
 }
 
-/* In space. */
+/* In three dimensions. */
 PBD_FN sph_value sph_kernel_at(sph_kernel kernel, real square, real support) {
     return sph_kernel_in(kernel, 3, square, support);
 }
