@@ -1,12 +1,12 @@
-/* A collider over one substep, as a kernel meets it: how far a particle is from it and which way out, by the formula of
- * its shape (collider_shapes.h) or by its mesh (mesh_collider.h), and what becomes of a particle that touches it. */
+/* Collision of particles with one collider over a substep, in kernels: signed distance and normal, by the formula of
+ * its shape (collider_shapes.h) or its mesh (mesh_collider.h), and the response of a particle in contact. */
 #ifndef PBD_COLLIDER_POSE_H
 #define PBD_COLLIDER_POSE_H
 
 #include "methods/method.h"
 #include "methods/physics/surface/mesh_collider.h"
 
-/* Frames: unit vectors x, y, z, each a row. */
+/* Poses at the start and the end of the substep. Frames have the unit vectors x, y, z as rows. */
 typedef struct collider_pose {
     real axis[9], centre[3];               /* at the end of the substep */
     real axis_before[9], centre_before[3]; /* at its start */
@@ -28,8 +28,8 @@ PBD_FN vec3 turn_from_frame(const real axis[9], vec3 x) {
                      axis[2] * x.x + axis[5] * x.y + axis[8] * x.z);
 }
 
-/* From the side where particles may be: inside a container, outside of anything else. Below 0 on the wrong one. Of a
- * mesh, as far as `reach`: beyond it, far away. */
+/* Signed distance, positive on the admissible side: inside a container, outside any other collider. Meshes are searched
+ * within `reach`; beyond it the distance is MESH_FAR. */
 PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach) {
     const vec3 at = to_frame(c->axis, c->centre, x);
     if (c->shape == PBD_MESH) {
@@ -46,8 +46,8 @@ PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach
 
 PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) { return collider_gap_near(c, x, MESH_FAR); }
 
-/* The same for particle i of the radius `radius`, which was at `start` when the substep began. Of a mesh: what lies in
- * between counts (*room: mesh_gap_after), and who is farther off than its radius may be told any such distance. */
+/* As collider_gap_at, for particle i with `radius`, which was at `start` at the start of the substep. For meshes the
+ * path between counts (*room: mesh_gap_after), and beyond `radius` the distance is only a lower bound. */
 PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius, real *room) {
     *room = 0;
     if (c->shape != PBD_MESH) return collider_gap_at(c, x);
@@ -58,7 +58,7 @@ PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 st
     return gap;
 }
 
-/* How far beyond the surface particle i is at x, m; below 0: it is where it may be. Nobody is beyond a sheet. */
+/* Penetration depth of particle i at x, m; negative outside. Sheets have no inside: never positive. */
 PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
     real room;
     if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
@@ -68,24 +68,24 @@ PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
     return -mesh_gap_after(&c->mesh, c->container, anchor, at, at, 0, &room).distance - c->mesh.thickness;
 }
 
-/* How far the point of the collider that is at x now has moved since the substep began. */
+/* The displacement over the substep of the collider's point that is now at x. */
 PBD_FN vec3 collider_carried(const collider_pose *c, vec3 x) {
     const vec3 before = turn_from_frame(c->axis_before, to_frame(c->axis, c->centre, x));
     return vec3_make(x.x - c->centre_before[0] - before.x, x.y - c->centre_before[1] - before.y,
                      x.z - c->centre_before[2] - before.z);
 }
 
-/* Coulomb's law for a step: of a motion along the surface, friction takes back all, or what `most` (its coefficient
- * times the depth that was pushed out) allows. Source: Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
+/* Coulomb friction for a step: the correction that removes the tangential part of `slip`, at most by `most` (friction
+ * coefficient times corrected depth). Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
 PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
     const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, normal), normal));
     const real length = real_sqrt(vec3_dot(along, along));
     return vec3_scale(length > most ? most / length : (real)1, along);
 }
 
-/* ---- Meeting one ------------------------------------------------------------------------------------------------- */
+/* ---- Contact response -------------------------------------------------------------------------------------------- */
 
-/* Where the point of the collider is now that was at x when the substep began. */
+/* The present position of the collider's point that was at x at the start of the substep. */
 PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
     const vec3 off = turn_from_frame(c->axis, to_frame(c->axis_before, c->centre_before, x));
     return vec3_make(c->centre[0] + off.x, c->centre[1] + off.y, c->centre[2] + off.z);
@@ -93,10 +93,10 @@ PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
 
 enum { MESH_ROUNDS = 4 };
 
-/* What a collider makes of particle i at *p, which was at `start` when the substep began: out by what it is too deep,
- * then back along the surface by friction. Whether it touched. A mesh is asked again where a way out of one triangle
- * may lead through another; who is still beyond it then goes back to where it came from, as seen by the collider:
- * nobody passes. */
+/* Resolves the contact of particle i at *p, which was at `start` at the start of the substep: moves it out by its
+ * depth, then back along the surface by friction. Returns whether it touched. For a mesh the correction is repeated,
+ * since it may lead through another triangle; a particle that is still on the wrong side then returns to its start,
+ * carried along with the collider, so that none passes through. */
 PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 start, vec3 *p) {
     const int mesh = c->shape == PBD_MESH;
     for (int round = 0; round <= (mesh ? MESH_ROUNDS : 0); round++) {
@@ -120,7 +120,7 @@ PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 sta
     return 1;
 }
 
-/* All of them; meshes last, so that nobody is pushed through one by another shape. */
+/* All colliders; meshes last, so that no other shape pushes a particle through one. */
 PBD_FN int collider_push_all(const collider_pose *collider, int colliders, size_t i, real radius, vec3 start, vec3 *p) {
     int touched = 0;
     for (int k = 0; k < 2 * colliders; k++) {

@@ -1,6 +1,5 @@
-/* How far a point is from a collider's surface, and which way out: by closed formulas that hold everywhere, inside too.
- * The formula of each shape is in shapes/NAME.h; this file has what they share. One text for a point and for a batch of
- * points. */
+/* Signed distance from a point to a collider's surface, and its gradient, by formulas that hold inside and outside.
+ * Each shape's formula is in shapes/NAME.h; this file has what they share. For a point and for a batch of points. */
 #ifndef PBD_BODY
 #ifndef PBD_COLLIDER_SHAPES_H
 #define PBD_COLLIDER_SHAPES_H
@@ -13,8 +12,8 @@
 #endif
 #else
 
-/* Distance from the surface, below 0 inside, and the direction in which it grows fastest. Where that is every direction
- * (the centre of a sphere) it is one of them. */
+/* Signed distance, negative inside, and its gradient. Where the gradient is not unique (the centre of a sphere), any of
+ * them. */
 typedef struct V(collider_gap) {
     V(real) distance;
     V(vec3) normal;
@@ -22,7 +21,7 @@ typedef struct V(collider_gap) {
 
 PBD_FN V(real) V(axis_distance)(V(vec3) x) { return V(real_sqrt)(x.x * x.x + x.y * x.y); }
 
-/* `off`: from a point or a segment that the surface surrounds at the distance `radius`. */
+/* A surface at the distance `radius` from a point or a segment; `off`: the vector from the nearest point of that. */
 PBD_FN V(collider_gap) V(gap_from_middle)(V(vec3) off, real radius, vec3 fallback) {
     const V(real) length = V(real_sqrt)(V(vec3_dot)(off, off)), one = V(real_set)(1);
     const V(mask) away = length > 0;
@@ -35,8 +34,8 @@ PBD_FN V(collider_gap) V(gap_from_middle)(V(vec3) off, real radius, vec3 fallbac
     return gap;
 }
 
-/* `q`: how far beyond each pair of faces, below 0 between them; `sign`: on which side. Outside, the nearest point is on
- * the faces that it is beyond; inside, on the face that is nearest. */
+/* A box. q: distance beyond each pair of faces, negative between them; sign: which face of each pair. Outside, the
+ * vector from the nearest point has the positive components of q; inside, the nearest face counts. */
 PBD_FN V(collider_gap) V(gap_of_faces)(V(vec3) q, V(vec3) sign) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1);
     const V(vec3) beyond = V(vec3_make)(V(real_max)(q.x, zero), V(real_max)(q.y, zero), V(real_max)(q.z, zero));
@@ -58,8 +57,8 @@ PBD_FN V(collider_gap) V(gap_of_faces)(V(vec3) q, V(vec3) sign) {
     return gap;
 }
 
-/* Of a surface of revolution: from the half plane of (distance from the axis, z), where the normal is (outward, up), to
- * space. */
+/* A surface of revolution about z, from its distance and normal (outward, up) in the half plane (distance from the
+ * axis, z). */
 PBD_FN V(collider_gap) V(gap_about_axis)(V(vec3) x, V(real) distance, V(real) outward, V(real) up) {
     const V(real) radial = V(axis_distance)(x), one = V(real_set)(1);
     const V(mask) away = radial > 0;
@@ -74,7 +73,7 @@ PBD_FN V(collider_gap) V(gap_about_axis)(V(vec3) x, V(real) distance, V(real) ou
 
 #include "methods/physics/surface/shapes/shapes.def"
 
-/* At x in the collider's frame. Of PBD_MESH, which mesh_collider.h serves, there is none. */
+/* At x in the collider's frame. Not for PBD_MESH: mesh_collider.h. */
 PBD_FN V(collider_gap) V(shape_gap)(int kind, const real half[3], V(vec3) x) {
     switch (kind) {
 #define COLLIDER_SHAPE(NAME, name) \

@@ -11,13 +11,13 @@
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
-/* For how long it has been moving at `time`. */
+/* The time it has been moving by `time`, s. */
 static double moving_time(const pbd_collider *c, double time) {
     const double end = c->end > 0 ? fmin(time, c->end) : time;
     return end > c->begin ? end - c->begin : 0;
 }
 
-/* Turns v by the angle |w| about w (Rodrigues). */
+/* Rotates v by the angle |w| about w (Rodrigues). */
 static void turn(const double w[3], double v[3]) {
     const double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     if (!(angle > 0)) return;
@@ -43,20 +43,20 @@ typedef struct collider_solid {
     const pbd_collider_mesh *mesh; /* of PBD_MESH */
 } collider_solid;
 
-/* What each file of shapes/ defines. NULL: nothing to check or draw, and no extent. */
+/* Defined by each file of shapes/. Functions may be NULL: nothing to check or draw, no extent. */
 typedef struct collider_shape {
     const char *name;
     struct {
         const char *name;
         int entry; /* of half[] */
         least_size least;
-    } size[4]; /* those that it reads, m; ends with a NULL name */
+    } size[4]; /* the sizes that it uses, m; ends with a NULL name */
     pbd_status (*check)(const double half[3], const char *who);
     void (*extent)(const collider_solid *s, double extent[3]);
     pbd_status (*outline)(const collider_solid *s, const collider_pen *pen);
 } collider_shape;
 
-/* About `axis` from the first axis after it; both in turns. */
+/* About `axis`, starting at the axis after it; `first` and `turns` in revolutions. */
 static pbd_status draw_arc(const collider_pen *pen, int axis, const double centre[3], double radius, double first,
                            double turns) {
     const int parts = (int)lround(48 * turns);
@@ -76,7 +76,7 @@ static pbd_status draw_circle(const collider_pen *pen, int axis, const double ce
     return draw_arc(pen, axis, centre, radius, 0, 1);
 }
 
-/* About z, after so many quarters of a turn from x. */
+/* The point on a circle about z at so many quarter revolutions from x. */
 static void on_circle(int quarters, double radius, double z, double out[3]) {
     out[0] = quarters % 2 ? 0 : radius * (1 - quarters);
     out[1] = quarters % 2 ? radius * (2 - quarters) : 0;
@@ -143,7 +143,7 @@ static pbd_status check_size(const pbd_collider *c, const char *who) {
     return s->check ? s->check(c->half, who) : pbd_ok();
 }
 
-/* Unit vectors at right angles, and right-handed. */
+/* Orthonormal and right-handed. */
 static pbd_status check_frame(const pbd_collider *c, const char *who) {
     const double(*a)[3] = c->axis;
     double worst = 0;
@@ -225,7 +225,7 @@ static pbd_status upload(pbd_exec *exec, const void *host, size_t bytes, void **
     return pbd_upload(exec, *device, host, bytes);
 }
 
-/* `each` doubles of `count` rows as rows of `wide` reals. */
+/* Uploads `count` rows of `each` doubles as rows of `wide` reals. */
 static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count, size_t each, size_t wide,
                                void **device) {
     pbd_arena a PBD_ARENA;

@@ -1,5 +1,5 @@
-/* A scene's colliders, on the host: where they are at a time, whether they make sense, their outlines for pictures, and
- * their poses in each substep on the device, with the surfaces of those that are meshes.
+/* A scene's colliders, host side: positions over time, checks, outlines for pictures, and poses and meshes on the
+ * device for each substep.
  *
  *     pbd_collider --collider_pose_over--> collider_pose --collider_poses_move--> device --kernels--> collider_pose.h
  */
@@ -13,23 +13,23 @@
 PBD_PRECISE(collider_at, colliders_check, collider_outline, collider_extent, collider_pose_over, collider_poses_create,
             collider_poses_free, collider_poses_phase, collider_poses_move)
 
-/* Its centre and frame (rows: unit vectors x, y, z) at `time`. */
+/* Centre and frame (rows: unit vectors x, y, z) at `time`. */
 void collider_at(const pbd_collider *collider, double time, double centre[3], double axis[3][3]);
-/* PBD_BAD_INPUT, with a sentence, for a size or a frame that is invalid, or numbers that are not finite. */
+/* PBD_BAD_INPUT for an invalid size or frame and for non-finite numbers. */
 pbd_status colliders_check(const pbd_scene *scene);
 
-/* Draws a line in a collider's frame, m. */
+/* Draws lines in a collider's frame, m. */
 typedef struct collider_pen {
     pbd_status (*line)(void *to, const double from[3], const double end[3]);
     void *to;
 } collider_pen;
 
-/* A plane, and what colliders_check refuses, has none. */
+/* Draws nothing for a plane, or for a collider that colliders_check refuses. */
 pbd_status collider_outline(const pbd_scene *scene, const pbd_collider *collider, const collider_pen *pen);
-/* How far it reaches from its centre along its axes, m; 0 along those in which it is unbounded. */
+/* Half-widths of a box about its centre, in its frame, that contains it, m; 0 along unbounded axes. */
 void collider_extent(const pbd_scene *scene, const pbd_collider *collider, double extent[3]);
 
-/* From `time` to time + dt, s; without its mesh. */
+/* From `time` to time + dt, s; without the mesh. */
 collider_pose collider_pose_over(const pbd_collider *from, double time, double dt);
 
 /* A mesh on the device, in its own frame, built once. */
@@ -42,19 +42,19 @@ typedef struct placed_mesh {
 typedef struct collider_poses {
     pbd_exec *exec;
     size_t count;
-    bool meshes, sheets; /* there are some; some that are not closed */
-    placed_mesh *placed; /* by collider; zeroed where it is no mesh */
+    bool meshes, sheets; /* whether any is a mesh; an open mesh */
+    placed_mesh *placed; /* by collider; zeroed unless a mesh */
     pbd_collider *collider;
     collider_pose *pose, *sent;
     collider_pose *device; /* `count` */
 } collider_poses;
 
-/* *c may be freed whatever the status. */
+/* *c may be freed also after an error. */
 pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
 void collider_poses_free(collider_poses *c); /* safe on a zeroed one */
-/* For the substep from `time` on. Sends only what has changed. */
+/* For the substep from `time` on. Uploads the poses only if they changed. */
 pbd_status collider_poses_move(collider_poses *c, double time, double dt);
-/* The phase that the time of meeting colliders counts for: with meshes, their search is most of it. */
+/* The phase under which collision time is recorded: with meshes, mostly their search. */
 const char *collider_poses_phase(const collider_poses *c, const char *otherwise);
 
 #endif

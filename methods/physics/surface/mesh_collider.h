@@ -1,17 +1,17 @@
-/* How far a particle is from a surface of triangles that it may not pass, and which way out, at the end of a stretch of
- * motion. In the surface's own frame, where only the particle moves.
+/* Continuous collision of a particle with a triangle surface that it must not pass: signed distance and normal at the
+ * end of its path over a substep. In the surface's frame, where only the particle moves.
  *
- * A closed surface has an inside, determined by the pseudonormal of the nearest point (mesh_surface.h). Of a sheet each
- * side is as good as the other: a particle stays on that on which it is. Whoever crosses the surface within the stretch
- * is sent back to the plane of the first triangle that it crossed, however far it went; on a closed surface, to the
- * nearest point, where that is one that it could have come in by.
+ * The inside of a closed surface is determined by the pseudonormal of the nearest point (mesh_surface.h). A sheet has
+ * two admissible sides: a particle stays on its side. A particle that crosses the surface is projected onto the plane
+ * of the first triangle that it crossed; on a closed surface, to the nearest point if the path could have entered
+ * there.
  *
- * Most particles are far away. Each has an anchor: a place, and how far from any triangle that is (with the sign of
- * its side, of a closed surface). Within that distance from the place there is no triangle, so the side is known and
- * nothing is crossed; farther off, the distance still bounds the search. It also tells by how much the next triangle
- * was farther off than the nearest: within half of that the nearest is the same, and nothing is searched. An anchor is
- * true of the surface alone, so it does not matter whose it was; and no answer depends on it, but for distances of who
- * is too far away to be met. */
+ * Most particles are far away. To skip their searches each particle has an anchor: a position and its distance to the
+ * surface (signed, for a closed surface). Within that distance of the position there is no triangle, so the side is
+ * known and nothing is crossed; outside it the distance still bounds the search. The anchor also stores half the lead
+ * of the nearest triangle over the next one: within that distance of the position the nearest triangle is the same. An
+ * anchor depends only on the surface, so it stays valid when particles are reordered. Results do not depend on anchors,
+ * except for distances beyond the contact radius. */
 #ifndef PBD_MESH_COLLIDER_H
 #define PBD_MESH_COLLIDER_H
 
@@ -23,10 +23,10 @@ enum { MESH_ANCHOR = 6 };
 typedef struct collider_mesh {
     mesh_view view;
     const real *normal; /* triangles x MESH_FEATURES x 3, outward; NULL: a sheet */
-    real *anchor;   /* by particle, MESH_ANCHOR: place; distance, 0: not yet known; the nearest triangle and 1; how far
-                       from the place that is so, m. NULL: there are none */
+    real *anchor; /* by particle, MESH_ANCHOR numbers: position; distance (0: unset); 1 + nearest triangle; the distance
+                     within which it is the nearest, m. NULL: none */
     real thickness; /* m */
-    real rounding;  /* m: of places on the surface, and a good deal more */
+    real rounding;  /* m: well above the rounding of positions on the surface */
 } collider_mesh;
 
 PBD_FN collider_gap mesh_far_gap(real distance) {
@@ -41,7 +41,7 @@ PBD_FN real mesh_distance(vec3 a, vec3 b) {
     return real_sqrt(vec3_dot(off, off));
 }
 
-/* From the point `p` of the surface to x; of a sheet the distance has no sign. */
+/* Signed distance (of a sheet: unsigned) and normal at x, from its nearest point `p`. */
 PBD_FN collider_gap mesh_gap_from(const collider_mesh *m, const mesh_point *p, vec3 x) {
     const vec3 off = vec3_sub(x, mesh_place(&m->view, p));
     const real length = real_sqrt(p->square), along = real_sqrt(vec3_dot(off, off));
@@ -62,7 +62,7 @@ PBD_FN collider_gap mesh_gap_from(const collider_mesh *m, const mesh_point *p, v
     return gap;
 }
 
-/* At rest, within `reach`; beyond it nothing is near. From the inside of a container: the other way round. */
+/* Without motion, searched within `reach`, beyond which it is MESH_FAR. Signs are reversed for a container. */
 PBD_APART collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3 x, real reach) {
     const mesh_point p = mesh_nearest(&m->view, x, reach, MESH_NONE);
     if (p.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR);
@@ -73,8 +73,8 @@ PBD_APART collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3
     return gap;
 }
 
-/* The nearest point to `to`: of the triangle that the anchor knows, or by a search within `reach`, which sets the
- * anchor. moved, m: what matters around it. */
+/* The nearest point to `to`: on the anchor's triangle if it is still the nearest, otherwise by a search within `reach`,
+ * which sets the anchor. moved, m: upper bound of the lead that is computed. */
 PBD_FN mesh_point mesh_nearest_from(const collider_mesh *m, real *anchor, vec3 to, real reach, real moved) {
     mesh_point near;
     real lead;
@@ -91,15 +91,15 @@ PBD_FN mesh_point mesh_nearest_from(const collider_mesh *m, real *anchor, vec3 t
     anchor[0] = to.x;
     anchor[1] = to.y;
     anchor[2] = to.z;
-    anchor[4] = near.triangle < 1u << 24 ? (real)(near.triangle + 1) : 0; /* numbers that f32 knows */
+    anchor[4] = near.triangle < 1u << 24 ? (real)(near.triangle + 1) : 0; /* integers exact in f32 */
     anchor[5] = (real)0.5 * lead - m->rounding;
     anchor[3] = mesh_gap_from(m, &near, to).distance;
     return near;
 }
 
-/* At the end of the stretch from `from` to `to`. Who is farther off than `radius` gets a distance that is at most the
- * true one, and any normal. *room, m: who goes on by less than that crosses nothing, neither so far nor then; 0:
- * nothing is known of that; below 0: the stretch ends beyond the surface. */
+/* At the end of the path from `from` to `to`. Beyond `radius` the distance is a lower bound, with any normal. *room >
+ * 0, m: the path crosses nothing, nor does its continuation by less than this; 0: unknown; negative: the path ends on
+ * the wrong side. */
 PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, real *anchor, vec3 from, vec3 to,
                                       real radius, real *room) {
     const real side = container ? (real)-1 : (real)1;
@@ -121,7 +121,7 @@ PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, rea
     const real clear = (gap.distance < 0 ? -gap.distance : gap.distance) - m->rounding;
     gap.distance = side * gap.distance - m->thickness;
     gap.normal = vec3_scale(side, gap.normal);
-    if (apart < clear) { /* nothing is as near as the start */
+    if (apart < clear) { /* the path is shorter than the distance */
         *room = clear;
         return gap;
     }
@@ -130,7 +130,7 @@ PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, rea
     if (hit.triangle == MESH_NONE) return gap;
     const real beyond = vec3_dot(vec3_sub(to, mesh_corner(&m->view, hit.triangle, 0)), hit.normal);
     const real ahead = vec3_dot(vec3_sub(from, mesh_place(&m->view, &near)), gap.normal);
-    /* of a sheet no rounding is let pass: below a fold it would be on the other side */
+    /* a sheet has no rounding tolerance: below a fold the particle would be on the other side */
     *room = beyond < (m->normal ? -m->rounding : 0) ? (real)-1 : 0;
     if (m->normal && gap.distance + m->thickness < 0 && ahead >= -m->rounding) return gap;
     gap.distance = beyond - m->thickness;

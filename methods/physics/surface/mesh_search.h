@@ -1,19 +1,18 @@
-/* A surface of triangles as a kernel sees it: a linear BVH (T. Karras, Maximizing parallelism in the construction of
- * BVHs, octrees, and k-d trees, HPG 2012; mesh_tree.h builds it), the point of the surface nearest to a place, what a
- * stretch of motion crosses, and a walk over the triangles in a box.
+/* Queries of a triangle surface in kernels, by a linear BVH (mesh_tree.h): the nearest point, the first triangle that a
+ * segment crosses, and the triangles in a box.
  *
- * Ties go to the triangle of the lowest number, and no answer depends on how far was searched: a box is passed over
- * only where rounding cannot matter. Places that are NaN have nothing near, triangles with such corners are near
- * nothing. */
+ * Ties go to the lowest triangle number. Results do not depend on the search radius: boxes are culled with a margin for
+ * rounding. Positions or triangles with NaN have no nearest point. */
 #ifndef PBD_MESH_SEARCH_H
 #define PBD_MESH_SEARCH_H
 
 #include "harness/exec/vec.h"
 
-/* What waits in a walk down: one node for each level, and codes of 30 bits, then numbers of 32, tell nodes apart. */
+/* Depth of the traversal stack: at most one node per level, and 30 bits of codes plus 32 of indices distinguish
+ * nodes. */
 enum { MESH_STACK = 64 };
 
-/* Functions too large to be part of every kernel that may call them. */
+/* For functions too large to be inlined into every kernel. */
 #if defined(__CUDACC__)
 #define PBD_APART static __host__ __device__ __noinline__
 #else
@@ -21,13 +20,13 @@ enum { MESH_STACK = 64 };
 #endif
 
 #define MESH_NONE 0xffffffffu
-#define MESH_FAR ((real)1e15) /* m: a reach without an end; its square is a number in f32 too */
+#define MESH_FAR ((real)1e15) /* m: an unlimited reach; its square is finite in f32 */
 
 typedef struct mesh_view {
     uint32_t triangles;
     const uint32_t *corner; /* triangles x 3: rows of `vertex` */
-    const real *vertex;     /* rows of four: x, y, z, and one that is not looked at */
-    const real *box;        /* nodes x 6: low, high. Inner nodes are 0 to triangles - 2, then leaves */
+    const real *vertex;     /* rows of four: x, y, z, unused */
+    const real *box;        /* nodes x 6: low, high. Nodes 0 to triangles - 2 are inner, then come the leaves */
     const uint32_t *child;  /* inner nodes x 2: nodes */
     const uint32_t *leaf;   /* by leaf: its triangle */
 } mesh_view;
@@ -36,7 +35,7 @@ PBD_FN vec3 mesh_corner(const mesh_view *m, uint32_t triangle, int k) {
     return load3(m->vertex, m->corner[3 * (size_t)triangle + (size_t)k]);
 }
 
-/* Across it, by its turn; its length is twice the area. */
+/* The normal by the right-hand rule, with twice the area as length. */
 PBD_FN vec3 mesh_area(const mesh_view *m, uint32_t triangle) {
     const vec3 a = mesh_corner(m, triangle, 0);
     return vec3_cross(vec3_sub(mesh_corner(m, triangle, 1), a), vec3_sub(mesh_corner(m, triangle, 2), a));
@@ -44,12 +43,12 @@ PBD_FN vec3 mesh_area(const mesh_view *m, uint32_t triangle) {
 
 /* ---- The nearest point of a triangle ----------------------------------------------------------------------------- */
 
-/* Which part of a triangle: its inside; the edge after corner k; the corner k. */
+/* Features of a triangle: its interior; the edge after corner k; corner k. */
 enum { MESH_FACE, MESH_EDGE, MESH_CORNER = MESH_EDGE + 3, MESH_FEATURES = MESH_CORNER + 3 };
 
 typedef struct mesh_foot {
     real square;    /* of the distance, m^2 */
-    real weight[3]; /* of the corners: the point is their sum */
+    real weight[3]; /* barycentric coordinates */
     int feature;
 } mesh_foot;
 
@@ -69,8 +68,8 @@ PBD_FN void mesh_try_edge(vec3 off, vec3 edge, int k, mesh_foot *best) {
 
 PBD_FN real real_from_one(real x) { return x < 1 ? 1 - x : 0; }
 
-/* Above its inside, else from its edges. Of a thin triangle, where its interior is ill-conditioned, from the nearest of
- * all: slivers and points are right so too. */
+/* The interior if x projects into it, otherwise the nearest edge. For thin triangles, whose interior is
+ * ill-conditioned, the nearest of all: this also handles slivers and points. */
 PBD_FN mesh_foot mesh_foot_on(vec3 a, vec3 b, vec3 c, vec3 x) {
     const vec3 ab = vec3_sub(b, a), ac = vec3_sub(c, a), ax = vec3_sub(x, a), n = vec3_cross(ab, ac);
     const real nn = vec3_dot(n, n), wide = (real)1e-4 * vec3_dot(ab, ab) * vec3_dot(ac, ac);
@@ -94,16 +93,16 @@ PBD_FN mesh_foot mesh_foot_on(vec3 a, vec3 b, vec3 c, vec3 x) {
     return best;
 }
 
-/* ---- The nearest point of all ------------------------------------------------------------------------------------ */
+/* ---- The nearest point of the surface ---------------------------------------------------------------------------- */
 
 typedef struct mesh_point {
-    real weight[3];    /* of its triangle's corners, each at least 0, 1 in sum: the point is their sum */
+    real weight[3];    /* barycentric coordinates, each at least 0, with sum 1 */
     real square;       /* of the distance, m^2 */
-    uint32_t triangle; /* MESH_NONE: there is none within reach */
+    uint32_t triangle; /* MESH_NONE: none within reach */
     int feature;
 } mesh_point;
 
-/* Squared, to the box of a node. */
+/* Squared distance to the box of a node. */
 PBD_FN real mesh_to_box(const mesh_view *m, uint32_t node, vec3 x) {
     const real *box = m->box + 6 * (size_t)node, at[3] = {x.x, x.y, x.z};
     real sum = 0;
@@ -115,7 +114,7 @@ PBD_FN real mesh_to_box(const mesh_view *m, uint32_t node, vec3 x) {
     return sum;
 }
 
-/* Keeps the nearer. How far this one is, squared. */
+/* Keeps the nearer in *best; returns the squared distance of this triangle. */
 PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uint32_t without, mesh_point *best) {
     const uint32_t *corner = m->corner + 3 * (size_t)triangle;
     if (corner[0] == without || corner[1] == without || corner[2] == without) return MESH_FAR * MESH_FAR;
@@ -130,19 +129,18 @@ PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uin
     return foot.square;
 }
 
-/* Within `reach`, m. `without`: triangles at this row of `vertex` do not count (a mesh against its own vertices);
- * MESH_NONE: all do. *lead, m: every other triangle is farther off by so much, at most `most`; 0 where two are as near.
+/* Within `reach`, m. without: skips triangles with this vertex, for queries at a mesh's own vertices; MESH_NONE: none.
+ * *lead, m: how much farther than the nearest every other triangle is, computed up to `most`.
  */
 PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most, real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
-    const real least = tiny * vec3_dot(x, x); /* what rounding makes of no distance, squared */
+    const real least = tiny * vec3_dot(x, x); /* squared rounding error of a distance 0 */
     uint32_t stack[MESH_STACK];
-    real square[MESH_STACK]; /* to the boxes that wait */
+    real square[MESH_STACK]; /* squared distances to the boxes on the stack */
     int waiting = 1;
     mesh_point best;
     const real end = reach < MESH_FAR ? reach : MESH_FAR;
-    real bound = (end + most) * (end + most),
-         second = bound; /* triangles beyond it are irrelevant; the next nearest so far */
+    real bound = (end + most) * (end + most), second = bound; /* culling bound; second nearest so far */
     best.weight[0] = best.weight[1] = best.weight[2] = 0;
     best.square = end * end;
     best.triangle = MESH_NONE;
@@ -167,7 +165,7 @@ PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uin
             }
             continue;
         }
-        const uint32_t *child = m->child + 2 * (size_t)node; /* the nearer one is looked at first */
+        const uint32_t *child = m->child + 2 * (size_t)node; /* the nearer one is visited first */
         const real to[2] = {mesh_to_box(m, child[0], x), mesh_to_box(m, child[1], x)};
         const int first = to[1] < to[0];
         for (int k = 0; k < 2; k++) {
@@ -193,7 +191,7 @@ PBD_FN vec3 mesh_place(const mesh_view *m, const mesh_point *p) {
     return vec3_add(vec3_add(a, b), vec3_scale(p->weight[2], mesh_corner(m, p->triangle, 2)));
 }
 
-/* ---- Those in a box ---------------------------------------------------------------------------------------------- */
+/* ---- Triangles in a box ------------------------------------------------------------------------------------------ */
 
 typedef struct mesh_walk {
     uint32_t stack[MESH_STACK];
@@ -210,7 +208,7 @@ PBD_FN int mesh_box_meets(const real *box, vec3 low, vec3 high) {
              box[5] < low.z);
 }
 
-/* The next triangle whose box meets that from low to high; MESH_NONE: there are no more. In the order of the tree. */
+/* The next triangle, in the order of the tree, whose box overlaps that from low to high; MESH_NONE: no more. */
 PBD_FN uint32_t mesh_walk_next(const mesh_view *m, mesh_walk *walk, vec3 low, vec3 high) {
     while (walk->waiting > 0) {
         const uint32_t node = walk->stack[--walk->waiting];
@@ -222,18 +220,18 @@ PBD_FN uint32_t mesh_walk_next(const mesh_view *m, mesh_walk *walk, vec3 low, ve
     return MESH_NONE;
 }
 
-/* ---- What a stretch crosses -------------------------------------------------------------------------------------- */
+/* ---- Crossings of a segment -------------------------------------------------------------------------------------- */
 
 typedef struct mesh_hit {
     uint32_t triangle; /* MESH_NONE: nothing is crossed */
-    real time;         /* 0 at the start of the stretch, 1 at its end */
-    vec3 normal;       /* of the triangle, of length 1, on the side of the start */
+    real time;         /* 0 at the start of the segment, 1 at its end */
+    vec3 normal;       /* unit normal of the triangle, on the side of the start */
 } mesh_hit;
 
-enum { MESH_FROM_FRONT = 1, MESH_FROM_BACK = 2 }; /* front: from where corners turn counter-clockwise */
+enum { MESH_FROM_FRONT = 1, MESH_FROM_BACK = 2 }; /* front: the side from which corners are counter-clockwise */
 
-/* Six times the volume between a stretch and an edge, 0 where rounding may have made it: who passes an edge so near
- * hits both its triangles rather than none. */
+/* Six times the volume of the tetrahedron of a segment and an edge; 0 if within rounding, so that a segment through an
+ * edge crosses both its triangles rather than none. */
 PBD_FN real mesh_turn(vec3 along, vec3 a, vec3 b) {
     const vec3 across = vec3_cross(a, b);
     const real turn = vec3_dot(along, across), rounding = (real)(16 * REAL_EPSILON);
@@ -241,7 +239,7 @@ PBD_FN real mesh_turn(vec3 along, vec3 a, vec3 b) {
     return turn * turn <= rounding * rounding * scale ? 0 : turn;
 }
 
-/* slack, m: who starts so far beyond the surface is still before it, by rounding. */
+/* slack, m: a start this far beyond the surface, by rounding, still counts as in front of it. */
 PBD_FN void mesh_try_crossing(const mesh_view *m, uint32_t triangle, vec3 from, vec3 to, int sides, real slack,
                               mesh_hit *best) {
     const vec3 a = vec3_sub(mesh_corner(m, triangle, 0), from), b = vec3_sub(mesh_corner(m, triangle, 1), from);
@@ -263,7 +261,7 @@ PBD_FN void mesh_try_crossing(const mesh_view *m, uint32_t triangle, vec3 from, 
     best->normal = vec3_scale(front ? (real)1 : (real)-1, n);
 }
 
-/* The first triangle on the way, of those met from the given sides. */
+/* The first triangle that the segment crosses from one of the given sides. */
 PBD_APART mesh_hit mesh_crossing(const mesh_view *m, vec3 from, vec3 to, int sides, real slack) {
     const vec3 low = vec3_make((from.x < to.x ? from.x : to.x) - slack, (from.y < to.y ? from.y : to.y) - slack,
                                (from.z < to.z ? from.z : to.z) - slack);

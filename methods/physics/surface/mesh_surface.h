@@ -1,7 +1,7 @@
-/* A collider's surface made ready for the device: checked, equal vertices made one, turned outward, with pseudonormals
- * of its faces, edges and corners (J. A. Baerentzen, H. Aanaes, Signed distance computation using the angle weighted
- * pseudonormal, IEEE TVCG 11, 2005): their side tells inside from outside wherever on the surface the nearest point
- * lies. Host, double. */
+/* Prepares a collider's surface for the device: checks it, merges equal vertices, orients it outward, and computes the
+ * pseudonormals of faces, edges and corners (J. A. Baerentzen, H. Aanaes, Signed distance computation using the angle
+ * weighted pseudonormal, IEEE TVCG 11, 2005), which give the sign of the distance for any nearest point. Host,
+ * double. */
 #ifndef PBD_MESH_SURFACE_H
 #define PBD_MESH_SURFACE_H
 
@@ -11,16 +11,16 @@ typedef struct mesh_surface {
     size_t vertices, triangles;
     double *vertex;     /* vertices x 3, m */
     uint32_t *triangle; /* triangles x 3, counter-clockwise from outside */
-    double *normal;     /* triangles x 7 x 3: of its face, of the edges after its corners, of its corners; unit vectors
-                           outward. NULL: a sheet */
+    double *normal;     /* triangles x 7 x 3: of its face, of the edges after its corners, of its corners; outward unit
+                           vectors. NULL: a sheet */
     double size;        /* m: the largest coordinate */
     double volume;      /* m^3; 0 of a sheet */
-    size_t collapsed;   /* triangles left out, since corners of theirs are one */
-    size_t slivers;     /* without an area, though their corners differ: kept */
+    size_t collapsed;   /* triangles dropped because corners coincide */
+    size_t slivers;     /* triangles with distinct corners but no area: kept */
 } mesh_surface;
 
-/* `number`: of the collider, for sentences. PBD_BAD_INPUT for a mesh without a triangle, an area, or (closed) a volume,
- * for corners that are no vertices, numbers that are not finite, and a sheet or a container that cannot be one. */
+/* number: of the collider, for messages. PBD_BAD_INPUT: no triangles, no area, no volume (closed), invalid vertex
+ * indices, non-finite numbers, or a sheet or container that the surface cannot be. */
 pbd_status mesh_surface_make(const pbd_collider_mesh *mesh, size_t number, bool container, mesh_surface *out);
 void mesh_surface_free(mesh_surface *surface); /* safe on a zeroed one */
 

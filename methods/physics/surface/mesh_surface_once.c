@@ -6,7 +6,7 @@
 
 #include "harness/exec/arena.h"
 
-enum { PARTS = 7 };               /* of a triangle: face, edges, corners */
+enum { PARTS = 7 };               /* features of a triangle: face, edges, corners */
 static const double FLAT = 1e-12; /* area over the square of the longest edge; volume over area times size */
 
 void mesh_surface_free(mesh_surface *s) {
@@ -54,7 +54,7 @@ static pbd_status check_mesh(const pbd_collider_mesh *m, size_t number) {
     return pbd_ok();
 }
 
-/* ---- Vertices at one place are one ------------------------------------------------------------------------------- */
+/* ---- Merging equal vertices -------------------------------------------------------------------------------------- */
 
 typedef struct place {
     double x[3];
@@ -68,7 +68,8 @@ static int by_place(const void *a, const void *b) {
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-/* Copies vertices as they are, and triangles by the first vertex at each place; those that collapse are left out. */
+/* Copies the vertices, and the triangles with each vertex replaced by the first equal one; drops collapsed
+ * triangles. */
 static pbd_status copy_surface(const pbd_collider_mesh *m, mesh_surface *s) {
     pbd_arena a PBD_ARENA;
     place *at = pbd_new(&a, place, m->vertices);
@@ -122,7 +123,7 @@ static bool area_of(const mesh_surface *s, size_t t, double out[3]) {
 
 typedef struct half_edge {
     uint32_t low, high; /* vertices */
-    uint32_t at;        /* 3 triangle + which */
+    uint32_t at;        /* 3 triangle + k */
     bool upward;        /* runs from low to high */
 } half_edge;
 
@@ -133,7 +134,7 @@ static int by_vertices(const void *a, const void *b) {
     return (p->at > q->at) - (p->at < q->at);
 }
 
-/* other[3 t + k]: the half-edge that runs back along the k-th of triangle t. False: some has none, or several. */
+/* other[3 t + k]: the half-edge opposite to the k-th of triangle t. False: one has none, or several. */
 static bool pair_edges(const mesh_surface *s, half_edge *edge, uint32_t *other) {
     const size_t count = 3 * s->triangles;
     for (size_t i = 0; i < count; i++) {

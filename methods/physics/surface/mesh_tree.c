@@ -32,7 +32,7 @@ pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles) {
     return device_arrays_allocate(exec, row, arrays_of(t, row));
 }
 
-/* The box around the middles of all triangles: its low end, and 1024 over its widths. */
+/* The bounding box of all triangles' box centres: its low corner, and 1024 over its widths. */
 static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
     const mesh_bounds_args args = {codes->mesh, t->triangles, t->block};
     const size_t blocks = blocks_of(t);
@@ -46,7 +46,7 @@ static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
     return pbd_ok();
 }
 
-/* Inner nodes in the order of their levels, and where each begins. */
+/* Sorts inner nodes by level and finds where each level begins. */
 static pbd_status sort_levels(mesh_tree *t) {
     const size_t inner = t->triangles - 1;
     const mesh_depth_args args = {t->parent, t->depth, t->order};

@@ -1,23 +1,23 @@
-/* Building a linear BVH over triangles, refitting its boxes, and querying it at many points. mesh_tree.h says how
- * they go together. */
+/* Kernels that build a linear BVH over triangles, refit its boxes, and query it at many points. Overview:
+ * mesh_tree.h. */
 #ifndef PBD_MESH_TREE_KERNELS_H
 #define PBD_MESH_TREE_KERNELS_H
 
 #include "harness/exec/kernel.h"
 #include "methods/physics/surface/mesh_search.h"
 
-enum { MESH_BLOCK = 256 }; /* triangles that one item looks at, where a few numbers of all are wanted */
+enum { MESH_BLOCK = 256 }; /* triangles per item of a reduction */
 
-/* ---- The surface as it is given ---------------------------------------------------------------------------------- */
+/* ---- The mesh ---------------------------------------------------------------------------------------------------- */
 
 typedef struct mesh_rows {
     const real *vertex;     /* rows of four */
-    const real *later;      /* the same rows elsewhere: boxes hold the way there too. NULL: they hold one place */
+    const real *later;      /* the same vertices at a later time: boxes contain both. NULL: only `vertex` */
     const uint32_t *corner; /* triangles x 3 */
     real margin;            /* m, around boxes */
 } mesh_rows;
 
-/* What is NaN or beyond all bounds is left out. */
+/* Ignores NaN and infinity. */
 PBD_FN void mesh_grow(real box[6], vec3 x) {
     const real at[3] = {x.x, x.y, x.z};
     for (int d = 0; d < 3; d++) {
@@ -46,12 +46,12 @@ PBD_FN void mesh_box_of(const mesh_rows *m, uint32_t triangle, real box[6]) {
     }
 }
 
-/* ---- Codes along a Z curve --------------------------------------------------------------------------------------- */
+/* ---- Morton codes ------------------------------------------------------------------------------------------------ */
 
 typedef struct mesh_bounds_args {
     mesh_rows mesh;
     size_t triangles;
-    real *out; /* by block: low, high, of the middles of boxes */
+    real *out; /* by block: low, high, of box centres */
 } mesh_bounds_args;
 
 PBD_FN vec3 mesh_middle(const mesh_rows *m, uint32_t triangle) {
@@ -74,7 +74,7 @@ typedef struct mesh_codes_args {
     uint32_t *code, *leaf;
 } mesh_codes_args;
 
-/* Ten bits, two places apart. */
+/* Spreads ten bits to every third bit. */
 PBD_FN uint32_t mesh_spread_bits(real x) {
     uint32_t b = x > 0 ? (x < 1023 ? (uint32_t)x : 1023u) : 0; /* NaN: 0 */
     b = (b | b << 16) & 0x030000ffu;
@@ -99,7 +99,7 @@ typedef struct mesh_join_args {
     uint32_t *child, *parent; /* inner nodes x 2; by node */
 } mesh_join_args;
 
-PBD_FN int mesh_leading_zeros(uint32_t x) { /* of x > 0 */
+PBD_FN int mesh_leading_zeros(uint32_t x) { /* x > 0 */
     int zeros = 0;
     for (int step = 16; step > 0; step /= 2)
         if (x >> (32 - step) == 0) {
@@ -109,16 +109,16 @@ PBD_FN int mesh_leading_zeros(uint32_t x) { /* of x > 0 */
     return zeros;
 }
 
-/* Common leading bits of the codes at i and j, with the places as further bits, so that no two are equal; -1 beyond the
- * ends. */
+/* Number of common leading bits of the codes at i and j, extended by the indices so that no two are equal; -1 outside
+ * the array. */
 PBD_FN int mesh_prefix(const mesh_join_args *a, int64_t i, int64_t j) {
     if (j < 0 || j >= (int64_t)a->triangles) return -1;
     const uint32_t differ = a->code[i] ^ a->code[j];
     return differ ? mesh_leading_zeros(differ) : 32 + mesh_leading_zeros((uint32_t)i ^ (uint32_t)j);
 }
 
-/* Karras 2012, section 4: inner node i is one end of the leaves that it covers; which way, how far, and where they
- * part. */
+/* Karras 2012, section 4: leaf i is one end of the range of leaves of inner node i. Finds the direction of the range,
+ * its length, and its split. */
 PBD_ITEM(mesh_join, mesh_join_args, node, 16, 0) {
     const int64_t i = (int64_t)node, step = mesh_prefix(a, i, i + 1) > mesh_prefix(a, i, i - 1) ? 1 : -1;
     const int least = mesh_prefix(a, i, i - step);
@@ -179,13 +179,13 @@ PBD_ITEM(mesh_fit_inner, mesh_fit_args, i, 18 * sizeof(real) + 12, 6) {
     }
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
 typedef struct mesh_ask_args {
     mesh_view mesh;
     const real *x; /* rows of four */
     real reach;    /* m */
-    int own;       /* places are the rows of the mesh's own vertices: triangles at a vertex are not near it */
+    int own;       /* x are the mesh's vertices: triangles at a vertex are skipped for it */
     mesh_point *out;
 } mesh_ask_args;
 

@@ -1,4 +1,4 @@
-/* Of radius half[0] about the segment |z| <= half[2] of its axis. */
+/* Radius half[0] about the segment |z| <= half[2] of the z axis. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(CAPSULE, capsule)
 #elif defined(V)
@@ -15,7 +15,7 @@ static void capsule_extent(const collider_solid *s, double extent[3]) {
     extent[2] = s->half[2] + s->half[0];
 }
 
-/* A cylinder, and half circles in the planes of its axis at both ends. */
+/* A cylinder, and half circles at both ends. */
 static pbd_status capsule_outline(const collider_solid *s, const collider_pen *pen) {
     for (int end = -1; end <= 1; end += 2) {
         const double middle[3] = {0, 0, end * s->half[2]};

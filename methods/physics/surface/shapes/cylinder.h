@@ -1,4 +1,4 @@
-/* Of radius half[0] about its axis, with flat ends at |z| = half[2]. */
+/* Radius half[0] about z, with flat ends at |z| = half[2]. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(CYLINDER, cylinder)
 #elif defined(V)

@@ -1,5 +1,5 @@
-/* A surface of revolution, |z| <= half[2], with the radius half[0] in the middle and half[1] at its ends, straight in
- * between: as a container, an hourglass or (cut by a plane) a funnel. */
+/* A surface of revolution, |z| <= half[2], whose radius varies linearly from half[0] in the middle to half[1] at the
+ * ends. As a container: an hourglass, or with a plane a funnel. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(HOURGLASS, hourglass)
 #elif defined(V)

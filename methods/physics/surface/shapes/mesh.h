@@ -1,4 +1,4 @@
-/* The surface collider_mesh[mesh] of the scene, in its frame. Its gap is no formula: mesh_collider.h. */
+/* The surface collider_mesh[mesh] of the scene, in its frame. It has no distance formula: mesh_collider.h. */
 #if defined(COLLIDER_SHAPE) && !defined(V)
 COLLIDER_SHAPE(MESH, mesh)
 #elif !defined(V)
@@ -17,7 +17,7 @@ static void mesh_extent(const collider_solid *s, double extent[3]) {
     for (int d = 0; d < 3; d++) extent[d] = fmax(fabs(low[d]), fabs(high[d]));
 }
 
-/* Where the plane x_axis = level cuts the mesh. */
+/* Draws the section of the mesh by the plane x_axis = level. */
 static pbd_status mesh_cut(const pbd_collider_mesh *m, int axis, double level, const collider_pen *pen) {
     for (size_t t = 0; t < m->triangles; t++) {
         double end[2][3];
@@ -35,7 +35,7 @@ static pbd_status mesh_cut(const pbd_collider_mesh *m, int axis, double level, c
     return pbd_ok();
 }
 
-/* Up to 200 triangles all edges; of more, where two upright planes and four levels cut them. */
+/* All edges of up to 200 triangles; otherwise sections by two vertical and four horizontal planes. */
 static pbd_status mesh_outline(const collider_solid *s, const collider_pen *pen) {
     const pbd_collider_mesh *m = s->mesh;
     for (size_t i = 0; i < 3 * m->triangles && m->triangles <= 200; i++) {

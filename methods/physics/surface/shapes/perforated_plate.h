@@ -1,5 +1,5 @@
-/* |z| <= half[2] except for round holes of radius half[0] along z, 2 half[1] apart in rows along x and y, one of them
- * at the centre; unbounded in x and y. */
+/* |z| <= half[2], unbounded in x and y, with round holes of radius half[0] on a square lattice of pitch 2 half[1], one
+ * at the centre. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(PERFORATED_PLATE, perforated_plate)
 #elif defined(V)
@@ -20,11 +20,11 @@ PBD_FN V(collider_gap) V(perforated_plate_gap)(const real half[3], V(vec3) x) {
 
 static pbd_status perforated_plate_check(const double half[3], const char *who) {
     if (half[0] < half[1]) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "%s has holes of radius %g m, %g m apart: nothing remains of the plate", who, half[0],
-                     2 * half[1]);
+    return pbd_error(PBD_BAD_INPUT, "%s has holes of radius %g m, %g m apart: nothing remains of the plate", who,
+                     half[0], 2 * half[1]);
 }
 
-/* Unbounded: its centre counts. */
+/* Unbounded along x and y. */
 static void perforated_plate_extent(const collider_solid *s, double extent[3]) {
     extent[0] = extent[1] = 0;
     extent[2] = s->half[2];

@@ -1,4 +1,4 @@
-/* A half space: z = 0 of its frame is the surface, z > 0 outside. */
+/* A half space: the surface is z = 0 in its frame, z > 0 is outside. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(PLANE, plane)
 #elif defined(V)

@@ -1,4 +1,4 @@
-/* Of radius half[0]. */
+/* Radius half[0]. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(SPHERE, sphere)
 #elif defined(V)

@@ -1,4 +1,4 @@
-/* A ring about its axis: the tube of radius half[1] about the circle of radius half[0] in z = 0. */
+/* A tube of radius half[1] about the circle of radius half[0] in z = 0. */
 #if defined(COLLIDER_SHAPE)
 COLLIDER_SHAPE(TORUS, torus)
 #elif defined(V)
