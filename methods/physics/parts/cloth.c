@@ -11,8 +11,8 @@
 struct cloth {
     element_solver solver; /* first: of its triangles */
     double stiffness, nu;  /* E t, N/m */
-    bool turned;           /* impulses follow their gradients */
-    size_t hinges;         /* those that can bend */
+    bool turned;           /* earlier impulses follow the gradients */
+    size_t hinges;         /* hinges that can bend */
     int hinge_colours;
     size_t hinge_first[PBD_MOST_COLOURS + 1];
     /* Device: cloth_kernels.h says what they hold. */
@@ -21,7 +21,7 @@ struct cloth {
     real *hinge_stiffness, *rest, *moment;
 };
 
-/* Multipliers, and what was done by them. */
+/* Multipliers, and with `turned` the impulses applied so far. */
 static size_t per_triangle(const cloth *c) { return c->turned ? 9 : 3; }
 static size_t per_hinge(const cloth *c) { return c->turned ? 10 : 1; }
 
@@ -45,7 +45,7 @@ static pbd_status check_material(const pbd_material *m) {
     return pbd_ok();
 }
 
-/* The angles at rest, where the cloth may not be now. */
+/* The rest angles, from the rest positions rather than the start. */
 static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
     const size_t n = scene->particles.count;
     pbd_exec *exec = c->solver.position.run.exec;
@@ -77,7 +77,7 @@ static pbd_status upload_hinges(cloth *c, const pbd_scene *scene, const hinges *
     return measure_rest(c, scene);
 }
 
-/* All arrays, those of hinges filled. */
+/* Allocates all arrays and fills those of hinges. */
 static pbd_status make_hinges(cloth *c, const pbd_scene *scene) {
     hinges h PBD_CLEANUP(hinges_free) = {0};
     if (scene->material->bending > 0) PBD_TRY(hinges_make(scene, &h));

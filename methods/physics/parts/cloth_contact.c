@@ -6,9 +6,8 @@
 #include "methods/physics/parts/cloth_contact_kernels.h"
 #include "methods/physics/surface/mesh_tree.h"
 
-/* RELAXATION: sweeps of all contacts converge below 2; with 1 what all do together is right at once. REACH: how far
- * beyond touching they are looked for, of d, for what iterations do to velocities. REBUILT: steps after which the tree
- * is rebuilt. */
+/* RELAXATION: sweeps converge below 2; with 1 the common correction of all contacts is exact after one sweep. REACH:
+ * search margin, over d, for changes of velocity during iterations. REBUILT: steps between rebuilds of the tree. */
 static const double RELAXATION = 1, REACH = 0.25;
 enum { REBUILT = 64 };
 
@@ -20,13 +19,13 @@ struct cloth_contact {
     mesh_tree tree;
     double dt, deepest, most;
     uint64_t steps;
-    size_t meetings, room; /* those of this step; those that fit */
+    size_t meetings, room; /* in this step; allocated */
     /* Device: cloth_contact_kernels.h says what they hold. */
     uint32_t *first, *first_side, *particle, *vertex, *key, *side;
     real *foot, *normal, *state, *impulse, *crowd, *block;
 };
 
-/* What is by contact. */
+/* Frees the arrays by contact. */
 static void free_meetings(cloth_contact *c) {
     void **of[] = {(void **)&c->particle, (void **)&c->vertex,  (void **)&c->key,
                    (void **)&c->side,     (void **)&c->foot,    (void **)&c->normal,
@@ -119,12 +118,12 @@ static int bits_of(size_t most) {
     return bits;
 }
 
-/* Each contact has a side at three vertices. */
+/* Each contact has three sides, one per vertex. */
 static pbd_work sides_of(const cloth_contact *c) {
     return (pbd_work){cloth_rows_of(c->cloth).particles, 3 * c->meetings};
 }
 
-/* For each vertex of the cloth its sides of contacts, in their order. */
+/* Sorts the contacts' sides by vertex of the cloth, stably. */
 static pbd_status sort_sides(cloth_contact *c) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
     const size_t sides = 3 * c->meetings;

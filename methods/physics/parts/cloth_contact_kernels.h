@@ -1,17 +1,17 @@
 /* Contact of particles with the triangles of a cloth, on either side, with Coulomb friction.
  *
- * A contact is a particle i, the point q = sum b_k x_k of a triangle that is nearest to it when a step begins, and the
- * direction n from there to it; n and b are held for the step. With r = (p_i - x_i) - sum b_k (p_k - x_k) how far the
- * two have moved against each other and g_0 = |x_i - q| - d their gap at the start, the gap is g_0 + n r. Accumulated
- * impulses (kg m) are projected, all contacts at once:
+ * A contact has a particle i, its nearest point q = sum b_k x_k of a triangle at the start of the step, and the unit
+ * vector n from q to it; n and b are constant during the step. With the relative displacement r = (p_i - x_i) - sum b_k
+ * (p_k - x_k) and the initial gap g_0 = |x_i - q| - d, the gap is g_0 + n r. Accumulated impulses (kg m) are projected,
+ * all contacts at once:
  *
  *     push <- max(0, push - (g_0 + n r - floor)/D),   drag <- drag - (r - n n r)/D, no longer than mu push,
  *     x_i += w_i J,  x_k -= w_k b_k J,   J the change of push n + drag,   D = (w_i m_i + sum_k w_k b_k B_k)/relaxation
  *
- * with m_i the contacts of the particle and B_k = sum b over those of the vertex: no row of the matrix of all contacts
- * has a larger sum, so that sweeps converge below a relaxation of 2, whatever the masses; what all do together is right
- * at once. The same J leaves one side and comes to the other, and sum b = 1: momentum is kept to rounding, with
- * friction too. floor: a gap that is below 0 when the step begins need not close at once. */
+ * with m_i the number of contacts of the particle and B_k = sum b over the contacts of vertex k. D bounds the row sums
+ * of the matrix of all contacts, so sweeps converge for relaxation < 2 and any masses, and the common correction of all
+ * contacts is exact after one sweep. Both sides get the same J and sum b = 1, so momentum is conserved to rounding,
+ * also with friction. floor: the part of an initial penetration that need not close in this step. */
 #ifndef PBD_CLOTH_CONTACT_KERNELS_H
 #define PBD_CLOTH_CONTACT_KERNELS_H
 
@@ -19,27 +19,27 @@
 #include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/mesh_search.h"
 
-enum { MEETINGS_MOST = 6 }; /* triangles that one particle is in contact with: the nearest */
+enum { MEETINGS_MOST = 6 }; /* contacts per particle: the nearest triangles */
 
-/* ---- Who meets what ---------------------------------------------------------------------------------------------- */
+/* ---- Finding contacts -------------------------------------------------------------------------------------------- */
 
 typedef struct meeting {
     uint32_t triangle;
     real weight[3]; /* b */
     real distance;  /* m */
     vec3 normal;
-    int face; /* the nearest point is within the triangle, not on its rim */
+    int face; /* the nearest point is in the triangle's interior, not on its boundary */
 } meeting;
 
 typedef struct meeting_find_args {
-    mesh_view mesh;              /* the cloth where the step begins; its boxes hold the way to `later` too */
-    const real *later;           /* where its vertices would come without contact; rows of four */
+    mesh_view mesh;              /* the cloth at the start of the step; its boxes also contain `later` */
+    const real *later;           /* predicted vertices without contact; rows of four */
     const real *x, *v;           /* particles: rows of four; 1/kg is the fourth of v */
-    real dt, distance, reach;    /* s; d, m; how far beyond it is looked for, m */
-    real floor;                  /* what is left of a gap below 0 at the end of a step, of what it was */
-    uint32_t *first;             /* by particle: how many, then (after a scan) where they begin */
+    real dt, distance, reach;    /* s; d, m; search margin beyond d, m */
+    real floor;                  /* fraction of an initial penetration that may remain after a step */
+    uint32_t *first;             /* by particle: count; after a scan, offset */
     uint32_t *particle, *vertex; /* by contact; 3 by contact */
-    real *foot;                  /* by contact: b_1, b_2, b_3, and g_0 less the floor, m */
+    real *foot;                  /* by contact: b_1, b_2, b_3, and g_0 - floor, m */
     real *normal;                /* by contact: n, and g_0, m */
 } meeting_find_args;
 
@@ -48,7 +48,7 @@ PBD_FN vec3 mesh_blend(const real *rows, const uint32_t *corner, const real weig
     return vec3_add(vec3_add(a, b), vec3_scale(weight[2], load3(rows, corner[2])));
 }
 
-/* Nearest first; ties by the number of the triangle, so that the order in which they are met does not matter. */
+/* Nearest first; ties by triangle number, so that the order of the search does not matter. */
 PBD_FN int meeting_before(const meeting *a, const meeting *b) {
     return a->distance < b->distance || (!(b->distance < a->distance) && a->triangle < b->triangle);
 }
@@ -83,7 +83,8 @@ PBD_FN int meeting_of(const meeting_find_args *a, vec3 x, vec3 move, uint32_t tr
     return length - a->distance + vec3_dot(out->normal, vec3_sub(move, drift)) < a->reach;
 }
 
-/* All triangles whose inside is nearest; of rims, which neighbours share, only one that is nearer than any inside. */
+/* All triangles with an interior nearest point; of nearest points on boundaries, which neighbours share, only one, if
+ * it is nearer than any interior one. */
 PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[MEETINGS_MOST]) {
     const vec3 x = load3(a->x, i), move = vec3_scale(a->dt, load3(a->v, i));
     const real wide = a->distance + a->reach + real_abs(move.x) + real_abs(move.y) + real_abs(move.z);
@@ -92,7 +93,7 @@ PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[M
     mesh_walk walk;
     meeting rim, one;
     int count = 0, rims = 0;
-    if (!(wide < MESH_FAR)) return 0; /* NaN, infinity */
+    if (!(wide < MESH_FAR)) return 0; /* non-finite */
     mesh_walk_begin(&a->mesh, &walk);
     for (uint32_t t = mesh_walk_next(&a->mesh, &walk, low, high); t != MESH_NONE;
          t = mesh_walk_next(&a->mesh, &walk, low, high)) {
@@ -109,7 +110,7 @@ PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[M
     return count;
 }
 
-/* The triangles that are met on the way down the tree are known to the device alone, and not counted. */
+/* The cost does not include tree traversal, whose length the host does not know. */
 PBD_ITEM(count_meetings, meeting_find_args, i, 8 * sizeof(real) + 4, 40) {
     meeting list[MEETINGS_MOST];
     a->first[i] = (uint32_t)find_meetings(a, i, list);
@@ -137,11 +138,11 @@ PBD_ITEM_OVER(fill_meetings, meeting_find_args, i, 8, 0, 16 * sizeof(real) + 28,
     }
 }
 
-/* ---- Who else meets a vertex ------------------------------------------------------------------------------------- */
+/* ---- Contacts of each vertex ------------------------------------------------------------------------------------- */
 
 typedef struct meeting_sides_args {
     const uint32_t *vertex;
-    uint32_t *key, *side; /* 3 by contact: the vertex, and which of all sides */
+    uint32_t *key, *side; /* 3 by contact: vertex; index of the side */
 } meeting_sides_args;
 
 PBD_ITEM(list_sides, meeting_sides_args, k, 12, 0) {
@@ -151,7 +152,7 @@ PBD_ITEM(list_sides, meeting_sides_args, k, 12, 0) {
 
 typedef struct meeting_first_args {
     const uint32_t *key; /* sorted */
-    uint32_t *first;     /* by vertex, and one more */
+    uint32_t *first;     /* by vertex; one more at the end */
     size_t sides;
     uint32_t vertices;
 } meeting_first_args;
@@ -172,13 +173,13 @@ typedef struct meeting_args {
     real *state;       /* by contact: drag, push, kg m */
     real *impulse;     /* by contact: J, and 1/D, kg */
     real *crowd;       /* by vertex: B */
-    const real *start; /* vertices where the step began: rows of four */
-    real *p;           /* and now; 1/kg is the fourth */
-    real *v;           /* particles; likewise */
+    const real *start; /* vertices at the start of the step: rows of four */
+    real *p;           /* present vertices; the fourth: 1/kg */
+    real *v;           /* particles' velocities; the fourth: 1/kg */
     real dt, inverse_dt, friction, relaxation;
 } meeting_args;
 
-/* The work of this kernel and of push_vertices: vertices and their sides of contacts. */
+/* Work of this kernel and of push_vertices: vertices and their sides of contacts. */
 PBD_ITEM_OVER(sum_crowds, meeting_args, k, sizeof(real) + 8, 0, sizeof(real) + 4, 1) {
     real sum = 0;
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++)
@@ -193,7 +194,7 @@ PBD_ITEM(weigh_meetings, meeting_args, c, 17 * sizeof(real) + 24, 12) {
         const size_t vertex = a->vertex[3 * c + k];
         sum += a->p[4 * vertex + 3] * a->foot[4 * c + k] * a->crowd[vertex];
     }
-    a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held: nothing moves */
+    a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held */
     for (size_t d = 0; d < 4; d++) a->state[4 * c + d] = 0;
 }
 
@@ -218,7 +219,7 @@ PBD_ITEM(project_meetings, meeting_args, c, 52 * sizeof(real) + 16, 90) {
     a->impulse[4 * c + 2] = j.z;
 }
 
-/* The first contact of a particle moves it, for all. */
+/* The item of a particle's first contact applies all its impulses. */
 PBD_ITEM(push_particles, meeting_args, c, 12 * sizeof(real) + 12, 10) {
     const uint32_t i = a->particle[c];
     if (a->first[i] != c) return;
@@ -243,7 +244,7 @@ PBD_ITEM_OVER(push_vertices, meeting_args, k, 8 * sizeof(real) + 8, 6, 5 * sizeo
     p[2] -= p[3] * sum.z;
 }
 
-/* ---- How deep ---------------------------------------------------------------------------------------------------- */
+/* ---- Penetration ------------------------------------------------------------------------------------------------- */
 
 enum { MEETING_BLOCK = 256, MEETING_SUMS = 2 };
 
@@ -251,7 +252,8 @@ typedef struct meeting_watch_args {
     const real *normal;
     size_t meetings;
     real distance; /* d */
-    real *out;     /* MEETING_SUMS by block: the deepest at the start of the step, m; how many are nearer than 1.01 d */
+    real *out;     /* MEETING_SUMS by block: largest penetration at the start of the step, m; number of contacts nearer
+                      than 1.01 d */
 } meeting_watch_args;
 
 PBD_ITEM(watch_meetings, meeting_watch_args, block, MEETING_BLOCK * sizeof(real), MEETING_BLOCK * 3) {

@@ -1,23 +1,23 @@
-/* Cloth by XPBD: the strain of triangles and the angles between them, each a constraint with the compliance that makes
- * its energy that of a thin plate.
+/* Cloth by XPBD: constraints on the strain of triangles and the angles between them, with the compliances of a thin
+ * plate.
  *
  *     stretch   C = (E_11, E_22, 2 E_12), Green's strain of a triangle; alpha = D^-1/(A t), D of plane stress
- *     bending   C = 2 sin(theta/2) less its value at rest; alpha = (A_1 + A_2)/(B |e|^2)
+ *     bending C = 2 sin(theta/2) minus its value at rest; alpha = (A_1 + A_2)/(B |e|^2)
  *
- * so that the energies are A t/2 C D C (Saint Venant-Kirchhoff's membrane) and B/2 |e|^2/(A_1 + A_2) C^2 for each edge
- * e that two triangles share. Both are kept free of units: with k = E A t dt^2 (kg m^2) and S = E D^-1, lambda = k
- * s where s goes to minus the second Piola-Kirchhoff stress over E, one visit solves
+ * The energies are A t/2 C D C (a Saint Venant-Kirchhoff membrane) and B/2 |e|^2/(A_1 + A_2) C^2 for each edge e shared
+ * by two triangles. Multipliers are dimensionless: lambda = k s with k = E A t dt^2 (kg m^2), where s converges to
+ * minus the second Piola-Kirchhoff stress over E. With S = E D^-1, one projection solves
  *
  *     (S + k sum_c w_c grad_c C grad_c C^T) ds = -(C + S s),   x_c += w_c k grad_c C ds
  *
  * for all three strains at once, and likewise with k = B |e|^2 dt^2/(A_1 + A_2), S = 1 for an edge. The energies are
- * the same after any rotation of a triangle or a pair of them: each visit keeps both momenta.
+ * invariant under rotation of a triangle or hinge, so each projection conserves both momenta.
  *
- * In XPBD's own way impulses stay as they were made, along gradients of places that have moved since; what it converges
- * to differs from implicit Euler by that (a strip whose pulled end would fall by 0.8 % of an edge in a step: 0.2 % too
- * short at rest). Here a constraint remembers what it has done, and a visit turns that, too, to where gradients point
- * now: with J the impulse so far and l = k grad C s what it should be, ds solves for what is left after x_c += w_c (l -
- * J). Then the end of the iterations is implicit Euler, and rest is that of finite elements, whatever the step. */
+ * In plain XPBD earlier impulses keep the directions of earlier gradients, so the limit differs from implicit Euler (a
+ * strip whose pulled end would fall by 0.8 % of an edge in a step is 0.2 % too short at rest). With `turned` a
+ * constraint stores its accumulated impulse J, and a projection first applies x_c += w_c (l - J), with l = k grad C s
+ * for the present gradients; ds then solves the remainder. The iterations thus converge to implicit Euler, and the
+ * state at rest is that of finite elements for any time step. */
 #ifndef PBD_CLOTH_KERNELS_H
 #define PBD_CLOTH_KERNELS_H
 
@@ -27,13 +27,13 @@
 
 typedef struct stretch_args {
     element_view view;
-    real *stress;   /* s: 11, 22, 12 by triangle; zero when a substep begins */
-    real *impulse;  /* what it has done, over k: two vectors by triangle; likewise. NULL: XPBD's own way */
+    real *stress;   /* s: 11, 22, 12 by triangle; zero at the start of a substep */
+    real *impulse;  /* J over k: two vectors by triangle; likewise. NULL: plain XPBD */
     real stiffness; /* E t dt^2, kg */
     real nu;
 } stretch_args;
 
-/* A symmetric 3 x 3 matrix by its upper entries; and the sums that it is made of. */
+/* A symmetric 3 x 3 matrix by its upper entries, and the sums that it consists of. */
 typedef struct stretch_system {
     vreal a00, a01, a02, a11, a12, a22;
     vreal hh, hg, gg;
@@ -72,8 +72,7 @@ PBD_FN stretch_system stretch_matrix(const element *e, vvec3 f0, vvec3 f1, vreal
 
 PBD_FN vvec3 vvec3_zero(void) { return vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0)); }
 
-/* What of the turning of its impulse a visit does: the more an impulse pulls on what it moves, the further it would
- * throw it in one go. */
+/* The fraction of the rotation of J that one projection applies: less for larger stresses, to avoid overshooting. */
 PBD_FN vreal turning_share(vreal stress, vreal weight) { return 1 / (1 + stress * weight); }
 
 PBD_FN vvec3 stretch_entry3(const stretch_args *a, const real *array, int entry, size_t first, int count) {
@@ -97,7 +96,7 @@ PBD_BATCH_OF(project_stretch, stretch_args, first, count, (24 + 23) * sizeof(rea
     const vvec3 f0 = vvec3_blend(e.b[0], d0, e.b[1], d1), f1 = vvec3_blend(e.b[2], d0, e.b[3], d1);
     const vvec3 s = stretch_entry3(a, a->stress, 0, first, count);
     const stretch_system system = stretch_matrix(&e, f0, f1, k, a->nu);
-    /* Of what it does with its multipliers as they are, this is not there yet, for each column of B. */
+    /* The fraction of l - J to apply, over k, for each column of B. */
     vvec3 lack0 = vvec3_zero(), lack1 = lack0;
     vvec3 done0 = vvec3_zero(), done1 = done0;
     if (a->impulse) {
@@ -132,13 +131,12 @@ typedef struct bending_args {
     const uint32_t *corner; /* 4 by hinge: the two ends of the edge, then the corners across it */
     const real *stiffness;  /* by hinge: B |e|^2/(A_1 + A_2) at rest, N m */
     const real *rest;       /* by hinge: 2 sin(theta/2) at rest */
-    real *moment;           /* s, by hinge; zero when a substep begins */
-    real *impulse; /* what it has done, over k: of all corners but the first, 9 by hinge; likewise. NULL: XPBD's
-                      own way */
-    real *p;       /* rows of 4 */
-    size_t stride; /* hinges: entry e of `impulse` is at [e * stride] */
-    real square;   /* dt^2, s^2 */
-    real none;     /* 0 */
+    real *moment;           /* s, by hinge; zero at the start of a substep */
+    real *impulse;          /* J over k of all corners but the first: 9 by hinge; likewise. NULL: plain XPBD */
+    real *p;                /* rows of 4 */
+    size_t stride;          /* hinges: entry e of `impulse` is at [e * stride] */
+    real square;            /* dt^2, s^2 */
+    real none;              /* 0 */
 } bending_args;
 
 typedef struct hinge {
@@ -155,8 +153,8 @@ PBD_FN vvec3 hinge_edge(const hinge *h, int from, int to) {
 PBD_FN vreal vreal_inverse_or_zero(vreal x) { return vreal_where(x > 0, 1 / x, vreal_set(0)); }
 
 /* 2 sin(theta/2) = |n_1 - n_2| with the sign of (n_1 x n_2) . e, theta the angle between the unit normals: linear near
- * rest, without a jump anywhere, and no inverse function of an angle. Its gradient is cos(theta/2) times that of theta
- * (Bridson et al. 2003). A triangle of no area has no normal: its hinges rest. */
+ * rest, continuous, and without inverse trigonometric functions. Its gradient is cos(theta/2) times that of theta
+ * (Bridson et al. 2003). Hinges of a triangle without area are skipped. */
 PBD_FN void hinge_measure(hinge *h) {
     const vvec3 e = hinge_edge(h, 0, 1), a0 = hinge_edge(h, 0, 2), a1 = hinge_edge(h, 1, 2);
     const vvec3 b0 = hinge_edge(h, 0, 3), b1 = hinge_edge(h, 1, 3);
@@ -177,7 +175,7 @@ PBD_FN void hinge_measure(hinge *h) {
     h->gradient[1] = vvec3_blend(-vvec3_dot(a0, e) * per_length * ta, na, -vvec3_dot(b0, e) * per_length * tb, nb);
 }
 
-/* Of an impulse by corner, that of the first is what makes the sum zero. */
+/* The impulse of the first corner makes the sum zero. */
 PBD_FN void bending_load(const bending_args *a, size_t first, int count, vvec3 impulse[4]) {
     vvec3 sum = vvec3_zero();
     for (size_t c = 1; c < 4; c++) {
@@ -231,7 +229,7 @@ PBD_BATCH_OF(project_bending, bending_args, first, count, (32 + 22) * sizeof(rea
 
 typedef struct hinge_rest_args {
     const uint32_t *corner;
-    const real *p; /* where corners are at rest */
+    const real *p; /* rest positions */
     real *rest;
 } hinge_rest_args;
 

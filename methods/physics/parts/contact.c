@@ -7,7 +7,7 @@
 #include "methods/physics/device/phase.h"
 #include "methods/physics/parts/contact_kernels.h"
 
-static const double NEVER = 1e30; /* m: of a distance that was not seen */
+static const double NEVER = 1e30; /* m: initial value of minima */
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ static pbd_status check_contact(const pbd_scene *scene, double *largest) {
     return pbd_ok();
 }
 
-/* Radii, and where there are pairs the rows at rest with their bodies, and the grid of the members. */
+/* Uploads radii; with pairs also rest positions and bodies, and creates the grid of the members. */
 static pbd_status place_particles(contact *c, const pbd_scene *scene, const uint32_t *particle, double largest) {
     const size_t n = c->particles;
     size_t members = 0;
@@ -113,7 +113,7 @@ pbd_status contact_create(contact *c, const pbd_scene *scene, const collider_pos
 
 /* ---- A substep --------------------------------------------------------------------------------------------------- */
 
-/* Lists and the arrays beside them. Their contents are lost. */
+/* Enlarges the lists and the arrays of their size. Their contents are lost. */
 static pbd_status lists_room(contact *c) {
     const size_t entries = (size_t)(c->rows * CONTACT_SLICE), had = c->capacity;
     PBD_TRY(neighbours_room(c->exec, c->members, c->rows * CONTACT_SLICE, &c->list, &c->capacity));
@@ -123,8 +123,8 @@ static pbd_status lists_room(contact *c) {
     return device_arrays_allocate(c->exec, row, 2);
 }
 
-/* The host reads the share of the slices' places that hold a candidate where it waits anyway (contact_record): this is
- * the last one read, and 1 before. */
+/* The work of a launch over the lists. The host reads the fraction of entries that are candidates where it waits anyway
+ * (contact_record) and uses the last value, 1 before the first. */
 static pbd_work listed(const contact *c) {
     return (pbd_work){c->members, (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
 }
@@ -188,7 +188,7 @@ pbd_status contact_begin(contact *c, const real *p) {
     return c->pairs ? PBD_PHASE(c->recorder, "contact_search", search(c, p)) : pbd_ok();
 }
 
-/* Only the kernels that move particles write to `p`. */
+/* Only kernels that move particles write p. */
 static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
     return (contact_pass_args){.slice = c->slice,
                                .own = c->own,
@@ -219,7 +219,7 @@ static pbd_status push_out(contact *c, const real *x, real *p) {
     return PBD_RUN(c->exec, collide_batch, c->particles, &args);
 }
 
-/* Colliders last: they hold to rounding after any number of iterations. */
+/* Colliders last, so that they are satisfied to rounding after any iteration. */
 pbd_status contact_iterate(contact *c, const real *x, real *p) {
     const bool near = c->pairs && c->rows > 0;
     if (!near && !c->walled) return pbd_ok();

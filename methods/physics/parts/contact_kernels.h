@@ -1,7 +1,7 @@
-/* Kernels of contact between particles, and of particles with colliders; contact.h has the order of their launches.
+/* Kernels of contact between particles, and of particles with colliders. Order of launches: contact.h.
  *
- * A search writes candidate pairs into slices of 16 particles. A pass reads them, records overlapping pairs, bounds the
- * sum of pushes of each particle, then gathers pushes and friction into p; colliders follow one after another. */
+ * A search writes candidate pairs into slices of 16 particles. A pass stores the overlapping pairs, bounds the sum of
+ * pushes of each particle, then gathers pushes and friction into p; then come colliders, one after another. */
 #ifndef PBD_CONTACT_KERNELS_H
 #define PBD_CONTACT_KERNELS_H
 
@@ -11,38 +11,38 @@
 
 PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
 
-/* ---- Who may meet whom ------------------------------------------------------------------------------------------- */
+/* ---- Candidate search -------------------------------------------------------------------------------------------- */
 
-/* A search writes down at once what it finds, up to so many. */
+/* A count stores up to so many candidates. */
 enum { CONTACTS_KEPT = 24 };
 
-/* Particles stand in the lists in slices of CONTACT_SLICE, side by side: row r of a slice holds the r-th candidate of
- * each, so that a batch looks at one of each particle's at once. A multiple of every batch. */
+/* Particles per slice, a multiple of every PBD_BATCH. Row r of a slice has the r-th candidate of each of its particles,
+ * so that a batch handles one candidate of each. */
 enum { CONTACT_SLICE = 16 };
 
-/* Slices are as long as their longest list. So that little of them is empty, particles are put in the order of their
- * numbers of candidates, within windows of neighbours in space: farther apart they would share no memory. */
+/* Slices are as long as their longest list. To reduce padding, particles are sorted by their number of candidates,
+ * within windows of spatial neighbours to keep memory locality. */
 enum { CONTACT_WINDOW_BITS = 10, CONTACT_COUNT_BITS = 6 };
 
 typedef struct contact_search_args {
     grid_view grid;     /* its fourth column: radii */
-    const real *rest;   /* rows by particle: place at rest, and the number of its body */
+    const real *rest;   /* rows by particle: rest position; number of the body */
     const real *radius; /* by particle, m */
-    const real *body;   /* by place, and PBD_BATCH more: that number */
+    const real *body;   /* number of the body, by place, padded by PBD_BATCH */
     real margin;
-    real self_square; /* m^2: of one body are pairs that were farther apart at rest; below 0: none are */
+    real self_square; /* m^2: particles of one body are pairs if farther apart at rest; negative: never */
     int between;
     size_t members;
-    uint32_t *count;       /* by place: how many */
-    uint32_t *kept;        /* CONTACTS_KEPT by place: what the count came by; of use where there were no more */
-    uint32_t *key, *order; /* by line of the lists: what they are sorted by; the place that stands there */
-    uint32_t *slice;       /* by slice: how many rows, then (after a scan) the first of them */
-    uint32_t *own;         /* by line: the particle */
-    uint32_t *list;        /* rows x CONTACT_SLICE: particles, ascending; itself where there are no more */
-    real *reach;           /* the same of the sums of two radii, m; 0 where there are no more */
+    uint32_t *count;       /* number of candidates, by place */
+    uint32_t *kept;        /* CONTACTS_KEPT by place: candidates stored by the count; complete if there are no more */
+    uint32_t *key, *order; /* by line of the lists: sort key; place */
+    uint32_t *slice;       /* by slice: number of rows; after a scan, first row */
+    uint32_t *own;         /* particle, by line */
+    uint32_t *list;        /* rows x CONTACT_SLICE: particles, ascending; padded with the own particle */
+    real *reach;           /* likewise the sums of two radii, m; 0 in the padding */
 } contact_search_args;
 
-/* Of `lanes` from place `at` on, all of one body with place k, those that were far enough apart from it at rest. */
+/* Of the lanes from place `at` on, all of the same body as place k, those far enough from it at rest. */
 PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t at, uint32_t lanes) {
     const real *one = a->rest + 4 * (size_t)a->grid.particle[k];
     uint32_t out = 0;
@@ -55,12 +55,12 @@ PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t a
     return out;
 }
 
-/* Where those may stand whom the particles of one body in one cell may meet: neighbours in the order of cells ask for
- * the same places. Stretches of their own body alone are left out, unless it may meet itself. */
+/* The ranges of places that particles of one body in one cell search, reused by their neighbours in the order of cells.
+ * Ranges with particles of the own body only are skipped, unless self-contact is on. */
 typedef struct contact_around {
     grid_cell cell;
     real body;
-    int stretches; /* below 0: not used yet */
+    int stretches; /* negative: not computed yet */
     grid_stretch stretch[GRID_STRETCHES];
 } contact_around;
 
@@ -72,7 +72,7 @@ PBD_FN contact_around around_nothing(void) {
     return out;
 }
 
-/* Whether [begin, end) holds anyone of another body. */
+/* Whether a range has a particle of another body. */
 PBD_FN int holds_others(const real *of, real body, grid_stretch places) {
     for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH)
         if (batch_bits(batch_load(of, at, PBD_BATCH) != body) & grid_lanes(at, places.end, places.end)) return 1;
@@ -99,8 +99,7 @@ PBD_FN void append_apart(uint32_t *list, uint32_t stride, const uint32_t *from, 
     for (; bits; bits &= bits - 1, list += stride) *list = from[lowest_bit(bits)];
 }
 
-/* Goes through those near place k whom it may meet; writes down, `stride` apart, those that fit. Returns how many there
- * are. */
+/* Finds the candidates of place k; writes them to `list`, `stride` apart, while they fit. Returns their number. */
 PBD_FN uint32_t contact_candidates(const contact_search_args *a, const contact_around *around, uint32_t k,
                                    uint32_t *list, uint32_t stride, uint32_t fit) {
     const grid_view *g = &a->grid;
@@ -110,7 +109,7 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, const contact_a
     for (int s = 0; s < around->stretches; s++) {
         const grid_stretch places = around->stretch[s];
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
-            const vreal sum = batch_load(g->w, at, PBD_BATCH) + radius + a->margin; /* from both sides the same */
+            const vreal sum = batch_load(g->w, at, PBD_BATCH) + radius + a->margin; /* symmetric in both */
             const uint32_t near = batch_bits(grid_squares(g, x, at) < sum * sum) & grid_lanes(at, places.end, k);
             const uint32_t own = near & batch_bits(batch_load(a->body, at, PBD_BATCH) == around->body);
             uint32_t meets = a->between ? near & ~own : 0;
@@ -164,8 +163,8 @@ PBD_FN void search_again(const contact_search_args *a, uint32_t k, uint32_t *lis
 
 #define CONTACT_NOBODY UINT32_MAX
 
-/* The candidates of a line into its slice's rows, as they were found. Lines past the last are of no particle: the first
- * stands in for them. */
+/* Copies the candidates of a line to its slice's rows, unsorted. Padding lines have no candidates and the first line's
+ * particle. */
 PBD_FN void bring_contacts(const contact_search_args *a, size_t line, uint32_t *list, uint32_t rows) {
     const uint32_t k = line < a->members ? a->order[line] : 0, count = line < a->members ? a->count[k] : 0;
     const uint32_t *kept = a->kept + CONTACTS_KEPT * (size_t)k;
@@ -175,7 +174,7 @@ PBD_FN void bring_contacts(const contact_search_args *a, size_t line, uint32_t *
     for (uint32_t r = count; r < rows; r++) list[r * CONTACT_SLICE] = CONTACT_NOBODY;
 }
 
-/* Each lane's candidates in ascending order: insertion, side by side. */
+/* Sorts each lane's candidates, ascending, by insertion in all lanes at once. */
 PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
     for (uint32_t r = 1; r < rows; r++)
         for (uint32_t q = r; q > 0; q--) {
@@ -191,7 +190,7 @@ PBD_FN void sort_contacts(uint32_t *list, uint32_t rows) {
         }
 }
 
-/* The work of this and the next kernels: particles and the candidates in their lists. */
+/* Work of this and the next kernels: particles and candidates. */
 PBD_BATCH_OVER(fill_contacts, contact_search_args, first, count, 12, 0, 2 * sizeof(real) + 12, 10) {
     const size_t slice = first / CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], rows = a->slice[slice + 1] - begin, *own = a->own + first;
@@ -212,22 +211,22 @@ PBD_BATCH_OVER(fill_contacts, contact_search_args, first, count, 12, 0, 2 * size
 /* ---- One pass of Eq. 12 ------------------------------------------------------------------------------------------ */
 
 typedef struct contact_pass_args {
-    const uint32_t *slice, *own, *list; /* as in contact_search_args, and so is the next */
+    const uint32_t *slice, *own, *list; /* these and reach: as in contact_search_args */
     const real *reach;
-    const real *x; /* rows by particle, where the substep began */
-    real *p;       /* where they are now; the fourth is the inverse mass */
-    /* What find_touching finds: candidates that overlap, in the rows of the lists, and how many, by line. */
+    const real *x; /* rows by particle, at the start of the substep */
+    real *p;       /* present positions; the fourth is the inverse mass */
+    /* Written by find_touching: overlapping candidates, in the rows of the lists, and their number, by line. */
     uint32_t *touching, *touches;
     const real *radius; /* by particle, m */
-    real *crowd;        /* rows by particle: how much its pushes add up at most, how many they are, and its radius */
-    int shared;         /* or sums as printed */
+    real *crowd;        /* rows by particle: bound of the sum of its pushes, their number, and its radius */
+    int shared;         /* 0: contact_sum=printed */
     real *push;         /* 3 by line, `stride` apart, m */
     size_t stride;
     real friction, relaxation;
 } contact_pass_args;
 
-/* Pairs of one batch of particles i with one candidate j of each: how deep they are in each other, below 0: apart; and
- * the unit vector from j to i. */
+/* Pairs of a batch of particles i with one candidate j of each: penetration depth (negative: apart), and unit vector
+ * from j to i. */
 typedef struct contact_pairs {
     vreal depth;
     vvec3 normal;
@@ -235,7 +234,7 @@ typedef struct contact_pairs {
 
 PBD_FN vvec3 contact_place(const vreal row[4]) { return vvec3_make(row[0], row[1], row[2]); }
 
-/* Two particles at one place part along x, the one of the higher number forwards: as good as any other way, and the
+/* Two particles at the same position separate along x, the one of higher number in the positive direction, which is the
  * same from both sides. */
 PBD_FN contact_pairs contact_pairs_of(vvec3 off, vreal reach, const uint32_t *i, const uint32_t *j) {
     const vreal square = vvec3_dot(off, off), length = vreal_sqrt(square), zero = vreal_set(0);
@@ -250,8 +249,8 @@ PBD_FN contact_pairs contact_pairs_of(vvec3 off, vreal reach, const uint32_t *i,
     return pairs;
 }
 
-/* At least the largest eigenvalue of a symmetric matrix (xx yy zz xy yz zx) that has none below 0, and at most 1.15
- * times it: the eighth root of the sum of all eighth powers. */
+/* An upper bound of the largest eigenvalue of a positive semidefinite matrix (xx yy zz xy yz zx), at most 1.15 times
+ * it: the eighth root of the sum of the eighth powers of all eigenvalues. */
 PBD_FN vreal contact_largest(const vreal given[6]) {
     vreal m[6];
     for (int k = 0; k < 6; k++) m[k] = given[k];
@@ -268,7 +267,7 @@ PBD_FN vreal contact_largest(const vreal given[6]) {
     return vreal_sqrt(vreal_sqrt(vreal_sqrt(square)));
 }
 
-/* Adds n n^T of the pairs that overlap: one sum for each entry of contact_largest. */
+/* Adds n n^T of the overlapping pairs to the six components. */
 PBD_FN void add_to_crowds(vreal sum[6], vmask overlap, const contact_pairs *pairs) {
     const vvec3 n = pairs->normal;
     const vreal zero = vreal_set(0);
@@ -286,8 +285,8 @@ PBD_FN void store_crowds(const contact_pass_args *a, size_t first, int count, co
     batch_store_rows(a->crowd, a->own + first, 1, count, row);
 }
 
-/* Writes down which candidates overlap now (most do not), how many they are and, where sums are shared, how much a
- * crowd's pushes add up to at most: the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
+/* Stores which candidates overlap (most do not), their number and, unless sums are as printed, the bound of a
+ * particle's sum of pushes: the largest eigenvalue of sum n n^T over its pairs (find_pushes). */
 PBD_BATCH_OVER(find_touching, contact_pass_args, first, count, 9 * sizeof(real) + 8, 40, 5 * sizeof(real) + 4, 10) {
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = a->slice[slice], end = a->slice[slice + 1];
@@ -315,7 +314,7 @@ PBD_BATCH_OVER(find_touching, contact_pass_args, first, count, 9 * sizeof(real) 
     if (begin < end) store_crowds(a, first, count, touches, sum);
 }
 
-/* friction_of collider_pose.h, for a batch. */
+/* friction_of of collider_pose.h, for a batch. */
 PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
     const vvec3 along = vvec3_sub(slip, vvec3_scale(vvec3_dot(slip, normal), normal));
     const vreal length = vreal_sqrt(vvec3_dot(along, along)), one = vreal_set(1);
@@ -323,15 +322,15 @@ PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
     return vvec3_scale(vreal_where(slides, most / vreal_where(slides, length, one), one), along);
 }
 
-/* What each particle is to be moved by, from both sides of every pair the same numbers, so that m times them sum to
- * zero. Where many pairs meet, plain sums overshoot. With shares s_e of the pairs e, one pass of these projections has
- * no eigenvalue above the largest of sum s_e n n^T over the pairs of any one particle, whatever the masses: since
- * (sqrt(w_i) a - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). So s_e = relaxation/(the larger of the two particles'
- * largest eigenvalues of sum n n^T), 1 at most, cannot diverge for a relaxation below 2. One number for each pair: one
- * for each particle would lose momentum. Friction acts across n, where all pairs of a particle may pull one way: there
- * the share is 1/(the larger of their numbers of pairs).
+/* The correction of each particle. Both sides of a pair compute the same numbers, so that momentum is conserved. Plain
+ * sums overshoot where many pairs meet. With a factor s_e for each pair e, the eigenvalues of one pass are bounded by
+ * the largest eigenvalue of sum s_e n n^T over the pairs of any particle, for any masses, since (sqrt(w_i) a -
+ * sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). Hence s_e = min(1, relaxation/lambda), with lambda the larger of the two
+ * particles' largest eigenvalues of sum n n^T, converges for relaxation < 2. A factor per particle would not conserve
+ * momentum. Friction acts across n, where all pairs of a particle may have the same direction: its factor is 1/(the
+ * larger of the two numbers of pairs).
  *
- * The work: particles, and pairs that touch, each from both sides. */
+ * Work: particles, and touching pairs, each from both sides. */
 PBD_BATCH_OVER(find_pushes, contact_pass_args, first, count, 4, 0, 8 * sizeof(real) + 4, 45) {
     const size_t rows = (size_t)a->slice[first / CONTACT_SLICE] * CONTACT_SLICE + first % CONTACT_SLICE;
     const uint32_t *i = a->own + first;
@@ -405,8 +404,8 @@ PBD_FN void collide(const collide_args *a, size_t i) {
     row[2] = p.z;
 }
 
-/* Most particles are far from every collider. Whether any of a batch may be nearer to one than its `reach` is asked of
- * the whole batch first, with some slack for rounding: the answer is then that of one particle at a time, to the bit.
+/* Most particles are far from every collider. A batch is first tested as a whole, with a margin for rounding; only if a
+ * lane may be nearer than its reach are its particles handled one at a time, with bitwise the same result.
  */
 PBD_FN vvec3 batch_to_frame(const collider_pose *c, vvec3 off) {
     const real *axis = c->axis;
@@ -416,7 +415,7 @@ PBD_FN vvec3 batch_to_frame(const collider_pose *c, vvec3 off) {
 }
 
 PBD_FN uint32_t near_collider(const collider_pose *c, vvec3 x, vreal reach) {
-    if (c->shape == PBD_MESH) return ~0u; /* mesh_collider.h asks its anchors */
+    if (c->shape == PBD_MESH) return ~0u; /* mesh_collider.h has its own test */
     const vvec3 off = vvec3_make(x.x - c->centre[0], x.y - c->centre[1], x.z - c->centre[2]);
     const vreal gap = vshape_gap(c->shape, c->half, batch_to_frame(c, off)).distance;
     const vreal lengths = vreal_abs(off.x) + vreal_abs(off.y) + vreal_abs(off.z) + vreal_abs(reach) +
@@ -441,19 +440,19 @@ PBD_BATCH_OF(collide_batch, collide_args, first, count, 8 * sizeof(real), 20) {
     for (; near; near &= near - 1) collide(a, first + (size_t)lowest_bit(near));
 }
 
-/* ---- What is measured after a substep ---------------------------------------------------------------------------- */
+/* ---- Measurements after a substep -------------------------------------------------------------------------------- */
 
-/* Each number is the worst that its particle ever saw, but for `pairs`, which is of now. */
+/* Values are the worst so far of each particle, except `pairs`, which is of this substep. */
 typedef struct contact_watch_args {
-    contact_pass_args pass; /* its x and p are not looked at */
+    contact_pass_args pass; /* its x and p are not used */
     const real *rest, *p;
-    int within;      /* there are pairs of one body */
-    uint32_t *pairs; /* by line: pairs that touch, to a hundredth of their distance */
-    real *depth;     /* by particle: of a pair, m */
+    int within;      /* with pairs of one body */
+    uint32_t *pairs; /* by line: touching pairs, within a hundredth of their distance */
+    real *depth;     /* by particle: penetration of a pair, m */
     real *near;      /* by particle: minus the distance of a pair of one body, m */
 } contact_watch_args;
 
-/* Puts the larger of two into what `own` has there. */
+/* Sets values[own] to the maximum of it and `now`. */
 PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
     real lane[PBD_BATCH];
     batch_store(lane, 0, PBD_BATCH, now);
@@ -477,7 +476,7 @@ PBD_BATCH_OVER(watch_pairs, contact_watch_args, first, count, 6 * sizeof(real) +
         batch_load_rows(a->p, pass->list + at, 1, PBD_BATCH, x);
         const vvec3 off = vvec3_sub(contact_place(own), contact_place(x));
         const vreal length = vreal_sqrt(vvec3_dot(off, off)), now = reach - length;
-        const vmask there = (reach > zero) & (own[3] + x[3] > zero); /* both held: nothing to be done */
+        const vmask there = (reach > zero) & (own[3] + x[3] > zero); /* not if both are held */
         pairs += vreal_where(there & (now > (real)-0.01 * reach), one, zero);
         depth = vreal_where(there & (now > depth), now, depth);
         if (!a->within) continue;
@@ -495,7 +494,7 @@ typedef struct wall_watch_args {
     const collider_pose *collider;
     int colliders;
     const real *p;
-    real *beyond; /* by particle: how far its centre was inside a collider, m; below 0: never */
+    real *beyond; /* by particle: largest penetration of its centre, m; negative: never */
 } wall_watch_args;
 
 PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
@@ -514,7 +513,7 @@ PBD_BATCH_OF(watch_walls_batch, wall_watch_args, first, count, 6 * sizeof(real),
     for (; near; near &= near - 1) watch_walls(a, first + (size_t)lowest_bit(near));
 }
 
-/* By block of CONTACT_BLOCK lines or particles, so that the host reads little. */
+/* Reduces blocks of CONTACT_BLOCK lines or particles. */
 enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 5 };
 
 typedef struct contact_sum_args {
@@ -522,7 +521,7 @@ typedef struct contact_sum_args {
     const uint32_t *count;             /* candidates, by place */
     const real *depth, *near, *beyond; /* by particle; NULL: none */
     size_t lines, particles;
-    real tolerance; /* m: beyond a collider by more */
+    real tolerance; /* m: penetrations below it do not count */
     /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond, candidates. */
     real *out;
 } contact_sum_args;

@@ -51,7 +51,7 @@ element_view element_solver_view(const element_solver *s, size_t first) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Sorts places first to end of s->order by material, in their old order, and adds their batches. */
+/* Sorts places first to end of s->order by material, stably, and adds their batches. */
 static void split_batch(element_solver *s, const uint8_t *material, size_t first, size_t end, uint32_t *sorted) {
     size_t place = first;
     for (int m = 0; m < PBD_MOST_MATERIALS; m++) {
@@ -73,7 +73,7 @@ static void join_batches(element_solver *s) {
     }
 }
 
-/* Colours with Gauss-Seidel; mesh order with Jacobi, so that impulses are near the nodes that gather them. */
+/* By colour for Gauss-Seidel; in mesh order for Jacobi, so that impulses are near the nodes that gather them. */
 static pbd_status order_elements(element_solver *s, const pbd_cells *cells) {
     size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements};
     pbd_arena a PBD_ARENA;
@@ -111,9 +111,9 @@ static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const
     return pbd_upload(exec, s->size, size, n * sizeof *size);
 }
 
-/* Jacobi adds up the steps of all elements of a particle, which overshoots. Each constraint takes a share of its step,
- * the relaxation over the largest number of elements at one of its corners. It is one number per constraint, which
- * conserves momenta; averaging by particle would not. */
+/* Jacobi adds the corrections of all elements of a particle, which overshoots. Each constraint's correction is
+ * therefore scaled by the relaxation over the largest number of elements at one of its corners. One factor per
+ * constraint conserves momenta; averaging per particle would not. */
 static pbd_status upload_gather(element_solver *s, const uint32_t *corner, double relaxation) {
     const size_t arity = (size_t)s->corners, entries = s->elements * arity, n = s->position.particles;
     pbd_exec *exec = s->position.run.exec;

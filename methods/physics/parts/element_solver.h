@@ -1,9 +1,9 @@
-/* The solver of methods with one constraint per tetrahedron or triangle (strain_energy, strain_based), on
+/* Solver with one constraint per tetrahedron or triangle (strain_energy, strain_based, cloth), based on
  * position_solver.h.
  *
- * Creation: a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored colour by
- * colour on the device. The method supplies one function that launches its kernel over a range of elements; Jacobi's
- * gather is here. */
+ * On creation a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored on the
+ * device colour by colour. The method supplies a function that launches its kernel over a range of elements; the gather
+ * pass of Jacobi is here. */
 #ifndef PBD_ELEMENT_SOLVER_H
 #define PBD_ELEMENT_SOLVER_H
 
@@ -14,14 +14,14 @@
 PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, element_solver_upload,
             element_solver_view, element_solver_sweep)
 
-/* Of every method of this kind, after its `form`; CONTACT_PARAMS follow. */
+/* Parameters of every such method, between its `form` and CONTACT_PARAMS. */
 #define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE)                            \
     CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of projection") \
     POSITION_PARAMS(REAL, INTEGER, CHOICE)                                      \
     REAL(relaxation, "", "1", 0, 64, PBD_OPEN_MIN, "solver=jacobi: factor of the share at which sums cannot overshoot")
 PBD_SETTINGS(element_settings, ELEMENT_SOLVER_PARAMS)
 
-/* Elements of one colour and one material, which one launch projects. */
+/* Elements of one colour and one material, projected by one launch. */
 typedef struct element_batch {
     size_t first, count;
     int material; /* index into the scene's */
@@ -35,7 +35,7 @@ typedef struct element_solver {
     int colours; /* 1 with Jacobi */
     /* Host. */
     uint32_t *order;             /* place -> element of the scene */
-    element_batch *batch, *span; /* a sweep's; the same with neighbours of one material joined, for other passes */
+    element_batch *batch, *span; /* of a sweep; for other passes, with consecutive batches of one material joined */
     size_t batches, spans;
     /* Device. */
     uint32_t *corner;                     /* elements x corners */
@@ -44,20 +44,20 @@ typedef struct element_solver {
     uint32_t *gather_first, *gather_slot; /* Jacobi */
 } element_solver;
 
-/* All slots but name, summary, source, takes, params and create; the state begins with an element_solver. */
+/* All members of pbd_method except name, summary, source, takes, params and create. The state begins with an
+ * element_solver. */
 #define ELEMENT_SOLVER_SLOTS POSITION_SLOTS, .needs = PBD_NEEDS_TETS_OR_TRIANGLES, .destroy = element_solver_destroy
 
 /* Launches the method's kernel over a batch. */
 typedef pbd_status (*element_projection)(void *method, const element_batch *batch);
 
-/* Tetrahedra where the scene has some, else triangles. *s may be freed also after an error. */
+/* Uses tetrahedra if the scene has any, otherwise triangles. *s may be freed also after an error. */
 pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,
                                  element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder);
 void element_solver_free(element_solver *s);
-/* Of a state from malloc that begins with an element_solver; NULL-safe. */
+/* For a state from malloc that begins with an element_solver; NULL-safe. */
 void element_solver_destroy(void *state);
 
-/* A copy on the device. */
 pbd_status element_solver_upload(element_solver *s, const void *host, size_t bytes, void *device);
 
 /* Elements from `first` on. */

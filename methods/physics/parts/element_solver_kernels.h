@@ -1,30 +1,31 @@
-/* Constraints of tetrahedra and triangles: what a kernel reads of an element, its deformation gradient, and how its
- * corners are moved, at once (coloured Gauss-Seidel) or later (Jacobi).
+/* Constraints of tetrahedra and triangles: loading an element, its deformation gradient, and moving its corners,
+ * immediately (coloured Gauss-Seidel) or by stored impulses (Jacobi).
  *
  *     tetrahedron   D_s = [x1 - x4, x2 - x4, x3 - x4],  F = D_s B,  B = D_m^-1 of the body at rest
  *     triangle      D_s = [x1 - x3, x2 - x3],  F = D_s B is 3 x 2, B = D_m^-1 in the plane of the triangle at rest
  *
- * A triangle is made 3 x 3 by its unit normal as the third column: no energy of an isotropic law turns the normal, so
- * the first two columns of P are those of the membrane. Source: continuum, appendix A2 of the claims. */
+ * For triangles F is completed to 3 x 3 by the unit normal as the third column. An isotropic law exerts no torque on
+ * the normal, so the first two columns of P are those of the membrane. Source: continuum mechanics, appendix A2 of the
+ * claims. */
 #ifndef PBD_ELEMENT_SOLVER_KERNELS_H
 #define PBD_ELEMENT_SOLVER_KERNELS_H
 
 #include "methods/physics/device/particle_kernels.h"
 #include "methods/physics/math/mat3.h"
 
-/* Elements from some first one on; entry e of an array of several reals by element is at [e + entry * stride]. */
+/* Elements from a first one on. In arrays of several reals per element, entry k of element e is at [e + k * stride]. */
 typedef struct element_view {
     const uint32_t *corner; /* 4 or 3 by element */
     const real *inverse;    /* B, 1/m, column by column: 9 or 4 by element */
     const real *size;       /* m^3 or m^2 */
-    const real *share;      /* Jacobi: what of its own step a constraint takes; NULL: all of it */
+    const real *share;      /* Jacobi: factor of each constraint's correction; NULL: 1 */
     real *p;                /* rows of 4 */
     real *impulse;          /* Jacobi: rows of 4 by element and corner, kg m */
     size_t stride;
     size_t left; /* elements from the first one on */
 } element_view;
 
-/* Corners in registers, and B. */
+/* A batch of elements in registers. */
 typedef struct element {
     vreal corner[4][4]; /* x, y, z, w */
     vreal b[9];
@@ -34,9 +35,9 @@ PBD_FN vreal element_entry(const element_view *v, const real *array, int entry, 
     return batch_load(array + (size_t)entry * v->stride, first, count);
 }
 
-/* Prefetches the data of a later batch. Corners of one colour lie far apart, and there are more arrays to follow than
- * the hardware prefetcher follows: without this a core waits for memory a third of the time on a large mesh, in f64 up
- * to three fifths. Small meshes are in the cache, and Jacobi goes in the mesh's own order. */
+/* Prefetches a later batch. Corners of one colour are scattered, and there are more arrays than the hardware prefetcher
+ * tracks: without this a core waits for memory a third of the time on a large mesh, in f64 up to three fifths. Not for
+ * small meshes, which are in the cache, nor for Jacobi, which follows the order of the mesh. */
 PBD_FN void element_prefetch(const element_view *v, int corners, size_t first) {
 #if PBD_BATCH > 1
     enum { IN_CACHE = 1 << 15 }; /* elements, of some 60 bytes each in f32 */
@@ -71,7 +72,7 @@ PBD_FN vvec3 vvec3_unit_or_zero(vvec3 a) {
     return vvec3_scale(vreal_where(length > 0, 1 / length, vreal_set(0)), a);
 }
 
-/* a, b: columns of D_s times a column of B. */
+/* s a + t b */
 PBD_FN vvec3 vvec3_blend(vreal s, vvec3 a, vreal t, vvec3 b) { return vvec3_add(vvec3_scale(s, a), vvec3_scale(t, b)); }
 
 PBD_FN vmat3 element_deformation_gradient(const element *e, int corners) {
@@ -86,7 +87,8 @@ PBD_FN vmat3 element_deformation_gradient(const element *e, int corners) {
                       vmat3_apply(d, vvec3_make(b[6], b[7], b[8])));
 }
 
-/* Gradients by the corners of a function of F whose derivative is `p`: the columns of p B^T; the last closes the sum.
+/* Gradients with respect to the corners of a function of F with derivative `p`: the columns of p B^T, and minus their
+ * sum.
  */
 PBD_FN void element_gradients(const element *e, int corners, vmat3 p, vvec3 out[4]) {
     const vreal *b = e->b;
@@ -109,7 +111,7 @@ PBD_FN vreal element_weight(const element *e, int corners, const vvec3 gradient[
     return sum;
 }
 
-/* Moves the corners in registers by w s gradient. */
+/* Moves the corners, in registers, by w s gradient. */
 PBD_FN void element_move(element *e, int corners, vreal s, const vvec3 gradient[4]) {
     for (int c = 0; c < corners; c++) {
         vreal step = s * e->corner[c][3];
@@ -124,7 +126,7 @@ PBD_FN void element_store(const element_view *v, int corners, size_t first, int 
     for (int c = 0; c < corners; c++) batch_store_rows(v->p, v->corner + at + (size_t)c, corners, count, e->corner[c]);
 }
 
-/* What element_move would do, for gather_impulses, which subtracts w times the sum. */
+/* The Jacobi form of element_move, for gather_impulses, which subtracts w times the sum. */
 PBD_FN void element_store_impulse(const element_view *v, int corners, size_t first, int count, vreal s,
                                   const vvec3 gradient[4]) {
     for (int c = 0; c < corners; c++) {

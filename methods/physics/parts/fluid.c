@@ -8,14 +8,14 @@
 
 #include "methods/physics/parts/fluid_kernels.h"
 
-/* Lists reach further than the kernel, for what iterations move. */
+/* List radius over the kernel's support, to allow for motion during iterations. */
 static const double FARTHER = 1.05;
 
 static const double PI = 3.14159265358979323846;
 
 /* ---- A lattice at rest ------------------------------------------------------------------------------------------- */
 
-/* W and its slope over r, with support 1, in double: what the device has in reals. */
+/* W and (dW/dr)/r, with support 1, in double, as on the device. */
 static void kernel_at(int kernel, double q, double *w, double *slope) {
     const double left = 1 - q, round = 1 - q * q;
     *w = *slope = 0;
@@ -46,9 +46,9 @@ static fluid_shape shape_of(const fluid *f) {
                          .slope = (real)(gradient[k] * cube / (h * h))};
 }
 
-/* With edges and particles' volumes of 1 and a support of `reach`. */
+/* Sums over a cubic lattice with spacing and volumes 1, and support `reach`. */
 typedef struct lattice_sums {
-    double sum, square, moment; /* of W; of |grad W|^2; of -x dW/dx */
+    double sum, square, moment; /* of W, |grad W|^2, -x dW/dx */
 } lattice_sums;
 
 static lattice_sums sum_lattice(int kernel, double reach) {
@@ -69,8 +69,8 @@ static lattice_sums sum_lattice(int kernel, double reach) {
     return out;
 }
 
-/* The largest eigenvalue of Jacobi's iteration, D^-1 A, on an endless lattice: waves of multipliers along its three
- * kinds of axes, of which |sum grad W exp(i k x)|^2 over sum |grad W|^2 is the eigenvalue. */
+/* The largest eigenvalue of the Jacobi iteration, D^-1 A, on an infinite lattice: the maximum over plane waves of
+ * multipliers along the three kinds of axes, with eigenvalues |sum grad W exp(i k x)|^2/sum |grad W|^2. */
 static double largest_eigenvalue(int kernel, double reach, double square) {
     static const double axis[3][3] = {{1, 0, 0},
                                       {0.70710678118654752, 0.70710678118654752, 0},
@@ -139,7 +139,7 @@ static double volume_of(const pbd_scene *scene, size_t i) {
                                     : scene->particles.masses[i] / pbd_material_of(scene, i)->density;
 }
 
-/* Mean volume and inverse mass of liquid. */
+/* Means over the liquid's particles. */
 static pbd_status measure_liquid(fluid *f, const pbd_scene *scene, double *volume, double *weight) {
     *volume = *weight = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -211,8 +211,8 @@ static fluid_walls walls_of(const fluid *f) {
     return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, (real)f->support};
 }
 
-/* How many places of the slices' rows are filled the host learns at the end of a step, where it waits anyway: the share
- * is that of the step before, or all of them in the first. */
+/* The work of a launch over the lists. The host reads the fraction of entries that are neighbours at the end of a step,
+ * where it waits anyway; the value is that of the previous step, 1 in the first. */
 static pbd_work work_of(const fluid *f) { return (pbd_work){f->rows, (size_t)(f->filled * (double)f->entries)}; }
 
 static pbd_status place(fluid *f, const real *x, const real *v, const collider_poses *walls, double dt) {
@@ -301,7 +301,7 @@ static pbd_status search(fluid *f) {
     return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, work_of(f), &args);
 }
 
-/* What is too dense, where it all begins; and from then on less of it. */
+/* Stores the initial excess density; later lets it decay. */
 static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     const double time = f->settings.settling;
     const fluid_allow_args args = {f->id, f->excess, f->allowed,
@@ -391,8 +391,7 @@ pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *wal
     return status;
 }
 
-/* ---- What is reported
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Measures ---------------------------------------------------------------------------------------------------- */
 
 pbd_status fluid_look(const fluid *f, fluid_state *out) {
     const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;
@@ -475,7 +474,7 @@ static pbd_status part_record(void *self, stepper *run) {
     return fluid_record(self);
 }
 
-/* What comes depends on what is saved alone. */
+/* After a load results depend only on saved arrays: the grid's size is chosen again. */
 static void part_loaded(void *self) { ((fluid *)self)->grid.builds = 0; }
 
 static void part_free(void *self) { fluid_free(self); }

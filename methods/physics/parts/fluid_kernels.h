@@ -1,21 +1,22 @@
-/* Kernels of position-based fluid (Macklin and Mueller 2013): fluid.h says what they make up.
+/* Kernels of position-based fluid (Macklin and Mueller 2013); overview: fluid.h.
  *
- * Rows are those of the solver that calls: x (position, m; volume, m^3) and v (velocity, m/s; inverse mass, 1/kg), in
- * any order, with one more row after the last, a placeholder without a particle. `id` is the number of each in the
- * scene, by which what lasts from step to step is kept.
+ * Rows are those of the calling solver: x (position, m; volume, m^3) and v (velocity, m/s; inverse mass, 1/kg), in any
+ * order, with an empty row, the placeholder, after the last. `id` is the index in the scene; arrays that persist
+ * between steps are stored by it.
  *
  * With S = sum V_j W over a cubic lattice of the rest density, a particle of liquid has the constraint
  *
  *     C_i = (V_i W(0) + sum_j V_j W_ij)/S - 1,   dC_i/dx_j = -V_j (dW/dr)/r (x_i - x_j)/S
  *
- * where j runs over liquid and continuum alike. Multipliers are >= 0 where they push: x_i moves by -w_i times the sum
- * of d(multiplier) dC/dx_i over its own constraint and its neighbours'. The move of a pair is (l_j V_i + l_i V_j) slope
- * (x_i - x_j)/S, the same from both sides: momentum and, about these places, angular momentum are kept to rounding.
+ * where j runs over liquid and continuum. Multipliers that push are >= 0: x_i moves by -w_i times the sum of
+ * d(multiplier) dC/dx_i over its own constraint and its neighbours'. The contribution of a pair is (l_j V_i + l_i V_j)
+ * slope (x_i - x_j)/S, antisymmetric in i and j: momentum and, about these positions, angular momentum are conserved to
+ * rounding.
  *
- * A collider is a mirror. Of a pair at the distances d_i and d_j from a wall the image of j is at the square distance
- * |x_i - x_j|^2 + 4 d_i d_j from i: exact for a plane, and the same from both sides for any shape, so that what walls
- * do is still the gradient of the constraints. Liquid rests against a wall as against itself. Two walls that meet make
- * a third image, three make seven. */
+ * Colliders mirror the liquid, so that it rests against a wall as against itself. For a pair at the distances d_i and
+ * d_j from a wall the image of j is at the squared distance |x_i - x_j|^2 + 4 d_i d_j from i. This is exact for a plane
+ * and symmetric for any shape, so that forces of walls are gradients of the constraints too. Two adjacent walls give a
+ * third image, three give seven. */
 #ifndef PBD_FLUID_KERNELS_H
 #define PBD_FLUID_KERNELS_H
 
@@ -25,38 +26,38 @@
 #include "methods/physics/surface/collider_pose.h"
 
 enum {
-    FLUID_LANES = PARTICLE_SLICE, /* particles that stand side by side in the lists */
-    FLUID_WALLS = 16,             /* colliders that mirror at most; others only push */
-    FLUID_CORNER = 3,             /* of which so many for one particle */
+    FLUID_LANES = PARTICLE_SLICE, /* particles per slice of the lists */
+    FLUID_WALLS = 16,             /* most colliders that mirror; others only push */
+    FLUID_CORNER = 3,             /* most mirrors of one particle */
     FLUID_BLOCK = 256
 };
 
-/* What a row is to a liquid. */
+/* Roles of rows. */
 #define FLUID_LIQUID ((real)1)
 #define FLUID_SOLID ((real)0)
-#define FLUID_APART ((real)-1) /* neither seen nor moved */
+#define FLUID_APART ((real)-1) /* no interaction with liquid */
 
-/* ---- Kernels for smoothing --------------------------------------------------------------------------------------- */
+/* ---- Smoothing kernels ------------------------------------------------------------------------------------------- */
 
 typedef enum fluid_kernel {
     FLUID_CUBIC_SPLINE,
     FLUID_WENDLAND_C2,
     FLUID_SPIKY,
-    FLUID_POLY6_SPIKY /* as printed: densities by one, gradients by the other, which is not the gradient of C */
+    FLUID_POLY6_SPIKY /* as in the paper: poly6 for densities, spiky for gradients, which are then not those of C */
 } fluid_kernel;
 
 typedef struct fluid_shape {
     int kernel;
-    real support;        /* where it ends, m */
+    real support;        /* support radius, m */
     real per_square;     /* 1/support^2 */
-    real density, slope; /* factors: of W and, in 1/support^2, of its slope */
+    real density, slope; /* normalisation of W and of the slope */
 } fluid_shape;
 
 typedef struct fluid_value {
     vreal w, slope; /* W; (dW/dr)/r */
 } fluid_value;
 
-/* At a squared distance; 0 from the support on. At 0 the spiky kernel has no slope: 0. */
+/* At a squared distance; 0 from the support on. The spiky kernel's undefined slope at 0 is set to 0. */
 PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
     const vreal zero = vreal_set(0), q = vreal_sqrt(square * k->per_square), left = vreal_max(1 - q, zero);
     const vreal second = left * left, per_q = vreal_where(q > 0, 1 / vreal_max(q, vreal_set(REAL_MIN)), zero);
@@ -76,14 +77,14 @@ PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
     return out;
 }
 
-/* ---- Predicted positions ------------------------------------------------------------------------------------ */
+/* ---- Predicted positions ----------------------------------------------------------------------------------------- */
 
 typedef struct fluid_place_args {
     const real *x, *v;
     const uint32_t *id;    /* NULL: rows are in the scene's order */
-    const uint8_t *matter; /* by id; NULL: all is liquid */
-    real *p;               /* rows: place, volume that counts */
-    real *role, *gain;     /* FLUID_*; w V^2. One more of each: the placeholder's */
+    const uint8_t *matter; /* by id; NULL: all are liquid */
+    real *p;               /* rows: predicted position; volume, 0 for FLUID_APART */
+    real *role, *gain;     /* FLUID_*; w V^2. Each with one more for the placeholder */
     size_t rows;
     real dt;
 } fluid_place_args;
@@ -91,24 +92,24 @@ typedef struct fluid_place_args {
 PBD_FN size_t fluid_id(const uint32_t *id, size_t row) { return id ? id[row] : row; }
 
 PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
-    const int nobody = i == a->rows;
-    const uint8_t matter = nobody || !a->matter ? (uint8_t)PBD_FLUID : a->matter[fluid_id(a->id, i)];
-    const int seen = !nobody && (matter == PBD_FLUID || matter == PBD_CONTINUUM);
+    const int placeholder = i == a->rows;
+    const uint8_t matter = placeholder || !a->matter ? (uint8_t)PBD_FLUID : a->matter[fluid_id(a->id, i)];
+    const int seen = !placeholder && (matter == PBD_FLUID || matter == PBD_CONTINUUM);
     const real *x = a->x + 4 * i, *v = a->v + 4 * i;
     const real volume = seen ? x[3] : 0;
-    for (size_t d = 0; d < 3; d++) a->p[4 * i + d] = nobody ? 0 : x[d] + a->dt * v[d];
+    for (size_t d = 0; d < 3; d++) a->p[4 * i + d] = placeholder ? 0 : x[d] + a->dt * v[d];
     a->p[4 * i + 3] = volume;
     a->role[i] = !seen ? FLUID_APART : matter == PBD_FLUID ? FLUID_LIQUID : FLUID_SOLID;
-    a->gain[i] = nobody ? 0 : v[3] * volume * volume;
+    a->gain[i] = placeholder ? 0 : v[3] * volume * volume;
 }
 
-/* ---- Who is near ------------------------------------------------------------------------------------------------- */
+/* ---- Neighbour search -------------------------------------------------------------------------------------------- */
 
-/* Lists stand in slices: row r of a slice holds the r-th neighbour of each of its FLUID_LANES places in the order of
- * the grid. Short lists are padded with the placeholder. Pairs without liquid are skipped. */
+/* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places in the order of
+ * the grid. Short lists are padded with the placeholder. Pairs without liquid are omitted. */
 typedef struct fluid_lists {
-    const uint32_t *own;   /* by place: the row */
-    const uint32_t *slice; /* first row of each slice, and one more */
+    const uint32_t *own;   /* row of each place */
+    const uint32_t *slice; /* first row of each slice; one more at the end */
     const uint32_t *list;
 } fluid_lists;
 
@@ -121,14 +122,14 @@ typedef struct fluid_search_args {
     uint32_t *slice, *list;
 } fluid_search_args;
 
-/* Goes through those near place `self`; writes down, `stride` apart, those that fit. Returns how many there are. */
+/* Finds the neighbours of place `self`; writes them to `list`, `stride` apart, while they fit. Returns their number. */
 PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t *list, uint32_t stride, uint32_t fit) {
     const grid_view *g = &a->grid;
     const real role = g->w[self];
     const vec3 x = grid_position(g, self);
     const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
     const int step = grid_stretch_step(g, cell);
-    const vreal least = vreal_set(role > 0 ? FLUID_SOLID : FLUID_LIQUID); /* of the other's role */
+    const vreal least = vreal_set(role > 0 ? FLUID_SOLID : FLUID_LIQUID); /* smallest role of a neighbour */
     uint32_t found = 0;
     if (role < 0) return 0;
     for (int s = 0; s < GRID_STRETCHES; s += step) {
@@ -168,13 +169,13 @@ PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
 
 /* ---- Walls ------------------------------------------------------------------------------------------------------- */
 
-/* Distances stand by wall and row; after the last wall comes one that is far from all, for those who have fewer than
- * FLUID_CORNER walls near. */
+/* Distances by wall and row. An additional wall, far from every particle, pads particles with fewer than FLUID_CORNER
+ * near walls. */
 typedef struct fluid_walls {
-    int count;        /* 0: there are none */
-    size_t stride;    /* rows and one more */
+    int count;        /* 0: no walls */
+    size_t stride;    /* rows + 1 */
     real *distance;   /* >= 0, m */
-    real *normal;     /* rows: the way out */
+    real *normal;     /* rows: outward unit vector */
     uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `support`, nearest first */
     real support;
 } fluid_walls;
@@ -210,7 +211,7 @@ PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
     }
 }
 
-/* Index l of those that `own` names in values; lanes without a particle repeat the last. */
+/* Loads values[index[l]] into lane l; lanes beyond count repeat the last. */
 PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
 #if PBD_BATCH == 1
     (void)count;
@@ -234,9 +235,9 @@ PBD_FN real fluid_lane(vreal x, int l) {
 #endif
 }
 
-/* The walls near each particle of a batch, and how far a neighbour is from the same. */
+/* The walls near each particle of a batch, to which distances of neighbours are looked up. */
 typedef struct fluid_mirrors {
-    int count; /* the most that one of them has */
+    int count; /* largest number of walls of a lane */
     uint32_t wall[FLUID_CORNER][PBD_BATCH];
     vreal distance[FLUID_CORNER];
     vvec3 normal[FLUID_CORNER];
@@ -277,8 +278,8 @@ PBD_FN void fluid_look_in_mirrors(const fluid_walls *walls, fluid_mirrors *m, co
     for (int c = 0; c < m->count; c++) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
 }
 
-/* From the image in the mirrors that are bits of `set`: *square, and half its gradient by the own place, both of the
- * pair itself before. */
+/* Replaces *square and *d (half its gradient by the own position) of a pair by those for the image in the mirrors of
+ * `set`, a bit mask. */
 PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 *d) {
     for (int c = 0; c < m->count; c++) {
         if (!(set >> c & 1)) continue;
@@ -290,9 +291,9 @@ PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 
 /* ---- Constraints ------------------------------------------------------------------------------------------------- */
 
 enum {
-    FLUID_SOLVE,  /* multipliers change */
-    FLUID_REPEAT, /* the change is all of what they are: from the step before */
-    FLUID_LOOK    /* nothing does */
+    FLUID_SOLVE,  /* updates multipliers */
+    FLUID_REPEAT, /* warm start: applies the multipliers of the previous step */
+    FLUID_LOOK    /* only evaluates C */
 };
 
 typedef struct fluid_solve_args {
@@ -302,16 +303,16 @@ typedef struct fluid_solve_args {
     const real *p, *v, *role, *gain;
     fluid_walls walls;
     real *multiplier;    /* by id, kg m^2 */
-    const real *allowed; /* by id: C up to which nothing pushes */
-    real *change;        /* by row: of the multiplier, in this pass */
-    real *excess;        /* by row: C, and 0 of what is no liquid */
+    const real *allowed; /* by id: C below which nothing pushes */
+    real *change;        /* by row: change of the multiplier in this pass */
+    real *excess;        /* by row: C; 0 unless liquid */
     real inverse_sum;    /* 1/S */
     real relaxation;
     real softening;  /* added to the denominator, 1/(kg m^2) */
-    real compliance; /* over dt^2, kg m^5... of a particle it is this over its volume */
-    real keep;       /* of FLUID_REPEAT: times what they were */
-    int both;        /* liquid resists being thinned as well: C = 0 */
-    int printed;     /* each pass forgets the multipliers of those before */
+    real compliance; /* compliance/dt^2; a particle's is this over its volume */
+    real keep;       /* FLUID_REPEAT: factor of the multipliers */
+    int both;        /* liquid also resists expansion: C = 0 */
+    int printed;     /* each pass ignores earlier multipliers */
     int task;
 } fluid_solve_args;
 
@@ -337,7 +338,7 @@ PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real exc
     *multiplier = a->printed ? old + now : now;
 }
 
-/* What one neighbour, or its image, is to a constraint. */
+/* Sums of a constraint over neighbours and their images. */
 typedef struct fluid_sums {
     vreal sum, spread;
     vvec3 gradient;
@@ -350,7 +351,7 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
-/* The work of this and the next kernels: particles and their neighbours. What mirrors add is not counted. */
+/* Work of this and the next kernels: particles and their neighbours, without images. */
 PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 8, 60, 5 * sizeof(real) + 4, 35) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
@@ -358,7 +359,7 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
     const fluid_walls walls = a->walls;
     const real inverse = a->inverse_sum;
     const vreal zero = vreal_set(0);
-    const vvec3 nowhere = vvec3_make(zero, zero, zero);
+    const vvec3 zero3 = vvec3_make(zero, zero, zero);
     vreal x[4], v[4];
     int any = 0;
     for (int l = 0; l < count; l++) any |= a->role[own[l]] > 0;
@@ -370,10 +371,10 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
     batch_load_rows(a->v, own, 1, count, v);
     fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
     const int sets = 1 << mirrors.count;
-    fluid_sums s = {zero, zero, nowhere};
-    for (int set = 0; set < sets; set++) { /* itself, and its own images, which are as neighbours */
+    fluid_sums s = {zero, zero, zero3};
+    for (int set = 0; set < sets; set++) { /* the particle itself, and its images, which count as neighbours */
         vreal square = zero;
-        vvec3 d = nowhere;
+        vvec3 d = zero3;
         fluid_reflect(&mirrors, set, &square, &d);
         fluid_add(&s, &shape, square, d, x[3], v[3] * x[3] * x[3]);
     }
@@ -405,10 +406,10 @@ typedef struct fluid_allow_args {
     const uint32_t *id;
     const real *excess;
     real *allowed; /* by id */
-    real keep;     /* of what was allowed; below 0: what there is */
+    real keep;     /* factor of `allowed`; negative: sets it to the present excess */
 } fluid_allow_args;
 
-/* Liquid that is too dense when it all begins is let out little by little: at once it would explode. */
+/* Initial excess density decays gradually: correcting it at once would throw the liquid apart. */
 PBD_ITEM(fluid_allow, fluid_allow_args, i, 2 * sizeof(real), 1) {
     real *allowed = a->allowed + fluid_id(a->id, i);
     *allowed = a->keep < 0 ? real_max(a->excess[i], 0) : a->keep * *allowed;
@@ -427,14 +428,14 @@ typedef struct fluid_move_args {
     const real *p, *role, *change;
     fluid_walls walls;
     real *v;
-    real *exchange; /* by id, 3 each: impulse from matter of the other kind, N s; NULL: not needed */
+    real *exchange; /* by id, 3 each: impulse between liquid and continuum, N s; NULL: not needed */
     real inverse_sum, inverse_dt;
-    real crowd;   /* artificial pressure: of the multiplier, where it is 1; 0: off */
-    real crowd_w; /* 1/W at the distance where it is 1 */
+    real crowd;   /* multiplier of artificial pressure; 0: off */
+    real crowd_w; /* 1/W at the distance of that value */
     int crowd_power;
 } fluid_move_args;
 
-/* The multiplier of artificial pressure: (W/W_there)^power. */
+/* The multiplier of artificial pressure, times (W crowd_w)^power. */
 PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
     const vreal ratio = a->crowd_w * w;
     vreal out = vreal_set(a->crowd);
@@ -449,16 +450,16 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
     const fluid_shape shape = a->shape;
     const fluid_walls walls = a->walls;
     const vreal zero = vreal_set(0), l = fluid_gather(a->change, own, count), role = fluid_gather(a->role, own, count);
-    const vvec3 nowhere = vvec3_make(zero, zero, zero);
+    const vvec3 zero3 = vvec3_make(zero, zero, zero);
     vreal x[4], v[4];
-    vvec3 move = nowhere, other = nowhere;
+    vvec3 move = zero3, other = zero3;
     fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
     if (begin == end && mirrors.count == 0) return;
     batch_load_rows(a->p, own, 1, count, x);
     const int sets = 1 << mirrors.count;
     for (int set = 1; set < sets; set++) {
         vreal square = zero;
-        vvec3 d = nowhere;
+        vvec3 d = zero3;
         fluid_reflect(&mirrors, set, &square, &d);
         move = vvec3_add(move, vvec3_scale(2 * l * x[3] * fluid_kernel_at(&shape, square).slope, d));
     }
@@ -483,8 +484,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         }
         if (!a->exchange) continue;
         const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
-        other =
-            vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder has no volume and no change: pushes by 0 */
+        other = vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder contributes 0 */
     }
     batch_load_rows(a->v, own, 1, count, v);
     for (int i = 0; i < count; i++) {
@@ -508,12 +508,12 @@ typedef struct fluid_smooth_args {
     fluid_lists lists;
     fluid_shape shape;
     const real *p, *role, *v;
-    real *smooth; /* rows: velocities after; of liquid alone */
-    real *curl;   /* rows: of velocity, and its length; NULL: not asked */
+    real *smooth; /* rows: smoothed velocities of liquid */
+    real *curl;   /* rows: curl of velocity and its length; NULL: not needed */
     real share;   /* c of XSPH */
 } fluid_smooth_args;
 
-/* XSPH among liquid, with weights that are the same from both sides: (m_i V_j + m_j V_i)/2. */
+/* XSPH between particles of liquid, with symmetric weights (m_i V_j + m_j V_i)/2. */
 PBD_BATCH_OVER(fluid_smooth, fluid_smooth_args, first, count, 13 * sizeof(real) + 4, 20, 9 * sizeof(real) + 4, 50) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
@@ -558,10 +558,11 @@ typedef struct fluid_confine_args {
     fluid_shape shape;
     const real *p, *role, *curl;
     real *smooth;
-    real speed; /* m/s: of a step, over the curl */
+    real speed; /* change of velocity per step, over the curl */
 } fluid_confine_args;
 
-/* Vorticity confinement: towards where the curl is largest, across it. Adds momentum, as printed. */
+/* Vorticity confinement: along n x curl, n the direction of grad |curl|. Does not conserve momentum, as in the
+ * paper. */
 PBD_BATCH_OVER(fluid_confine, fluid_confine_args, first, count, 16 * sizeof(real) + 4, 30, 9 * sizeof(real) + 4, 45) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
@@ -602,15 +603,16 @@ PBD_ITEM(fluid_keep, fluid_keep_args, i, 7 * sizeof(real), 0) {
     for (size_t d = 0; d < 3 && a->role[i] > 0; d++) a->v[4 * i + d] = a->smooth[4 * i + d];
 }
 
-/* ---- A few numbers of all, by block ------------------------------------------------------------------------------ */
+/* ---- Reductions by block ----------------------------------------------------------------------------------------- */
 
-/* C: largest, sum of max(C, 0), sum; liquid; exchange of liquid, of the rest, sizes; neighbours in the lists. */
+/* C: maximum, sum of max(C, 0), sum; number of liquid particles; exchange of liquid, of continuum, sum of magnitudes;
+ * neighbours. */
 enum { FLUID_WATCHED = 12 };
 
 typedef struct fluid_watch_args {
     const uint32_t *id;
-    const real *role, *excess, *exchange; /* exchange NULL: there is none */
-    const uint32_t *length;               /* by place: of its list */
+    const real *role, *excess, *exchange; /* exchange may be NULL */
+    const uint32_t *length;               /* length of the list, by place */
     size_t rows;
     real *out;
 } fluid_watch_args;

@@ -19,8 +19,8 @@ void hex8_elasticity(double E, double nu, pbd_convention convention, double D[36
     }
 }
 
-/* Gradients of the shape functions N_a = (1 + xi xi_a)(1 + eta eta_a)(1 + zeta zeta_a)/8 by x at one reference point,
- * and the determinant of the Jacobian dx/dxi (m^3). */
+/* Gradients of the shape functions N_a = (1 + xi xi_a)(1 + eta eta_a)(1 + zeta zeta_a)/8 with respect to x at a
+ * reference point; returns the determinant of the Jacobian dx/dxi (m^3). */
 static double shape_gradients(const double x[HEX8_NODES][3], const double at[3], double grad[HEX8_NODES][3]) {
     double local[HEX8_NODES][3], J[3][3] = {{0}};
     for (int a = 0; a < HEX8_NODES; a++) {

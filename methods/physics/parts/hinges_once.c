@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One side of a triangle: its ends, the lower first, and where it comes from. */
+/* One side of a triangle: its ends, the lower first, the opposite corner, and the triangle. */
 typedef struct side {
     uint32_t low, high, across, triangle;
 } side;
@@ -50,7 +50,7 @@ static bool is_held(const pbd_scene *scene, const bool *held, uint32_t triangle)
     return held[corner[0]] && held[corner[1]] && held[corner[2]];
 }
 
-/* Of a pair of sides that lie on each other; nothing where neither triangle can bend. */
+/* Adds the hinge of two coincident sides, unless neither triangle can bend. */
 static void add_hinge(const pbd_scene *scene, const bool *held, const side *a, const side *b, hinges *out) {
     double e[3];
     const double area = (is_held(scene, held, a->triangle) ? 0 : area_of(scene, a->triangle)) +

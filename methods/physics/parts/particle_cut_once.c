@@ -51,7 +51,8 @@ bool particle_cuts_active(const particle_cuts *c, double time) {
     return false;
 }
 
-/* A blade where it is now, and what coordinates a, b of a point in its plane take: a = (point - corner) . dual[0]. */
+/* A blade's present position, and the dual vectors that give the coordinates of a point in its plane: a = (point -
+ * corner) . dual[0]. */
 typedef struct edge_test {
     double corner[3], normal[3], dual[2][3];
 } edge_test;
@@ -87,8 +88,8 @@ static bool crosses(const edge_test *t, const double p[3], const double q[3]) {
 
 /* ---- Pairs lost -------------------------------------------------------------------------------------------------- */
 
-/* Marks the places of crossed pairs in near->particle; both ends of a pair see the same answer, since the test is made
- * from the lower particle to the higher. */
+/* Marks crossed pairs in near->particle. Both entries of a pair get the same result, since the test goes from the lower
+ * particle to the higher. */
 static size_t mark_crossed(const edge_test *t, const double *x, const rest_neighbours *near, unsigned char *lost) {
     size_t count = 0;
     for (size_t i = 0; i < near->particles; i++)
@@ -123,8 +124,8 @@ static bool is_near(const rest_neighbours *near, size_t i, uint32_t j) {
     return false;
 }
 
-/* The particle to be given to i: the nearest at rest of its remaining neighbours' remaining neighbours beyond the
- * radius, the lower one of equals. UINT32_MAX: there is none. */
+/* The new neighbour of i: the nearest at rest of its remaining neighbours' remaining neighbours beyond the radius, of
+ * equals the lower one. UINT32_MAX: none. */
 static uint32_t nearest_beyond(const rest_neighbours *near, const unsigned char *lost, const double *rest,
                                double radius, size_t i) {
     uint32_t best = UINT32_MAX;
@@ -136,7 +137,7 @@ static uint32_t nearest_beyond(const rest_neighbours *near, const unsigned char 
             if (lost[l] || other == i) continue;
             const double apart = square_apart(rest, i, other);
             if (apart < radius * radius || apart > least || (apart == least && other >= best)) continue;
-            if (is_near(near, i, other)) continue; /* given before, or given and cut */
+            if (is_near(near, i, other)) continue; /* added before, or added and cut */
             least = apart;
             best = other;
         }
@@ -150,7 +151,7 @@ static bool any_crosses(const edge_test *tests, size_t count, const double *p, c
     return false;
 }
 
-/* Pairs to be added, in order and each once. */
+/* Pairs to be added, sorted and unique. */
 static size_t find_added(const rest_neighbours *near, const unsigned char *lost, const double *x, const double *rest,
                          double radius, const uint32_t *full, const edge_test *tests, size_t count, pair *out) {
     size_t added = 0, kept = 0;

@@ -26,16 +26,16 @@ typedef struct particle_energy {
     uint32_t *full; /* places: neighbours at the start; NULL without blades */
     bool jacobi;
     double share; /* Jacobi */
-    /* Device, by place of particle: of look_at_particles. */
+    /* Device, by place: written by look_at_particles. */
     real *gradient_at, *density_at, *idle_at;
-    /* Device, by slot of constraint; counted from slot 0. */
+    /* Device, by slot. */
     particle_view view;
     real *multiplier, *plastic;
 } particle_energy;
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
-/* By slot. First those of the layout, which upload_slots lists in the same order. */
+/* Arrays by slot; first those of the layout, in the order of upload_slots. */
 static size_t slot_arrays(const particle_energy *s, device_array *row) {
     const particle_view *v = &s->view;
     const size_t n = s->layout.slots, entries = 3 * s->layout.rows * PARTICLE_SLICE;
@@ -72,7 +72,7 @@ void particle_energy_destroy(void *state) {
     free(s);
 }
 
-/* In this precision; NULL: nothing. */
+/* Converts and uploads; nothing if host is NULL. */
 static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count, real *device) {
     if (!host) return pbd_ok();
     pbd_arena a PBD_ARENA;
@@ -82,7 +82,7 @@ static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count,
     return pbd_upload(exec, device, rounded, count * sizeof *rounded);
 }
 
-/* The layout's constraints, into the arrays by slot. */
+/* Uploads the layout's constraints. */
 static pbd_status upload_slots(particle_energy *s) {
     const particle_layout *l = &s->layout;
     const uint32_t *number[] = {l->slice, l->neighbour, l->own};
@@ -100,7 +100,7 @@ static pbd_status upload_slots(particle_energy *s) {
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Constraints from `slot`, a multiple of PARTICLE_SLICE, on. */
+/* The view of constraints from `slot` on, a multiple of PARTICLE_SLICE. */
 static particle_view particle_view_from(const particle_energy *s, size_t slot) {
     particle_view v = s->view;
     v.slice += slot / PARTICLE_SLICE;
@@ -205,7 +205,8 @@ static pbd_status record(void *state, stepper *run) {
 
 /* ---- Cuts (Algorithm 1, line 17) --------------------------------------------------------------------------------- */
 
-/* Plastic strain stays with its particle while slots change: read by place from one layout, written to the next. */
+/* Plastic strain belongs to particles, while slots change: it is read by place from the old layout and written to the
+ * new. */
 static pbd_status read_plastic(const particle_energy *s, real *places) {
     const particle_layout *l = &s->layout;
     const size_t count = PLASTIC_ENTRIES * l->slots;
@@ -230,7 +231,7 @@ static pbd_status write_plastic(particle_energy *s, const real *places) {
     return pbd_upload(s->position.run.exec, s->plastic, slots, count * sizeof *slots);
 }
 
-/* All that depends on the neighbours, computed again from layout.near. */
+/* Recomputes everything that depends on neighbours from layout.near. */
 static pbd_status remake(particle_energy *s) {
     particle_layout *l = &s->layout;
     const double relaxation = s->share * l->largest;
@@ -249,7 +250,7 @@ static pbd_status remake(particle_energy *s) {
     return plastic ? write_plastic(s, places) : pbd_ok();
 }
 
-/* Pieces are separate bodies after a cut: they may touch. */
+/* After a cut the pieces are separate bodies, between which contact acts. */
 static pbd_status count_pieces(particle_energy *s) {
     pbd_recorder *recorder = s->position.run.recorder;
     size_t pieces = 0;
@@ -296,7 +297,7 @@ pbd_status particle_energy_read(const void *state, pbd_field field, double *out)
                             out);
 }
 
-/* Where there are blades, the lists of neighbours come first: the arrays by slot depend on them. */
+/* With blades the neighbour lists come first, because the arrays by slot depend on them. */
 pbd_status particle_energy_save(const void *state, void *blob, size_t *bytes) {
     const particle_energy *s = state;
     const rest_neighbours *near = &s->layout.near;
@@ -311,7 +312,7 @@ pbd_status particle_energy_save(const void *state, void *blob, size_t *bytes) {
     return pbd_ok();
 }
 
-/* Puts back the neighbours of a saved state, where cuts have changed them since. */
+/* Restores the neighbours of a saved state if cuts have changed them since. */
 static pbd_status load_neighbours(particle_energy *s, const char *blob, size_t pairs) {
     rest_neighbours *near = &s->layout.near;
     const size_t n = s->layout.particles, first = (n + 1) * sizeof *near->first;
@@ -324,7 +325,7 @@ static pbd_status load_neighbours(particle_energy *s, const char *blob, size_t p
     memcpy(particle, blob + first, pairs * sizeof *particle);
     free(near->particle);
     near->particle = particle;
-    free(s->layout.power); /* as at creation: the same share, to the bit */
+    free(s->layout.power); /* as at creation, so that the factor is bitwise the same */
     s->layout.power = NULL;
     PBD_TRY(remake(s));
     return count_pieces(s);
@@ -364,7 +365,7 @@ static void report(const particle_energy *s) {
                     l->deficient);
 }
 
-/* The number of neighbours at the start, which cuts restore. */
+/* Stores the initial numbers of neighbours, which cuts restore. */
 static pbd_status take_blades(particle_energy *s, const pbd_scene *scene) {
     const rest_neighbours *near = &s->layout.near;
     if (scene->blades.count == 0) return pbd_ok();

@@ -1,8 +1,8 @@
-/* The solver of methods with one strain energy constraint per particle over its neighbours at rest (corrected_sph,
- * mlsrk), on position_solver.h. The methods differ in their gradients at rest (shape_gradients.h).
+/* Solver with one strain energy constraint per particle over its neighbours at rest (corrected_sph, mlsrk), based on
+ * position_solver.h. The methods differ in their gradients at rest (shape_gradients.h).
  *
- * Creation: neighbours at rest, corrected gradients (f64, host), colours or Jacobi's shares, slices on the device. Cuts
- * are applied after a substep; the affected lists, gradients and shares are then computed again. */
+ * On creation: neighbours at rest, corrected gradients (f64, host), colours or Jacobi factors, slices on the device.
+ * Cuts are applied after a substep; the affected lists, gradients and factors are then recomputed. */
 #ifndef PBD_PARTICLE_ENERGY_H
 #define PBD_PARTICLE_ENERGY_H
 
@@ -13,7 +13,8 @@
 PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_read, particle_energy_save,
             particle_energy_load)
 
-/* Of every method of this kind; ENERGY_PARAMS and CONTACT_PARAMS follow. `kernel` is in the order of sph_kernel. */
+/* Parameters of every such method, followed by ENERGY_PARAMS and CONTACT_PARAMS. `kernel` is in the order of
+ * sph_kernel. */
 #define PARTICLE_ENERGY_PARAMS(REAL, INTEGER, CHOICE)                                                                \
     ENERGY_FORM_PARAM(CHOICE, constraint)                                                                            \
     CHOICE(form, "position", (position, displacement),                                                               \
@@ -28,7 +29,7 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
     REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")
 #define PARTICLE_ENERGY_ROWS PBD_ROWS(PARTICLE_ENERGY_PARAMS) PBD_ROWS(ENERGY_PARAMS) PBD_ROWS(CONTACT_PARAMS)
 
-/* All slots but name, summary, source, params and create. */
+/* All members of pbd_method except name, summary, source, params and create. */
 #define PARTICLE_ENERGY_SLOTS                                                                                         \
     .bytes = sizeof(pbd_method), .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                    \
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS | \
@@ -39,7 +40,7 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
 
 void particle_energy_destroy(void *state);
 
-/* A method's `create`, given its gradients at rest. */
+/* A method's `create`, with its kind of gradients at rest. */
 pbd_status particle_energy_create(const char *method, shape_choice shape, const pbd_scene *scene,
                                   const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder, void **state);
 pbd_status particle_energy_read(const void *state, pbd_field field, double *out);

@@ -1,18 +1,17 @@
-/* Kernels of particles that bear strain energy: one constraint per particle, a function of its energy density psi(F),
- * with F from the neighbours it had at rest (shape_gradients.h). The constraint's forms are those of
- * energy_constraint.h.
+/* Kernels for one strain energy constraint per particle: a function of the energy density psi(F), with F from the
+ * neighbours at rest (shape_gradients.h). Forms of the constraint: energy_constraint.h.
  *
- * With b_ij the rest gradients, B_i = sum_j b_ij and P = dpsi/dF the gradients of psi_i are h_j = P_i b_ij by a
- * neighbour and -P_i B_i by itself (cao2023 Eq. 9). Their weighted square sum, which asks for every neighbour in the
- * paper, is a quadratic form in P whose matrix is known at rest:
+ * With the rest gradients b_ij, B_i = sum_j b_ij and P = dpsi/dF, the gradients of psi_i are h_j = P_i b_ij with
+ * respect to a neighbour and -P_i B_i with respect to the particle itself (cao2023 Eq. 9). Their weighted sum of
+ * squares, in the paper a loop over neighbours, is a quadratic form in P with a constant matrix:
  *
  *     Q_i = sum_j w_j |P b_ij|^2 + w_i |P B_i|^2 = tr(P K_i P^T),   K_i = sum_j w_j b_ij b_ij^T + w_i B_i B_i^T
  *
- * so that a constraint needs its neighbours twice only: once for F, once to move them.
+ * A projection thus visits its neighbours only twice: once for F, once to move them.
  *
- * Constraints stand in slices of PARTICLE_SLICE: row r of a slice holds the r-th neighbour of each, so that a batch
- * reads its gradients with plain vector loads, and lanes of a GPU side by side. Short lists are filled up with the
- * particle itself and b = 0, which adds nothing. */
+ * Constraints are stored in slices of PARTICLE_SLICE: row r of a slice has the r-th neighbour of each, so that
+ * gradients are contiguous vector loads on a CPU and coalesced on a GPU. Short lists are padded with the particle
+ * itself and b = 0. */
 #ifndef PBD_PARTICLE_ENERGY_KERNELS_H
 #define PBD_PARTICLE_ENERGY_KERNELS_H
 
@@ -20,10 +19,10 @@
 #include "methods/physics/matter/energy_constraint.h"
 #include "methods/physics/space/particle_slice.h"
 
-/* Constraints from the first of some slice on; the slices' rows are counted from the start of the arrays. Entry e of an
- * array of several reals by constraint is at [e * stride]. */
+/* Constraints from the first one of a slice on; rows of slices are counted from the start of the arrays. In arrays of
+ * several reals per constraint, entry e is at [e * stride]. */
 typedef struct particle_view {
-    const uint32_t *slice;     /* first row of each slice, and one more */
+    const uint32_t *slice;     /* first row of each slice; one more at the end */
     const uint32_t *neighbour; /* rows x PARTICLE_SLICE */
     const real *gradient;      /* rows x 3 x PARTICLE_SLICE: b_ij */
     const real *reverse;       /* Jacobi: the same of b_ji */
@@ -44,7 +43,7 @@ typedef struct particle_energy_args {
     const real *plastic; /* Green strain, PLASTIC_ENTRIES by constraint; NULL: elastic */
     real *multiplier;    /* by constraint; XPBD */
     real compliance;     /* energy_constraint.h */
-    real share;          /* what of its own step a constraint takes */
+    real share;          /* factor of the correction */
     int form, spare[3];  /* no padding at the end: exec.h, repeats */
 } particle_energy_args;
 
@@ -122,7 +121,7 @@ PBD_FN void move_row(vreal x[4], vvec3 by) {
     x[2] += x[3] * by.z;
 }
 
-/* The work of these kernels: constraints and their neighbours. */
+/* Work of these kernels: constraints and their neighbours. */
 PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeof(real) + 4, 300, 11 * sizeof(real) + 4,
                50) {
     const particle_view *v = &a->view;
@@ -137,12 +136,12 @@ PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeo
         move_row(x, vmat3_apply(step, particle_edge(v->gradient, row, lane)));
         batch_store_rows(v->p, at, 1, count, x);
     }
-    /* Last, since the rows that fill up a short list are the particle's own. */
+    /* Last, since padding rows are the particle's own. */
     move_row(own, vmat3_apply(step, vvec3_scale(vreal_set(-1), particle_sum(v, first, count))));
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
-/* ---- Jacobi: every constraint's s P first, then every particle's sum (cao2023 Eq. 11; C-15) ---------------------- */
+/* ---- Jacobi: first s P of every constraint, then the sum of every particle (cao2023 Eq. 11; C-15) ---------------- */
 
 PBD_BATCH_OVER(store_particle_impulses, particle_energy_args, first, count, 23 * sizeof(real) + 4, 300,
                7 * sizeof(real) + 4, 21) {
@@ -201,13 +200,13 @@ PBD_BATCH_OVER(flow_particles, particle_flow_args, first, count, (4 + 2 * PLASTI
                   vplastic_flow(f, old, a->yield, a->creep, (int)a->deviatoric));
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
 typedef struct particle_look_args {
     particle_energy_args energy;
     real *gradient; /* 9 by particle, row by row: F */
     real *density;  /* by particle: psi, in units of `unit` */
-    real *idle; /* by particle: 1 where there is energy and no gradient to go down along, 2 where psi is no number */
+    real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN */
 } particle_look_args;
 
 PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(real) + 4, 300, 7 * sizeof(real) + 4,

@@ -92,7 +92,7 @@ pbd_status position_step(void *state, double dt) { return stepper_step(&((positi
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* The scene's particles, by row. */
+/* Uploads the scene's particles, by row. */
 static pbd_status fill_rows(position_solver *s, const pbd_scene *scene, const uint32_t *number, const double *inverse) {
     const pbd_particles *of = &scene->particles;
     const size_t n = of->count, bytes = 4 * n * sizeof(real);

@@ -1,10 +1,10 @@
-/* Particles moved by projections of constraints (PBD): rows on the device, prediction, velocities, contact and reading,
- * as parts of a stepper. The solvers for constraints of elements (element_solver.h) and of particles
- * (particle_energy.h) build on it.
+/* Position-based dynamics of particles: rows on the device, prediction, velocities, contact and reading, as parts of a
+ * stepper. The solvers for constraints of elements (element_solver.h) and of particles (particle_energy.h) are based on
+ * it.
  *
- * A method's state begins with a position_solver, so that the functions below serve as the method's own `step`, `read`,
- * `save` and `load`; its constraints are one more part. A substep: the method's begin, prediction, search for contacts;
- * `iterations` sweeps, each followed by contact; the method's end; velocities; the method's move. */
+ * A method's state begins with a position_solver, so that the functions below are the method's `step`, `read`, `save`
+ * and `load`; its constraints are one more part. A substep: the method's `begin`, prediction, contact search;
+ * `iterations` sweeps, each followed by contact; the method's `end`; velocities; the method's `move`. */
 #ifndef PBD_POSITION_SOLVER_H
 #define PBD_POSITION_SOLVER_H
 
@@ -25,26 +25,26 @@ PBD_SETTINGS(position_settings, POSITION_PARAMS)
 
 typedef struct position_solver {
     stepper run;
-    const char *name; /* the method's */
+    const char *name; /* of the method */
     position_settings set;
     size_t particles;
-    const uint32_t *number; /* rows: the scene's particle, of the caller; NULL: the same order */
+    const uint32_t *number; /* by row: index in the scene, owned by the caller; NULL: the same order */
     double forces_end;      /* s */
-    real *x, *v, *a, *p;    /* device: rows of 4, x and p with the inverse mass, 1/kg; 0: held */
-    real *later;            /* device: accelerations after the forces have ended; NULL: they act throughout */
+    real *x, *v, *a, *p;    /* device: rows of 4; the fourth of x and p: inverse mass, 1/kg; 0: held */
+    real *later;            /* device: accelerations after forces_end; NULL: forces do not end */
     contact contact;
 } position_solver;
 
-/* Of an *s whose name and set are set. own: the method's part, which gets s. inverse: masses by row, 1/kg, 0: held;
- * NULL: of the scene. */
+/* The caller has set s->name and s->set. own: the method's part; its `self` is s. inverse: inverse masses by row, 1/kg,
+ * 0: held; NULL: from the scene. */
 pbd_status position_create(position_solver *s, const step_part *own, const pbd_scene *scene, const uint32_t *number,
                            const double *inverse, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder);
-/* The arrays of the method's part. */
+/* Allocates the arrays of the method's part. */
 pbd_status position_allocate(position_solver *s);
-/* All arrays, those of the method's part included. */
+/* Frees all arrays, also those of the method's part. */
 void position_free(position_solver *s);
 
-/* Slots of every method whose state begins with a position_solver. */
+/* Members of pbd_method for every method whose state begins with a position_solver. */
 #define POSITION_SLOTS                                                                                      \
     .bytes = sizeof(pbd_method), .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, \
     .step = position_step, .read = position_read, .save = position_save, .load = position_load

@@ -79,7 +79,7 @@ pbd_status stepper_step(stepper *s, double dt) {
 size_t stepper_arrays(const stepper *s, device_array *row) {
     const device_array own[] = {HOST_SAVED(s->time), HOST_SAVED(s->steps)};
     size_t count = DEVICE_ROWS(row, own);
-    for (size_t k = s->parts; k-- > 0;) /* the first part's, which is the method's own, come last */
+    for (size_t k = s->parts; k-- > 0;) /* the arrays of the first part, the method's own, come last */
         if (s->of[k].part->arrays) count += s->of[k].part->arrays(s->of[k].self, row + count);
     assert(count <= DEVICE_MOST_ARRAYS);
     return count;

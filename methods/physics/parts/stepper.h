@@ -1,15 +1,15 @@
-/* A solver as a list of parts: constraints and matters that share particles, colliders and the step.
+/* A solver as a list of parts: constraints and kinds of matter that share particles, colliders and the time step.
  *
- *     stepper_add(&s->run, &xpbi_hourglass, s);          one line a part, in the order of an iteration
+ *     stepper_add(&s->run, &xpbi_hourglass, s);          one line per part, in the order of an iteration
  *
  * stepper_step(dt), for each substep:
  *
  *     colliders move; begin of each part; `iterations` times iterate of each; end of each; move of each, last part
  * first
  *
- * and at the end of the step: record of each. `begin` searches and predicts, `iterate` projects, `end` is for what
- * follows the iterations (smoothing, a last meeting with colliders), `move` makes positions of velocities or the
- * reverse. A part that needs none of these leaves them NULL. Kernels are launched by the parts alone. */
+ * and at the end of the step: record of each. `begin` searches and predicts, `iterate` projects, `end` follows the
+ * iterations (smoothing, a final pass of colliders), `move` computes positions from velocities or the reverse.
+ * Functions may be NULL. Only parts launch kernels. */
 #ifndef PBD_STEPPER_H
 #define PBD_STEPPER_H
 
@@ -28,7 +28,7 @@ typedef struct step_part {
     pbd_status (*move)(void *self, stepper *run);
     pbd_status (*record)(void *self, stepper *run);        /* metrics; may be PBD_DIVERGED */
     size_t (*arrays)(const void *self, device_array *row); /* device_state.h; saved and loaded by stepper_save, _load */
-    void (*loaded)(void *self);                            /* after a load, for what arrays do not hold */
+    void (*loaded)(void *self);                            /* after a load, for state outside the arrays */
     void (*free)(void *self);                              /* safe on a zeroed one */
 } step_part;
 
@@ -39,15 +39,15 @@ struct stepper {
     pbd_recorder *recorder;
     collider_poses colliders;
     long substeps, iterations;
-    bool repeats;   /* launches of all steps are the same: they are recorded once as a graph */
+    bool repeats;   /* all steps have the same launches, which are recorded once as a graph */
     double dt;      /* s, of the running substep */
-    double time;    /* s, where it began */
+    double time;    /* s, at the start of the substep */
     uint64_t steps; /* done */
     long done;      /* iterations of the running substep */
-    /* The particles that parts share, on the device: rows of four. Whoever sorts or swaps them sets these. */
+    /* The shared particles, on the device: rows of four. A part that sorts or swaps rows sets these. */
     real *x, *v;        /* position, volume; velocity, inverse mass */
-    const uint32_t *id; /* by row: its number in the scene; NULL: the same */
-    /* Called before the first iteration and after each; sets *stop to end them. NULL: all iterations. */
+    const uint32_t *id; /* by row: index in the scene; NULL: the same order */
+    /* Called before the first iteration and after each; *stop ends the iterations. NULL: all iterations. */
     pbd_status (*watch)(void *self, stepper *run, bool *stop);
     void *watcher;
     size_t parts;
@@ -60,28 +60,28 @@ struct stepper {
 
 /* The colliders of the scene, and no parts. *s may be freed also after an error. */
 pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
-/* self: what the part's functions get. Its `free` is called by stepper_free. */
+/* self: passed to the part's functions. stepper_free calls its `free`. */
 void stepper_add(stepper *s, const step_part *part, void *self);
 pbd_status stepper_step(stepper *s, double dt);
-/* What a step is made of, for a solver that is a part of another one: a substep of dt, one iteration, and so on. */
+/* The pieces of a step, for a solver that is a part of another one. */
 pbd_status stepper_begin(stepper *s, double dt);
 pbd_status stepper_iterate(stepper *s);
 pbd_status stepper_end(stepper *s);
 pbd_status stepper_record(stepper *s);
 void stepper_free(stepper *s); /* safe on a zeroed one */
 
-/* Time, steps, and the arrays of all parts: as a table, and as a method's `save` and `load`. */
+/* Time, step count, and the arrays of all parts: as a table, and as a method's `save` and `load`. */
 size_t stepper_arrays(const stepper *s, device_array *row);
 pbd_status stepper_save(const stepper *s, void *blob, size_t *bytes);
 pbd_status stepper_load(stepper *s, const char *method, const void *blob, size_t bytes);
 
-/* Whether loads that end at forces_end (0: never) act in the running substep. Half a step of slack, because sums of
- * steps do not hit it to the bit. */
+/* Whether loads that end at forces_end (0: never) act in the running substep. Tolerance: half a step, because sums of
+ * dt are rounded. */
 static inline bool stepper_loaded(const stepper *s, double forces_end) {
     return !(forces_end > 0 && s->time > forces_end - 0.5 * s->dt);
 }
 
-/* Whether something that costs a look at all particles is due: after steps 1, 2, 4, ... 32 and every 64th. */
+/* Whether measurements over all particles are due: after steps 1, 2, 4, ... 32 and every 64th. */
 static inline bool stepper_samples(const stepper *s) {
     return s->steps % 64 == 0 || (s->steps < 64 && (s->steps & (s->steps - 1)) == 0);
 }
