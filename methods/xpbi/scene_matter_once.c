@@ -16,7 +16,7 @@ void scene_part_free(scene_part *part) {
 
 static unsigned kind_of(const pbd_scene *whole, size_t i) { return 1u << pbd_matter_of(whole, i); }
 
-/* Rows of `size` bytes of the particles that are in the part; NULL stays NULL. */
+/* Copies rows of `size` bytes of the part's particles; NULL gives NULL. */
 static pbd_status take(const scene_part *part, const void *from, size_t size, void *out) {
     void **rows = out;
     *rows = NULL;
@@ -55,7 +55,7 @@ static pbd_status take_fixed(const pbd_scene *whole, const uint32_t *place, scen
     return pbd_ok();
 }
 
-/* The materials of these kinds, in the old order. */
+/* Copies the materials of these kinds, in the old order. */
 static void take_materials(const pbd_scene *whole, unsigned kinds, scene_part *part) {
     pbd_scene *s = &part->scene;
     uint8_t number[PBD_MOST_MATERIALS] = {0};
@@ -95,7 +95,7 @@ static pbd_status fill(const pbd_scene *whole, unsigned kinds, uint32_t *place, 
     return kinds & 1u << PBD_CLOTH ? take_triangles(whole, place, part) : pbd_ok();
 }
 
-/* What particles do not come in by themselves is as it was; what of it is owned is the whole scene's no longer. */
+/* The scene without particles and cells; members by particle are NULL, so that nothing is owned twice. */
 static pbd_scene without_rows(const pbd_scene *whole) {
     pbd_scene s = *whole;
     s.particles.count = s.hexes.count = s.tets.count = s.triangles.count = s.particles.fixed = s.particles.bodies =

@@ -1,5 +1,5 @@
-/* xpbi: continua whose deformation is updated from the velocity gradient, each particle an XPBD constraint on the
- * velocities of its neighbours, flow rules inside the iterations (yu2024, Algorithm 1). README.md has the equations.
+/* xpbi: continua whose F is updated from the velocity gradient, with one XPBD constraint per particle on the velocities
+ * of its neighbours and flow rules inside the iterations (yu2024, Algorithm 1). README.md has the equations.
  *
  * This file has the list of parts, creation, reading and saving; xpbi.h has the parameters and the state, and each part
  * has a file. Kernels: xpbi_*_kernels.h. */
@@ -94,14 +94,14 @@ static double volume_of(const pbd_scene *scene, size_t i) {
                                     : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
 }
 
-/* Which of the scene each row is: the continuum first, each kind in the scene's order. */
+/* The scene's particle of each row: the continuum first, each kind in the scene's order. */
 static void order_rows(const xpbi *s, const pbd_scene *scene, uint32_t *id) {
     size_t row[2] = {0, s->continuum};
     for (size_t i = 0; i < s->particles; i++) id[row[!is_continuum(scene, i)]++] = (uint32_t)i;
     for (size_t i = 0; i < XPBI_LANES; i++) id[s->particles + i] = (uint32_t)(s->particles + i);
 }
 
-/* Rows of x, v, body, load on the host. v: by how much each is displaced at the start. */
+/* Rows of x, v, body, load on the host. v: the displacements of the start from rest. */
 static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id, const bool *held, real *x, real *v,
                       real *body, real *load) {
     for (size_t k = 0; k < s->particles + XPBI_LANES; k++) {
@@ -175,7 +175,7 @@ static pbd_status create_layout(xpbi *s) {
     return pbd_ok();
 }
 
-/* scene: all but cloth. */
+/* scene: without cloth. */
 static pbd_status create_particles(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     read_values(s, scene, values);
     PBD_TRY(check(s, scene));
@@ -212,7 +212,7 @@ static void destroy(void *state) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* The columns of a field's entries in rows of `stride`. */
+/* Reads a field; column: the field's columns in rows of `stride`. */
 static pbd_status read_rows(const xpbi *s, const real *device, size_t stride, size_t width, const size_t *column,
                             double *out) {
     pbd_arena a PBD_ARENA;

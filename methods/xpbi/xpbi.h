@@ -1,5 +1,5 @@
-/* The state of xpbi and its parts (yu2024, Algorithm 1). A step is stepper.h's, over the parts in the order in which
- * xpbi.c lists them:
+/* The state of xpbi and its parts (yu2024, Algorithm 1). A step is that of stepper.h over the parts, in the order of
+ * xpbi.c:
  *
  *     inelastic   sort and neighbours, gradients, loads; the constraints; XSPH; F, the rule's state and positions
  *     hourglass   springs against what gradients cannot see
@@ -8,7 +8,7 @@
  *     walls       colliders
  *     cloth       cloth and its contact with particles
  *
- * Rows of particles are in the order of the sort; all parts but cloth work on `now`. */
+ * Particles are sorted by cells in each step; all parts except cloth work on the rows `now`. */
 #ifndef PBD_XPBI_H
 #define PBD_XPBI_H
 
@@ -80,40 +80,40 @@ PBD_SETTINGS(xpbi_fluid_settings, XPBI_FLUID_PARAMS)
 
 typedef struct xpbi {
     stepper run;
-    size_t particles, continuum; /* rows of the continuum come first; those of other matter keep their places */
+    size_t particles, continuum; /* rows of the continuum come first and are sorted; those of other matter are not */
     xpbi_settings set;
     xpbi_separation_settings separation;
     xpbi_hourglass_settings hourglass;
     fluid fluid;
-    xpbi_cloth cloth; /* its vertices are none of the particles */
+    xpbi_cloth cloth; /* its vertices are separate from the particles */
     pbd_material material;
     double unit, mu, lambda; /* Pa; in units of it */
     double gravity[3];
-    double radius, spacing, gap; /* m */
-    double rest_density;         /* V^0 sum W: the largest at the start */
-    double duration, forces_end; /* s */
-    int form;                    /* XPBI_ENERGY, XPBI_SHEAR for a pair, XPBI_STRESS */
-    bool loaded;                 /* rows of loads and radii are there */
-    bool free;                   /* no particle is fixed: total momentum is defined */
-    double fastest;              /* m/s, at the end of the last step; at first as if there were no bound */
+    double radius, spacing, gap;                           /* m */
+    double rest_density;                                   /* V^0 sum W: its maximum at rest */
+    double duration, forces_end;                           /* s */
+    int form;                                              /* XPBI_ENERGY, XPBI_SHEAR (constraint=pair), XPBI_STRESS */
+    bool loaded;                                           /* there are loads or radii: now.load */
+    bool free;                                             /* no particle is fixed: total momentum is defined */
+    double fastest;                                        /* m/s, at the end of the last step; initially unbounded */
     double deficient, idle, alone, looked, momentum_error; /* over all steps */
-    struct { /* of the running step: residuals relative to that before the first iteration */
+    struct { /* residuals of the running step, relative to that before the first iteration */
         bool asked, recorded;
         double first, last;
-        double spent, since; /* s: in iterations; when the running one began */
+        double spent, since; /* s: in iterations; start of the running one */
         double momentum[XPBI_MOMENTA];
     } residual;
     /* Device. */
     xpbi_layout layout;
-    xpbi_particles now, other; /* the other is where a sort puts them; its v also holds moves and smoothed velocities */
+    xpbi_particles now, other; /* other: target of a sort; other.v also holds corrections and smoothed velocities */
     real *block;
     uint32_t *note;
-    real *clearance; /* by particle, of colliders, m; NULL: there are none */
+    real *clearance; /* by particle: clearance to colliders, m; NULL: no colliders */
     real *squares;   /* h^2 by slot */
     size_t squares_room;
 } xpbi;
 
-/* Each takes the xpbi. */
+/* Their `self` is the xpbi. */
 extern const step_part xpbi_inelastic_part, xpbi_hourglass_part, xpbi_separation_part, xpbi_walls_part;
 
 size_t xpbi_blocks_of(size_t count);
@@ -122,9 +122,9 @@ size_t xpbi_slots_of(const xpbi *s);
 pbd_status xpbi_allocate_particles(xpbi *s);
 /* stepper.h: measures |C + alpha~ lambda| where it is recorded or has a tolerance. */
 pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
-/* Where particles start, with which velocity; F is that of the way there from rest. */
+/* Moves particles to the scene's start and sets velocities; F is the gradient of the displacement from rest. */
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);
-/* Of colliders, on any velocities of the particles. */
+/* Applies colliders to the velocities v. */
 pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v);
 /* Sets rest_density. */
 pbd_status xpbi_find_rest_density(xpbi *s);

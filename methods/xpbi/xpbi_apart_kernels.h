@@ -1,23 +1,23 @@
-/* What keeps particles of xpbi apart within the iterations: pairs (Eq. 21), or densities in their stead. Included by
+/* Position correction of xpbi within the iterations: of pairs (Eq. 21) or, instead, of densities. Included by
  * xpbi_kernels.h. */
 #ifndef PBD_XPBI_APART_KERNELS_H
 #define PBD_XPBI_APART_KERNELS_H
 
 #include "methods/xpbi/xpbi_constraint_kernels.h"
 
-/* ---- Nearness within the iterations (Eq. 21): pairs nearer than `gap` are moved apart ---------------------------- */
+/* ---- Pairs nearer than `gap` are separated (Eq. 21) -------------------------------------------------------------- */
 
 typedef struct xpbi_part_args {
     xpbi_slices s;
     const real *x;
     real *v;
-    size_t lane; /* the first of the colour */
+    size_t lane; /* the first lane of the colour */
     real gap;    /* m */
-    real share;  /* of what a pair lacks at the start of the step: how much it may gain */
+    real share;  /* fraction of a pair's initial deficit that a step may correct */
     real dt;
 } xpbi_part_args;
 
-/* The row's pairs of which `there` holds; v is the own particles'. */
+/* The row's pairs in the lanes `there`; v: of the own particles. */
 PBD_FN void xpbi_part_row(const xpbi_part_args *a, const uint32_t *at, vmask there, const vreal x[4], vreal v[4]) {
     vreal xb[4], vb[4];
     batch_load_rows(a->x, at, 1, PBD_BATCH, xb);
@@ -30,7 +30,7 @@ PBD_FN void xpbi_part_row(const xpbi_part_args *a, const uint32_t *at, vmask the
     const vreal wanted = a->gap - (1 - a->share) * vreal_max(a->gap - was, zero);
     const vmask acts = there & (vmask)((length < wanted) & (weight > 0));
     if (!batch_bits(acts)) return;
-    /* In one point: apart along an axis, the one with the smaller number downwards. */
+    /* Coincident particles separate along an axis, the one with the smaller number downwards. */
     const vreal push = vreal_where(acts, (wanted - length) / (vreal_max(weight, tiny) * a->dt), zero);
     const vreal per_length = vreal_where(length > 0, 1 / vreal_max(length, tiny), zero);
     const vvec3 by = vvec3_make(push * per_length * d.x, push * per_length * d.y,
@@ -60,10 +60,10 @@ PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) 
     batch_load_rows(a->v, own, 1, PBD_BATCH, v);
     const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
     for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_part_row(a, at, (vmask)(count > (real)r), x, v);
-    batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last: rows that fill up a list are the own particle's */
+    batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows are the own particle's */
 }
 
-/* The work: particles of the cells, and pairs that may touch. */
+/* Work: particles of the cells, and pairs that may touch. */
 PBD_BATCH_OVER(xpbi_part, xpbi_part_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4, 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
@@ -71,21 +71,21 @@ PBD_BATCH_OVER(xpbi_part, xpbi_part_args, first, count, 12 * sizeof(real) + 8, 0
         xpbi_part_slice(a, slice, lane % XPBI_LANES);
 }
 
-/* ---- Density within the iterations, instead (Macklin and Mueller 2013, one-sided: Figure 15) --------------------- */
+/* ---- Density constraints (Macklin and Mueller 2013, one-sided: Figure 15) ---------------------------------------- */
 
-/* rho_p/rho0 - 1 <= 0 at x^n + dt v, with rho_p = V^0 sum_b W_b as if all neighbours were like p. */
+/* rho_p/rho0 - 1 <= 0 at x^n + dt v, with rho_p = V^0 sum_b W_b, assuming neighbours with the mass and volume of p. */
 typedef struct xpbi_thin_args {
     xpbi_slices s;
     const real *x;
     real *v;
-    size_t lane; /* the first of the colour */
+    size_t lane; /* the first lane of the colour */
     real support, dt;
     real per_impulse; /* V^0 over the entry XPBI_IMPULSE */
     real per_rest;    /* 1/rho0 */
     real *density;    /* of xpbi_measure_density: by slot */
 } xpbi_thin_args;
 
-/* W, and -(dW/dr)/r, of the neighbours in a row; W is 0 of those that fill it up. *d: to the neighbour. */
+/* W and -(dW/dr)/r for the neighbours in a row; 0 for padding. *d: vector to the neighbour. */
 PBD_FN vreal xpbi_row_kernel(const xpbi_thin_args *a, const uint32_t *at, const vreal x[4], const vreal v[4],
                              vreal vb[4], vvec3 *d, vreal *slope) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
@@ -101,7 +101,8 @@ PBD_FN vreal xpbi_row_kernel(const xpbi_thin_args *a, const uint32_t *at, const 
     return vreal_where(square > 0, sigma * cube * left * (1 + 4 * q), zero);
 }
 
-/* rho_p/rho0, and the sums of its gradients by neighbours and of their squares by weight, both over V^0/rho0. */
+/* rho_p/rho0, the sum of its gradients with respect to neighbours, and their weighted sum of squares, both over
+ * V^0/rho0. */
 PBD_FN vreal xpbi_density(const xpbi_thin_args *a, size_t slice, size_t lane, const vreal x[4], const vreal v[4],
                           vvec3 *sum, vreal *squares) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
@@ -144,7 +145,7 @@ PBD_FN void xpbi_thin_slice(const xpbi_thin_args *a, size_t slice, size_t lane) 
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-/* The work: particles and neighbours. Those that are not too dense move nobody, which halves it. */
+/* Work: particles and neighbours. Particles below the density limit need only half of it. */
 PBD_BATCH_OVER(xpbi_thin, xpbi_thin_args, first, count, 9 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4, 40) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;

@@ -46,7 +46,7 @@ static pbd_status meet(void *self, stepper *run) {
     return PBD_PHASE(run->recorder, "cloth_contact", cloth_contact_iterate(c->contact, run->v));
 }
 
-/* A cloth that meets colliders has their phase. */
+/* With colliders the time counts as theirs. */
 static pbd_status iterate(void *self, stepper *run) {
     xpbi_cloth *c = self;
     if (run->colliders.count > 0)
@@ -94,7 +94,7 @@ const step_part xpbi_cloth_part = {
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* Rows of `width` numbers, from one part's order to the scene's. */
+/* Copies rows of `width` numbers from a part's order to the scene's. */
 static void xpbi_cloth_place(const scene_part *own, size_t width, const double *rows, double *out) {
     for (size_t i = 0; i < width * own->scene.particles.count; i++)
         out[width * own->number[i / width] + i % width] = rows[i];

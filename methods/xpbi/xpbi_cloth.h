@@ -1,6 +1,6 @@
-/* Cloth among the continua of xpbi (yu2024 section 4.4, Figure 3): its vertices are rows of their own, which nothing of
- * the layout knows of; in each iteration its constraints are projected on positions, and contact gives and takes
- * velocities of particles. */
+/* Cloth coupled with the continua of xpbi (yu2024 section 4.4, Figure 3). Its vertices are separate rows outside the
+ * layout. In each iteration its constraints are projected on positions, and contact exchanges momentum with the
+ * particles. */
 #ifndef PBD_XPBI_CLOTH_H
 #define PBD_XPBI_CLOTH_H
 
@@ -12,21 +12,21 @@
 PBD_PRECISE(xpbi_cloth_create, xpbi_cloth_read, xpbi_cloth_part)
 
 typedef struct xpbi_cloth {
-    cloth *cloth; /* NULL: there is none */
-    stepper *run; /* the cloth's own, a step of which is a step of xpbi */
+    cloth *cloth; /* NULL: no cloth */
+    stepper *run; /* the cloth's stepper; its steps are those of xpbi */
     cloth_contact *contact;
-    scene_part part, rest; /* numbers of vertices and of all others in the whole scene */
+    scene_part part, rest; /* indices of vertices, and of all other particles, in the whole scene */
 } xpbi_cloth;
 
-/* Takes the scene apart; c->rest.scene is what is left for xpbi. Distances are the sums of the largest radii, or half
- * a spacing. *c may be freed also after an error. */
+/* Splits the scene; c->rest.scene is the part of xpbi. The contact distance is the sum of the largest radii, or half a
+ * spacing. *c may be freed also after an error. */
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder);
 
-/* It takes the xpbi_cloth. */
+/* Its `self` is the xpbi_cloth. */
 extern const step_part xpbi_cloth_part;
 
-/* rest: what xpbi has read, in the order of its part. Of a cloth's vertex F is 1 and what liquid has is 0. */
+/* rest: the field that xpbi has read, in the order of its part. For cloth, F is 1 and fields of liquid are 0. */
 pbd_status xpbi_cloth_read(const xpbi_cloth *c, pbd_field field, const double *rest, double *out);
 
 #endif

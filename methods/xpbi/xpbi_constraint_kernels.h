@@ -1,18 +1,17 @@
 /* The constraints of XPBI (yu2024), one per particle, over slices of particles (xpbi_layout_kernels.h).
  *
- * With a_b = V_b L_p grad W_b, the gradient of velocity at p is sum_b (v_b - v_p) a_b^T, F = B F^n with B = I + dt grad
- * v, and B's own gradient needs nothing else. Numbers are made free of units, so that f32 holds them for any E, mass
- * and dt: with u a power of two near E,
+ * With a_b = V_b L_p grad W_b the velocity gradient at p is sum_b (v_b - v_p) a_b^T, and F = B F^n with B = I + dt grad
+ * v. Quantities are scaled by u, a power of two near E, to be representable in f32 for any E, mass and dt:
  *
  *     C = sqrt(2 psi/u),   G = tau B^-T/u (= C dC/dB),   S = u V0 dt^2 (sum_b w_b a_b a_b^T + w_p s s^T),   s = sum a_b
  *     h = C + l,   l = alpha~ lambda/sqrt u,   Q = tr(G S G^T)
  *     k = -h C/(Q + C^2):   l += k C,   v_b += w_b (u V0 dt) k G a_b,   v_p -= w_p (u V0 dt) k G s
  *
- * The constraint of stress is not the paper's: its impulse is a tensor A, v_b += w_b A a_b, that shall be -(u V0 dt) G;
- * each visit solves for all of it, where C = sqrt(2 psi) knows one direction of strain only.
+ * This is Eq. 17 to 19 without 0/0 as C goes to 0 (claims A4), and without a loop over neighbours for the denominator.
+ * Below a C that is rounding the direction is undefined and the constraint is idle.
  *
- * which is Eq. 17 to 19 without 0/0 as C goes to 0 (claims A4), and without a second look at neighbours for the
- * denominator. Below a C that is rounding there is no direction to move along: the constraint is idle. */
+ * constraint=stress is not in the paper: its impulse is a tensor A, v_b += w_b A a_b, with the target -(u V0 dt) G.
+ * Each projection solves for all six strains, while C = sqrt(2 psi) has only one direction. */
 #ifndef PBD_XPBI_CONSTRAINT_KERNELS_H
 #define PBD_XPBI_CONSTRAINT_KERNELS_H
 
@@ -20,15 +19,15 @@
 #include "methods/xpbi/xpbi_layout_kernels.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
 
-/* What a constraint knows, by entry; constants of the step but for the multipliers. */
+/* Data of a constraint, by entry; constant during a step, except multipliers. */
 enum {
     XPBI_F = 0,             /* 9: columns of F^n */
     XPBI_WEIGHT = 9,        /* 6: S, xx yy zz xy yz zx */
     XPBI_SUM = 15,          /* 3: s */
     XPBI_IMPULSE = 18,      /* u V0 dt */
-    XPBI_STATE = 19,        /* of the flow rule at t^n */
-    XPBI_MULTIPLIER = 20,   /* 2: l; of the second constraint of a pair */
-    XPBI_ENTRIES = 22,      /* of scalar constraints; those of stress have more: */
+    XPBI_STATE = 19,        /* state of the flow rule at t^n */
+    XPBI_MULTIPLIER = 20,   /* 2: l; l of the second constraint of a pair */
+    XPBI_ENTRIES = 22,      /* of scalar constraints; constraint=stress has more: */
     XPBI_TENSOR = 22,       /* 9: columns of the impulse tensor A */
     XPBI_FRAME = 31,        /* 9: columns are the eigenvectors of S */
     XPBI_FRAME_WEIGHT = 40, /* 3: its eigenvalues */
@@ -36,17 +35,17 @@ enum {
 };
 
 typedef struct xpbi_slices {
-    const uint32_t *bundle;    /* first slice of each bundle, and one more */
-    const uint32_t *row;       /* first row of each slice, and one more */
+    const uint32_t *bundle;    /* first slice of each bundle; one more at the end */
+    const uint32_t *row;       /* first row of each slice; one more at the end */
     const uint32_t *own;       /* by slot: particle */
     const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
-    const uint32_t *near;      /* by slot: how many, the first, may touch */
+    const uint32_t *near;      /* by slot: the number of neighbours, first in the list, that may touch */
     const uint32_t *neighbour; /* rows x XPBI_LANES */
     real *gradient;            /* rows x 3 x XPBI_LANES: a_b, 1/m */
     real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
     real *entry;               /* slices x entries x XPBI_LANES */
     size_t entries;
-    size_t hourglass; /* the first of those of hourglass control; 0: there are none */
+    size_t hourglass; /* first entry of hourglass control; 0: off */
 } xpbi_slices;
 
 PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
@@ -63,7 +62,7 @@ PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, size_t row, size_t lane) {
                       batch_load(at, 2 * XPBI_LANES, PBD_BATCH));
 }
 
-/* A sum that grows by a a^T w. */
+/* s += w a a^T */
 PBD_FN void xpbi_add_square(vreal s[6], vvec3 a, vreal w) {
     s[0] += w * a.x * a.x;
     s[1] += w * a.y * a.y;
@@ -84,15 +83,15 @@ typedef struct xpbi_shape_args {
     xpbi_particles p;
     uint32_t *note; /* by particle */
     real support;   /* 2r, m */
-    real cutoff;    /* singular values below this times the largest count as 0 */
+    real cutoff;    /* relative to the largest, singular values below this count as 0 */
     real impulse;   /* u dt */
     real weight;    /* u dt^2 */
     int printed;    /* XSPH as in Eq. 20 */
-    int stress;     /* entries of the constraint of stress too */
-    int plain;      /* gradients of the kernel as they are: L = 1 */
+    int stress;     /* with the entries of constraint=stress */
+    int plain;      /* uncorrected gradients: L = 1 */
 } xpbi_shape_args;
 
-/* L of A = sum V_b grad W (x) (x_b - x_p), which is symmetric; *full: no direction was given up. */
+/* L, the pseudo-inverse of the symmetric A = sum V_b grad W (x) (x_b - x_p); *full: A has full rank. */
 PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
     const vreal zero = vreal_set(0);
     vsvd3 parts = vmat3_svd(xpbi_symmetric(a));
@@ -114,7 +113,7 @@ PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t
     }
 }
 
-/* The eigenvectors of S, and no impulse yet. */
+/* Stores eigenvalues and eigenvectors of S, and sets A = 0. */
 PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, const vreal weight[6]) {
     const vsvd3 parts = vmat3_svd(xpbi_symmetric(weight));
     const vvec3 column[3] = {parts.v.x, parts.v.y, parts.v.z};
@@ -128,7 +127,7 @@ PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, con
     for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
 }
 
-/* The work of this and the next kernels: particles and their neighbours. */
+/* Work of this and the next kernels: particles and their neighbours. */
 PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_ENTRIES) * sizeof(real) + 12, 700,
                12 * sizeof(real) + 4, 80) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
@@ -163,7 +162,8 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
         moment[4] += t.y * d.z;
         moment[5] += t.z * d.x;
         sum = vvec3_add(sum, t);
-        /* Half of V_b + V_p m_b/m_p: the symmetric form of Eq. 20 (Y-5). Held particles count as heavy as this one. */
+        /* Half of V_b + V_p m_b/m_p: the symmetric form of Eq. 20 (Y-5). Held particles count with the mass of this
+         * one. */
         const vreal ratio = vreal_where((vb[3] > 0) & (v[3] > 0), v[3] / vreal_max(vb[3], tiny), vreal_set(1));
         const vreal share = a->printed ? xb[3] : (real)0.5 * (xb[3] + x[3] * ratio);
         batch_store(a->s.smoothing + row * XPBI_LANES + lane, 0, count, sigma * cube * left * (1 + 4 * q) * share);
@@ -210,23 +210,23 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
 
 /* ---- A constraint ------------------------------------------------------------------------------------------------ */
 
-enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* the one, those of a pair (Eq. 4, 5), or all of stress */
+enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* one, those of a pair (Eq. 4, 5), or the stress tensor */
 
 typedef struct xpbi_solve_args {
     xpbi_slices s;
-    const real *v; /* rows that gradients are taken of */
-    real *moved;   /* rows that moves are added to: v itself, or for Jacobi another copy */
+    const real *v; /* rows of which gradients are computed */
+    real *moved;   /* rows to which corrections are added: v, or a copy with Jacobi */
     size_t lane;   /* the first of the colour */
     flow_rule rule;
     real mu, lambda; /* in units of u */
     real dt, relaxation;
-    int flows;      /* implicit plasticity: C of what stays elastic */
-    int hardens;    /* the moduli */
+    int flows;      /* implicit plasticity: C of the returned F */
+    int hardens;    /* the rule hardens the moduli */
     int printed;    /* Eq. 12 with the projected F (Y-4) */
     int form;       /* XPBI_ENERGY; XPBI_SHEAR: and then XPBI_VOLUME; XPBI_STRESS */
-    int warm;       /* not a solve: the impulses of the stress at t^n */
-    real *residual; /* of measure_residual: h^2 by slot */
-    uint32_t *note; /* of solve: who had no direction; NULL: not asked */
+    int warm;       /* no solve: applies the impulses of the stress at t^n */
+    real *residual; /* of xpbi_measure_residual: h^2 by slot */
+    uint32_t *note; /* notes idle constraints; NULL: off */
 } xpbi_solve_args;
 
 PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane,
@@ -257,20 +257,20 @@ PBD_FN vreal xpbi_form(const xpbi_slices *s, size_t slice, size_t lane, vmat3 g)
            2 * (k[3] * vvec3_dot(g.x, g.y) + k[4] * vvec3_dot(g.y, g.z) + k[5] * vvec3_dot(g.z, g.x));
 }
 
-/* C and C times its gradient, in the units above. The volume constraint of a pair keeps its sign, and has its gradient
- * as it is: it is never 0. */
+/* C and C times its gradient, in the units above. The volume constraint of a pair has a sign and its plain gradient,
+ * which is never 0. */
 typedef struct xpbi_point {
     vreal c;
     vmat3 g;
     vreal mu, lambda; /* of the particle */
-    vreal turn;       /* the largest principal stress by size, in units of u */
+    vreal turn;       /* largest absolute principal stress, in units of u */
 } xpbi_point;
 
 PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
     xpbi_point out;
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
     const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
-    /* Of F^T = V diag(s) U^T: the cheaper half of the decomposition is the U of F. */
+    /* The SVD of F^T, of which U of F is the cheaper factor; the other one is not needed. */
     const vsvd3 parts = vmat3_svd(vmat3_transpose(f));
     const vreal least = vreal_set((real)FLOW_LEAST_STRETCH), state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
     const vvec3 trial =
@@ -307,10 +307,11 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     return out;
 }
 
-/* C of which is rounding. */
+/* C below which it is rounding. */
 PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
 
-/* k of the head of this file, without C where the gradient is not times C; the multiplier goes on by *step. */
+/* k of the head of this file, without the factor C for constraints whose gradient is plain; *step: change of the
+ * multiplier. */
 PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at, vreal l,
                          vreal *step) {
     const vreal zero = vreal_set(0), h = at.c + l, q = xpbi_form(&a->s, slice, lane, at.g);
@@ -326,7 +327,7 @@ PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, in
     return k;
 }
 
-/* Entries (i, j) and (j, i) of X, in place of those of R. */
+/* Overwrites entries (i, j) and (j, i) of R with those of X. */
 PBD_FN void xpbi_solve_shear(vreal mu, vreal turn, vreal si, vreal sj, vreal *ij, vreal *ji) {
     const vreal di = 1 / (1 + turn * si), dj = 1 / (1 + turn * sj);
     const vreal y = mu * (*ij * sj * dj + *ji * si * di) / (1 + mu * (si * di + sj * dj));
@@ -334,10 +335,10 @@ PBD_FN void xpbi_solve_shear(vreal mu, vreal turn, vreal si, vreal sj, vreal *ij
     *ji = di * (*ji - y);
 }
 
-/* X of X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E: how the impulse must change for the stress that
- * it leaves behind to be its own. H is that of small strains, and `turn`, the largest principal stress, stands above
- * what the stress itself adds when it turns: without it few iterations on stiff matter are unstable. In the frame of S
- * the nine equations fall apart into one of the diagonal and three of pairs. */
+/* Solves X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E, where X is the change of the impulse after
+ * which it equals that of the resulting stress. H is the stiffness at small strain; `turn`, the largest principal
+ * stress, bounds the geometric stiffness, without which few iterations on stiff matter are unstable. In the eigenframe
+ * of S the nine equations decouple into those of the diagonal and three pairs. */
 PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at, vmat3 r) {
     const vmat3 q = xpbi_load_matrix(s, slice, lane, XPBI_FRAME);
     const vreal w[3] = {xpbi_entry(s, slice, lane, XPBI_FRAME_WEIGHT),
@@ -356,14 +357,14 @@ PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, 
     return vmat3_mul_transposed(vmat3_mul(q, x), q);
 }
 
-/* How far the impulse A of the stress constraint is from that of the stress. */
+/* The impulse of the stress minus A. */
 PBD_FN vmat3 xpbi_stress_error(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at) {
     const vreal impulse = xpbi_entry(s, slice, lane, XPBI_IMPULSE);
     return vmat3_scale(vreal_set(-1),
                        vmat3_add(vmat3_scale(impulse, at.g), xpbi_load_matrix(s, slice, lane, XPBI_TENSOR)));
 }
 
-/* What the constraint adds to the impulses of its neighbours: moves are w_b m a_b. */
+/* The constraint's correction m: velocities change by w_b m a_b. */
 PBD_FN vmat3 xpbi_stress_move(const xpbi_solve_args *a, size_t slice, size_t lane, xpbi_point at) {
     const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at),
                 old = xpbi_load_matrix(&a->s, slice, lane, XPBI_TENSOR);
@@ -378,7 +379,7 @@ PBD_FN vmat3 xpbi_stress_move(const xpbi_solve_args *a, size_t slice, size_t lan
     return m;
 }
 
-/* Of the lowest of `lanes`. */
+/* Notes the lowest of `lanes`. */
 PBD_FN void xpbi_note_idle(const xpbi_solve_args *a, size_t slice, size_t lane, uint32_t lanes) {
     const size_t slot = slice * XPBI_LANES + lane + (size_t)lowest_bit(lanes);
     if (a->s.length[slot] != XPBI_ABSENT) a->note[a->s.own[slot]] |= XPBI_NOTE_IDLE;
@@ -420,7 +421,7 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
         xpbi_move_row(x, vmat3_apply(m, xpbi_gradient(s, row, lane)));
         batch_store_rows(a->moved, index, 1, PBD_BATCH, x);
     }
-    /* Last, since the rows that fill up a short list are the particle's own. */
+    /* Last, since padding rows are the particle's own. */
     vreal x[4];
     batch_load_rows(a->moved, own, 1, PBD_BATCH, x);
     const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
@@ -429,7 +430,7 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
     batch_store_rows(a->moved, own, 1, PBD_BATCH, x);
 }
 
-/* An item is a cell: it goes down its particles. Cells come in whole slices. */
+/* An item is a cell, whose particles are projected one after another. Cells come in whole slices. */
 PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
@@ -448,7 +449,7 @@ PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (5 + XPBI_E
     const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
     for (int kind = a->form; kind <= last; kind++) {
         const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
-        if (kind == XPBI_STRESS) { /* in units of C: the stress that is missing, over sqrt(2 mu) */
+        if (kind == XPBI_STRESS) { /* in units of C: the error of the stress over sqrt(2 mu) */
             const vmat3 error = xpbi_stress_error(&a->s, slice, lane, at);
             const vreal impulse = vreal_max(xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE), vreal_set(REAL_MIN));
             sum += vmat3_inner(error, error) / (impulse * impulse * 2 * at.mu);
@@ -469,12 +470,12 @@ PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (5 + XPBI_E
 typedef struct xpbi_end_args {
     xpbi_slices s;
     xpbi_particles p;
-    const real *v;     /* velocities that F goes by */
-    const real *carry; /* velocities that x goes by */
-    real *smooth;      /* smoothed ones */
+    const real *v;     /* velocities for the update of F */
+    const real *carry; /* velocities for the update of x */
+    real *smooth;      /* smoothed velocities */
     flow_rule rule;
     real xsph, dt;
-    int flows, elastic_volume, start; /* start: the gradient of a displacement, positions stay */
+    int flows, elastic_volume, start; /* start: F from the gradient of the displacement v; positions stay */
 } xpbi_end_args;
 
 PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 9) {
@@ -496,8 +497,8 @@ PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 8 * sizeof(real) + 8, 6
             for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
 }
 
-/* F and x by the same velocity (Eq. 22), unless it is asked what comes of two; volume by the whole motion, or by the F
- * that stays elastic. */
+/* Updates F and x by the same velocity (Eq. 22), except with deformation=before_xsph; volume by the whole motion, or by
+ * the elastic F. */
 PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8, 500, 7 * sizeof(real) + 4, 21) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
@@ -507,7 +508,7 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8,
     to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
     to.state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
     if (a->flows) to = vflow_matrix(&a->rule, to.f, to.state);
-    /* A step that turns a particle inside out is no statement on its volume. */
+    /* Bounds the change of volume in a step, for det B <= 0 too. */
     const vreal grown = vreal_min(vreal_max(vmat3_det(b), vreal_set((real)0.5)), vreal_set(2));
     const vreal elastic = vmat3_det(to.f);
     const vvec3 column[3] = {to.f.x, to.f.y, to.f.z};

@@ -1,22 +1,22 @@
-/* Hourglass control for xpbi: what gradients cannot see is held by springs. Not the paper's.
+/* Hourglass control for xpbi: springs against zero-energy motions. Not in the paper.
  *
- * The gradient of velocity at p is a weighted difference of those around it, so that on a lattice it does not depend on
- * p itself, nor of neighbours that move by turns to and fro. Such motions cost no energy: loads drive them, layers
- * slide past each other until they leave the kernel, and the body tears (README.md has it measured).
+ * The velocity gradient at p is a weighted difference of its neighbours' velocities. On a lattice it is therefore
+ * independent of p itself and of alternating motions of neighbours. Such motions have no energy: under load, layers
+ * slide past each other until they leave the kernel, and the body tears (measured in README.md).
  *
- * So each particle keeps by how much it has strayed from where its neighbours would have it,
+ * Each particle stores its deviation from the position that its neighbours' affine motion gives,
  *
  *     d' = B d + dt sum_b c_b (v_b - v_p),   c_b = omega_b - a_b . sum_b omega_b (x_b - x_p),   omega_b = W_b/sum W,
  *
- * which is 0 for every affine motion, and is a spring of the energy 1/2 k |d'|^2, k = zeta E V0/r^2: an XPBD constraint
- * with l = alpha~ lambda and k dt^2 D in its denominator, D = sum_b w_b c_b^2 + w_p (sum_b c_b)^2. Its impulses keep
- * both momenta, for sum_b c_b (x_b - x_p) = 0. */
+ * which is 0 for every affine motion, with the spring energy 1/2 k |d'|^2, k = zeta E V0/r^2: an XPBD constraint with l
+ * = alpha~ lambda and k dt^2 D in its denominator, D = sum_b w_b c_b^2 + w_p (sum_b c_b)^2. Its impulses conserve both
+ * momenta, because sum_b c_b (x_b - x_p) = 0. */
 #ifndef PBD_XPBI_HOURGLASS_KERNELS_H
 #define PBD_XPBI_HOURGLASS_KERNELS_H
 
 #include "methods/xpbi/xpbi_constraint_kernels.h"
 
-/* Entries of a constraint, from s.hourglass on. */
+/* Entries of a constraint, counted from s.hourglass. */
 enum {
     HOURGLASS_SHARE = 0,  /* 1/sum W */
     HOURGLASS_MIDDLE = 1, /* 3: sum_b omega_b (x_b - x_p) */
@@ -56,7 +56,7 @@ PBD_FN void hourglass_set_vector(const xpbi_slices *s, size_t slice, size_t lane
     hourglass_set(s, slice, lane, e + 2, x.z);
 }
 
-/* c_b of a row. In rows that fill up a list, which name the particle itself, it means nothing. */
+/* c_b of a row; undefined in padding rows, which name the particle itself. */
 PBD_FN vreal hourglass_weight(const xpbi_slices *s, size_t row, size_t lane, vreal share, vvec3 middle) {
     return share * batch_load(s->smoothing + row * XPBI_LANES + lane, 0, PBD_BATCH) -
            vvec3_dot(xpbi_gradient(s, row, lane), middle);
@@ -76,7 +76,7 @@ PBD_FN vvec3 hourglass_velocity(const xpbi_slices *s, const real *v, size_t slic
     return sum;
 }
 
-/* 1 for those that have such a constraint: who has neighbours in all directions. */
+/* 1 for particles with such a constraint: those with neighbours in all directions. */
 PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
     real held[PBD_BATCH];
     for (int l = 0; l < PBD_BATCH; l++) {
@@ -154,7 +154,7 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
         xpbi_move_row(b, vvec3_scale(hourglass_weight(s, row, lane, share, middle), impulse));
         batch_store_rows(a->v, at, 1, PBD_BATCH, b);
     }
-    /* Last: rows that fill up a short list wrote to the particle itself. */
+    /* Last, since padding rows wrote to the particle itself. */
     xpbi_move_row(v, vvec3_scale(-hourglass_entry(s, slice, lane, HOURGLASS_SUM), impulse));
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
@@ -167,7 +167,7 @@ PBD_BATCH_OVER(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, (8 + HOUR
         hourglass_hold_slice(a, slice, lane % XPBI_LANES);
 }
 
-/* Before xpbi_advance, with the velocities that it takes. */
+/* Before xpbi_advance, with the same velocities. */
 PBD_BATCH_OVER(xpbi_keep_hourglass, xpbi_hourglass_args, first, count, 14 * sizeof(real) + 8, 30, 8 * sizeof(real) + 4,
                40) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;

@@ -1,5 +1,5 @@
-/* The inelastic continuum, the part that xpbi is for: neighbours and gradients, a sweep over the constraints with their
- * flow rules, XSPH, and the update of F, the rule's state and positions (yu2024, Algorithm 1). */
+/* The inelastic continuum, the main part of xpbi: neighbours and gradients, sweeps over the constraints with their flow
+ * rules, XSPH, and the update of F, the rule's state and positions (yu2024, Algorithm 1). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t arrays_of(const void *self, device_array *row) {
     const size_t n = s->particles + XPBI_LANES, load = s->loaded ? 4 * n : 0;
     const size_t stray = s->hourglass.hourglass_control > 0 ? 4 * n : 0;
     const grid *search = &s->layout.search, *colouring = &s->layout.colouring;
-    /* The order of particles in the steps to come is decided by `builds` and `bits`. */
+    /* `builds` and `bits` determine the order of particles in later steps. */
     const device_array rows[] = {DEVICE_SAVED(s->now.x, 4 * n),
                                  DEVICE_SAVED(s->now.v, 4 * n),
                                  DEVICE_SAVED(s->now.body, 12 * n),
@@ -63,7 +63,7 @@ size_t xpbi_blocks_of(size_t count) { return (count + XPBI_BLOCK - 1) / XPBI_BLO
 
 static flow_rule rule_of(const xpbi *s, double dt) { return flow_rule_of(&s->material, dt); }
 
-/* Sorts particles by their cells and finds who is whose neighbour, and who is nearer than `near`, m. */
+/* Sorts particles by cell and builds neighbour lists, with pairs nearer than `near`, m, first. */
 static pbd_status find_neighbours(xpbi *s, double near) {
     grid *g = &s->layout.search;
     PBD_TRY(grid_build(g, s->now.x, NULL));
@@ -103,7 +103,8 @@ static pbd_status push(xpbi *s, double dt) {
     return PBD_RUN(s->run.exec, xpbi_push, s->particles, &args);
 }
 
-/* Who may come nearer than the gap within the step, by how fast the fastest was at the end of the last one. */
+/* Near pairs are those that may come nearer than the gap within the step, by the largest speed at the end of the last
+ * one. */
 static pbd_status search(xpbi *s, double dt) {
     const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
     const int kind = s->separation.position_correction;
@@ -138,7 +139,7 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
                              .form = s->form};
 }
 
-/* Momentum that a sweep of Jacobi made out of nothing, and the sum of sizes of all it moved about. */
+/* momentum: error of total momentum of a Jacobi sweep, and the sum of magnitudes of all changes. */
 static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
     const size_t blocks = xpbi_blocks_of(s->continuum);
     const xpbi_merge_args args = {.v = s->now.v,
@@ -150,7 +151,7 @@ static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
     return device_blocks_take(s->run.exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
 }
 
-/* Both constraints of a pair are solves. */
+/* A pair has two solves per particle. */
 static pbd_work solve_work(const xpbi *s, int colour) {
     const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
     const pbd_work once = s->layout.work[colour];
@@ -167,7 +168,7 @@ static pbd_status solve_colours(const xpbi *s, xpbi_solve_args *args) {
     return pbd_ok();
 }
 
-/* Moves by the impulses of the stress at t^n. */
+/* Warm start: applies the impulses of the stress at t^n. */
 static pbd_status start_with_stress(const xpbi *s) {
     xpbi_solve_args args = solve_args(s, s->run.dt);
     args.warm = 1;
@@ -190,7 +191,7 @@ static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->reco
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
 
-/* |C + alpha~ lambda| over sqrt u, over all constraints. */
+/* The norm of C + alpha~ lambda over sqrt u, over all constraints. */
 static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out) {
     const size_t slots = xpbi_slots_of(s), blocks = xpbi_blocks_of(slots);
     xpbi_solve_args args = *solve;
@@ -283,7 +284,7 @@ static pbd_status end(void *self, stepper *run) {
 static pbd_status update_state(xpbi *s, double dt) {
     xpbi_end_args args = end_args(s, dt);
     if (s->set.deformation == deformation_before_xsph && s->set.xsph > 0)
-        args.v = s->other.v; /* what smoothing left there */
+        args.v = s->other.v; /* velocities before smoothing */
     if (s->separation.position_correction == position_correction_shift) args.carry = s->other.v;
     const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
@@ -294,7 +295,7 @@ static pbd_status move(void *self, stepper *run) {
     return PBD_PHASE(run->recorder, "state_update", update_state(self, run->dt));
 }
 
-/* ---- What is reported -------------------------------------------------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
 /* Sums over particles, by the device's blocks; the first number is a maximum. */
 static pbd_status look(const xpbi *s, double out[XPBI_WATCHED]) {
@@ -337,7 +338,7 @@ static pbd_status record(void *self, stepper *run) {
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
-/* Pairs in one point: those that the layout calls near. */
+/* At creation the near pairs of the layout are the coincident ones. */
 static pbd_status warn_of_coincident(const xpbi *s) {
     pbd_arena a PBD_ARENA;
     uint32_t *near = pbd_new(&a, uint32_t, s->continuum);

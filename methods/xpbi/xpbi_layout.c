@@ -51,7 +51,7 @@ pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, 
     PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
     PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
     PBD_TRY(xpbi_allocate(exec, XPBI_TOLD, sizeof(uint32_t), &at->lanes));
-    /* A cell for each particle at most, and a bundle that is not full in each colour. */
+    /* At most one cell per particle, and one partial bundle per colour. */
     at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
     PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
     PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_members));
@@ -75,7 +75,7 @@ static int xpbi_bits(size_t most) {
     return bits;
 }
 
-/* Cells, in the order of colours and windows. */
+/* Sorts cells by colour and window. */
 static pbd_status xpbi_order_cells(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     const size_t n = l->particles, windows = n / XPBI_WINDOW + XPBI_MOST_COLOURS;
@@ -87,7 +87,7 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
-/* Which lane each cell becomes. Waits, for how many there are. */
+/* Assigns cells to lanes. Waits for their number. */
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint32_t told[XPBI_TOLD];
@@ -147,10 +147,10 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
     s->near = at->slot_near;
     s->neighbour = at->neighbour;
     PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, l->all, at));
-    return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: what was kept is lost */
+    return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: ends the stored lists */
 }
 
-/* What a search writes down stands where gradients will: they are made when the lists are done. */
+/* The neighbours stored by a search use the memory of gradients, which are computed after the lists. */
 static pbd_status xpbi_room_for_lists(xpbi_layout *l) {
     const size_t bytes = NEIGHBOURS_KEPT * l->particles * sizeof(uint32_t), each = 3 * sizeof(real);
     PBD_TRY(xpbi_room(l->exec, (bytes + each - 1) / each, each, &l->slices.gradient, &l->room[5]));

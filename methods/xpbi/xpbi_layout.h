@@ -9,18 +9,18 @@ PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_colours
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
-    size_t particles, nobody; /* nobody: the first row without a particle; rows of other matter come between */
+    size_t particles, nobody; /* nobody: the first padding row; rows of other matter come between */
     int period;               /* colours along an axis */
     double reach;             /* 2r, m */
-    grid search;              /* after a sort its places are particles */
-    grid colouring;           /* period 2: of cells of 4r */
+    grid search;              /* after a sort, places are particles */
+    grid colouring;           /* period 2: cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
     size_t lanes, slice_count, rows;
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
-    /* By colour: particles with their neighbours, and with those that may touch; and all neighbours. */
+    /* Work by colour: particles with their neighbours; with neighbours that may touch. all: of all colours. */
     pbd_work work[XPBI_MOST_COLOURS], near[XPBI_MOST_COLOURS], all;
-    size_t room[8]; /* of what grows, by array: see xpbi_room */
+    size_t room[8]; /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
 
 int xpbi_colours(const xpbi_layout *l);
@@ -28,11 +28,11 @@ void xpbi_layout_free(xpbi_layout *l);
 pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out);
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period);
 
-/* Room for `wanted` things of `size` bytes in *device, of which *room fit now; what was there is lost. */
+/* Enlarges *device, with a capacity of *room elements of `size` bytes, to `wanted`; its contents are lost. */
 pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room);
 
-/* Of particles in the order of `search`, which the caller has sorted; rows: where they are. Pairs nearer than `near`
- * come first. */
+/* For particles in the order of `search`, which the caller has sorted; rows: positions. Pairs nearer than `near` come
+ * first in the lists. */
 pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near);
 
 #endif

@@ -1,22 +1,22 @@
-/* Which particles are updated together: rebuilt each step, on the device.
+/* The layout of constraints for parallel updates, rebuilt on the device in each step.
  *
- * A constraint of XPBI writes to every particle within 2r of its own, so two may run side by side when their particles
- * are 4r apart or more (claims Y-3). Space is cut into cells, and cells are coloured so that two of one colour are that
- * far apart: 3 x 3 x 3 colours of cells of 2r, or 2 x 2 x 2 of cells of 4r. Particles of one cell go one after the
- * other.
+ * A constraint of XPBI writes to every particle within 2r of its own, so two may run concurrently if their particles
+ * are at least 4r apart (claims Y-3). Space is divided into cells, coloured so that cells of one colour are that far
+ * apart: 3 x 3 x 3 colours of cells of 2r, or 2 x 2 x 2 of cells of 4r. Particles of one cell are updated one after
+ * another.
  *
- * So that this is work for SIMD and for a GPU, a cell is a lane: XPBI_LANES cells of one colour form a bundle, and the
- * k-th particles of its cells a slice. Row r of a slice holds the r-th neighbour of each of its particles. A lane goes
- * down its bundle slice by slice, so what it reads and writes stays in the 27 cells around its own, which stay in the
- * cache. Cells of a bundle have about as many particles each (they are sorted by that, window by window), and particles
- * of a cell come with the most neighbours first: few places in slices are empty.
+ * For SIMD and GPUs a cell is a lane: XPBI_LANES cells of one colour form a bundle, and the k-th particles of its cells
+ * a slice. Row r of a slice has the r-th neighbour of each of its particles. A lane processes its bundle slice by
+ * slice, so it reads and writes only the 27 cells around its own, which stay in the cache. Cells are sorted by their
+ * number of particles, within windows, and the particles of a cell by decreasing number of neighbours, so that slices
+ * need little padding.
  *
- * An empty place has the length XPBI_ABSENT and as its own particle the first of its cell, which no other lane touches,
- * or, where a bundle has no cell, one of XPBI_LANES rows beyond the particles. Rows that fill up short lists name the
- * own particle, with a gradient of 0. Neither changes anything.
+ * A padding slot has the length XPBI_ABSENT and, as its own particle, the first of its cell, which no other lane
+ * writes, or, in a lane without a cell, one of XPBI_LANES padding rows after the particles. Padding rows of short lists
+ * name the own particle, with a gradient of 0.
  *
- * First in each list come those that may touch within the step, each pair once, in the list of the one with the smaller
- * number: position correction goes down the first few rows of a slice and no further. */
+ * Neighbours that may touch within the step come first in each list, each pair once, in the list of the particle with
+ * the smaller number: position correction needs only the first few rows of a slice. */
 #ifndef PBD_XPBI_LAYOUT_KERNELS_H
 #define PBD_XPBI_LAYOUT_KERNELS_H
 
@@ -27,13 +27,13 @@
 enum {
     XPBI_LANES = PARTICLE_SLICE,
     XPBI_MOST_COLOURS = 27,
-    XPBI_WINDOW = 512, /* cells that are sorted by what they hold */
+    XPBI_WINDOW = 512, /* cells sorted together by number of particles */
     XPBI_MEMBER_BITS = 6
 };
 #define XPBI_ABSENT UINT32_MAX
 
-/* What the host reads of a layout: by colour, and one more, its first lane; the number of slices; then by colour how
- * many particles it has, neighbours of these, and of them the near ones that come first. */
+/* Numbers that the host reads: the first lane of each colour, and one more; the number of slices; then by colour the
+ * numbers of particles, of their neighbours, and of near neighbours. */
 enum {
     XPBI_SLICES = XPBI_MOST_COLOURS + 1,
     XPBI_TALLY = XPBI_SLICES + 1,
@@ -42,24 +42,24 @@ enum {
 
 typedef struct xpbi_layout_args {
     neighbours_args search; /* places of its grid are particles */
-    grid_view cells;        /* of the colours: the same grid, or one of wider cells */
-    const uint32_t *at;     /* particle at a place of `cells`; NULL: the place itself */
+    grid_view cells;        /* grid of the coloured cells: the same grid, or one with wider cells */
+    const uint32_t *at;     /* particle at a place of `cells`; NULL: the same */
     size_t particles;
-    size_t nobody;    /* the first row without a particle */
-    size_t bundles;   /* how many there can be */
+    size_t nobody;    /* the first padding row */
+    size_t bundles;   /* upper bound */
     int period;       /* colours along an axis */
-    real near_square; /* m^2: nearer ones may touch */
+    real near_square; /* m^2: nearer particles may touch */
     /* By particle. */
-    uint32_t *length, *near; /* neighbours; how many of them, the first, are near and have a larger number */
+    uint32_t *length, *near; /* numbers of neighbours; of near neighbours with a larger number, which come first */
     /* By place of `cells`. */
     uint32_t *leader;  /* the first place in its cell */
     uint32_t *rank;    /* in its cell */
-    uint32_t *members; /* of a leader: how many its cell holds */
-    uint32_t *number;  /* of its cell; one more */
+    uint32_t *members; /* of a leader: number of particles in its cell */
+    uint32_t *number;  /* index of its cell; one more at the end */
     uint32_t *lane;    /* of a leader */
-    /* By cell, in the order of the sorts. */
+    /* By cell, sorted. */
     uint32_t *key, *window, *cell; /* colour; window and members; leader */
-    uint32_t *begins;              /* by colour, and one more: its first cell */
+    uint32_t *begins;              /* by colour: its first cell; one more at the end */
     uint32_t *lanes;               /* XPBI_TOLD */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
@@ -68,13 +68,13 @@ typedef struct xpbi_layout_args {
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* The bits of lanes that stand for places above `self`. */
+/* Mask of the lanes with places above `self`. */
 PBD_FN uint32_t xpbi_lanes_above(uint32_t place, uint32_t self) {
-    const uint32_t own = self - place; /* wraps where all are above */
+    const uint32_t own = self - place; /* wraps around if all are above */
     return place > self ? ~0u : own < 31 ? ~0u << (own + 1) : 0;
 }
 
-/* Goes through the neighbours of `self`, PBD_BATCH places at a time: a bit for each, and for each that comes first. */
+/* Masks of the neighbours of `self` among PBD_BATCH places: all, and near ones. */
 typedef struct xpbi_found {
     uint32_t all, near;
 } xpbi_found;
@@ -87,7 +87,7 @@ PBD_FN xpbi_found xpbi_look(const xpbi_layout_args *a, vec3 x, uint32_t at, uint
     return found;
 }
 
-/* The non-empty ranges of places around a cell, in their order. */
+/* The non-empty ranges of places around a cell, in order. */
 typedef struct xpbi_around {
     grid_cell cell;
     int count;
@@ -105,7 +105,7 @@ PBD_FN void xpbi_look_around(const grid_view *g, grid_cell cell, xpbi_around *ou
     }
 }
 
-/* Those that fit are written down, the near ones first. */
+/* Counts the neighbours of `self`; stores those that fit, near ones first. */
 PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, const xpbi_around *around) {
     const uint32_t *particle = a->search.grid.particle;
     uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)self, others[NEIGHBOURS_KEPT], near = 0, rest = 0;
@@ -128,7 +128,7 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
         for (uint32_t i = 0; i < rest; i++) kept[near + i] = others[i];
 }
 
-/* A batch of particles that follow each other: most share their cell with the one before, and what is around it. */
+/* A batch of consecutive particles: most have the cell of the previous one, whose ranges are reused. */
 PBD_BATCH_OVER(xpbi_count_neighbours, xpbi_layout_args, first, count, 3 * sizeof(real) + 9 * 8 + 12, 30,
                3 * sizeof(real), 9) {
     const grid_view *g = &a->search.grid;
@@ -148,7 +148,7 @@ PBD_BATCH_OVER(xpbi_count_neighbours, xpbi_layout_args, first, count, 3 * sizeof
 
 PBD_FN uint32_t xpbi_at(const xpbi_layout_args *a, uint32_t place) { return a->at ? a->at[place] : place; }
 
-/* True coordinates of a cell, not those of the torus. NaN and infinity: 0, as in the grid. */
+/* Coordinates of a cell without the grid's modulo. NaN and infinity: 0, as in the grid. */
 PBD_FN real xpbi_coordinate(real x, real inverse_cell) {
     const real at = real_floor(x * inverse_cell);
     return at - at == 0 ? at : 0;
@@ -171,7 +171,7 @@ PBD_FN uint32_t xpbi_colour(vec3 cell, int period) {
     return xpbi_modulo(cell.x, period) + p * (xpbi_modulo(cell.y, period) + p * xpbi_modulo(cell.z, period));
 }
 
-/* Of place i in the stretch [begin, end), all of one cell: how many come before it, by length and then by place. */
+/* The rank of place i among `count` places of one cell, by decreasing length, then by place. */
 PBD_FN uint32_t xpbi_rank(const uint32_t *length, uint32_t count, uint32_t i) {
     const uint32_t own = length[i];
     uint32_t rank = 0;
@@ -179,7 +179,7 @@ PBD_FN uint32_t xpbi_rank(const uint32_t *length, uint32_t count, uint32_t i) {
     return rank;
 }
 
-/* The cell of place i, where a cell of the table holds particles of several. */
+/* Leader and rank of place i if an entry of the table has particles of several cells. */
 PBD_FN void xpbi_tell_apart(const xpbi_layout_args *a, uint32_t begin, uint32_t end, uint32_t i) {
     const vec3 cell = xpbi_cell_of(&a->cells, i);
     const uint32_t length = a->length[xpbi_at(a, i)];
@@ -197,15 +197,15 @@ PBD_FN void xpbi_tell_apart(const xpbi_layout_args *a, uint32_t begin, uint32_t 
     a->number[i] = leader == i;
 }
 
-/* Leaders and ranks. The first place of each cell of the table does it for all in it; these are of several true cells
- * only where the torus is too small for the body. */
+/* Finds leaders and ranks. The item of the first place of each table entry does it for all its places, which are of
+ * several cells only if the table is too small for the body. */
 PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     const grid_view *g = &a->cells;
     const uint32_t key = grid_key(g->bits, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)k)));
     const uint32_t begin = g->first[key], end = g->first[key + 1];
     if (begin != k) return;
     const vec3 first = xpbi_cell_of(g, begin);
-    int one = !a->at; /* lengths stand side by side */
+    int one = !a->at; /* lengths are contiguous */
     for (uint32_t i = begin + 1; i < end; i++) one &= xpbi_same_cell(first, xpbi_cell_of(g, i));
     for (uint32_t i = begin; i < end; i++) {
         if (!one) {
@@ -219,8 +219,8 @@ PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     }
 }
 
-/* How many cells there are only the device knows: there is room for as many as particles, and what is beyond them is
- * sorted behind them. */
+/* Only the device knows the number of cells: arrays have one entry per particle, and unused entries are sorted to the
+ * end. */
 PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
     const uint32_t cell = a->number[k];
     if (k >= a->number[a->particles]) a->key[k] = XPBI_MOST_COLOURS;
@@ -229,7 +229,7 @@ PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
     a->cell[cell] = (uint32_t)k;
 }
 
-/* Where colours begin, and the key of the second sort: windows of one colour, then the cells with the most particles.
+/* Finds where colours begin, and the key of the second sort: window of one colour, then decreasing number of particles.
  */
 PBD_ITEM(xpbi_note_colours, xpbi_layout_args, i, 16, 3) {
     const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
@@ -246,7 +246,7 @@ PBD_ITEM(xpbi_note_colours, xpbi_layout_args, i, 16, 3) {
 
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
-/* One item: each colour's first lane, at the beginning of a bundle. */
+/* One item: the first lane of each colour, at the start of a bundle. */
 PBD_ITEM(xpbi_lay_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
     const int any = a->number[a->particles] > 0;
     uint32_t lane = 0;
@@ -260,7 +260,7 @@ PBD_ITEM(xpbi_lay_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
 
 PBD_ITEM(xpbi_clear_lanes, xpbi_layout_args, lane, 4, 0) { a->lane_members[lane] = 0; }
 
-/* `key` and `window` have served the sorts: from here on they hold a cell's neighbours, and the near ones. */
+/* After the sorts `key` and `window` are reused for a cell's numbers of neighbours and near neighbours. */
 PBD_FN void xpbi_tally_cell(const xpbi_layout_args *a, size_t i, uint32_t leader) {
     uint32_t all = 0, near = 0, left = a->members[leader];
     for (uint32_t place = leader; left > 0; place++) {
@@ -273,7 +273,7 @@ PBD_FN void xpbi_tally_cell(const xpbi_layout_args *a, size_t i, uint32_t leader
     a->window[i] = near;
 }
 
-/* An item for each particle: there are no more cells than these. */
+/* One item per particle, since there are at most as many cells. */
 PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 16, 3) {
     if (i >= a->number[a->particles]) return;
     const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
@@ -291,14 +291,14 @@ PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
     a->bundle[b] = most;
 }
 
-/* An item for each colour, after the scan: what the host reads, so that it asks once. Sums in `real` are exact up to
- * 2^24 in f32; they count work only. */
+/* One item per colour, after the scan: collects the numbers for the host, so that it waits once. Sums in `real` are
+ * exact up to 2^24 in f32; they only count work. */
 PBD_TILE(xpbi_tally_colours, xpbi_layout_args, colour, 20, 0) {
     const uint32_t begin = a->lanes[colour], end = a->lanes[colour + 1], cell = a->begins[colour];
     real sum[3] = {0, 0, 0};
     for (uint32_t lane = begin + PBD_LANE; lane < end; lane += PBD_LANES) {
         const uint32_t members = a->lane_members[lane];
-        if (members == 0) continue; /* of no cell */
+        if (members == 0) continue; /* without a cell */
         sum[0] += (real)members;
         sum[1] += (real)a->key[cell + lane - begin];
         sum[2] += (real)a->window[cell + lane - begin];
@@ -336,7 +336,7 @@ PBD_ITEM(xpbi_measure_slices, xpbi_layout_args, s, 4 * XPBI_LANES, 0) {
     a->row[s] = most;
 }
 
-/* Neighbours of a particle that has more than the search wrote down, each into its row. */
+/* Repeats the search for a particle with more neighbours than were stored, and writes each into its row. */
 PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t *rows) {
     const grid_view *g = &a->search.grid;
     const vec3 x = grid_position(g, self);
@@ -355,7 +355,7 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
     }
 }
 
-/* Row by row for slots side by side: what is written then lies side by side too. */
+/* Row by row for adjacent slots, so that writes are contiguous. */
 PBD_BATCH_OVER(xpbi_fill_rows, xpbi_layout_args, first, count, 8, 0, 12, 0) {
     const size_t s = first / XPBI_LANES, rows = a->row[s + 1] - a->row[s];
     uint32_t *to = a->neighbour + XPBI_LANES * (size_t)a->row[s] + first % XPBI_LANES;

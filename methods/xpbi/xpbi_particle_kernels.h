@@ -1,26 +1,26 @@
-/* What XPBI does with particles one by one: order in space, loads, colliders, and a few numbers of all. */
+/* Kernels of XPBI over single particles: sorting, loads, colliders, and reductions. */
 #ifndef PBD_XPBI_PARTICLE_KERNELS_H
 #define PBD_XPBI_PARTICLE_KERNELS_H
 
 #include "methods/physics/space/neighbours_kernels.h"
 #include "methods/physics/surface/collider_pose.h"
 
-/* State of particles, in their order in space; rows of four reals. After the last follow XPBI_LANES rows for lanes
- * without a particle. */
+/* State of particles, sorted by cells; rows of four reals. XPBI_LANES padding rows follow the last. */
 typedef struct xpbi_particles {
     real *x;      /* position, m; current volume V^n, m^3 */
     real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
-    real *body;   /* three rows: the columns of the elastic F; and V^0, J = V^n/V^0, the state of the flow rule */
-    real *load;   /* acceleration by forces, m/s^2; radius that colliders see, m. NULL: none has either */
-    real *stray;  /* its deviation from its neighbours' motion, m (xpbi_hourglass_kernels.h); NULL: not needed */
-    uint32_t *id; /* number in the scene */
+    real *body;   /* three rows: the columns of the elastic F, with V^0, J = V^n/V^0, and the state of the flow rule as
+                     fourths */
+    real *load;   /* acceleration by forces, m/s^2; radius for colliders, m. NULL: no particle has either */
+    real *stray;  /* deviation from the neighbours' motion, m (xpbi_hourglass_kernels.h); NULL: not needed */
+    uint32_t *id; /* index in the scene */
 } xpbi_particles;
 
-/* ---- Order in space ---------------------------------------------------------------------------------------------- */
+/* ---- Sorting ----------------------------------------------------------------------------------------------------- */
 
 typedef struct xpbi_sort_args {
     xpbi_particles from, to;
-    uint32_t *slot, *particle; /* of the grid: who comes here; and, from now on, k itself */
+    uint32_t *slot, *particle; /* of the grid: old index of the k-th particle; set to k, the new one */
 } xpbi_sort_args;
 
 PBD_FN void xpbi_copy_row(real *to, size_t i, const real *from, size_t j) {
@@ -43,7 +43,7 @@ typedef struct xpbi_carry_args {
     size_t first;
 } xpbi_carry_args;
 
-/* Rows of other matter stay where they are; F means nothing to them. */
+/* Copies rows of other matter, which are not sorted and have no F. */
 PBD_ITEM(xpbi_carry, xpbi_carry_args, k, 24 * sizeof(real) + 8, 0) {
     const size_t i = a->first + k;
     xpbi_copy_row(a->to.x, i, a->from.x, i);
@@ -70,7 +70,7 @@ typedef struct xpbi_push_args {
     real *v;
     const real *load; /* NULL: gravity alone */
     vec3 gravity;     /* m/s^2 */
-    real dt, keep;    /* keep: what damping leaves of a velocity */
+    real dt, keep;    /* keep: damping factor of velocities */
 } xpbi_push_args;
 
 PBD_ITEM(xpbi_push, xpbi_push_args, i, 8 * sizeof(real), 6) {
@@ -88,14 +88,14 @@ typedef struct xpbi_collide_args {
     const collider_pose *collider;
     int colliders;
     const real *x, *load;
-    real *clearance; /* by particle, m: how far it may go in the step before it can touch anything */
+    real *clearance; /* by particle, m: the distance that it can move in the step without contact */
     real *v;
-    real least; /* m: below this rounding might matter */
+    real least; /* m: clearances below are 0, because of rounding */
     real dt, inverse_dt;
 } xpbi_collide_args;
 
-/* Distances grow by no more than a point moves, so one look a step at where particles are now clears most of them for
- * all iterations. Of a mesh, what lies in between counts too: it is asked each time, and remembers itself. */
+/* A distance changes by at most the motion of the particle, so one evaluation per step excludes most particles from
+ * contact in all iterations. Meshes, where the path counts too, are always tested; they have anchors for that. */
 PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
     const vec3 x = load3(a->x, i);
     real clearance = (real)1e30;
@@ -107,8 +107,8 @@ PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
     a->clearance[i] = clearance > a->least ? clearance : 0; /* NaN: 0 */
 }
 
-/* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
- * friction against the surface's own motion. */
+/* Corrects the velocity of a particle that would end beyond a collider, so that it ends on the surface, with friction
+ * relative to the surface's motion. */
 PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     real *v = a->v + 4 * i;
     const vec3 old = load3(a->v, i);
@@ -117,14 +117,14 @@ PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     const vec3 start = load3(a->x, i);
     const real radius = a->load ? a->load[4 * i + 3] : 0;
     vec3 p = vec3_add(start, vec3_scale(a->dt, old));
-    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* to the bit as it was */
+    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* bitwise unchanged */
     const vec3 now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     v[0] = now.x;
     v[1] = now.y;
     v[2] = now.z;
 }
 
-/* ---- Jacobi: from the sum of all moves to the next velocities ---------------------------------------------------- */
+/* ---- Jacobi: velocities from the sum of all corrections ---------------------------------------------------------- */
 
 typedef struct xpbi_copy_args {
     const real *from;
@@ -136,9 +136,9 @@ PBD_ITEM(xpbi_copy, xpbi_copy_args, i, 8 * sizeof(real), 0) { xpbi_copy_row(a->t
 enum { XPBI_BLOCK = 256, XPBI_MOMENTA = 4 };
 
 typedef struct xpbi_merge_args {
-    real *v;                /* velocities before; and after */
-    const real *moved;      /* with all moves added up */
-    const uint32_t *length; /* NULL: as they are; else each takes the mean of its 1 + length moves */
+    real *v;                /* velocities, updated */
+    const real *moved;      /* velocities plus the sum of corrections */
+    const uint32_t *length; /* NULL: takes the sum; otherwise the mean over 1 + length corrections */
     size_t particles;
     real *momentum; /* XPBI_MOMENTA by block: sums of m dv, and of m |dv| */
 } xpbi_merge_args;
@@ -166,7 +166,7 @@ PBD_ITEM(xpbi_merge, xpbi_merge_args, block, XPBI_BLOCK * 12 * sizeof(real), XPB
     out[3] = size;
 }
 
-/* ---- Numbers of all, by block: the host does the rest ------------------------------------------------------------ */
+/* ---- Reductions by block, completed by the host ------------------------------------------------------------------ */
 
 enum { XPBI_WATCHED = 5 };
 enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
@@ -174,8 +174,9 @@ enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
 typedef struct xpbi_watch_args {
     const real *v;
     const uint32_t *note, *length; /* by particle: XPBI_NOTE_*; neighbours */
-    size_t particles, continuum;   /* notes are of the continuum, whose rows come first */
-    real *out; /* XPBI_WATCHED by block: largest v^2 (NaN where one is); how many deficient, alone, idle; neighbours */
+    size_t particles, continuum;   /* notes only exist for the continuum, whose rows come first */
+    real *out; /* XPBI_WATCHED by block: largest v^2 (NaN if any); numbers of deficient, isolated, idle particles;
+                  neighbours */
 } xpbi_watch_args;
 
 PBD_ITEM(xpbi_watch, xpbi_watch_args, block, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8) {

@@ -1,5 +1,5 @@
-/* Position correction: pairs that are too near part (yu2024 Eq. 21), or density is kept below its largest at the start
- * (Figure 15), or pairs part by shifts after the step. */
+/* Position correction: separates near pairs (yu2024 Eq. 21), or limits density to its maximum at rest (Figure 15), or
+ * shifts near pairs apart after the step. */
 #include <math.h>
 
 #include "harness/exec/arena.h"
@@ -24,7 +24,7 @@ static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
     return pbd_ok();
 }
 
-/* dt: that for which impulses were made. */
+/* dt: the step of the impulses. */
 static xpbi_thin_args thin_args(const xpbi *s, double dt) {
     return (xpbi_thin_args){.s = s->layout.slices,
                             .x = s->now.x,
@@ -53,7 +53,7 @@ static pbd_status iterate(void *self, stepper *run) {
                      kind == position_correction_density ? keep_density(s, run) : part_pairs(s, run, s->now.v));
 }
 
-/* Pairs that are too near part when the step is done, by moves that neither velocities nor F know of. */
+/* Separates near pairs after the step, without changing velocities and F. */
 static pbd_status shift(const xpbi *s, stepper *run) {
     const xpbi_copy_args copy = {s->now.v, s->other.v};
     PBD_TRY(PBD_RUN(run->exec, xpbi_copy, s->particles, &copy));
@@ -67,7 +67,7 @@ static pbd_status move(void *self, stepper *run) {
     return PBD_PHASE(run->recorder, "position_correction", shift(s, run));
 }
 
-/* The largest density where particles lie at rest: no other is known. */
+/* The largest density at rest. */
 pbd_status xpbi_find_rest_density(xpbi *s) {
     const size_t slots = xpbi_slots_of(s);
     pbd_arena a PBD_ARENA;

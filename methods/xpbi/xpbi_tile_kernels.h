@@ -1,14 +1,13 @@
-/* The constraints of XPBI for a GPU: a tile goes down the particles of a cell, its lanes side by side over the
- * neighbours of each. The same sums, C and moves as xpbi_solve, which stays the CPU's, the oracle, and what runs there
- * under this name too.
+/* The constraints of XPBI for a GPU: a tile processes the particles of a cell one after another, with its lanes over
+ * the neighbours of each. Computes the same as xpbi_solve, which is its reference and its body on the CPU.
  *
- * Why: a colour of a million particles has some 4,600 cells of eight, and a thread for each would leave most of a large
- * GPU idle and wait for one neighbour after the other. With eight lanes to a cell there are eight times the threads, a
- * block of 128 has a bundle of 16 cells, whose rows lie side by side and fill whole sectors of the cache, and a
- * particle of 30 neighbours waits for memory four times instead of thirty. Not measured on a GPU yet. What one would
- * count with: an update of a neighbour moves 52 bytes in f32 (index 4, gradient 12 and once more from the cache,
- * velocity 16 in and 16 out), of which the velocities of a million particles stay in a cache of 50 MB; and 216
- * particles, 8 of a cell in each of 27 colours, follow each other in time whatever the size of the body. */
+ * Reason: a colour of a million particles has about 4,600 cells of eight, and one thread per cell would leave most of a
+ * large GPU idle and wait for one neighbour after another. With eight lanes per cell there are eight times as many
+ * threads; a block of 128 handles a bundle of 16 cells, whose rows are contiguous and fill whole cache sectors; and a
+ * particle with 30 neighbours waits for memory four times instead of thirty. Not measured on a GPU yet. Estimates: an
+ * update of a neighbour moves 52 bytes in f32 (index 4, gradient 12 and once more from the cache, velocity 16 in and 16
+ * out), of which the velocities of a million particles stay in a cache of 50 MB; and 216 updates, of 8 particles per
+ * cell in each of 27 colours, are sequential for any size of the body. */
 #ifndef PBD_XPBI_TILE_KERNELS_H
 #define PBD_XPBI_TILE_KERNELS_H
 
@@ -17,7 +16,7 @@
 
 #if PBD_BATCH == 1
 
-/* The gradient of velocity at a particle of `length` neighbours; all lanes have it. */
+/* The velocity gradient at a particle with `length` neighbours, in all lanes. */
 PBD_FN vmat3 xpbi_tile_gradient(const xpbi_slices *s, const real *v, size_t slot, uint32_t length) {
     const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
     real o[4], sum[9] = {0};
@@ -38,7 +37,7 @@ PBD_FN vmat3 xpbi_tile_gradient(const xpbi_slices *s, const real *v, size_t slot
                       vvec3_make(sum[6], sum[7], sum[8]));
 }
 
-/* xpbi_scalar_move and xpbi_stress_move, but that one lane writes, once all have read. */
+/* As xpbi_scalar_move and xpbi_stress_move, but one lane writes after all have read. */
 PBD_FN vmat3 xpbi_tile_scalar_move(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at) {
     const int entry = kind == XPBI_VOLUME ? XPBI_MULTIPLIER + 1 : XPBI_MULTIPLIER;
     const real l = xpbi_entry(&a->s, slice, lane, entry);
@@ -68,7 +67,7 @@ PBD_FN vmat3 xpbi_tile_stress_move(const xpbi_solve_args *a, size_t slice, size_
     return m;
 }
 
-/* Neighbours are moved by a lane each, the own particle by one when all have its velocity. */
+/* Each lane moves its neighbours; one lane moves the own particle after all have read its velocity. */
 PBD_FN void xpbi_tile_move(const xpbi_solve_args *a, size_t slot, uint32_t length, vmat3 m) {
     const xpbi_slices *s = &a->s;
     const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
@@ -96,13 +95,13 @@ PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t leng
     const vmat3 m = kind == XPBI_STRESS ? xpbi_tile_stress_move(a, slice, lane, at)
                                         : xpbi_tile_scalar_move(a, slice, lane, kind, at);
     xpbi_tile_move(a, slot, length, m);
-    tile_barrier(); /* the next particle is a neighbour of this one */
+    tile_barrier(); /* the next particle may be a neighbour of this one */
 }
 
 #endif
 
-/* An item is a cell; the work is its particles and their neighbours. Places that hold nobody come after those that do.
- * On the CPU whole batches, as xpbi_solve has them: cells come in slices of XPBI_LANES. */
+/* An item is a cell; work: its particles and their neighbours. Padding slots of a cell come last. On the CPU whole
+ * batches, as in xpbi_solve: cells come in slices of XPBI_LANES. */
 PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (9 + XPBI_ENTRIES) * sizeof(real) + 8, 500,
               11 * sizeof(real) + 4, 50) {
 #if PBD_BATCH == 1

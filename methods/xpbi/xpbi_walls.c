@@ -1,5 +1,5 @@
-/* Colliders: velocities that would lead into one in the step are changed. Particles that cannot reach any, which
- * `clearance` tells, are left out. */
+/* Colliders: corrects velocities that lead into one within the step. Particles whose `clearance` shows that they cannot
+ * reach any are skipped. */
 #include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
