@@ -1,5 +1,5 @@
 /* gissler_snow: implicit compressible SPH for snow (Gissler et al. 2020): pressure by relaxed Jacobi, shear by a
- * preconditioned BiCGSTAB on velocities, flow at the end of a step. README.md has the equations and what is chosen. */
+ * preconditioned BiCGSTAB on velocities, flow at the end of a step. README.md has the equations and choices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

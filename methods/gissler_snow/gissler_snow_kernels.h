@@ -1,13 +1,12 @@
-/* Implicit compressible SPH for snow (Gissler et al. 2020): what one particle does, in gather form. README.md has the
- * equations.
+/* Kernels of implicit compressible SPH for snow (Gissler et al. 2020), in gather form. README.md has the equations.
  *
- * Two loops over neighbours carry all of the mechanics. With g_ij = V_j grad_i W_ij, kept by pair,
+ * The mechanics consist of two sums over neighbours. With g_ij = V_j grad_i W_ij, stored by pair,
  *
  *     H_i = sum_j (w_j - w_i) g_ij^T                      the gradient of a field w, uncorrected; H_i L_i is corrected
  *     a_i = (V_i/m_i) sum_j (Q_i + Q_j) g_ij              acceleration by Q = T L - p M, M = 1 or L
  *
- * and the second is the adjoint of the first: sum_i V_i Q_i : H_i(w) = - sum_i m_i a_i . w_i. So the pressure's matrix
- * is symmetric, and momentum is kept to rounding whatever Q is. */
+ * The second is the negative adjoint of the first: sum_i V_i Q_i : H_i(w) = - sum_i m_i a_i . w_i. The pressure's
+ * matrix is therefore symmetric, and momentum is conserved to rounding for any Q. */
 #ifndef PBD_GISSLER_SNOW_KERNELS_H
 #define PBD_GISSLER_SNOW_KERNELS_H
 
@@ -16,12 +15,12 @@
 #include "methods/physics/space/sph_kernel.h"
 #include "methods/physics/surface/collider_pose.h"
 
-enum { GISSLER_BLOCK = 256 }; /* particles that one item looks at, where a few numbers of all are wanted */
+enum { GISSLER_BLOCK = 256 }; /* particles per item of a reduction */
 enum { GISSLER_BODY = 8 };    /* of a particle: stretch S as xx yy zz xy yz zx, J_P, J of the whole motion */
 enum { GISSLER_STATE = 6, GISSLER_GROWTH = 7 };
 enum { GISSLER_DEFICIENT = 1, GISSLER_ALONE = 2 };
 
-/* How the velocity of a particle is bound: not; across one direction; but along one; altogether. */
+/* Constraint of a particle's velocity: none; one direction fixed; one direction free; all fixed. */
 enum { GISSLER_FREE, GISSLER_ACROSS, GISSLER_ALONG, GISSLER_HELD };
 
 typedef struct gissler_lists {
@@ -33,11 +32,11 @@ typedef struct gissler_law {
     real mu, lambda; /* Pa, at J_P = 1 */
     flow_rule rule;
     int flows, hardens;
-    int corrected; /* the divergence by corrected gradients too: M = L; otherwise M = 1, as published */
+    int corrected; /* M = L: corrected gradients also for the divergence; otherwise M = 1, as published */
     real dt;
 } gissler_law;
 
-/* The device's arrays by particle, and what does not change in a step. */
+/* The device's arrays by particle, and constants of a step. */
 typedef struct gissler_particles {
     gissler_lists lists;
     gissler_law law;
@@ -47,17 +46,17 @@ typedef struct gissler_particles {
     real *x, *v; /* rows: position and mass; velocity, and 1 or (held) 0 */
     real *load;  /* rows: acceleration by forces, and radius */
     real *body;  /* GISSLER_BODY */
-    real *rest;  /* V^0; read by volume=tracked alone */
+    real *rest;  /* V^0; only for volume=tracked */
     real *volume;
     real *correction;  /* 9: L */
     real *tensor;      /* 9: Q */
     real *pressure;    /* Pa */
-    real *diagonal;    /* the derivative of the pressure's residual by the pressure */
-    real *square;      /* V times the residual's square, Pa^2 m^3; and after those of all particles V p^2 */
+    real *diagonal;    /* derivative of the pressure's residual with respect to the pressure */
+    real *square;      /* by particle: V times the squared residual, Pa^2 m^3; then, by particle, V p^2 */
     real *inverse;     /* 6 */
-    real *bound;       /* rows: a direction, and the kind (GISSLER_FREE...) */
+    real *bound;       /* rows: direction; kind (GISSLER_FREE...) */
     uint32_t *note;    /* GISSLER_DEFICIENT, GISSLER_ALONE */
-    uint32_t *changed; /* the kind differs from that before */
+    uint32_t *changed; /* the kind differs from the previous one */
 } gissler_particles;
 
 PBD_FN vec3 gissler_load(const real *three, size_t i) {
@@ -100,7 +99,7 @@ PBD_FN mat3 gissler_symmetric_part(mat3 a) { return mat3_scale((real)0.5, mat3_a
 
 PBD_FN mat3 gissler_multiple(real s) { return mat3_diagonal(vec3_make(s, s, s)); }
 
-/* exp(xi (1 - J_P)) of Stomakhin's moduli. */
+/* The factor of the moduli, exp(xi (1 - J_P)) of Stomakhin et al. 2013. */
 PBD_FN real gissler_hardening(const gissler_law *law, const real *body) {
     return law->hardens ? flow_hardening(&law->rule, body[GISSLER_STATE]) : (real)1;
 }
@@ -114,7 +113,8 @@ PBD_FN mat3 gissler_gradient(const gissler_lists *l, const real *w, size_t i) {
     return sum;
 }
 
-/* grad w as F sees it: rotation and shear corrected; the divergence as the pressure sees it. */
+/* grad w for the update of F: rotation and shear from corrected gradients; the divergence as in the pressure
+ * equation. */
 PBD_FN mat3 gissler_velocity_gradient(const gissler_law *law, mat3 h, mat3 correction) {
     const mat3 corrected = mat3_mul(h, correction);
     if (law->corrected) return corrected;
@@ -127,7 +127,7 @@ typedef struct gissler_args {
     gissler_particles p;
 } gissler_args;
 
-/* The work of kernels with lists: particles and their neighbours. */
+/* Work of kernels with lists: particles and their neighbours. */
 PBD_ITEM_OVER(gissler_volume, gissler_args, i, 5 * sizeof(real) + 8, 4, 4 * sizeof(real) + 4, 20) {
     if (a->p.tracked) {
         a->p.volume[i] = a->p.rest[i] * a->p.body[GISSLER_BODY * i + GISSLER_GROWTH];
@@ -176,7 +176,7 @@ typedef struct gissler_push_args {
     gissler_particles p;
     real *out;
     vec3 gravity;
-    real dt, keep; /* keep: what damping leaves of a velocity */
+    real dt, keep; /* keep: damping factor of velocities */
     int loaded;
 } gissler_push_args;
 
@@ -187,14 +187,14 @@ PBD_ITEM(gissler_push, gissler_push_args, i, 12 * sizeof(real), 9) {
     gissler_store_row(a->out, i, a->p.v[4 * i + 3] > 0 ? v : vec3_make(0, 0, 0));
 }
 
-/* ---- What binds a velocity: fixed particles, colliders ----------------------------------------------------------- */
+/* ---- Constraints of velocities: fixed particles, colliders ------------------------------------------------------- */
 
 typedef struct gissler_bind_args {
     gissler_particles p;
     const collider_pose *collider;
     int colliders;
-    const real *wish; /* rows: the velocity that all other forces would give */
-    real *out;        /* rows: that which colliders allow */
+    const real *wish; /* rows: velocity by all other forces */
+    real *out;        /* rows: velocity after contact */
     real dt, inverse_dt;
 } gissler_bind_args;
 
@@ -203,7 +203,7 @@ typedef struct gissler_touch {
     int count, sticks;
 } gissler_touch;
 
-/* To the surface, with friction against the surface's own motion: as contact_kernels.h. */
+/* Moves to the surface, with friction relative to the surface's motion, as in contact_kernels.h. */
 PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 p, real radius, gissler_touch *touch) {
     for (int c = 0; c < a->colliders; c++) {
         const collider_pose *collider = a->collider + c;
@@ -233,7 +233,7 @@ PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {
     if (touch.count == 1) return GISSLER_ACROSS;
     const vec3 edge = vec3_cross(touch.first, touch.second);
     const real length = real_sqrt(vec3_dot(edge, edge));
-    if (!(length > (real)0.01)) return GISSLER_ACROSS; /* two that are nearly one plane */
+    if (!(length > (real)0.01)) return GISSLER_ACROSS; /* two nearly parallel planes */
     *direction = vec3_scale(1 / length, edge);
     return GISSLER_ALONG;
 }
@@ -258,7 +258,7 @@ PBD_ITEM(gissler_bind, gissler_bind_args, i, 24 * sizeof(real), 60) {
     gissler_store_row(a->out, i, now);
 }
 
-/* What of w is free. */
+/* The unconstrained component of w. */
 PBD_FN vec3 gissler_free_part(const real *bound, size_t i, vec3 w) {
     const vec3 n = load3(bound, i);
     const int kind = (int)bound[4 * i + 3];
@@ -273,7 +273,7 @@ PBD_FN vec3 gissler_free_part(const real *bound, size_t i, vec3 w) {
 typedef struct gissler_stress_args {
     gissler_particles p;
     const real *w;
-    real whole; /* 1: the stress after a step with the velocity w; 0: what w alone adds, which is linear */
+    real whole; /* 1: the stress after a step with the velocity w; 0: only its part that is linear in w */
     int shear, volume;
 } gissler_stress_args;
 
@@ -298,15 +298,17 @@ PBD_ITEM_OVER(gissler_stress, gissler_stress_args, i, (22 + GISSLER_BODY) * size
     gissler_store_matrix(a->p.tensor, i, q);
 }
 
+/* Output: all; its unconstrained components; with constrained components of target; with unconstrained ones of target.
+ */
 enum { GISSLER_ALL, GISSLER_FREE_PART, GISSLER_SET, GISSLER_REACTION };
 
 typedef struct gissler_force_args {
     gissler_particles p;
     const real *base, *minus; /* rows; minus NULL: none */
     const real *target;
-    real *out; /* base + scale a - minus, as `form` says */
+    real *out; /* base + scale a - minus, by `form` */
     real scale;
-    int form; /* all; its free part; with what is bound as in target; or only of the bound, target of the others */
+    int form; /* GISSLER_ALL... */
 } gissler_force_args;
 
 PBD_FN vec3 gissler_acceleration(const gissler_force_args *a, size_t i) {
@@ -339,7 +341,7 @@ PBD_ITEM_OVER(gissler_force, gissler_force_args, i, 27 * sizeof(real) + 8, 15, 1
 
 typedef struct gissler_pressure_args {
     gissler_particles p;
-    const real *w; /* the velocity that the pressure gives */
+    const real *w; /* velocity by the pressure */
     size_t particles;
     real relaxation;
 } gissler_pressure_args;
@@ -353,7 +355,7 @@ PBD_FN void gissler_put_pressure(const gissler_pressure_args *a, size_t i, real 
     gissler_store_matrix(a->p.tensor, i, mat3_scale(-p, gissler_pressure_matrix(a, i)));
 }
 
-/* Of the stretch at t^n; and by how much p less what its velocity asks for changes with p. */
+/* Initial pressure from the stretch at t^n, and the derivative of the residual with respect to p. */
 PBD_ITEM_OVER(gissler_pressure_begin, gissler_pressure_args, i, (25 + GISSLER_BODY) * sizeof(real) + 8, 60,
               4 * sizeof(real) + 4, 25) {
     const real *body = a->p.body + GISSLER_BODY * i;
@@ -371,7 +373,7 @@ PBD_ITEM_OVER(gissler_pressure_begin, gissler_pressure_args, i, (25 + GISSLER_BO
     gissler_put_pressure(a, i, lambda * (1 - j) / j);
 }
 
-/* p - lambda (density/rest density - 1) of the velocity that p gives. */
+/* The residual p - lambda (density/rest density - 1), for the velocity by p. */
 PBD_FN real gissler_pressure_error(const gissler_pressure_args *a, size_t i) {
     const real *body = a->p.body + GISSLER_BODY * i;
     const mat3 gradient = gissler_velocity_gradient(&a->p.law, gissler_gradient(&a->p.lists, a->w, i),
@@ -388,7 +390,7 @@ PBD_ITEM_OVER(gissler_pressure_improve, gissler_pressure_args, i, (28 + GISSLER_
     gissler_put_pressure(a, i, p - a->relaxation * error / a->p.diagonal[i]);
 }
 
-/* ---- Krylov's vectors: rows of four, of which three count -------------------------------------------------------- */
+/* ---- Krylov vectors: rows of four, the fourth is unused ---------------------------------------------------------- */
 
 typedef struct gissler_combine_args {
     real *out;
@@ -457,7 +459,7 @@ PBD_FN gissler_moduli gissler_moduli_of(const gissler_diagonal_args *a, size_t i
     return out;
 }
 
-/* What a particle with these moduli does to itself by the gradient a of the kernel (corrected: of shear). */
+/* Diagonal contribution of a particle with these moduli through one kernel gradient a (corrected for shear). */
 PBD_FN mat3 gissler_stiffness(const gissler_law *law, gissler_moduli m, vec3 raw, mat3 correction) {
     const vec3 a = mat3_apply(correction, raw), c = law->corrected ? a : raw;
     const mat3 shear = mat3_add(gissler_multiple(vec3_dot(a, a)), mat3_outer(a, a));
@@ -502,8 +504,8 @@ typedef struct gissler_advance_args {
     const real *w;
 } gissler_advance_args;
 
-/* S becomes the left stretch of (1 + dt grad v) S, cut to what stays elastic: what a rotation from the right would add
- * is no matter of an isotropic law. */
+/* S becomes the left stretch of (1 + dt grad v) S after the return mapping. The right rotation is irrelevant for an
+ * isotropic law. */
 PBD_ITEM_OVER(gissler_advance, gissler_advance_args, i, (13 + 2 * GISSLER_BODY) * sizeof(real) + 8, 700,
               7 * sizeof(real) + 4, 21) {
     real *body = a->p.body + GISSLER_BODY * i;
@@ -518,7 +520,7 @@ PBD_ITEM_OVER(gissler_advance, gissler_advance_args, i, (13 + 2 * GISSLER_BODY) 
         s = to.s;
         body[GISSLER_STATE] = to.state;
     }
-    /* A step that turns a particle inside out is no statement on its volume. */
+    /* Bounds the change of volume in a step, for det B <= 0 too. */
     const real grown = body[GISSLER_GROWTH] * real_max(real_min(mat3_det(b), 2), (real)0.5);
     body[GISSLER_GROWTH] = real_max(real_min(grown, 8), (real)0.125);
     parts.v = parts.u;
@@ -537,7 +539,8 @@ typedef struct gissler_watch_args {
     gissler_particles p;
     const real *v;
     size_t particles;
-    real *out; /* by block: largest v^2 (NaN where one is); how many deficient, alone, bound differently than before */
+    real *out; /* by block: largest v^2 (NaN if any); numbers of deficient, of isolated particles, of changed
+                  constraints */
 } gissler_watch_args;
 
 PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8) {

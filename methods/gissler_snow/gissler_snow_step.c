@@ -13,7 +13,7 @@ size_t gissler_snow_blocks(const gissler_snow *s) { return (s->particles + GISSL
 
 static pbd_work work_of(const gissler_snow *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
 
-/* The law of a step of dt. */
+/* The law for a step of dt. */
 static gissler_law law_of(const gissler_snow *s, double dt) {
     return (gissler_law){.mu = (real)s->mu,
                          .lambda = (real)s->lambda,
@@ -54,8 +54,8 @@ static pbd_status push(gissler_snow *s, double dt) {
     return PBD_RUN(s->exec, gissler_push, s->particles, &args);
 }
 
-/* From the velocities `wish` that forces alone would give: those that colliders and fixed particles allow, in `target`,
- * and how they are bound. */
+/* From the velocities `wish` by forces: velocities after contact and supports, in `target`, and the kind of
+ * constraint. */
 static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
     const gissler_bind_args args = {.p = s->p,
                                     .collider = s->colliders.device,
@@ -67,9 +67,9 @@ static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
     return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
 }
 
-/* ---- Sums over all ----------------------------------------------------------------------------------------------- */
+/* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
-/* Two sums from their blocks. */
+/* Sums the blocks' two numbers. */
 static pbd_status add_blocks(const gissler_snow *s, double out[2]) {
     out[0] = out[1] = 0;
     return device_blocks_take(s->exec, s->block, gissler_snow_blocks(s), 2, 0, out);
@@ -96,7 +96,7 @@ static gissler_force_args force_args(const gissler_snow *s, const real *base, re
         .p = s->p, .base = base, .target = s->target, .out = out, .scale = (real)scale, .form = form};
 }
 
-/* The tensors Q of a velocity: the whole stress after the step, or what the velocity adds. */
+/* The tensors Q of a velocity: the stress after the step, or only its part linear in the velocity. */
 static pbd_status make_stress(gissler_snow *s, const real *w, bool whole) {
     const gissler_stress_args args = {
         .p = s->p, .w = w, .whole = whole, .shear = 1, .volume = s->set.solve == solve_together};
@@ -110,10 +110,10 @@ static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
 
 /* ---- Pressure ---------------------------------------------------------------------------------------------------- */
 
-/* A residual below this share of the solution is rounding. */
+/* Relative residual below which it is rounding. */
 static double rounding(void) { return 4 * REAL_EPSILON; }
 
-/* Solves for p. Afterwards `pressed` is the velocity with that pressure, and w the same with bound parts set. */
+/* Solves for p. Then `pressed` is the velocity with that pressure, and w the same with constrained components set. */
 static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
     const gissler_pressure_args args = {s->p, s->w, s->particles, (real)s->set.relaxation};
     const gissler_force_args step = force_args(s, s->star, s->w, dt, GISSLER_SET);
@@ -158,7 +158,7 @@ static pbd_status make_preconditioner(gissler_snow *s) {
     return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
 }
 
-/* The residual of w = base + dt a(w) in row R; its norm, and that of w. */
+/* Writes the residual of w = base + dt a(w) to row R; its norm, and that of w. */
 static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, double *size, double *of) {
     double sum[2];
     PBD_TRY(make_stress(s, s->w, true));
@@ -208,7 +208,7 @@ static pbd_status krylov_step(gissler_snow *s, krylov *k, double dt) {
     return pbd_ok();
 }
 
-/* Solves w = base + dt a(w) for the free part of w, with w as the first guess. */
+/* Solves w = base + dt a(w) for the free part of w; w is the initial guess. */
 static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, double *left) {
     double first, of;
     *left = 0;
@@ -231,7 +231,7 @@ static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, doub
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
-/* Over all particles: the largest v^2; how many are deficient, alone, bound differently than before. */
+/* Over all particles: the largest v^2; the numbers of deficient and isolated particles, and of changed constraints. */
 static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
     const size_t blocks = gissler_snow_blocks(s);
     const gissler_watch_args args = {s->p, s->target, s->particles, s->block};
@@ -240,7 +240,7 @@ static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
     return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
 }
 
-/* Solves once with the present bounds, then updates these from the colliders. */
+/* Solves once with the present constraints, then updates them from the colliders. */
 static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_WATCHED]) {
     const bool split = s->set.solve == solve_split;
     left[0] = 0;

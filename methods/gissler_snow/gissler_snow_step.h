@@ -1,5 +1,5 @@
-/* The state of gissler_snow and a step of it: neighbours and kernels, what binds particles to walls, pressure, shear,
- * the end of a step and its metrics. Setting up and reading are in gissler_snow.c. */
+/* The state and the step of gissler_snow: neighbours and kernels, constraints by walls, pressure, shear, flow, and
+ * metrics. Creation and reading are in gissler_snow.c. */
 #ifndef PBD_GISSLER_SNOW_STEP_H
 #define PBD_GISSLER_SNOW_STEP_H
 
@@ -32,7 +32,7 @@ PBD_PRECISE(gissler_snow_step, gissler_snow_blocks)
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
 PBD_SETTINGS(gissler_settings, GISSLER_PARAMS)
 
-/* Rows of Krylov's method. */
+/* Vectors of BiCGSTAB. */
 enum { ROW_R, ROW_SHADOW, ROW_P, ROW_AP, ROW_S, ROW_Y, ROW_T, KRYLOV_ROWS };
 
 typedef struct gissler_snow {
@@ -49,7 +49,7 @@ typedef struct gissler_snow {
     uint64_t steps;
     double looked, deficient, alone;              /* over all steps */
     double worst_pressure, worst_shear;           /* residuals left, relative */
-    uint64_t unsettled, unsolved, jacobi, krylov; /* steps whose contacts or solvers did not settle; iterations */
+    uint64_t unsettled, unsolved, jacobi, krylov; /* steps whose contacts or solvers did not converge; iterations */
     neighbours near;
     size_t pair_capacity;
     collider_poses colliders;

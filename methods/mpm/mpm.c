@@ -1,5 +1,5 @@
-/* mpm: explicit material points with moving least squares (Hu et al. 2018), APIC and quadratic B-splines, in the Hencky
- * law with the flow rules: the rival that yu2024 compares XPBI with. README.md has the equations. */
+/* mpm: explicit MLS-MPM (Hu et al. 2018) with APIC and quadratic B-splines, the Hencky law and the flow rules; yu2024
+ * compares XPBI with it. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "methods/physics/space/rest_neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
-/* Cells that a box may have: a grid much larger than its matter is a run that flies apart. */
+/* Limits of the grid's cells: a grid much larger than its matter indicates divergence. */
 enum { FREE_CELLS = 1 << 22, CELLS_OF_A_PARTICLE = 64, MOST_CELLS = 1 << 28 };
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                      \
@@ -37,9 +37,9 @@ typedef struct mpm {
     uint32_t *particle; /* host, by place: index in the scene */
     pbd_material material;
     double mu, lambda, sound; /* Pa, m/s */
-    double size, align[3];    /* m: of a cell; where a plane of nodes lies */
+    double size, align[3];    /* m: cell size; position of a plane of nodes */
     double time, forces_end;
-    double stressed; /* s: the step for which the affine momenta hold their stress */
+    double stressed; /* s: the time step of the stress in the affine momenta */
     double gravity[3];
     bool holds, forced;
     /* After the last substep. */
@@ -106,14 +106,14 @@ static pbd_status check(const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Aligns the nodes, along each axis, with the first flat face among the colliders: there the wall is exact, not up to a
- * cell off. */
+/* Aligns the nodes along each axis with the first flat face of a collider, so that this wall is at its exact position
+ * instead of within a cell of it. */
 static void align_with(const pbd_collider *c, double align[3], bool known[3]) {
     if ((c->shape != PBD_PLANE && c->shape != PBD_BOX) || c->spin[0] != 0 || c->spin[1] != 0 || c->spin[2] != 0) return;
     for (int k = c->shape == PBD_PLANE ? 2 : 0; k < 3; k++)
         for (int d = 0; d < 3; d++) {
             if (known[d] || fabs(c->axis[k][d]) < 1 - 1e-9) continue;
-            const double out = c->container ? -1 : 1; /* a box: its upper face, a container's floor */
+            const double out = c->container ? -1 : 1; /* upper face of a box, floor of a container */
             align[d] = c->centre[d] + (c->shape == PBD_BOX ? out * c->half[k] : 0);
             known[d] = true;
         }
@@ -200,7 +200,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                     "bodies interact through the grid of mpm: they stick to each other within a cell, for any friction "
                     "between particles");
     pbd_status status = measure(s);
-    if (status.code == PBD_DIVERGED) status.code = PBD_BAD_INPUT; /* nothing has moved yet */
+    if (status.code == PBD_DIVERGED) status.code = PBD_BAD_INPUT; /* at the start it is an error of the input */
     return status;
 }
 
@@ -227,7 +227,7 @@ static pbd_status read_seen(mpm *s, double *not_finite) {
     return pbd_ok();
 }
 
-/* A box of cells around all particles, with one to spare below for rounding; nodes reach two cells farther. */
+/* A box of cells around all particles, with one additional cell below for rounding; nodes extend two cells farther. */
 static pbd_status choose_box(mpm *s) {
     const double most = fmin(FREE_CELLS + (double)CELLS_OF_A_PARTICLE * (double)s->particles, MOST_CELLS);
     double cells = 1;
@@ -266,7 +266,7 @@ static pbd_status make_room(mpm *s) {
     return status;
 }
 
-/* The bounding box of all particles and the largest speed; and the grid for that box. */
+/* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. */
 static pbd_status measure(mpm *s) {
     const mpm_look_args args = {s->rows, s->particles, s->seen};
     double not_finite = 0;
@@ -294,7 +294,7 @@ static pbd_status sort(mpm *s, double dt) {
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
     const mpm_cells_args begin = {s->key, s->first, s->particles, (uint32_t)cells};
     PBD_TRY(PBD_RUN(s->exec, mpm_cells, s->particles, &begin));
-    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
+    /* Tolerance: half a step, because sums of dt are rounded. */
     const bool acts = !(s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt);
     const mpm_spread_args spread = {.rows = s->rows,
                                     .load = acts ? s->load : NULL,
@@ -342,7 +342,7 @@ static pbd_status leave_walls(mpm *s) {
     return PBD_RUN(s->exec, push_from_walls, s->particles, &out);
 }
 
-/* The stress of dt more, s; with flow only right after F has moved. */
+/* Adds the stress for a time of dt, s; with flow only directly after the update of F. */
 static pbd_status flow_by(mpm *s, double dt, bool flow) {
     mpm_stress_args args = {
         .rows = s->rows, .mu = (real)s->mu, .lambda = (real)s->lambda, .scale = (real)(-4 * dt / s->size)};
@@ -354,7 +354,7 @@ static pbd_status flow_by(mpm *s, double dt, bool flow) {
 }
 
 static pbd_status substep(mpm *s, double dt) {
-    if (s->stressed != dt) { /* the first step, or another one than the last */
+    if (s->stressed != dt) { /* the first step, or dt has changed */
         PBD_TRY(flow_by(s, dt - s->stressed, false));
         s->stressed = dt;
     }

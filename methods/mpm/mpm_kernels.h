@@ -1,12 +1,12 @@
 /* Kernels of mpm. README.md has the equations.
  *
- * Particles keep their places in memory for the whole run: MPM_ROWS rows of four reals each, two cache lines in f32.
- * Each substep sorts them by the cell of the background grid in which they are, lays out what the grid needs of them as
- * columns in that order, and each node then gathers from the 27 cells around it. Nothing is added to by two, so that
- * answers do not depend on threads, and there are no atomics on a GPU either.
+ * Particles have fixed places in memory: MPM_ROWS rows of four reals each, two cache lines in f32. Each substep sorts
+ * them by cell of the background grid and copies the data for the grid to columns in that order; each node then gathers
+ * from the 27 cells around it. Gathering needs no atomics, and results do not depend on threads.
  *
- * Lengths on the grid are in cells: y = (x - origin)/spacing, cell floor(y), and node i stands at i - 1/2, so that a
- * particle of cell b reaches nodes b, b + 1 and b + 2 along each axis. A node and a cell of one number share it. */
+ * Lengths on the grid are in cells: y = (x - origin)/spacing, the cell is floor(y), and node i is at i - 1/2, so that a
+ * particle in cell b interacts with nodes b, b + 1 and b + 2 along each axis. Cells and nodes have the same
+ * numbering. */
 #ifndef PBD_MPM_KERNELS_H
 #define PBD_MPM_KERNELS_H
 
@@ -17,35 +17,36 @@
 #include "methods/physics/space/grid_search.h"
 #include "methods/physics/surface/collider_pose.h"
 
-/* Rows of a particle: matrices are their columns x, y, z one after the other. */
+/* Rows of a particle; matrices are stored column by column. */
 enum {
     MPM_PLACE = 0,   /* x, y, z, m; mass, kg */
     MPM_MOTION = 1,  /* velocity, m/s; hardening state of the flow rule */
-    MPM_AFFINE = 2,  /* 9: momentum over a cell's width, kg m/s: m C dx - 4 dt V tau/dx; then V, m^3; 1/m, 0 held */
+    MPM_AFFINE = 2,  /* 9: affine momentum, kg m/s: m C dx - 4 dt V tau/dx; then V, m^3; 1/m, 0: held */
     MPM_STRETCH = 5, /* 9: the elastic deformation gradient */
     MPM_ROWS = 8
 };
-enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* after the nine of MPM_AFFINE */
+enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFINE */
 
-/* Columns by place in the order of cells. */
+/* Columns, by place in the order of cells. */
 enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
 
 enum { MPM_SEGMENT = 8, MPM_LOOK = 256, MPM_SEEN = 8 };
 
 typedef struct mpm_box {
     real origin[3]; /* m */
-    real inverse;   /* 1/m: cells in a metre */
+    real inverse;   /* 1/m: 1/cell size */
     int nodes[3];   /* the first a multiple of MPM_SEGMENT */
 } mpm_box;
 
 PBD_FN real mpm_cells_from(const mpm_box *b, int d, real x) { return (x - b->origin[d]) * b->inverse; }
 
-/* ---- What the host wants to know: the box around all, and the fastest -------------------------------------------- */
+/* ---- Bounding box and largest speed ------------------------------------------------------------------------------ */
 
 typedef struct mpm_look_args {
     const real *rows;
     size_t count;
-    real *seen; /* MPM_SEEN by block: least x, y, z, most x, y, z, largest squared speed, how many are not finite */
+    real *seen; /* MPM_SEEN by block: smallest x, y, z, largest x, y, z, largest squared speed, number of non-finite
+                   particles */
 } mpm_look_args;
 
 PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14) {
@@ -73,7 +74,7 @@ PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK *
     out[7] = not_finite;
 }
 
-/* ---- Into the order of cells ------------------------------------------------------------------------------------- */
+/* ---- Sorting by cell --------------------------------------------------------------------------------------------- */
 
 typedef struct mpm_keys_args {
     const real *rows;
@@ -100,7 +101,7 @@ typedef struct mpm_cells_args {
     uint32_t cells;
 } mpm_cells_args;
 
-/* Place k begins every cell after that of place k - 1 up to its own. */
+/* Place k is the first of its cell and of the empty cells since that of place k - 1. */
 PBD_ITEM(mpm_cells, mpm_cells_args, k, 12, 1) {
     uint32_t cell = k ? a->key[k - 1] + 1 : 0;
     for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
@@ -110,16 +111,16 @@ PBD_ITEM(mpm_cells, mpm_cells_args, k, 12, 1) {
 
 typedef struct mpm_spread_args {
     const real *rows;
-    const real *load; /* accelerations by particle, rows of 4; NULL: none but gravity's */
+    const real *load; /* accelerations by particle, rows of 4; NULL: only gravity */
     const uint32_t *slot;
     real *column; /* MPM_COLUMNS of `stride` each */
     size_t stride;
     mpm_box box;
     real dt;
-    int holds; /* someone is held */
+    int holds; /* there are held particles */
 } mpm_spread_args;
 
-/* Rows `first` to `first + count` of the particles that index[] names; their entries one after the other. */
+/* Loads rows first .. first + count of the particles index[]; entries are consecutive in out. */
 PBD_FN void mpm_load(const real *rows, int first, int count, const uint32_t *index, int lanes, vreal *out) {
     for (int r = 0; r < count; r++) batch_load_rows(rows + 4 * (first + r), index, 1, lanes, out + 4 * r);
 }
@@ -162,14 +163,14 @@ typedef struct mpm_grid_args {
     const real *column;
     size_t stride;
     const uint32_t *first;
-    real *node; /* rows: momentum, then velocity; mass */
-    real *held; /* by node: mass of held particles, and MPM_HOLDS times that of those it is nearest to; NULL: none is */
-    int *active; /* by segment: has anyone near */
+    real *node;  /* rows: momentum, then velocity; mass */
+    real *held;  /* by node: mass of held particles, plus MPM_HOLDS times that of those nearest to it; NULL: none */
+    int *active; /* by segment: whether particles are near */
     mpm_box box;
     /* Of the second kernel. */
     const collider_pose *collider;
     int colliders, walls;
-    real dt, keep; /* keep: what damping leaves of velocities */
+    real dt, keep; /* keep: damping factor of velocities */
     real gravity[3];
 } mpm_grid_args;
 
@@ -204,14 +205,14 @@ PBD_FN vreal batch_lanes(void) { /* 0, 1, 2... */
 #endif
 }
 
-/* More than any mass beside it: the node nearest to a held particle is fixed, in any case. */
+/* Larger than any mass ratio, so that the node nearest to a held particle is always fixed. */
 #define MPM_HOLDS 1e6
 
 typedef struct mpm_sums {
     vreal momentum[3], mass, held;
 } mpm_sums;
 
-/* Adds the particles [begin, end) to what the node at `at`, in cells, has. */
+/* Adds the contributions of particles [begin, end) to the node at `at`, in cells. */
 PBD_FN void mpm_gather(const mpm_grid_args *a, const real at[3], uint32_t begin, uint32_t end, mpm_sums *s) {
     for (uint32_t k = begin + (uint32_t)PBD_LANE * PBD_BATCH; k < end; k += PBD_LANES * PBD_BATCH) {
         const real *c = a->column + k;
@@ -237,11 +238,11 @@ PBD_FN void mpm_gather(const mpm_grid_args *a, const real at[3], uint32_t begin,
     }
 }
 
-/* MPM_SEGMENT nodes that follow each other along x, and the rows of cells from which they gather. */
+/* MPM_SEGMENT consecutive nodes along x, and the rows of cells from which they gather. */
 typedef struct mpm_segment {
     int x, y, z; /* of its first node */
     int rows;
-    uint32_t row[9]; /* the first cell of each row of cells that holds someone near */
+    uint32_t row[9]; /* the first cell of each row with particles near */
 } mpm_segment;
 
 PBD_FN mpm_segment mpm_segment_of(const mpm_grid_args *a, size_t number) {
@@ -264,13 +265,13 @@ PBD_FN size_t mpm_node_of(const mpm_box *b, int x, int y, int z) {
     return (size_t)x + (size_t)b->nodes[0] * ((size_t)y + (size_t)b->nodes[1] * (size_t)z);
 }
 
-/* The work: segments, as if there were particles near each, and particles, which 27 nodes gather from. A particle's
- * columns count once: they are in the cache for the others. */
+/* Work: all segments, and particles, each gathered by 27 nodes. A particle's columns count once, since they are in the
+ * cache for the other nodes. */
 PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof(real) + 76, 0, 16 * sizeof(real),
               27 * 42) {
     const mpm_segment s = mpm_segment_of(a, number);
     if (PBD_LANE == 0) a->active[number] = s.rows > 0;
-    if (s.rows == 0) return; /* all lanes alike; its nodes are not read */
+    if (s.rows == 0) return; /* uniform over the tile; its nodes are not read */
     for (int x = s.x; x < s.x + MPM_SEGMENT; x++) {
         const real at[3] = {(real)x - (real)0.5, (real)s.y - (real)0.5, (real)s.z - (real)0.5};
         const vreal zero = vreal_set(0);
@@ -288,14 +289,13 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
         if (a->held) a->held[node] = total[4];
     }
 }
-/* Of a segment inside a body that has eight particles in a cell. */
 
 /* ---- On the grid ------------------------------------------------------------------------------------------------- */
 
-/* What a collider leaves of the velocity v of a node at x on it or inside. */
+/* The velocity v of a node at x on or inside a collider, after contact. */
 PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, vec3 v) {
     const real on = (real)1e-3 / a->box.inverse;
-    /* of a mesh, no farther in than particles come in a step: the deep inside has none */
+    /* a mesh is searched only as far as particles penetrate in a step */
     const collider_gap gap = collider_gap_near(c, x, (real)2.5 / a->box.inverse);
     if (!(gap.distance < on)) return v;
     const vec3 own = vec3_scale(1 / a->dt, collider_carried(c, x));
@@ -326,7 +326,7 @@ PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
     row[2] = still ? 0 : v.z;
 }
 
-/* Momentum to velocity, gravity, what is held, and colliders. */
+/* Velocities from momenta, gravity, supports and colliders. */
 PBD_TILE(move_grid, mpm_grid_args, number, MPM_SEGMENT * 8 * sizeof(real), MPM_SEGMENT * 20) {
     const size_t across = (size_t)a->box.nodes[0] / MPM_SEGMENT, line = number / across;
     const int x = (int)(number - line * across) * MPM_SEGMENT, z = (int)(line / (size_t)a->box.nodes[1]);
@@ -340,14 +340,14 @@ PBD_TILE(move_grid, mpm_grid_args, number, MPM_SEGMENT * 8 * sizeof(real), MPM_S
 typedef struct mpm_g2p_args {
     const real *column;
     size_t stride;
-    const uint32_t *key, *slot; /* by place: cell, and so the first of its 27 nodes; particle */
+    const uint32_t *key, *slot; /* by place: cell, which is also its first of 27 nodes; particle */
     const real *node;
     real *rows;
-    int nx, nxy;   /* nodes in a row, and in a layer */
+    int nx, nxy;   /* nodes per row; per layer */
     real dt, rate; /* rate: 4 dt/dx */
 } mpm_g2p_args;
 
-/* Weights and distances, in cells, of the three nodes along one axis; f in [0, 1) is how far into its cell. */
+/* Weights and distances, in cells, of the three nodes along one axis; f in [0, 1): position within the cell. */
 typedef struct mpm_axis {
     vreal w[3], d[3];
 } mpm_axis;
@@ -410,7 +410,7 @@ PBD_FN void mpm_entries(vmat3 m, vreal *e) {
     }
 }
 
-/* New velocities, places and trial deformation gradients; held particles stay. */
+/* New velocities, positions and trial deformation gradients; held particles do not move. */
 PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (3 + 32 + 32) * sizeof(real) + 8, 27 * 14 + 130) {
     uint32_t index[PBD_BATCH];
     vreal place[4], motion[4], affine[12], stretch[12];
@@ -445,7 +445,7 @@ typedef struct mpm_stress_args {
     flow_rule rule;
 } mpm_stress_args;
 
-/* F to its projection, and the Hencky law's Kirchhoff stress into the affine momentum. */
+/* Return mapping of F, and the Kirchhoff stress of the Hencky law added to the affine momentum. */
 PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 800) {
     uint32_t index[PBD_BATCH];
     vreal motion[4], affine[12], stretch[12];
@@ -489,7 +489,7 @@ typedef struct mpm_walls_args {
     int colliders;
 } mpm_walls_args;
 
-/* The grid stops what comes near; a particle that still is beyond a surface goes back to it. */
+/* Projects particles that are beyond a surface in spite of the contact at grid nodes. */
 PBD_ITEM(push_from_walls, mpm_walls_args, i, 4 * sizeof(real), 30) {
     real *row = a->rows + 4 * MPM_ROWS * i;
     if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;

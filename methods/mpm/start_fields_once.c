@@ -5,7 +5,7 @@
 #define REAL double
 #include "methods/physics/math/svd3.h"
 
-/* The inverse on the range of m, zero on its complement. */
+/* The Moore-Penrose inverse of m. */
 static mat3 pseudo_inverse(mat3 m) {
     const svd3 parts = mat3_svd(m);
     const double least = 1e-6 * parts.s.x;
@@ -16,7 +16,7 @@ static mat3 pseudo_inverse(mat3 m) {
 
 static vec3 row_of(const double *rows, size_t i) { return vec3_make(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]); }
 
-/* The matrix that, by least squares, maps differences of `from` to differences of `to` about particle i. */
+/* The least-squares matrix from differences of `from` to differences of `to` around particle i. */
 static mat3 gradient_at(const rest_neighbours *near, size_t i, const double *from, const double *to) {
     const vec3 none = vec3_make(0, 0, 0);
     mat3 moment = {none, none, none}, across = moment;
