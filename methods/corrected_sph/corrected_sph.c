@@ -1,5 +1,6 @@
-/* corrected_sph: strain energies of particles as constraints, their deformation gradients from a smoothing kernel whose
- * values and gradients are corrected at rest (cao2023). README.md has the equations and what differs from print. */
+/* corrected_sph: one strain energy constraint per particle, with deformation gradients from a smoothing kernel whose
+ * values and gradients are corrected at rest (cao2023). README.md has the equations and the differences from the
+ * paper. */
 #include "methods/physics/parts/particle_energy.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                 \

@@ -1,5 +1,5 @@
-/* desbrun_sph: smoothed particles with pressure, cohesion and artificial viscosity, by leapfrog with steps of each
- * particle's own (desbrun1996). README.md has the equations and what differs from print.
+/* desbrun_sph: smoothed particles with pressure, cohesion and artificial viscosity, by leapfrog with individual time
+ * steps (desbrun1996). README.md has the equations and the differences from the paper.
  *
  * A step of the scene, `dt`, is `whole` ticks, a power of two. A particle of level n has steps of dt/2^n. All particles
  * are moved at every half of the smallest step in use, and only those in the middle of their step then have their
@@ -54,12 +54,12 @@ typedef struct desbrun_sph {
     sph_particles p;
     bool plane, forced, correct;
     uint32_t levels, limit; /* powers of two; UINT32_MAX: no limit */
-    double dt;              /* s: of the step before this; 0: there was none */
-    double time;            /* s: where this step began */
-    uint32_t finest;        /* level in use */
+    double dt;              /* s: of the previous step; 0: none */
+    double time;            /* s: at the start of this step */
+    uint32_t finest;        /* finest level in use */
     double shortest;        /* s: the shortest step so far */
     neighbours near;
-    bool met; /* lists are newer than the last check of neighbours' steps */
+    bool met; /* lists were rebuilt since the last check of neighbours' steps */
     collider_poses walls;
     uint32_t *chosen, *active, *block; /* device */
 } desbrun_sph;
@@ -102,7 +102,7 @@ static void destroy(void *state) {
     free(s);
 }
 
-/* In the plane no particle may have a velocity, load or position out of it. */
+/* With dimensions=2 no particle may have a velocity, load or position out of the plane. */
 static pbd_status check_plane(const pbd_scene *scene) {
     const double *start = scene_start(scene);
     if (scene->loads.gravity[2] != 0)
@@ -123,8 +123,8 @@ static pbd_status check_plane(const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Where rest_density is not given: what Eq. 3 gives inside a square or cubic lattice of the scene's spacing, with
- * its mean mass. Such a body is at rest inside; with the mass over its volume it would not be, since a particle counts
+/* The default of rest_density: the density of Eq. 3 inside a square or cubic lattice of the scene's spacing, with its
+ * mean mass. The interior of such a body is at rest; with mass over volume it would not be, since a particle counts
  * itself. */
 static double lattice_density(const pbd_scene *scene, const sph_law *law, bool plane) {
     const int reach = (int)ceil((double)law->support / scene->particles.spacing), deep = plane ? 0 : reach;
@@ -184,10 +184,10 @@ static pbd_status update_neighbours(desbrun_sph *s) {
     return pbd_ok();
 }
 
-/* The work of a pass over all lists: an upper bound for sph_choose_near_due, which stops early. */
+/* The work of a pass over all lists; an upper bound for sph_choose_near_due, which stops early. */
 static pbd_work work_of(const desbrun_sph *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
 
-/* Makes the particles of a level (near: and their neighbours) the lists' active ones. */
+/* Sets the active particles of the lists to those of a level, with `near` also their neighbours. */
 static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *lists, size_t *count) {
     const size_t n = s->particles;
     const sph_due_args args = {s->near.first, s->near.list, s->p.level, s->chosen, s->active, level};
@@ -237,7 +237,7 @@ static pbd_status sum_densities(desbrun_sph *s, uint32_t level) {
     return PBD_RUN(s->exec, sph_density, count, work, &args);
 }
 
-/* Lists and count: of the particles of `level`. */
+/* Computes the forces of the particles of `level`, which are then the active ones. */
 static pbd_status find_forces(desbrun_sph *s, uint32_t level, sph_lists *lists, size_t *count) {
     PBD_TRY(choose(s, level, false, lists, count));
     const sph_pair_args args = {*lists, s->p};
@@ -252,8 +252,8 @@ static pbd_status predict_densities(desbrun_sph *s, uint32_t level, const sph_pr
     return sum_densities(s, level);
 }
 
-/* Forces on the particles of `level` at tick `now`, the middle of their step, and their kick. moves false: at the very
- * start, without a kick. */
+/* Forces on the particles of `level` at tick `now`, the middle of their step, and their kick. moves false: at creation,
+ * without a kick. */
 static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double dt, bool moves) {
     sph_lists lists;
     size_t count;
@@ -291,7 +291,7 @@ static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint
     return pbd_ok();
 }
 
-/* Until no steps of neighbours differ by more than the limit. */
+/* Repeats until no steps of neighbours differ by more than the limit. */
 static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_LOOKS]) {
     do {
         args->p = s->p;
@@ -329,7 +329,7 @@ static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_LOOKS], d
     return pbd_ok();
 }
 
-/* Particles whose step ends now choose the next one. */
+/* Chooses the next steps of particles whose step ends now. */
 static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
     uint32_t look[SPH_LOOKS];
     sph_steps_args args = {.first = s->near.first,
@@ -396,7 +396,7 @@ static pbd_status step(void *state, double dt) {
     return pbd_ok();
 }
 
-/* ---- Creation, once all of the above is known -------------------------------------------------------------------- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Coincident particles are separated along x; it is reported, since the direction is arbitrary. */
 static pbd_status warn_of_coincident(desbrun_sph *s, const pbd_scene *scene) {
@@ -457,7 +457,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* Positions are reported without the amount by which they lead at the start of a step. */
+/* Reported positions exclude the lead at the start of a step. */
 static void true_positions(const desbrun_sph *s, const real *x, const real *a, const uint32_t *level, double *out) {
     for (size_t i = 0; i < 3 * s->particles; i++) {
         const size_t p = i / 3, at = 4 * p + i % 3;

@@ -1,9 +1,9 @@
-/* Smoothed particles with pressure, cohesion and artificial viscosity (desbrun1996), and steps of each particle's own.
+/* Kernels of smoothed particles with pressure, cohesion, artificial viscosity and individual time steps (desbrun1996).
  *
- * Time within a step is counted in ticks, `whole` to a step, a power of two. A particle of level n moves in steps of
- * whole/2^n ticks, which begin at multiples of that; its force is evaluated in their middle.
+ * Time within a step is counted in ticks; `whole` ticks, a power of two, are a step of the scene. A particle of level n
+ * has steps of whole/2^n ticks, which begin at multiples of that; its force is evaluated in their middle.
  *
- * Everything is in gather form: a particle goes through its neighbours and writes what is its own. */
+ * All sums are in gather form: a particle sums over its neighbours and writes only its own data. */
 #ifndef PBD_DESBRUN_SPH_KERNELS_H
 #define PBD_DESBRUN_SPH_KERNELS_H
 
@@ -12,35 +12,35 @@
 #include "methods/physics/surface/collider_pose.h"
 
 enum {
-    SPH_BLOCK = 256,    /* particles that one item looks at, where a few numbers of all are wanted */
+    SPH_BLOCK = 256,    /* particles per item of a reduction */
     SPH_BAD_LEVEL = 255 /* of a particle with a non-finite position */
 };
 
-/* ---- The body: what one particle does to another ---------------------------------------------------------------- */
+/* ---- The material: interaction of two particles ------------------------------------------------------------------ */
 
 typedef struct sph_law {
     sph_kernel kernel;
-    real support, per_square, sigma; /* R = 2h, m; 1/R^2; W's factor */
+    real support, per_square, sigma; /* R = 2h, m; 1/R^2; normalisation of W */
     real h, k, rest;                 /* m; m^2/s^2; rho0 */
-    real linear, quadratic;          /* of viscosity: times c, m/s; - */
+    real linear, quadratic;          /* viscosity coefficients: times c, m/s; 1 */
     real courant, sound, shear;      /* Eq. 8: alpha; c_s and c, m/s */
     int printed;                     /* Eq. 8 as printed */
     real external[3];                /* m/s^2 */
 } sph_law;
 
-/* The device's arrays by particle, and what does not change during a run. */
+/* The device's arrays by particle, and constants of a run. */
 typedef struct sph_particles {
     real *x, *v, *a; /* rows of 4: position and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
-    real *u, *b;     /* rows: velocity now, and P/rho^2; the next acceleration, and its mu */
+    real *u, *b;     /* rows: velocity extrapolated to now, P/rho^2; the next acceleration, its mu */
     real *load;      /* rows: acceleration by the scene's forces; NULL: none */
     real *density, *rate, *density_now, *bound;
     uint32_t *tick, *density_tick; /* the times of velocity and density */
-    uint32_t *level;               /* of the present step */
-    uint32_t *wish;                /* by the criteria, at any time */
-    uint32_t *next;                /* of the next step */
-    uint32_t *later;               /* the same, after one more pass over neighbours */
+    uint32_t *level;               /* level of the present step */
+    uint32_t *wish;                /* level that the criteria require now */
+    uint32_t *next;                /* level of the next step */
+    uint32_t *later;               /* `next` after one more pass over neighbours */
     sph_law law;
-    uint32_t whole; /* ticks of a step of the scene */
+    uint32_t whole; /* ticks per step of the scene */
 } sph_particles;
 
 typedef struct sph_lists {
@@ -50,8 +50,8 @@ typedef struct sph_lists {
 
 PBD_FN size_t sph_particle(const sph_lists *l, size_t item) { return l->active ? l->active[item] : item; }
 
-/* grad_i W_ij for d = x_i - x_j. Two particles at one place push each other along x, the one of the higher number
- * forwards: as good as any other way, and the same from both sides. */
+/* grad_i W_ij for d = x_i - x_j. Two coincident particles repel each other along x, the one of higher number in the
+ * positive direction, which is the same from both sides. */
 PBD_FN vec3 sph_gradient(const sph_law *law, vec3 d, real square, size_t i, size_t j) {
     const real slope = sph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope;
     if (square > 0) return vec3_scale(slope, d);
@@ -64,7 +64,7 @@ PBD_FN real sph_pressure_term(const sph_law *law, real density) {
     return law->k * (density - law->rest) / (density * density);
 }
 
-/* A density `age` seconds later, of first order in the rate and above 0 whatever it is. */
+/* The density `age` seconds later: first order in the rate, and always positive. */
 PBD_FN real sph_later_density(real density, real rate, real age) {
     const real grown = rate * age / density;
     return grown >= 0 ? density * (1 + grown) : density / (1 - grown);
@@ -80,8 +80,8 @@ typedef struct sph_drift_args {
     int plane; /* dimensions=2: nothing moves along z */
 } sph_drift_args;
 
-/* Out of a collider along its normal; what moves or is accelerated into it does so no more, and Coulomb's friction
- * takes its share of the motion along it. */
+/* Moves a particle out of a collider along its normal, removes velocity and acceleration into it, and applies Coulomb
+ * friction to the tangential motion. */
 PBD_FN void sph_push_out(const collider_pose *pose, size_t i, real inverse_dt, int plane, vec3 start, vec3 *x, vec3 *v,
                          vec3 *a) {
     real room;
@@ -121,8 +121,8 @@ PBD_ITEM(sph_drift, sph_drift_args, i, 12 * sizeof(real), 6) {
 typedef struct sph_predict_args {
     sph_particles p;
     uint32_t now;
-    real unit;   /* s a tick */
-    int predict; /* 0: velocities as they are */
+    real unit;   /* s per tick */
+    int predict; /* 0: no extrapolation */
 } sph_predict_args;
 
 PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (real)((int64_t)now - (int64_t)then); }
@@ -158,7 +158,7 @@ PBD_ITEM_OVER(sph_density, sph_pair_args, item, 6 * sizeof(real) + 8, 5, 4 * siz
     a->p.u[4 * i + 3] = sph_pressure_term(&a->p.law, sum);
 }
 
-/* Eqs. 5 and 7 over the mass. Every term has the same numbers from both sides, so that momentum is kept. */
+/* Eqs. 5 and 7 over the mass. Terms are antisymmetric, so that momentum is conserved. */
 PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
     const size_t i = sph_particle(&a->lists, item);
     const sph_law law = a->p.law;
@@ -189,12 +189,12 @@ PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * siz
     a->p.rate[i] = rate;
 }
 
-/* Eq. 8 and the speed's own bound, s. As printed it can be below 0 (D-3): then it bounds nothing. */
+/* The bound of Eq. 8 and of the speed, s. As printed, Eq. 8 can be negative (D-3): then it sets no bound. */
 PBD_FN real sph_step_bound(const sph_law *law, real mu, vec3 v) {
     const real waves = law->sound + (real)0.6 * (law->shear + 2 * mu), speed = real_sqrt(vec3_dot(v, v));
     const real far = (real)1e30, path = law->courant * law->h;
     const real courant = waves > 0 ? path / waves : waves <= 0 ? far : waves, passing = speed > 0 ? path / speed : far;
-    return passing < courant ? passing : speed >= 0 ? courant : speed; /* NaN stays */
+    return passing < courant ? passing : speed >= 0 ? courant : speed; /* NaN propagates */
 }
 
 typedef struct sph_kick_args {
@@ -202,7 +202,7 @@ typedef struct sph_kick_args {
     sph_particles p;
     uint32_t now;
     real unit;
-    int moves; /* 0: at the very start, where only forces are evaluated */
+    int moves; /* 0: at creation, where only forces are evaluated */
 } sph_kick_args;
 
 PBD_ITEM(sph_kick, sph_kick_args, item, 22 * sizeof(real) + 12, 20) {
@@ -221,14 +221,14 @@ PBD_ITEM(sph_kick, sph_kick_args, item, 22 * sizeof(real) + 12, 20) {
 
 typedef struct sph_due_args {
     const uint32_t *first, *list, *level;
-    uint32_t *chosen; /* 1 where chosen; then, summed up, their places */
+    uint32_t *chosen; /* 1 if chosen; after a scan, index into `active` */
     uint32_t *active;
     uint32_t due;
 } sph_due_args;
 
 PBD_ITEM(sph_choose_due, sph_due_args, i, 8, 0) { a->chosen[i] = a->level[i] == a->due; }
 
-/* Particles whose force is due, and their neighbours: their densities are needed. */
+/* Particles whose force is due, and their neighbours, whose densities are needed. */
 PBD_ITEM_OVER(sph_choose_near_due, sph_due_args, i, 16, 0, 8, 0) {
     uint32_t near = a->level[i] == a->due;
     for (uint32_t at = a->first[i]; at < a->first[i + 1] && !near; at++) near = a->level[a->list[at]] == a->due;
@@ -242,7 +242,7 @@ PBD_ITEM(sph_list_chosen, sph_due_args, i, 8, 0) {
 typedef struct sph_count_args {
     sph_lists lists;
     size_t count;
-    uint32_t *out; /* by block: entries of the lists of those chosen */
+    uint32_t *out; /* by block: list entries of the chosen particles */
 } sph_count_args;
 
 PBD_ITEM(sph_count_pairs, sph_count_args, block, SPH_BLOCK * 12, 0) {
@@ -255,16 +255,16 @@ PBD_ITEM(sph_count_pairs, sph_count_args, block, SPH_BLOCK * 12, 0) {
     a->out[block] = sum;
 }
 
-/* ---- Steps of each particle's own -------------------------------------------------------------------------------- */
+/* ---- Individual time steps --------------------------------------------------------------------------------------- */
 
 typedef struct sph_steps_args {
     const uint32_t *first, *list;
     sph_particles p;
     uint32_t now, most;
     uint32_t limit;  /* levels by which neighbours may differ */
-    int common;      /* >= 0: the level of all */
-    real dt, old_dt; /* s: this step, and the one before it where now is 0 (0: there was none) */
-    int correct;     /* positions at a change of step */
+    int common;      /* >= 0: a common level */
+    real dt, old_dt; /* s: this step; where now is 0, the previous one (0: none) */
+    int correct;     /* correct positions at a change of step */
 } sph_steps_args;
 
 PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
@@ -273,7 +273,7 @@ PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
     return bound > 0 ? level : (uint32_t)SPH_BAD_LEVEL;
 }
 
-/* Steps change where one ends: to any shorter one, and to a longer one that may begin now. */
+/* A step may change at its end: to any shorter one, or to a longer one that may begin now. */
 PBD_ITEM(sph_wish_steps, sph_steps_args, i, sizeof(real) + 12, 4) {
     const uint32_t wished = sph_wished(a->p.bound[i], a->dt, a->most), level = a->p.level[i];
     const uint32_t wish = a->common >= 0 ? (uint32_t)a->common : wished == SPH_BAD_LEVEL ? a->most : wished;
@@ -306,10 +306,11 @@ PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
 typedef struct sph_look_args {
     const uint32_t *level, *wish, *next;
     size_t count;
-    uint32_t
-        *out; /* by block: the finest level; how many became finer, are not finite, need a finer level than allowed */
+    uint32_t *out; /* SPH_LOOKS by block */
 } sph_look_args;
 
+/* Finest level; numbers of particles that become finer, are not finite, need a finer level than they get; finest level
+ * required; number of changes. */
 enum { SPH_FINEST, SPH_FINER, SPH_NOWHERE, SPH_TOO_COARSE, SPH_WISHED, SPH_CHANGED, SPH_LOOKS };
 
 PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
@@ -327,13 +328,13 @@ PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
     for (size_t k = 0; k < SPH_LOOKS; k++) a->out[SPH_LOOKS * block + k] = out[k];
 }
 
-/* Applies the new steps. Positions run ahead of the truth by a dt^2/8 where a step begins, and by
- * a (dt^2/8 - s^2/2) at s before or after (s < 0): so that they are right in the middle, where forces are evaluated. A
- * change takes that along; in the middle of a step velocities are brought to now as well. */
+/* Applies the new steps. Stored positions lead the true ones by a dt^2/8 at the start of a step, so that they are
+ * correct in its middle, where forces are evaluated. A change of step changes the lead; in the middle of a step
+ * velocities are extrapolated to now as well. */
 PBD_ITEM(sph_change_steps, sph_steps_args, i, 4 * 4, 0) {
     const int start = a->now == 0;
     const uint32_t level = a->p.level[i], next = a->p.next[i];
-    if (start) { /* ticks count from here */
+    if (start) { /* ticks restart at 0 */
         a->p.density[i] = sph_later_density(a->p.density[i], a->p.rate[i],
                                             sph_age(a->p.whole, a->p.density_tick[i], a->old_dt / (real)a->p.whole));
         a->p.density_tick[i] = 0;

@@ -1,8 +1,8 @@
-/* material_point: a material law at one deformation gradient, that is the response of a homogeneously deformed body,
- * without mesh or solver. The reference of laws and joins (cao2023-fig2).
+/* material_point: a material law at one deformation gradient, the response of a homogeneously deformed body, without
+ * mesh or solver. The reference for laws and joins (cao2023-fig2).
  *
- * The gradient is that of the scene's first tetrahedron at the start; with sides=free the stretches across x are those
- * that leave the sides free of traction. */
+ * The gradient is that of the scene's first tetrahedron at the start; with sides=free the lateral stretches are those
+ * of uniaxial stress along x. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* mlsrk: strain energies of particles as constraints, their deformation gradients from moving-least-squares reproducing
- * kernels at rest: what cao2023 compares its corrected kernel with. README.md has the equations. */
+/* mlsrk: one strain energy constraint per particle, with deformation gradients from moving-least-squares reproducing
+ * kernels at rest, with which cao2023 compares its corrected kernel. README.md has the equations. */
 #include "methods/physics/parts/particle_energy.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                               \

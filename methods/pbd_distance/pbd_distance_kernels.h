@@ -20,7 +20,7 @@ PBD_ITEM(hold, hold_args, i, 8 * sizeof(real), 0) {
     for (size_t d = 0; d < 3; d++) a->p[4 * (size_t)a->held[i] + d] = a->rest[4 * i + d];
 }
 
-/* The largest speed of each block of particles; not finite counts as infinite, so that a NaN cannot hide. */
+/* The largest speed of each block of particles; infinite if any is not finite. */
 enum { SPEED_BLOCK = 1024 };
 
 typedef struct speed_args {
@@ -49,11 +49,11 @@ typedef struct distance_args {
     real *p;
     real *impulse; /* Jacobi: rows of 4 by constraint, kg m */
     real k, none;  /* none: 0 */
-    size_t left;   /* constraints from the first one on, where rows to come are asked for; 0: they are in the cache */
+    size_t left;   /* remaining constraints, for prefetching; 0: the mesh is in the cache */
 } distance_args;
 
-/* Impulses of `count` constraints: along the edge, positive where it must shrink; delta p_i = -w_i impulse. p, q: rows
- * of the two ends. */
+/* Impulses of `count` constraints: along the edge, positive if it must shrink; delta p_i = -w_i impulse. p, q: rows of
+ * the two ends. */
 PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, const vreal p[4], const vreal q[4]) {
     vvec3 d = vvec3_make(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
     vreal length = vreal_sqrt(vvec3_dot(d, d)), scale = length * (p[3] + q[3]);
@@ -62,7 +62,8 @@ PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, c
     return vvec3_scale(vreal_where(scale > 0, s, vreal_set(0)), d);
 }
 
-/* In a large mesh a core waits for the ends of edges, which lie far apart: in f64 two fifths of its time. */
+/* In a large mesh the ends of edges are scattered in memory: without prefetching a core waits two fifths of its time in
+ * f64. */
 PBD_FN void prefetch(const real *p, const uint32_t *particle, int each, size_t first, size_t left) {
     const size_t ahead = first + 3 * PBD_BATCH;
     if (ahead + PBD_BATCH <= left) batch_prefetch_rows(p, particle + (size_t)each * ahead, each * PBD_BATCH);
@@ -110,9 +111,10 @@ typedef struct volume_args {
     size_t left;     /* as in distance_args */
 } volume_args;
 
-/* The gradient of the volume by a corner is the area vector of the ring of its neighbours, sum r_i x r_(i+1) around it:
- * one cross product for a ring of three or four, two for five or six. Differences only, so f32 keeps its digits far
- * from the origin. The last corner closes the sum to nothing, which keeps linear momentum to rounding. */
+/* The gradient of the volume with respect to a corner is the area vector of the ring of its neighbours, sum r_i x
+ * r_(i+1): one cross product for a ring of three or four, two for five or six. It is computed from differences, so that
+ * f32 keeps its accuracy far from the origin. The last corner's is minus the sum of the others, which conserves linear
+ * momentum to rounding. */
 PBD_FN vvec3 ring3(const vvec3 p[8], int a, int b, int c) {
     return vvec3_cross(vvec3_sub(p[b], p[a]), vvec3_sub(p[c], p[a]));
 }
@@ -194,8 +196,8 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
     }
 }
 
-/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two projections of half the stiffness, one after the other: no other constraint
- * of the colour comes between them, so the corners stay in registers. */
+/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two consecutive projections of half the stiffness. Constraints of one colour
+ * share no corner, so the corners stay in registers. */
 PBD_BATCH_OF(project_volumes, volume_args, first, count, 64 * sizeof(real) + sizeof(real) + 32, 290) {
     vreal corner[8][4];
     prefetch(a->p, a->cell, 8, first, a->left);
@@ -208,7 +210,7 @@ PBD_BATCH_OF(project_volumes, volume_args, first, count, 64 * sizeof(real) + siz
     for (int c = 0; c < 8; c++) batch_store_rows(a->p, a->cell + 8 * first + c, 8, count, corner[c]);
 }
 
-/* Jacobi: both halves of HEX_SPLIT_MEAN (3) see the same positions and add up. */
+/* Jacobi: both halves of HEX_SPLIT_MEAN (3) are computed from the same positions and added. */
 PBD_BATCH_OF(store_volume_impulses, volume_args, first, count, 64 * sizeof(real) + 2 * sizeof(real) + 32, 540) {
     vreal corner[8][4];
     vvec3 impulse[8];

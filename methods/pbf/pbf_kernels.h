@@ -1,5 +1,5 @@
-/* What position-based fluid does with particles one by one: loads, colliders, motion, and a few numbers of all. The
- * liquid itself is in methods/physics/parts/fluid_kernels.h. */
+/* Kernels of pbf over single particles: loads, colliders, motion, and reductions. The liquid is in
+ * methods/physics/parts/fluid_kernels.h. */
 #ifndef PBD_PBF_KERNELS_H
 #define PBD_PBF_KERNELS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct pbf_push_args {
     real *v;          /* rows: velocity, m/s; inverse mass, 1/kg, 0: held */
-    const real *load; /* rows: acceleration by forces, m/s^2; radius that colliders see, m */
+    const real *load; /* rows: acceleration by forces, m/s^2; radius for colliders, m */
     vec3 gravity;
     real dt;
     int forced; /* forces act */
@@ -31,15 +31,15 @@ typedef struct pbf_collide_args {
     real dt;
 } pbf_collide_args;
 
-/* Where a particle would come to lie beyond a collider its velocity is changed by what brings it to the surface, and by
- * friction against the surface's own motion. */
+/* Corrects the velocity of a particle that would end beyond a collider, so that it ends on the surface, with friction
+ * relative to the surface's motion. */
 PBD_ITEM(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 60) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const vec3 start = load3(a->x, i);
     const real radius = a->load[4 * i + 3];
     vec3 p = vec3_add(start, vec3_scale(a->dt, load3(a->v, i)));
-    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* to the bit as it was */
+    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* bitwise unchanged */
     v[0] = (p.x - start.x) / a->dt;
     v[1] = (p.y - start.y) / a->dt;
     v[2] = (p.z - start.z) / a->dt;
@@ -60,7 +60,7 @@ enum { PBF_BLOCK = 256 };
 typedef struct pbf_watch_args {
     const real *v;
     size_t particles;
-    real *out; /* by block: the largest v^2; NaN where one is */
+    real *out; /* by block: the largest v^2; NaN if any */
 } pbf_watch_args;
 
 PBD_ITEM(pbf_watch, pbf_watch_args, block, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6) {

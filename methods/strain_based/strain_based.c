@@ -1,5 +1,5 @@
-/* strain_based: stretch and shear of the material axes as constraints of their own (continuum; Mueller et al. 2015), on
- * tetrahedra or triangles. README.md has the equations. */
+/* strain_based: separate constraints on stretch and shear of the material axes (Mueller et al. 2015), for tetrahedra or
+ * triangles. README.md has the equations. */
 #include <stdlib.h>
 
 #include "methods/physics/parts/element_solver.h"
@@ -89,7 +89,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
         s->modulus[i] = k[i] * scene->material->E * (i < 3 ? 1 : 0.5);
     }
     s->thickness = s->solver.corners == 3 && scene->material->thickness > 0 ? scene->material->thickness : 1;
-    pbd_metric(recorder, "applied_fraction", "1", PBD_QUALITY, 1); /* none is ever cut off */
+    pbd_metric(recorder, "applied_fraction", "1", PBD_QUALITY, 1); /* corrections are not clamped */
     return position_allocate(&s->solver.position);
 }
 

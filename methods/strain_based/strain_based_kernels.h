@@ -6,8 +6,8 @@
  *     shear      C = f_i.f_j/(l_i l_j)  c_ik d_i + c_jk d_j,  d_i = (f_j/l_j - C f_i/l_i)/l_i    the angle only
  *     naive      C = f_i.f_j            c_ik f_j + c_jk f_i                   couples shear and stretch
  *
- * An element's constraints follow each other with its corners in registers: stretches first, then shears. As PBD each
- * takes the fraction k of its step; as XPBD each has a compliance 1/(modulus V). */
+ * An element's constraints are projected one after another with its corners in registers: stretches first, then shears.
+ * In PBD the correction is scaled by the stiffness k; in XPBD the compliance is 1/(modulus V). */
 #ifndef PBD_STRAIN_BASED_KERNELS_H
 #define PBD_STRAIN_BASED_KERNELS_H
 
@@ -19,11 +19,11 @@ typedef struct strain_args {
     element_view view;
     real *multiplier;         /* STRAINS by element; NULL: PBD */
     real stiffness[STRAINS];  /* PBD: fraction of a projection; 0: none */
-    real compliance[STRAINS]; /* XPBD: 1/(modulus dt^2), still to be divided by the element's volume */
+    real compliance[STRAINS]; /* XPBD: 1/(modulus dt^2), not yet divided by the element's volume */
     int squared, naive;
 } strain_args;
 
-/* One constraint: its value, and its derivative by f_i (and f_j). */
+/* One constraint: its value, and its derivatives with respect to f_i and f_j. */
 typedef struct strain {
     vreal value;
     vvec3 by_i, by_j;
@@ -71,7 +71,7 @@ PBD_FN strain shear_of(const strain_args *a, const element *e, int corners, int 
         s.by_j = f;
         return s;
     }
-    /* An axis of no length has no angle: its inverse length becomes 0, and with it the constraint. */
+    /* The angle of an axis without length is undefined: its inverse length, and thus the constraint, is set to 0. */
     vreal lf = vreal_sqrt(vvec3_dot(f, f)), lg = vreal_sqrt(vvec3_dot(g, g));
     vreal of = vreal_where(lf > 0, 1 / lf, vreal_set(0)), og = vreal_where(lg > 0, 1 / lg, vreal_set(0));
     vvec3 uf = vvec3_scale(of, f), ug = vvec3_scale(og, g);
@@ -88,8 +88,8 @@ PBD_FN void strain_gradients(const element *e, int corners, const strain *s, vve
     }
 }
 
-/* Projects one constraint on the corners in registers, and adds what moved them to `sum` (kg m). `k`: which of the
- * STRAINS. */
+/* Projects one constraint on the corners in registers, and adds its impulses to `sum` (kg m). k: index of the
+ * constraint, below STRAINS. */
 PBD_FN void project_strain(const strain_args *a, int corners, const strain *s, int k, size_t first, int count,
                            vreal share, element *e, vvec3 sum[4]) {
     vvec3 gradient[4];

@@ -1,5 +1,4 @@
-/* strain_energy: one constraint per tetrahedron or triangle, made of its strain energy (continuum; cao2023
- * section 3.2).
+/* strain_energy: one constraint per tetrahedron or triangle, from its strain energy (cao2023 section 3.2).
  *
  * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
@@ -18,11 +17,11 @@ static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(ELEMENT_SOLVER_PARAMS
 
 typedef struct strain_energy {
     element_solver solver;                        /* first */
-    energy_material material[PBD_MOST_MATERIALS]; /* the first fibre of triangles is the first axis of their frames */
-    bool yields;                                  /* some of them */
-    size_t fibres;                                /* the most of any */
+    energy_material material[PBD_MOST_MATERIALS]; /* for triangles the first fibre is the first axis of their frames */
+    bool yields;                                  /* any material yields */
+    size_t fibres;                                /* largest number of any material */
     energy_samples samples;
-    real *multiplier, *plastic, *idle, *lying; /* device; NULL where there are none */
+    real *multiplier, *plastic, *idle, *lying; /* device; NULL if unused */
 } strain_energy;
 
 static size_t arrays_of(const void *state, device_array *row) {

@@ -1,4 +1,4 @@
-/* Kernels of strain_energy: one constraint per element. h_k of energy_constraint.h are the columns of P B^T. */
+/* Kernels of strain_energy: one constraint per element. The h_k of energy_constraint.h are the columns of P B^T. */
 #ifndef PBD_STRAIN_ENERGY_KERNELS_H
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
@@ -9,8 +9,8 @@ typedef struct energy_args {
     element_view view;
     hyperelastic law;    /* moduli in units of `unit` */
     fibre_set fibre;     /* stiffnesses in units of `unit`; of triangles in the frame of B */
-    const real *lying;   /* triangles with several fibres: where all but the first lie in that frame, 2 each by
-                            element; NULL: as `fibre` says */
+    const real *lying;   /* triangles with several fibres: directions of all but the first in that frame, 2 each by
+                            element; NULL: as in `fibre` */
     const real *plastic; /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
     real *multiplier;    /* by element; XPBD */
     real compliance;     /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
@@ -19,7 +19,7 @@ typedef struct energy_args {
 
 /* ---- Energy and stress ------------------------------------------------------------------------------------------- */
 
-/* Only the first fibre has the same place in the frames of all triangles. */
+/* Only the first fibre has the same direction in the frames of all triangles. */
 PBD_FN vvec3 fibre_at(const energy_args *a, int k, size_t first, int count) {
     if (k == 0 || !a->lying) return vfibre_direction(&a->fibre, k);
     return vvec3_make(element_entry(&a->view, a->lying, 2 * k - 2, first, count),
@@ -88,8 +88,8 @@ PBD_BATCH_OF(store_triangle_impulses, energy_args, first, count, (24 + 8) * size
 typedef struct flow_args {
     element_view view;
     real *plastic; /* PLASTIC_ENTRIES by element */
-    real yield;    /* of the norm of the elastic Green strain */
-    real creep;    /* share of the strain beyond yield that a step takes over, at most 1 */
+    real yield;    /* largest norm of the elastic Green strain */
+    real creep;    /* fraction of the strain beyond yield that flows in a step */
     real_bits deviatoric, none;
 } flow_args;
 
@@ -106,14 +106,14 @@ PBD_BATCH_OF(flow_tets, flow_args, first, count, (16 + 21) * sizeof(real) + 16, 
 
 PBD_BATCH_OF(flow_triangles, flow_args, first, count, (12 + 16) * sizeof(real) + 12, 110) { flow(a, 3, first, count); }
 
-/* ---- Constraints that cannot act --------------------------------------------------------------------------------- */
+/* ---- Idle constraints -------------------------------------------------------------------------------------------- */
 
 enum { IDLE_BLOCK = 256, IDLE_SUMS = 2 };
 
 typedef struct idle_args {
     energy_args energy;
     size_t elements;
-    real *idle; /* IDLE_SUMS by block: constraints that cannot act; those of them whose psi is no number */
+    real *idle; /* IDLE_SUMS by block: number of idle constraints; of those whose psi is NaN */
 } idle_args;
 
 PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
@@ -130,7 +130,7 @@ PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
         batch_store(psi, 0, PBD_BATCH, s.psi);
         batch_store(q, 0, PBD_BATCH, element_weight(&e, corners, gradient));
         for (int l = 0; l < count; l++) {
-            const real none = psi[l] == psi[l] ? 0 : 1; /* energy but no gradient to go down along, or no energy */
+            const real none = psi[l] == psi[l] ? 0 : 1; /* psi is NaN */
             idle += psi[l] > 0 && !(q[l] > 0) ? 1 : none;
             undefined += none;
         }

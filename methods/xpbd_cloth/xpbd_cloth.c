@@ -1,5 +1,5 @@
-/* xpbd_cloth: cloth by XPBD, strains of triangles and the angles between them as compliant constraints. The solver is
- * methods/physics/parts/cloth.h; README.md has the equations. */
+/* xpbd_cloth: cloth by XPBD, with compliant constraints on the strains of triangles and the angles between them. The
+ * solver is methods/physics/parts/cloth.h; README.md has the equations. */
 #include "methods/params.h"
 #include "methods/physics/parts/cloth.h"
 #include "methods/physics/parts/element_solver.h"
@@ -10,7 +10,7 @@
 PBD_SETTINGS(gradients_settings, GRADIENTS)
 static const pbd_param params[] = {PBD_ROWS(POSITION_PARAMS) PBD_ROWS(GRADIENTS) PBD_ROWS(CONTACT_PARAMS){0}};
 
-/* Of a scene with several kinds of matter it can do cloth alone. */
+/* Refuses matter other than cloth. */
 static pbd_status check(const pbd_scene *scene) {
     for (size_t i = 0; scene->particles.material && i < scene->particles.count; i++)
         if (pbd_matter_of(scene, i) != PBD_CLOTH)

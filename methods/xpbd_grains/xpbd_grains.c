@@ -1,5 +1,5 @@
-/* xpbd_grains: sand as hard spheres with friction, by (X)PBD alone (Macklin et al. 2014): what yu2024 calls vanilla
- * XPBD in Figure 13. README.md has the equations. */
+/* xpbd_grains: sand as hard spheres with friction by PBD or XPBD (Macklin et al. 2014), the vanilla XPBD of yu2024
+ * Figure 13. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,10 +47,10 @@ typedef struct grains {
     double diameter, margin, friction; /* m, m, 1 */
     double forces_end;                 /* s */
     neighbours near;
-    grid colours; /* of cells that may be worked on at once */
+    grid colours; /* coloured cells */
     /* Device, by place. */
     real *x, *v, *p, *next, *a;
-    real *spare, *later; /* rows of 4 too, or NULL; later: accelerations once forces have ended */
+    real *spare, *later; /* rows of 4, or NULL; later: accelerations after forces_end */
     real *radius, *count, *seen;
     real *pressure; /* by entry of the lists */
     size_t pressures;
@@ -140,12 +140,12 @@ static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
     return pbd_upload(s->run.exec, s->radius, radius, n * sizeof *radius);
 }
 
-/* Grains that begin in each other fly apart. */
+/* Grains that overlap at the start separate with high velocities. */
 static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
     const double *x = scene_start(scene), far = s->diameter * (1 - 1e-6);
     rest_neighbours near = {0};
     size_t overlapping = 0;
-    double least = INFINITY; /* of squares */
+    double least = INFINITY; /* smallest squared distance */
     PBD_TRY(rest_neighbours_find(s->particles, x, NULL, far, &near));
     for (size_t i = 0; i < s->particles; i++) {
         overlapping += near.first[i + 1] > near.first[i];
@@ -182,7 +182,7 @@ static grain_args args_of(const grains *s, double dt) {
 
 static pbd_work work_of(const grains *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
 
-/* Lists, and multipliers of their entries that begin at 0. */
+/* Updates lists, and sets the multipliers of their entries to 0. */
 static pbd_status search(grains *s) {
     bool made;
     PBD_TRY(neighbours_update(&s->near, s->p, &made));
@@ -213,8 +213,8 @@ static pbd_status jacobi(grains *s, const grain_args *args) {
 static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const grid_view view = grid_view_of(&s->colours);
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
-    /* How much each of the eight colours has is known to the device alone: a share of the whole, in which each pair
-     * stands twice. */
+    /* The host does not know the work of each of the eight colours: estimated as an eighth; lists have each pair
+     * twice. */
     const pbd_work share = {s->particles / 8, (size_t)s->near.entries / 16};
     for (int colour = 0; colour < 8; colour++) {
         const grain_colour_args part = {*args, move, view, colour};
@@ -223,7 +223,7 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     return pbd_ok();
 }
 
-/* Colliders last: what they say holds to rounding, however few the iterations. */
+/* Colliders last, so that they are satisfied to rounding after any iteration. */
 static pbd_status push_out(grains *s, const real *x, real *p) {
     if (s->run.colliders.count == 0) return pbd_ok();
     const collide_args walls = {s->run.colliders.device, (int)s->run.colliders.count, s->radius, x, p};
@@ -253,8 +253,8 @@ static pbd_status meet_walls(void *self, stepper *run) {
     return push_out(s, s->x, s->p);
 }
 
-/* The same for the positions before the step, without friction or compliance: in `next` for coloured_gs, between `next`
- * and `spare` for jacobi. Then x and p move by the result. */
+/* Sweeps over the positions at the start of the step, without friction or compliance: in `next` for coloured_gs,
+ * between `next` and `spare` for jacobi. Then x and p are shifted by the result. */
 static pbd_status stabilise(grains *s, long sweeps, double dt) {
     const bool coloured = s->set.solver == solver_coloured_gs;
     if (s->near.entries == 0) return pbd_ok();
@@ -297,7 +297,7 @@ static pbd_status move(void *self, stepper *run) {
     return PBD_RUN(run->exec, settle_grains, s->particles, &settle);
 }
 
-/* The deepest overlap, m, and the mean number of contacts of a grain. */
+/* The largest overlap, m, and the mean number of contacts of a grain. */
 static pbd_status measure_contacts(grains *s, double dt, double *depth, double *contacts) {
     const size_t n = s->particles;
     grain_watch_args args = {args_of(s, dt), s->seen};
@@ -331,8 +331,8 @@ static const step_part walls_part = {.iterate = meet_walls};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Random points (Poisson disks) overlap where grains fill as much of space as sand does: they are separated before the
- * first step. Lists hold for a few sweeps. */
+/* At the density of sand, grains at random points (Poisson disks) overlap: they are separated before the first step.
+ * Lists are reused for a few sweeps. */
 static pbd_status separate_at_start(grains *s) {
     enum { SWEEPS_OF_A_LIST = 4 };
     double depth, contacts;
@@ -380,7 +380,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(rest_space_order(n, scene_start(scene), 2 * s->diameter, s->particle));
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(fill_particles(s, scene));
-    /* Half the margin is for what sweeps do, half for the steps that a list lasts. */
+    /* Half the margin is for motion in sweeps, half for the steps between rebuilds of the lists. */
     PBD_TRY(neighbours_create(&s->near, exec, n, NULL, s->diameter + 0.5 * s->margin, 0.5 * s->margin));
     if (s->set.solver == solver_coloured_gs)
         PBD_TRY(grid_create(&s->colours, exec, n, NULL, 2 * (s->diameter + s->margin), false));

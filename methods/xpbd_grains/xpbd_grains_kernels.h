@@ -1,7 +1,7 @@
-/* Kernels of xpbd_grains: equal spheres that may not overlap, with Coulomb friction. README.md has the equations.
+/* Kernels of xpbd_grains: non-overlapping spheres of equal radius with Coulomb friction. README.md has the equations.
  *
- * Rows of four: places with the inverse mass as the fourth. Lists of neighbours are in ascending order of particles, so
- * that an answer does not depend on when they were made. */
+ * Rows of four: positions, with the inverse mass as the fourth. Neighbour lists are in ascending order of particles, so
+ * that results do not depend on when they were built. */
 #ifndef PBD_XPBD_GRAINS_KERNELS_H
 #define PBD_XPBD_GRAINS_KERNELS_H
 
@@ -11,13 +11,13 @@
 
 typedef struct grain_args {
     const uint32_t *first, *list;
-    const real *x;  /* where the substep began */
-    const real *p;  /* where they are now */
-    real *next;     /* Jacobi: where they will be */
-    real *count;    /* averaging by pairs: contacts of each particle; NULL: by particles */
+    const real *x;  /* at the start of the substep */
+    const real *p;  /* present positions */
+    real *next;     /* Jacobi: new positions */
+    real *count;    /* averaging per pair: number of contacts by particle; NULL: per particle */
     real *pressure; /* by entry of the lists: lambda, kg m; NULL: no compliance */
     real diameter, friction, relaxation;
-    real compliance; /* over dt^2, 1/kg */
+    real compliance; /* compliance/dt^2, 1/kg */
 } grain_args;
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ typedef struct grain_list_args {
     uint32_t *list;
 } grain_list_args;
 
-/* The work of these kernels: grains and their neighbours. */
+/* Work of these kernels: grains and their neighbours. */
 PBD_ITEM_OVER(sort_list, grain_list_args, i, 8, 0, 8, 4) {
     uint32_t *list = a->list + a->first[i];
     const uint32_t count = a->first[i + 1] - a->first[i];
@@ -43,8 +43,8 @@ PBD_ITEM_OVER(sort_list, grain_list_args, i, 8, 0, 8, 4) {
 
 PBD_FN vec3 grain_row(const real *rows, size_t i) { return vec3_make(rows[4 * i], rows[4 * i + 1], rows[4 * i + 2]); }
 
-/* PBD_BATCH particles side by side, each with its neighbours one after the other: lists are short, and as long as that
- * of the next. */
+/* A batch of PBD_BATCH particles, which processes the k-th neighbours of all at once: lists are short and of similar
+ * length. */
 typedef struct grain_lanes {
     int count;
     uint32_t own[PBD_BATCH], first[PBD_BATCH], entries[PBD_BATCH];
@@ -75,17 +75,17 @@ PBD_FN void grain_lane(vreal *v, int lane, real value) {
 #endif
 }
 
-/* The k-th neighbours of all. */
+/* The contacts with the k-th neighbours. */
 typedef struct grain_contacts {
-    uint32_t j[PBD_BATCH]; /* the particle itself where there are no more */
+    uint32_t j[PBD_BATCH]; /* the particle itself if there are no more */
     vvec3 normal;          /* from the neighbour to the particle */
-    vreal depth;           /* m; 0 where they do not touch */
-    vreal inverse_w;       /* kg, of both together */
+    vreal depth;           /* m; 0 if they do not touch */
+    vreal inverse_w;       /* kg, 1/(sum of both inverse masses) */
     vreal w, p[4];
     vmask touch;
 } grain_contacts;
 
-/* Two at one place part along x, the one of the higher number forwards. */
+/* Coincident particles separate along x, the one of higher number in the positive direction. */
 PBD_FN void grain_meet(const grain_args *a, const grain_lanes *g, uint32_t k, grain_contacts *c) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     vreal after = zero;
@@ -104,8 +104,7 @@ PBD_FN void grain_meet(const grain_args *a, const grain_lanes *g, uint32_t k, gr
     c->depth = vreal_where(c->touch, a->diameter - length, zero);
 }
 
-/* What friction takes back of the slip of one against the other, at most friction times depth (Macklin et al. 2014,
- * Eq. 24). */
+/* The friction correction: the slip of the two, at most friction times depth (Macklin et al. 2014, Eq. 24). */
 PBD_FN vvec3 grain_friction(const grain_args *a, const grain_lanes *g, const grain_contacts *c) {
     vreal x[4];
     batch_load_rows(a->x, c->j, 1, PBD_BATCH, x);
@@ -117,7 +116,7 @@ PBD_FN vvec3 grain_friction(const grain_args *a, const grain_lanes *g, const gra
     return vvec3_scale(share, along);
 }
 
-/* How many each touches: what averaging by pairs divides by. */
+/* The number of contacts of each particle, for averaging per pair. */
 PBD_BATCH_OVER(count_touching, grain_args, i, count, 5 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
     grain_lanes g;
     vreal sum = vreal_set(0);
@@ -130,8 +129,8 @@ PBD_BATCH_OVER(count_touching, grain_args, i, count, 5 * sizeof(real) + 8, 0, 4 
     batch_store(a->count, i, count, sum);
 }
 
-/* The share of its push that a pair takes: relaxation over the larger number of contacts. By particles: 1, and the sum
- * is divided. */
+/* The factor of a pair's correction: relaxation over the larger of the two numbers of contacts. Averaging per particle:
+ * 1, the sum is divided. */
 PBD_FN vreal grain_share(const grain_args *a, const grain_lanes *g, const grain_contacts *c) {
     vreal share = vreal_set(1);
     for (int l = 0; l < PBD_BATCH && a->count; l++)
@@ -139,7 +138,7 @@ PBD_FN vreal grain_share(const grain_args *a, const grain_lanes *g, const grain_
     return share;
 }
 
-/* XPBD with the compliance: what is added to lambda, which never pulls. Each of a pair keeps its own. */
+/* XPBD with compliance: the change of lambda, which stays non-negative. Both particles of a pair store it. */
 PBD_FN vreal grain_pressure(const grain_args *a, const grain_lanes *g, const grain_contacts *c, uint32_t k,
                             vreal share) {
     vreal lambda = vreal_set(0);
@@ -154,7 +153,7 @@ PBD_FN vreal grain_pressure(const grain_args *a, const grain_lanes *g, const gra
     return kept - lambda;
 }
 
-/* All pairs of a particle at once: normal pushes and friction, averaged. */
+/* All pairs of a particle at once: normal corrections and friction, averaged. */
 PBD_BATCH_OVER(push_grains, grain_args, i, count, 12 * sizeof(real) + 8, 10, 8 * sizeof(real) + 4, 50) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     grain_lanes g;
@@ -180,8 +179,8 @@ PBD_BATCH_OVER(push_grains, grain_args, i, count, 12 * sizeof(real) + 8, 10, 8 *
 
 /* ---- Coloured Gauss-Seidel --------------------------------------------------------------------------------------- */
 
-/* Cells of a grid wider than two reaches: pairs that the particles of one cell own move nothing that those of another
- * cell of its colour, an even number of cells away along each axis, look at. */
+/* The grid's cells are wider than twice the search radius. Cells of one colour are an even number of cells apart along
+ * each axis, so that the pairs of their particles have no particle in common. */
 typedef struct grain_colour_args {
     grain_args pairs; /* its p is `move` */
     real *move;
@@ -217,7 +216,7 @@ PBD_FN void project_pair(const grain_colour_args *a, uint32_t i, uint32_t j, uin
     other[2] -= other[3] * away.z;
 }
 
-/* One cell of the colour: its particles in ascending order, and each pair by the lower of its two. The work: grains and
+/* One cell of the colour: its particles in ascending order, and each pair once, by the lower particle. Work: grains and
  * pairs. */
 PBD_ITEM_OVER(project_cell, grain_colour_args, number, 12 * sizeof(real) + 12, 0, 11 * sizeof(real) + 8, 50) {
     const int *bits = a->grid.bits;
@@ -237,11 +236,11 @@ PBD_ITEM_OVER(project_cell, grain_colour_args, number, 12 * sizeof(real) + 12, 0
 /* ---- Before the iterations --------------------------------------------------------------------------------------- */
 
 typedef struct grain_shift_args {
-    const real *to; /* where x should have been */
+    const real *to; /* corrected x */
     real *x, *p;
 } grain_shift_args;
 
-/* What overlapped when the substep began is moved apart without a velocity (Macklin et al. 2014, section 4.4). */
+/* Separates initial overlaps without changing velocities (Macklin et al. 2014, section 4.4). */
 PBD_ITEM(shift_grains, grain_shift_args, i, 16 * sizeof(real), 6) {
     for (size_t d = 4 * i; d < 4 * i + 3; d++) {
         a->p[d] += a->to[d] - a->x[d];
@@ -264,7 +263,7 @@ typedef struct grain_settle_args {
     const real *p;
     real *x, *v;
     real inverse_dt, keep;
-    real asleep; /* m: a particle that moves by less in a substep stays (Macklin et al. 2014, section 4.5); 0: none */
+    real asleep; /* m: a particle that moves by less in a substep stays (Macklin et al. 2014, section 4.5); 0: off */
 } grain_settle_args;
 
 PBD_ITEM(settle_grains, grain_settle_args, i, 16 * sizeof(real), 14) {
