@@ -88,7 +88,7 @@ static size_t arrays_of(const desbrun_sph *s, device_array *row) {
                                  DEVICE_ARRAY(s->p.tick, n),
                                  DEVICE_ARRAY(s->chosen, n + 1),
                                  DEVICE_ARRAY(s->active, n),
-                                 DEVICE_ARRAY(s->block, SPH_LOOKS * (n / SPH_BLOCK + 1))};
+                                 DEVICE_ARRAY(s->block, SPH_STEP_NUMBERS * (n / SPH_BLOCK + 1))};
     return DEVICE_ROWS(row, rows);
 }
 
@@ -271,19 +271,20 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 /* The numbers of sph_look_at_steps, over all particles, for a change from the levels `from` to the levels `to`. */
-static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint32_t *to, uint32_t out[SPH_LOOKS]) {
+static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint32_t *to,
+                                uint32_t out[SPH_STEP_NUMBERS]) {
     const size_t blocks = (s->particles + SPH_BLOCK - 1) / SPH_BLOCK;
     const sph_look_args args = {from, s->p.wish, to, s->particles, s->block};
     pbd_arena a PBD_ARENA;
-    uint32_t *block = pbd_new(&a, uint32_t, SPH_LOOKS * blocks);
+    uint32_t *block = pbd_new(&a, uint32_t, SPH_STEP_NUMBERS * blocks);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(PBD_RUN(s->exec, sph_look_at_steps, blocks, &args));
-    PBD_TRY(pbd_download(s->exec, block, s->block, SPH_LOOKS * blocks * sizeof *block));
-    memset(out, 0, SPH_LOOKS * sizeof *out);
+    PBD_TRY(pbd_download(s->exec, block, s->block, SPH_STEP_NUMBERS * blocks * sizeof *block));
+    memset(out, 0, SPH_STEP_NUMBERS * sizeof *out);
     for (size_t b = 0; b < blocks; b++)
-        for (int k = 0; k < SPH_LOOKS; k++) {
-            const uint32_t value = block[SPH_LOOKS * b + (size_t)k];
-            if (k == SPH_FINEST || k == SPH_WISHED)
+        for (int k = 0; k < SPH_STEP_NUMBERS; k++) {
+            const uint32_t value = block[SPH_STEP_NUMBERS * b + (size_t)k];
+            if (k == SPH_FINEST || k == SPH_REQUIRED)
                 out[k] = value > out[k] ? value : out[k];
             else
                 out[k] += value;
@@ -292,7 +293,7 @@ static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint
 }
 
 /* Repeats until no steps of neighbours differ by more than the limit. */
-static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_LOOKS]) {
+static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_STEP_NUMBERS]) {
     do {
         args->p = s->p;
         PBD_TRY(PBD_RUN(s->exec, sph_limit_steps, s->particles, work_of(s), args));
@@ -306,7 +307,7 @@ static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint
     return pbd_ok();
 }
 
-static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_LOOKS]) {
+static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_STEP_NUMBERS]) {
     PBD_TRY(update_neighbours(s));
     s->met = false;
     args->first = s->near.first;
@@ -314,14 +315,15 @@ static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t loo
     return PBD_PHASE(s->recorder, "limiter", limit_until_settled(s, args, look));
 }
 
-static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_LOOKS], double dt) {
-    if (look[SPH_NOWHERE] > 0)
-        return pbd_error(PBD_DIVERGED, "%u particles have a non-finite velocity at %g s", look[SPH_NOWHERE], s->time);
+static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_STEP_NUMBERS], double dt) {
+    if (look[SPH_NOT_FINITE] > 0)
+        return pbd_error(PBD_DIVERGED, "%u particles have a non-finite velocity at %g s", look[SPH_NOT_FINITE],
+                         s->time);
     s->shortest = fmin(s->shortest, ldexp(dt, -(int)look[SPH_FINEST]));
     if (s->set.steps == steps_fixed && look[SPH_TOO_COARSE] > 0)
         pbd_warning(s->recorder, "step_beyond_criterion",
                     "dt=%g s is beyond the criteria of %u particles at %g s: 2^%u steps would satisfy them", dt,
-                    look[SPH_TOO_COARSE], s->time, look[SPH_WISHED]);
+                    look[SPH_TOO_COARSE], s->time, look[SPH_REQUIRED]);
     if (s->set.steps != steps_fixed && look[SPH_FINEST] == s->levels && s->levels > 0)
         pbd_warning(s->recorder, "shortest_step",
                     "the criteria require dt/2^%u or less at %g s, but the limit is levels=%u", s->levels, s->time,
@@ -331,7 +333,7 @@ static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_LOOKS], d
 
 /* Chooses the next steps of particles whose step ends now. */
 static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
-    uint32_t look[SPH_LOOKS];
+    uint32_t look[SPH_STEP_NUMBERS];
     sph_steps_args args = {.first = s->near.first,
                            .list = s->near.list,
                            .p = s->p,
@@ -344,8 +346,8 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
                            .correct = s->correct};
     PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
     PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
-    if (s->set.steps == steps_global && look[SPH_NOWHERE] == 0) {
-        args.common = (int)(look[SPH_WISHED] < s->levels ? look[SPH_WISHED] : s->levels);
+    if (s->set.steps == steps_global && look[SPH_NOT_FINITE] == 0) {
+        args.common = (int)(look[SPH_REQUIRED] < s->levels ? look[SPH_REQUIRED] : s->levels);
         PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
         PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
     }

@@ -306,26 +306,26 @@ PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
 typedef struct sph_look_args {
     const uint32_t *level, *wish, *next;
     size_t count;
-    uint32_t *out; /* SPH_LOOKS by block */
+    uint32_t *out; /* SPH_STEP_NUMBERS by block */
 } sph_look_args;
 
 /* Finest level; numbers of particles that become finer, are not finite, need a finer level than they get; finest level
  * required; number of changes. */
-enum { SPH_FINEST, SPH_FINER, SPH_NOWHERE, SPH_TOO_COARSE, SPH_WISHED, SPH_CHANGED, SPH_LOOKS };
+enum { SPH_FINEST, SPH_FINER, SPH_NOT_FINITE, SPH_TOO_COARSE, SPH_REQUIRED, SPH_CHANGED, SPH_STEP_NUMBERS };
 
 PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
     const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
-    uint32_t out[SPH_LOOKS] = {0, 0, 0, 0, 0, 0};
+    uint32_t out[SPH_STEP_NUMBERS] = {0, 0, 0, 0, 0, 0};
     for (size_t i = block * SPH_BLOCK; i < end; i++) {
         const uint32_t next = a->next[i], wish = a->wish[i];
         out[SPH_FINEST] = next > out[SPH_FINEST] ? next : out[SPH_FINEST];
         out[SPH_FINER] += next > a->level[i];
         out[SPH_CHANGED] += next != a->level[i];
-        out[SPH_NOWHERE] += wish == SPH_BAD_LEVEL;
+        out[SPH_NOT_FINITE] += wish == SPH_BAD_LEVEL;
         out[SPH_TOO_COARSE] += wish > next;
-        out[SPH_WISHED] = wish > out[SPH_WISHED] ? wish : out[SPH_WISHED];
+        out[SPH_REQUIRED] = wish > out[SPH_REQUIRED] ? wish : out[SPH_REQUIRED];
     }
-    for (size_t k = 0; k < SPH_LOOKS; k++) a->out[SPH_LOOKS * block + k] = out[k];
+    for (size_t k = 0; k < SPH_STEP_NUMBERS; k++) a->out[SPH_STEP_NUMBERS * block + k] = out[k];
 }
 
 /* Applies the new steps. Stored positions lead the true ones by a dt^2/8 at the start of a step, so that they are

@@ -168,7 +168,7 @@ static pbd_status create_layout(xpbi *s) {
         xpbi_layout_create(&s->layout, s->run.exec, s->continuum, 2 * s->radius, s->set.colours == colours_27 ? 3 : 2));
     xpbi_slices *slices = &s->layout.slices;
     slices->entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
-    s->layout.nobody = s->particles;
+    s->layout.padding = s->particles;
     if (!(s->hourglass.hourglass_control > 0)) return pbd_ok();
     slices->hourglass = slices->entries;
     slices->entries += HOURGLASS_ENTRIES;

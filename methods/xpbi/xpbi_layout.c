@@ -41,7 +41,7 @@ pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
 
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
     xpbi_layout_args *at = &l->at;
-    *l = (xpbi_layout){.exec = exec, .particles = particles, .nobody = particles, .reach = reach, .period = period};
+    *l = (xpbi_layout){.exec = exec, .particles = particles, .padding = particles, .reach = reach, .period = period};
     PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
     uint32_t **by_particle[] = {&at->length, &at->near, &at->leader, &at->rank, &at->members,
@@ -50,7 +50,7 @@ pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, 
         PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
     PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
     PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
-    PBD_TRY(xpbi_allocate(exec, XPBI_TOLD, sizeof(uint32_t), &at->lanes));
+    PBD_TRY(xpbi_allocate(exec, XPBI_HOST_NUMBERS, sizeof(uint32_t), &at->lanes));
     /* At most one cell per particle, and one partial bundle per colour. */
     at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
     PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
@@ -90,20 +90,20 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
 /* Assigns cells to lanes. Waits for their number. */
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    uint32_t told[XPBI_TOLD];
+    uint32_t numbers[XPBI_HOST_NUMBERS];
     PBD_TRY(PBD_RUN(l->exec, xpbi_lay_lanes, 1, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));
     PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
     PBD_TRY(PBD_RUN(l->exec, xpbi_tally_colours, XPBI_MOST_COLOURS, at));
-    PBD_TRY(pbd_download(l->exec, told, at->lanes, sizeof told));
-    memcpy(l->colour_lane, told, sizeof l->colour_lane);
-    l->lanes = told[XPBI_MOST_COLOURS];
-    l->slice_count = told[XPBI_SLICES];
+    PBD_TRY(pbd_download(l->exec, numbers, at->lanes, sizeof numbers));
+    memcpy(l->colour_lane, numbers, sizeof l->colour_lane);
+    l->lanes = numbers[XPBI_MOST_COLOURS];
+    l->slice_count = numbers[XPBI_SLICES];
     l->all = (pbd_work){l->particles, 0};
     for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
-        const uint32_t *tally = told + XPBI_TALLY + 3 * c;
+        const uint32_t *tally = numbers + XPBI_TALLY + 3 * c;
         l->work[c] = (pbd_work){tally[0], tally[1]};
         l->near[c] = (pbd_work){tally[0], tally[2]};
         l->all.entries += tally[1];
@@ -164,7 +164,7 @@ pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near) {
     at->search.square = (real)l->reach * (real)l->reach;
     at->near_square = (real)(near * near);
     at->particles = l->particles;
-    at->nobody = l->nobody;
+    at->padding = l->padding;
     at->period = l->period;
     if (l->period == 2) {
         PBD_TRY(grid_build(&l->colouring, rows, NULL));

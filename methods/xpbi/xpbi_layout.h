@@ -9,11 +9,11 @@ PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_colours
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
-    size_t particles, nobody; /* nobody: the first padding row; rows of other matter come between */
-    int period;               /* colours along an axis */
-    double reach;             /* 2r, m */
-    grid search;              /* after a sort, places are particles */
-    grid colouring;           /* period 2: cells of 4r */
+    size_t particles, padding; /* padding: the first padding row; rows of other matter come between */
+    int period;                /* colours along an axis */
+    double reach;              /* 2r, m */
+    grid search;               /* after a sort, places are particles */
+    grid colouring;            /* period 2: cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
     size_t lanes, slice_count, rows;

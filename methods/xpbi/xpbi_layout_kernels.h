@@ -37,7 +37,7 @@ enum {
 enum {
     XPBI_SLICES = XPBI_MOST_COLOURS + 1,
     XPBI_TALLY = XPBI_SLICES + 1,
-    XPBI_TOLD = XPBI_TALLY + 3 * XPBI_MOST_COLOURS
+    XPBI_HOST_NUMBERS = XPBI_TALLY + 3 * XPBI_MOST_COLOURS
 };
 
 typedef struct xpbi_layout_args {
@@ -45,7 +45,7 @@ typedef struct xpbi_layout_args {
     grid_view cells;        /* grid of the coloured cells: the same grid, or one with wider cells */
     const uint32_t *at;     /* particle at a place of `cells`; NULL: the same */
     size_t particles;
-    size_t nobody;    /* the first padding row */
+    size_t padding;   /* the first padding row */
     size_t bundles;   /* upper bound */
     int period;       /* colours along an axis */
     real near_square; /* m^2: nearer particles may touch */
@@ -60,7 +60,7 @@ typedef struct xpbi_layout_args {
     /* By cell, sorted. */
     uint32_t *key, *window, *cell; /* colour; window and members; leader */
     uint32_t *begins;              /* by colour: its first cell; one more at the end */
-    uint32_t *lanes;               /* XPBI_TOLD */
+    uint32_t *lanes;               /* XPBI_HOST_NUMBERS */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
     uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
@@ -311,7 +311,7 @@ PBD_TILE(xpbi_tally_colours, xpbi_layout_args, colour, 20, 0) {
 
 PBD_ITEM(xpbi_clear_slots, xpbi_layout_args, lane, 8 * 12, 0) {
     const size_t b = lane / XPBI_LANES, l = lane % XPBI_LANES;
-    const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->nobody + l);
+    const uint32_t own = a->lane_members[lane] > 0 ? xpbi_at(a, a->lane_leader[lane]) : (uint32_t)(a->padding + l);
     for (size_t s = a->bundle[b]; s < a->bundle[b + 1]; s++) {
         a->own[XPBI_LANES * s + l] = own;
         a->slot_length[XPBI_LANES * s + l] = XPBI_ABSENT;
