@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/machine/environment.h"
+#include "harness/process/spinning.h"
 #include "harness/verbs/cli.h"
 
 enum { MOST_VERBS = 64 };
@@ -62,6 +63,7 @@ static int run_verb(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    pbd_limit_spinning(argv);
     hold_standard_streams();
     return close_output(run_verb(argc, argv));
 }
