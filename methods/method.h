@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/* Of everything that crosses between the program and a plug-in. It rises when something that was there changes; members
- * that are added at the end of a struct leave it as it is (plugin.h). */
+/* Version of the interface between the program and plug-ins. It increases with every change except new members at the
+ * end of a struct (plugin.h). */
 #define PBD_METHOD_ABI 8u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ typedef struct pbd_values {
     size_t count;
 } pbd_values;
 
-/* Lookups by name. Asking for a parameter that was not declared is a programming error and aborts. */
+/* Lookups by name. An undeclared name is a programming error and aborts. */
 double pbd_real(const pbd_values *values, const char *name);
 long pbd_integer(const pbd_values *values, const char *name);
 int pbd_choice(const pbd_values *values, const char *name);
@@ -168,20 +168,20 @@ static inline bool pbd_has_fibres(const pbd_material *material) {
     return false;
 }
 
-/* Points with mass. A pointer that may be NULL says what that means. */
+/* Points with mass. The meaning of NULL is given with each pointer that may be NULL. */
 typedef struct pbd_particles {
     size_t count;
     double *positions;  /* count x 3, m, at rest */
     double *start;      /* count x 3, m: where a body that does not start at rest starts; NULL: positions */
     double *velocities; /* count x 3, m/s; NULL: 0 */
     double *masses;     /* count, kg */
-    double *volumes;    /* count, m^3, at rest: the share of the body that each stands for; NULL: mass / density */
-    double spacing;     /* m: the distance of neighbours in a body that particles sample; 0: they sample none */
+    double *volumes;    /* count, m^3, at rest: the part of the body that each represents; NULL: mass / density */
+    double spacing;     /* m: the distance of neighbours in a sampled body; 0: particles are not samples */
     uint8_t *material;  /* count: index into the scene's materials; NULL: the first */
     size_t bodies;      /* 0: one */
-    uint32_t *body;     /* count: which each is of; NULL: all of one */
+    uint32_t *body;     /* count: the body of each; NULL: all of one */
     size_t fixed;
-    uint32_t *fixed_particle; /* fixed, ascending. Held where they start: a bar is stretched or twisted by `start` */
+    uint32_t *fixed_particle; /* fixed, ascending. Held at their start: a bar is stretched or twisted by `start` */
 } pbd_particles;
 
 /* Elements between particles. */
@@ -191,9 +191,9 @@ typedef struct pbd_cells {
     uint8_t *material; /* count: index into the scene's materials; NULL: the first */
 } pbd_cells;
 
-/* ---- What a body may meet ---- */
+/* ---- Colliders, contact, blades ---- */
 
-/* PBD_PLANE, PBD_BOX, PBD_SPHERE and so on. What each is, and which sizes it reads, is said at the head of its file:
+/* PBD_PLANE, PBD_BOX, PBD_SPHERE and so on. The head of each file describes the shape and its sizes:
  * methods/physics/surface/shapes/box.h for PBD_BOX. */
 typedef enum pbd_collider_shape {
 #define COLLIDER_SHAPE(NAME, name) PBD_##NAME,
@@ -210,31 +210,31 @@ typedef struct pbd_collider {
     double axis[3][3];           /* its frame at time 0: unit vectors x, y, z, each a row */
     double half[3];              /* m */
     double velocity[3], spin[3]; /* m/s; rad/s about its centre */
-    double begin, end;           /* s: moves in between and stands still before and after; end 0: no end */
+    double begin, end;           /* s: moves only between these times; end 0: no end */
     double friction;             /* Coulomb's coefficient */
-    size_t mesh;                 /* PBD_MESH: which of the scene's collider_mesh */
+    size_t mesh;                 /* PBD_MESH: index of the scene's collider_mesh */
 } pbd_collider;
 
-/* A surface of triangles. Where every edge joins two triangles it is closed and has an inside, which a collider that is
- * no container keeps free. Otherwise it is a sheet: each particle stays on the side on which it is. */
+/* A surface of triangles. If every edge joins two triangles it is closed and has an inside, from which particles are
+ * kept out (or, by a container, in). Otherwise it is a sheet: each particle stays on its side. */
 typedef struct pbd_collider_mesh {
     size_t vertices, triangles;
     double *vertex;     /* vertices x 3, m, in the collider's frame */
     uint32_t *triangle; /* triangles x 3 */
-    double thickness;   /* m, by which particles stay off it; a sheet needs one */
+    double thickness;   /* m, the distance that particles keep from it; a sheet needs one */
 } pbd_collider_mesh;
 
-/* Contact of particles with each other (cao2023 section 4.2, Eq. 12): a pair nearer than the sum of its radii is moved
- * apart when it is of two bodies, or of one and farther than self_distance apart at rest. */
+/* Contact of particles with each other (cao2023 section 4.2, Eq. 12): a pair nearer than the sum of its radii is
+ * separated if it belongs to two bodies, or to one body and was farther apart than self_distance at rest. */
 typedef struct pbd_contact {
-    double *radius; /* particles, m, for this and for colliders; 0: in no pair, a point. NULL: all are */
+    double *radius; /* particles, m, for pairs and for colliders; 0: a point, without pairs. NULL: all are points */
     bool between_bodies;
     double self_distance; /* m; 0: not within a body */
     double friction;      /* Coulomb's coefficient */
 } pbd_contact;
 
-/* A flat knife: the parallelogram corner + a edge[0] + b edge[1], 0 <= a, b <= 1, that moves with `velocity` between
- * begin and end and is not there else. What it crosses is cut (cao2023 section 4.4). */
+/* A flat knife: the parallelogram corner + a edge[0] + b edge[1], 0 <= a, b <= 1, that moves with `velocity` and exists
+ * only between begin and end. It cuts what it crosses (cao2023 section 4.4). */
 typedef struct pbd_blade {
     double corner[3], edge[2][3]; /* m, at `begin` */
     double velocity[3];           /* m/s */
@@ -319,17 +319,17 @@ static inline bool pbd_holds(const pbd_scene *scene, pbd_matter matter) {
 }
 
 /* ---- Recorder: what a method reports while it works --------------------------------------------------------------
- * All copy what they are given. Names are words of the field, lower case with underscores. */
+ * All functions copy their arguments. Names are words of the field, lower case with underscores. */
 
 typedef struct pbd_recorder pbd_recorder;
 
-/* What a metric is for: comparisons, tables and history choose by it, never by names. */
+/* The kind of a metric, by which comparisons, tables and history select metrics, never by names. */
 typedef enum pbd_kind {
-    PBD_STATE,   /* describes the answer; no value is better than another */
+    PBD_STATE,   /* describes the result; no value is better than another */
     PBD_ERROR,   /* lower is better; two builds must agree on it before their times are compared */
     PBD_QUALITY, /* higher is better */
-    PBD_COST,    /* time, memory, bytes, operations: lower is better, and never part of a comparison of answers */
-    PBD_COUNT    /* of pbd_count: exact, and the same in two builds that do the same */
+    PBD_COST,    /* time, memory, bytes, operations: lower is better; not part of a comparison of results */
+    PBD_COUNT    /* of pbd_count: exact, and equal in two builds that compute the same */
 } pbd_kind;
 
 /* A number of the run; a second call with the same name replaces it. */
@@ -344,7 +344,7 @@ void pbd_warning(pbd_recorder *, const char *name, const char *format, ...) __at
 /* Time of a phase of the method (projection, neighbour_search...); phases of one name add up and do not nest. */
 void pbd_phase_begin(pbd_recorder *, const char *name);
 void pbd_phase_end(pbd_recorder *);
-/* True once the user has asked to stop: return PBD_INTERRUPTED soon, from between two steps. */
+/* True once the user has interrupted the run: return PBD_INTERRUPTED soon, between two steps. */
 bool pbd_stop_requested(const pbd_recorder *);
 
 /* ---- Method ------------------------------------------------------------------------------------------------------ */
@@ -356,7 +356,7 @@ enum {
     PBD_NEEDS_HEXES = 2,
     PBD_NEEDS_TETS = 4,
     PBD_NEEDS_TRIANGLES = 8,
-    PBD_NEEDS_TETS_OR_TRIANGLES = 16, /* of methods only: a case provides the one or the other */
+    PBD_NEEDS_TETS_OR_TRIANGLES = 16, /* of methods only: a case provides one or the other */
     PBD_NEEDS_SAMPLES = 32            /* particles that sample a body: `spacing` is set */
 };
 enum { PBD_CPU = 1, PBD_EMU = 2, PBD_CUDA = 4 };
@@ -381,11 +381,11 @@ typedef enum pbd_field {
     PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
     PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
     PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
-    PBD_EXCHANGE               /* particles x 3, N s: impulses that liquid and continuum have had from each other */
+    PBD_EXCHANGE               /* particles x 3, N s: impulses exchanged between liquid and continuum */
 } pbd_field;
 
 typedef struct pbd_method {
-    uint32_t bytes; /* sizeof(pbd_method) as its source knew it */
+    uint32_t bytes; /* sizeof(pbd_method) in its source */
     const char *name, *summary, *source;
     unsigned needs;
     unsigned takes;          /* PBD_TAKES_* */
@@ -396,15 +396,14 @@ typedef struct pbd_method {
     unsigned backends, precisions;              /* masks: what it can run on */
     pbd_status (*step)(void *state, double dt); /* advances exactly dt seconds; NULL for static methods */
     pbd_status (*solve)(void *state);           /* static equilibrium; NULL where there is none */
-    pbd_status (*read)(const void *state, pbd_field,
-                       double *out); /* PBD_NOT_SUPPORTED for a field it lacks, or never heard of */
+    pbd_status (*read)(const void *state, pbd_field, double *out); /* PBD_NOT_SUPPORTED for other fields */
     /* blob == NULL: only reports *bytes. For timing from the same state. */
     pbd_status (*save)(const void *state, void *blob, size_t *bytes);
     pbd_status (*load)(void *state, const void *blob, size_t bytes);
     void (*destroy)(void *state); /* NULL-safe */
 } pbd_method;
 
-/* method->create. After an error *state is NULL, and what was built is destroyed. */
+/* method->create. After an error *state is NULL, and the partial state is destroyed. */
 static inline pbd_status pbd_method_create(const pbd_method *method, const pbd_scene *scene, const pbd_values *values,
                                            pbd_exec *exec, pbd_recorder *recorder, void **state) {
     *state = NULL;

@@ -1,29 +1,27 @@
-/* Methods out of tree: what a plug-in exports, and what it is given.
+/* Methods out of tree: the interface between the program and plug-ins.
  *
  * A plug-in is a shared library with one or more methods (method.h), written like those in the tree: sources are
  * compiled twice, with `real` as float and as double, and each method defines one `const pbd_method PBD_NAME(NAME)`.
- * The program looks up one symbol, `pbd_plugin`. For a plug-in of one method one line at the end of its source makes
- * it:
+ * The program loads one symbol, `pbd_plugin`. For a single method it is defined by one line at the end of its source:
  *
  *     PBD_PLUGIN(mass_spring, "0.1")
  *
- * For several methods, one source whose name ends in _once.c, which is compiled once, lists them:
+ * Several methods are listed in one source whose name ends in _once.c, which is compiled once:
  *
  *     PBD_DECLARE_METHOD(first);
  *     PBD_DECLARE_METHOD(second);
  *     static const pbd_plugin_method methods[] = {PBD_BOTH(first), PBD_BOTH(second)};
  *     PBD_PLUGIN_TABLE("mine", "0.1", methods);
  *
- * On loading, the program hands over a table of functions, pbd_host. methods/plugin_calls.c, which pbdbench_add_plugin
- * compiles into each plug-in, defines what method.h, harness/exec/exec.h, harness/exec/emu.h and
- * methods/physics/space/colouring.h declare by calls through that table, so that a plug-in's source is written like one
- * in the tree. Of the rest of methods/physics it may use what headers define. A plug-in runs on cpu, on emu, and, where
- * nvcc was found when it was built, on cuda. `examples/plugin` is a whole one; `pbdbench plugin check FILE` says what
- * is wrong with one.
+ * On loading, the program passes a table of its functions, pbd_host. methods/plugin_calls.c, which pbdbench_add_plugin
+ * compiles into each plug-in, implements the functions of method.h, harness/exec/exec.h, harness/exec/emu.h and
+ * methods/physics/space/colouring.h by calls through that table, so that a plug-in's source is written like one in the
+ * tree. Of the rest of methods/physics it may use what headers define. A plug-in runs on cpu, on emu, and on cuda if
+ * nvcc was found when it was built. Example: `examples/plugin`. Check: `pbdbench plugin check FILE`.
  *
- * Structs grow at their ends only. On loading, the sizes of all that cross are compared: one that stands alone
- * (PBD_GROWING) may be smaller in the plug-in than in the program, whose further members it does not know; one that
- * stands in arrays or within others (PBD_FIXED) has one size.
+ * Structs are extended only at their ends. On loading, the sizes of all shared structs are compared. A struct that is
+ * passed by pointer (PBD_GROWING) may be smaller in the plug-in, which then does not use the newer members; one in
+ * arrays or within others (PBD_FIXED) must have the same size.
  */
 #ifndef PBD_PLUGIN_H
 #define PBD_PLUGIN_H
@@ -31,12 +29,13 @@
 #include "harness/exec/exec.h"
 #include "methods/method.h"
 
-/* Of the table below. */
+/* Version of the table below. */
 #define PBD_PLUGIN_ABI 2u
 
-/* ---- What a plug-in may call ------------------------------------------------------------------------------------
- * F(type, name, parameters, arguments) for each; P(name, parameters, arguments) for what returns nothing. New rows come
- * last. pbd_error and pbd_warning, which take formats, are the plug-in's own: a warning goes out as a text. */
+/* ---- Functions that a plug-in may call ---------------------------------------------------------------------------
+ * F(type, name, parameters, arguments) for functions, P(name, parameters, arguments) for those without a result. New
+ * rows come last. pbd_error and pbd_warning, which take formats, are compiled into the plug-in, which passes warnings
+ * as text. */
 
 struct pbd_emu_index;
 
@@ -117,9 +116,9 @@ typedef struct pbd_plugin_method {
 } pbd_plugin_method;
 
 typedef struct pbd_plugin_table {
-    uint32_t abi; /* stays the first, whatever else changes */
+    uint32_t abi; /* must remain the first member */
     uint32_t method_abi;
-    const pbd_struct_size *sizes; /* of the structs that cross, as the plug-in knows them */
+    const pbd_struct_size *sizes; /* of the shared structs, as compiled in the plug-in */
     void (*take_host)(const pbd_host *);
     const char *name, *version;
     const pbd_plugin_method *method;

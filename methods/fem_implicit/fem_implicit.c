@@ -64,7 +64,7 @@ typedef struct fem_implicit {
         double first, begun; /* N; s, by the clock */
         bool now;
     } watch;
-    /* Of the step that is being solved. */
+    /* Of the running step. */
     const double *acting; /* load or later */
     double inertia;       /* c, 1/s^2 */
     double *target;       /* m */
@@ -73,7 +73,7 @@ typedef struct fem_implicit {
     double *step;         /* nodes x 3: Newton's, m */
     double *trial, *trial_residual;
     double *work, *packed; /* nodes x 3, and free unknowns */
-    double *middle;        /* nodes x 3, m: what a time step seeks, from where it starts on */
+    double *middle;        /* nodes x 3, m: the unknown of a time step */
     fem_implicit_settings set;
     double yield, creep, forces_end;
     double ended[2]; /* the last residual, and its rounding, over the load */
@@ -243,7 +243,7 @@ static void pack(const fem_implicit *fem, const double *from, double *packed) {
 
 /* Pi at some u, and the rounding errors. */
 typedef struct balance {
-    double energy;          /* Pi, J; infinite where the material has no answer */
+    double energy;          /* Pi, J; infinite where the law is undefined */
     double energy_rounding; /* J */
     double force_rounding;  /* N: of the norm of the residual */
 } balance;
@@ -270,7 +270,7 @@ static void add_inertia(const fem_implicit *fem, const double *u, double *force,
     at->force_rounding = hypot(at->force_rounding, sqrt(rounding));
 }
 
-/* What rounding does at one point: F is off by eps (|F| + |u| |grad|), P by eps |P| and the modulus times that. */
+/* Rounding errors at one point: eps (|F| + |u| |grad|) of F, eps |P| plus the modulus times that of P. */
 static void add_rounding(const fem_implicit *fem, size_t point, double largest, const double F[9], const double P[9],
                          balance *at, double *squares) {
     const double dF = DBL_EPSILON * (norm(F, 9) + largest * fem->pull[point]), stress = norm(P, 9);
@@ -503,8 +503,8 @@ static pbd_status check_shape(const fem_implicit *fem, double *smallest) {
 
 static const double SMALLEST_LOAD_STEP = 1.0 / 4096;
 
-/* From one equilibrium to the next. An inverted one is rejected, and the load step halved, as without convergence.
- * *reached is the fraction of the last, *smallest its smallest det F; fem->u is its solution. */
+/* Increases the load from equilibrium to equilibrium. Without convergence, or if an element is inverted, the load step
+ * is halved. *reached: load fraction of the last equilibrium, *smallest: its smallest det F; fem->u: its solution. */
 static pbd_status put_load_on(fem_implicit *fem, double *reached, double *smallest) {
     double step = 1.0 / (double)fem->set.load_steps;
     double *u = fem->target; /* statics has no target: the state to return to */
@@ -556,11 +556,11 @@ static void begin_step(fem_implicit *fem, double dt) {
     for (size_t i = 0; i < fem->dofs; i++) fem->target[i] = fem->u[i] + m / dt * fem->v[i] / fem->inertia;
     fem->fraction = 1;
     fem->watch.now = fem->watched > 0 && fem->time + 1.5 * dt > fem->watched;
-    /* Half a step of slack: sums of steps do not hit `forces_end` to the bit. */
+    /* Tolerance: half a step, because sums of dt are rounded. */
     fem->acting = fem->later && fem->time > fem->forces_end - 0.5 * dt ? fem->later : fem->load;
 }
 
-/* Plastic strain is constant while a step is solved, and flows by its result. */
+/* Plastic strain is constant while a step is solved, and is updated with its result. */
 static void flow(fem_implicit *fem, double dt) {
     const double share = 1 - exp(-fem->creep * dt);
     double F[9];
@@ -589,7 +589,7 @@ static pbd_status advance(void *state, double dt) {
     return status;
 }
 
-/* ---- The rest of the contract ------------------------------------------------------------------------------------ */
+/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const fem_implicit *fem = state;
@@ -600,7 +600,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_ok();
 }
 
-/* All that a step starts from. */
+/* The state from which a step starts. */
 static size_t saved_of(const fem_implicit *fem, device_array *row) {
     const device_array rows[] = {HOST_ARRAY_SAVED(fem->u, fem->dofs), HOST_ARRAY_SAVED(fem->v, fem->dofs),
                                  HOST_SAVED(fem->time),

@@ -1,4 +1,4 @@
-/* The material as the assembly needs it: rows of nine doubles. Laws without joins. */
+/* The material for the assembly: rows of nine doubles. Laws without joins. */
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 
@@ -27,7 +27,7 @@ static inline pbd_status material_make(const pbd_material *m, material *out) {
     return pbd_ok();
 }
 
-/* Row by row, as C has it, from and to columns. */
+/* Conversion between row-major arrays and columns. */
 static inline mat3 material_matrix(const double F[9]) {
     return mat3_make(vec3_make((real)F[0], (real)F[3], (real)F[6]), vec3_make((real)F[1], (real)F[4], (real)F[7]),
                      vec3_make((real)F[2], (real)F[5], (real)F[8]));
@@ -83,7 +83,7 @@ static inline void material_tangent(const material *m, const double *plastic, co
         }
 }
 
-/* The plastic strain after a step that ends at F. creep: what of the strain beyond yield it takes over, 0 to 1. */
+/* The plastic strain after a step that ends at F. creep: the fraction of the strain beyond yield that flows, 0 to 1. */
 static inline void material_flow(double *plastic, const double F[9], double yield, double creep, bool deviatoric) {
     const symmetric s =
         plastic_flow(material_matrix(F), material_strain(plastic), (real)yield, (real)creep, deviatoric);

@@ -1,14 +1,14 @@
-/* dP/dF of the elastic laws, of fibres and of held plastic strain, exactly, for implicit finite elements: plain laws
- * (no joins), one real at a time.
+/* Exact dP/dF of the elastic laws without joins, of fibres and of fixed plastic strain, for implicit finite elements;
+ * for single reals.
  *
  * With F = U diag(s) V^T and dM = U^T dF V the change of stress is dP = U dN V^T, where
  *     dN_kk = sum_l H_kl dM_ll,                              H = d2 psi/ds ds
  *     dN_ij = even_ij (dM_ij + dM_ji)/2 + odd_ij (dM_ij - dM_ji)/2,   i != j
  *     even_ij = (p_i - p_j)/(s_i - s_j),   odd_ij = (p_i + p_j)/(s_i + s_j)
- * so the nine eigenvalues are those of H and the three pairs (Stomakhin et al. 2012; Smith et al. 2019): clamping them
- * at 0 is the positive semidefinite matrix nearest to dP/dF. The quotients are taken in closed form, so equal singular
- * values need no case of their own. corotated has no derivative where two singular values sum to 0 (its rotation
- * jumps): the sum is kept away from 0 there. */
+ * The nine eigenvalues are those of H and of the three pairs (Stomakhin et al. 2012; Smith et al. 2019); clamping them
+ * at 0 gives the nearest positive semidefinite matrix to dP/dF. The quotients are in closed form, so equal singular
+ * values need no special case. corotated has no derivative where two singular values sum to 0 (its rotation jumps): the
+ * sum is bounded away from 0. */
 #ifndef PBD_TANGENT_H
 #define PBD_TANGENT_H
 
@@ -76,7 +76,7 @@ PBD_FN void tangent_pair(hyperelastic m, vec3 all, real a, real b, real c, real 
     }
 }
 
-/* dP/dF at F; with `project` its nearest positive semidefinite matrix. m.join is not looked at. */
+/* dP/dF at F; with `project` its nearest positive semidefinite matrix. Ignores m.join. */
 PBD_FN tangent tangent_make(hyperelastic m, mat3 f, int project) {
     tangent out;
     out.f = mat3_svd(f);
@@ -100,7 +100,7 @@ PBD_FN tangent tangent_make(hyperelastic m, mat3 f, int project) {
     return out;
 }
 
-PBD_FN mat3 tangent_stress(tangent t) { return svd3_with(t.f, t.p); } /* P at F, which comes along */
+PBD_FN mat3 tangent_stress(tangent t) { return svd3_with(t.f, t.p); } /* P at F */
 
 /* dP for dF. */
 PBD_FN mat3 tangent_apply(const tangent *t, mat3 df) {

@@ -21,8 +21,8 @@ static double dot(const double *a, const double *b, size_t n) {
     return sum;
 }
 
-/* The problem's element as a scene of its own: base held, corners in Zienkiewicz's order. Arrays are static or the
- * problem's; nothing to free. */
+/* The problem's element as a scene: base held, corners in Zienkiewicz's order. Arrays are static or the problem's;
+ * nothing to free. */
 static pbd_scene element_scene(const fit_problem *problem, double positions[24], double forces[24], double masses[8]) {
     static uint32_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, base[4] = {0, 1, 2, 3};
     memcpy(positions, problem->corner, 24 * sizeof *positions);
@@ -181,8 +181,8 @@ static double matrix_objective(unsigned n, const double *k, double *gradient, vo
     return fit_error(o->m, k);
 }
 
-/* Runs one of NLopt's searches over the unknowns (k_volume held at 0 when the problem says so), keeping the better of
- * what `out` holds and what it finds. */
+/* Runs an NLopt search over the unknowns (k_volume is 0 without volume constraints) and keeps the better of its result
+ * and k. */
 static pbd_status search(nlopt_algorithm algorithm, nlopt_func f, objective *o, const double start[HEX_KINDS],
                          double k[HEX_KINDS], double *value) {
     double lower[HEX_KINDS] = {0}, upper[HEX_KINDS] = {1, 1, 1, 1}, x[HEX_KINDS], found = 0;
@@ -287,7 +287,7 @@ pbd_status fit_to_deformation_tests(const fit_matrices *m, fit_answer *out) {
         {0.06, 0.16, 0.11, 0.1}, {0.02, 0.05, 0.05, 0.5}, {0.3, 0.3, 0.3, 0.3}, {0.1, 0.02, 0.3, 0.8}};
     double value = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        double start[HEX_KINDS]; /* many iterations want small stiffnesses */
+        double start[HEX_KINDS]; /* with many iterations stiffnesses are small */
         for (int kind = 0; kind < HEX_KINDS; kind++) start[kind] = starts[i][kind] / m->problem.iterations;
         PBD_TRY(search(NLOPT_LN_SBPLX, test_objective, &o, start, out->k, &value));
     }
@@ -297,7 +297,7 @@ pbd_status fit_to_deformation_tests(const fit_matrices *m, fit_answer *out) {
     return pbd_ok();
 }
 
-/* ---- What the paper printed -------------------------------------------------------------------------------------- */
+/* ---- The paper's polynomials ------------------------------------------------------------------------------------- */
 
 void fit_polynomials(double nu, double k[HEX_KINDS]) {
     bool low = nu < 0.29;

@@ -30,7 +30,7 @@ void hex_constraints_free(hex_constraints *h); /* safe on zeroed */
  * (p1 x p2).p3 over the 12 triangles (rodero2016 section 4; the printed V0 is a sixth of it, R-3). */
 double hex_six_volumes(const double p[8][3], hex_split split, double g[8][3]);
 
-/* One constraint as the linear analysis sees it: its gradient at rest. */
+/* One constraint of the linear analysis: its gradient at rest. */
 typedef struct linear_constraint {
     uint32_t particle[8];
     int count; /* 2 or 8 */

@@ -1,5 +1,5 @@
-/* Linear analysis of one PBD step about rest: what a projection does to a small displacement, the stiffness matrix it
- * amounts to, static equilibrium, stability. Source: rodero2016 Eqs. 6 to 9; claims R-2, R-11, R-12, A6. f64. */
+/* Linear analysis of one PBD step about rest: the map of a small displacement by a projection, the equivalent stiffness
+ * matrix, static equilibrium, stability. Source: rodero2016 Eqs. 6 to 9; claims R-2, R-11, R-12, A6. f64. */
 #ifndef PBD_LINEAR_H
 #define PBD_LINEAR_H
 
@@ -7,20 +7,20 @@
 
 typedef enum pbd_solver { PBD_SOLVER_JACOBI, PBD_SOLVER_COLOURED_GS } pbd_solver;
 
-/* What one projection is linearised with. Borrows everything. */
+/* Parameters of the linearised projection. Borrows everything. */
 typedef struct linear_system {
     const linear_constraint *constraint;
     size_t constraints;
     const uint32_t *order; /* Gauss-Seidel: constraints in the order they are projected; NULL: as listed */
     const double *k;       /* HEX_KINDS stiffnesses */
-    const double *w;       /* particles: inverse masses as the projection sees them, 1/kg */
+    const double *w;       /* particles: inverse masses in the projection, 1/kg */
     const bool *held;      /* particles: put back to rest after each iteration */
     size_t particles;
     pbd_solver solver;
     int iterations;
 } linear_system;
 
-/* Most unknowns that the dense analysis takes on. */
+/* Limit of unknowns for the dense analysis. */
 enum { LINEAR_LARGEST = 6000 };
 
 /* A such that u_after = A u_before over the free unknowns, row-major n x n with n = linear_unknowns(s); the caller's.

@@ -1,9 +1,9 @@
 /* pbd_distance: hexahedra of eight particles held by distance and volume constraints (rodero2016).
  *
- * A step predicts positions under the load, projects them `iterations` times, and takes velocities from what moved.
- * Rest is found by stepping until nothing moves (mode=dynamic, as the paper does), or from the linear analysis of one
- * step (mode=static, Eq. 6 with K_PBD of Eq. 9). Stiffnesses come from a fit to linear FEM, from the paper's
- * polynomials, or from the caller. Analysis and fit are f64 whatever `real` is. */
+ * A step predicts positions under the load, projects them `iterations` times, and updates velocities from the
+ * displacements. Rest is found by stepping until nothing moves (mode=dynamic, as the paper does), or from the linear
+ * analysis of one step (mode=static, Eq. 6 with K_PBD of Eq. 9). Stiffnesses come from a fit to linear FEM, from the
+ * paper's polynomials, or from the caller. Analysis and fit are always f64. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,9 +380,9 @@ static pbd_status largest_speed(pbd_distance *s, double *out) {
     return device_blocks_take(s->exec, s->fastest, blocks, 1, 1, out);
 }
 
-/* Steps until nothing moves. The threshold is relative to the body and the step, so that metres or centimetres, soft or
- * stiff, give the same answer. Less than a few units in the last place of a position cannot be seen in `real`: the
- * threshold is raised to that, and says so. */
+/* Steps until the body is at rest. The threshold is relative to the body's size and the step, so that results do not
+ * depend on units or stiffness. It is at least a few units in the last place of a position in `real`, with a warning if
+ * raised to that. */
 static pbd_status settle(pbd_distance *s) {
     double threshold = s->set.velocity_threshold, resolved = 8 * REAL_EPSILON;
     if (threshold < resolved) {

@@ -2,7 +2,7 @@
  * xpbi.c:
  *
  *     inelastic   sort and neighbours, gradients, loads; the constraints; XSPH; F, the rule's state and positions
- *     hourglass   springs against what gradients cannot see
+ *     hourglass   springs against zero-energy motions
  *     fluid       liquid (parts/fluid.h)
  *     separation  position correction
  *     walls       colliders

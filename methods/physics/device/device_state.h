@@ -71,7 +71,7 @@ pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t
                             const size_t *column, const uint32_t *number, double *out);
 
 /* Reduces the `width` numbers that a kernel left for each block at `device` into out: the first `largest` columns by
- * maximum (a NaN is kept), the others by addition in the order of blocks. The values already in out take part.
+ * maximum (a NaN is kept), the others by addition in the order of blocks. The previous values of out are included.
  * Waits. */
 pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
                               double *out);

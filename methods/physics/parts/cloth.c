@@ -15,7 +15,7 @@ struct cloth {
     size_t hinges;         /* hinges that can bend */
     int hinge_colours;
     size_t hinge_first[PBD_MOST_COLOURS + 1];
-    /* Device: cloth_kernels.h says what they hold. */
+    /* Device; contents: cloth_kernels.h. */
     real *stress;
     uint32_t *hinge;
     real *hinge_stiffness, *rest, *moment;

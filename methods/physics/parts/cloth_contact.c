@@ -20,7 +20,7 @@ struct cloth_contact {
     double dt, deepest, most;
     uint64_t steps;
     size_t meetings, room; /* in this step; allocated */
-    /* Device: cloth_contact_kernels.h says what they hold. */
+    /* Device; contents: cloth_contact_kernels.h. */
     uint32_t *first, *first_side, *particle, *vertex, *key, *side;
     real *foot, *normal, *state, *impulse, *crowd, *block;
 };

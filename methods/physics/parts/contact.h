@@ -8,9 +8,9 @@
  *
  * Pairs are searched at predicted positions with a margin; the lists are kept until a particle has moved by a quarter
  * of it, which leaves another quarter for the sweeps. A pass is a Jacobi iteration: all pushes are computed, then
- * applied. The sum over all pairs of a particle, as printed in the paper, overshoots where many pairs meet. By default
- * each push is therefore scaled by a factor per pair, which conserves momentum and prevents divergence (find_pushes;
- * contact_sum=printed: the plain sum).
+ * applied. The sum over all pairs of a particle, as printed in the paper, overshoots where a particle has many pairs.
+ * By default each push is therefore scaled by a factor per pair, which conserves momentum and prevents divergence
+ * (find_pushes; contact_sum=printed: the plain sum).
  *
  * Lists are in ascending order of particles, so that results do not depend on when they were built. Results do not
  * depend on threads, and on the backend only by rounding. Lists are stored in slices, with the candidates of several

@@ -323,9 +323,9 @@ PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
 }
 
 /* The correction of each particle. Both sides of a pair compute the same numbers, so that momentum is conserved. Plain
- * sums overshoot where many pairs meet. With a factor s_e for each pair e, the eigenvalues of one pass are bounded by
- * the largest eigenvalue of sum s_e n n^T over the pairs of any particle, for any masses, since (sqrt(w_i) a -
- * sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). Hence s_e = min(1, relaxation/lambda), with lambda the larger of the two
+ * sums overshoot where a particle has many pairs. With a factor s_e for each pair e, the eigenvalues of one pass are
+ * bounded by the largest eigenvalue of sum s_e n n^T over the pairs of any particle, for any masses, since (sqrt(w_i) a
+ * - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). Hence s_e = min(1, relaxation/lambda), with lambda the larger of the two
  * particles' largest eigenvalues of sum n n^T, converges for relaxation < 2. A factor per particle would not conserve
  * momentum. Friction acts across n, where all pairs of a particle may have the same direction: its factor is 1/(the
  * larger of the two numbers of pairs).
