@@ -388,7 +388,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_metric(recorder, "grain_diameter", "m", PBD_STATE, s->diameter);
     pbd_metric(recorder, "grain_friction_used", "1", PBD_STATE, s->friction);
     if (sand_value(scene->material, "cohesion") > 0)
-        pbd_warning(recorder, "no_cohesion", "grains bear no tension: cohesion=%g is ignored",
+        pbd_warning(recorder, "no_cohesion", "grains resist no tension: cohesion=%g is ignored",
                     sand_value(scene->material, "cohesion"));
     return s->set.start_sweeps > 0 ? separate_at_start(s) : pbd_ok();
 }

@@ -4,24 +4,6 @@
 
 #include "harness/exec/arena.h"
 
-size_t device_parts_bytes(const device_part *part, size_t count) {
-    size_t bytes = 0;
-    for (size_t k = 0; k < count; k++) bytes += part[k].bytes;
-    return bytes;
-}
-
-pbd_status device_parts_save(pbd_exec *exec, const device_part *part, size_t count, void *blob) {
-    char *at = blob;
-    for (size_t k = 0; k < count; at += part[k++].bytes) PBD_TRY(pbd_download(exec, at, part[k].device, part[k].bytes));
-    return pbd_ok();
-}
-
-pbd_status device_parts_load(pbd_exec *exec, const device_part *part, size_t count, const void *blob) {
-    const char *at = blob;
-    for (size_t k = 0; k < count; at += part[k++].bytes) PBD_TRY(pbd_upload(exec, part[k].device, at, part[k].bytes));
-    return pbd_ok();
-}
-
 pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (row[k].count > 0 && !(row[k].flags & DEVICE_ON_HOST))

@@ -19,19 +19,8 @@
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
 
-PBD_PRECISE(device_parts_bytes, device_parts_save, device_parts_load, device_blocks_take, device_arrays_allocate,
-            device_arrays_free, device_arrays_save, device_arrays_load, device_rows_read, device_blocks_bounds)
-
-typedef struct device_part {
-    void *device;
-    size_t bytes;
-} device_part;
-
-size_t device_parts_bytes(const device_part *part, size_t count);
-
-/* To `blob`, and from it: device_parts_bytes of it, in the order of the parts. */
-pbd_status device_parts_save(pbd_exec *exec, const device_part *part, size_t count, void *blob);
-pbd_status device_parts_load(pbd_exec *exec, const device_part *part, size_t count, const void *blob);
+PBD_PRECISE(device_blocks_take, device_arrays_allocate, device_arrays_free, device_arrays_save, device_arrays_load,
+            device_rows_read, device_blocks_bounds)
 
 enum { DEVICE_MOST_ARRAYS = 96 };
 enum { DEVICE_IS_SAVED = 1, DEVICE_ON_HOST = 2 };

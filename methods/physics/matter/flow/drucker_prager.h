@@ -16,7 +16,7 @@ FLOW(drucker_prager, plain)
 #define FLOW_PARAMETERS_drucker_prager(P)                                               \
     FLOW_CONE_PARAMETERS(P)                                                             \
     P(SET, volume_correction, "", PBD_CHOICE, "on", 0, 0, 0, FLOW_CHOICES("on", "off"), \
-      "volume gained without stress is lost again before sand bears load")              \
+      "volume gained without stress is removed again before sand carries load")         \
     P(STATE, state, "", PBD_REAL, "0", 0, 1000, 0, NULL, "log of the volume gained so far")
 typedef struct drucker_prager_values {
     FLOW_PARAMETERS_drucker_prager(FLOW_VALUE)
