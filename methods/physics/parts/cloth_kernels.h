@@ -2,7 +2,7 @@
  * plate.
  *
  *     stretch   C = (E_11, E_22, 2 E_12), Green's strain of a triangle; alpha = D^-1/(A t), D of plane stress
- *     bending C = 2 sin(theta/2) minus its value at rest; alpha = (A_1 + A_2)/(B |e|^2)
+ *     bending   C = 2 sin(theta/2) minus its value at rest; alpha = (A_1 + A_2)/(B |e|^2)
  *
  * The energies are A t/2 C D C (a Saint Venant-Kirchhoff membrane) and B/2 |e|^2/(A_1 + A_2) C^2 for each edge e shared
  * by two triangles. Multipliers are dimensionless: lambda = k s with k = E A t dt^2 (kg m^2), where s converges to

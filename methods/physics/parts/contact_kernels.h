@@ -405,8 +405,7 @@ PBD_FN void collide(const collide_args *a, size_t i) {
 }
 
 /* Most particles are far from every collider. A batch is first tested as a whole, with a margin for rounding; only if a
- * lane may be nearer than its reach are its particles handled one at a time, with bitwise the same result.
- */
+ * lane may be nearer than its reach are its particles handled one at a time, with bitwise the same result. */
 PBD_FN vvec3 batch_to_frame(const collider_pose *c, vvec3 off) {
     const real *axis = c->axis;
     return vvec3_make(axis[0] * off.x + axis[1] * off.y + axis[2] * off.z,

@@ -88,8 +88,7 @@ PBD_FN vmat3 element_deformation_gradient(const element *e, int corners) {
 }
 
 /* Gradients with respect to the corners of a function of F with derivative `p`: the columns of p B^T, and minus their
- * sum.
- */
+ * sum. */
 PBD_FN void element_gradients(const element *e, int corners, vmat3 p, vvec3 out[4]) {
     const vreal *b = e->b;
     if (corners == 3) {

@@ -4,8 +4,7 @@
  *
  * stepper_step(dt), for each substep:
  *
- *     colliders move; begin of each part; `iterations` times iterate of each; end of each; move of each, last part
- * first
+ *     colliders move; begin of each part; `iterations` times iterate of each; end of each; move of each, reversed
  *
  * and at the end of the step: record of each. `begin` searches and predicts, `iterate` projects, `end` follows the
  * iterations (smoothing, a final pass of colliders), `move` computes positions from velocities or the reverse.

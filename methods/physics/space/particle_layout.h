@@ -45,8 +45,7 @@ typedef struct particle_layout {
 } particle_layout;
 
 /* Free *out also after an error. PBD_BAD_INPUT when the scene's particles are not a sampled body, or a volume is not
- * above 0.
- */
+ * above 0. */
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out);
 /* Recomputes everything but particles, rest, volume and inverse from `near`, bitwise equal to a new layout. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);

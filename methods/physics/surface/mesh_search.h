@@ -130,8 +130,7 @@ PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uin
 }
 
 /* Within `reach`, m. without: skips triangles with this vertex, for queries at a mesh's own vertices; MESH_NONE: none.
- * *lead, m: how much farther than the nearest every other triangle is, computed up to `most`.
- */
+ * *lead, m: how much farther than the nearest every other triangle is, computed up to `most`. */
 PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most, real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* squared rounding error of a distance 0 */
