@@ -1,0 +1,405 @@
+/* Inputs from outside, one function for each format: libFuzzer's entry calls the one that FUZZ_FORMAT names. Without
+ * libFuzzer (FUZZ_FORMAT undefined) this is a test that replays the kept corpus: fuzz_corpus FOLDER [FORMAT]. README.md
+ * tells how a campaign is run.
+ *
+ * Whatever comes in, a function ends with PBD_OK or with a sentence of bad input; sanitizers see the rest. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "cases/geometry/triangle_file.h"
+#include "cases/mesh/mesh_file.h"
+#include "harness/catalog/registry.h"
+#include "harness/catalog/values.h"
+#include "harness/compare/gate.h"
+#include "harness/figure/figure_file.h"
+#include "harness/figure/papers.h"
+#include "harness/files/csv_file.h"
+#include "harness/files/csv_rows.h"
+#include "harness/query/import.h"
+#include "harness/store/rows.h"
+#include "harness/sweep/manifest.h"
+
+/* ---- Surroundings ------------------------------------------------------------------------------------------------ */
+
+_Noreturn static void give_up(const char *what) {
+    fprintf(stderr, "fuzz: %s: %s\n", what, strerror(errno));
+    abort();
+}
+
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *walk) {
+    (void)about, (void)type, (void)walk;
+    return remove(path);
+}
+
+static char place[PATH_MAX]; /* a folder of this process, PBDBENCH_ROOT */
+
+static void remove_place(void) { nftw(place, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
+/* place/name; two at a time. */
+static const char *in_place(const char *name) {
+    static char path[2][PATH_MAX + 64];
+    static unsigned next;
+    char *mine = path[next++ % 2];
+    snprintf(mine, sizeof path[0], "%s/%s", place, name);
+    return mine;
+}
+
+static void make_place(void) {
+    if (*place) return;
+    snprintf(place, sizeof place, "%s/pbdbench-fuzz-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(place)) give_up(place);
+    atexit(remove_place);
+    setenv("PBDBENCH_ROOT", place, 1);
+    const char *const folders[] = {"plots", "plots/fuzz-fig1", "sweep"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (mkdir(in_place(folders[i]), 0777) != 0) give_up(folders[i]);
+}
+
+static const char *write_file(const char *name, const void *bytes, size_t size) {
+    const char *path = in_place(name);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) give_up(path);
+    return path;
+}
+
+/* No failure but that of the input, said in words. */
+static bool judge(pbd_status status) {
+    if (status.code == PBD_OK) return true;
+    const bool expected = status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED;
+    if ((expected && *status.text) || strstr(status.text, "out of memory")) return false;
+    fprintf(stderr, "fuzz: code %d: '%s'\n", (int)status.code, status.text);
+    abort();
+}
+
+/* The input as text of its own size, with a NUL behind it. */
+static char *text_of(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    if (!text) give_up("memory");
+    if (size > 0) memcpy(text, data, size);
+    text[size] = '\0';
+    return text;
+}
+
+/* ---- Meshes ------------------------------------------------------------------------------------------------------ */
+
+static void read_mesh(const uint8_t *data, size_t size) {
+    char path[] = "mesh";
+    mesh_file mesh;
+    const pbd_content content = {path, text_of(data, size), size};
+    if (judge(mesh_file_read(&content, &mesh))) {
+        for (size_t g = 0; g < mesh.groups; g++)
+            if (!mesh_find_group(&mesh, mesh.group[g].name)) abort();
+        mesh_file_free(&mesh);
+    }
+    free(content.text);
+}
+
+static void read_triangles(const uint8_t *data, size_t size, const char *name) {
+    triangle_mesh mesh;
+    char path[20];
+    snprintf(path, sizeof path, "%s", name);
+    const pbd_content content = {path, text_of(data, size), size};
+    if (judge(triangle_mesh_read(&content, 1, &mesh))) triangle_mesh_free(&mesh);
+    free(content.text);
+}
+
+static void fuzz_msh(const uint8_t *data, size_t size) { read_mesh(data, size); }
+static void fuzz_inp(const uint8_t *data, size_t size) { read_mesh(data, size); }
+static void fuzz_obj(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.obj"); }
+static void fuzz_ply(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.ply"); }
+static void fuzz_stl(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.stl"); }
+
+/* What is made of triangles, without a file: a byte tells how many vertices, three each follow, then corners. */
+static void fuzz_triangles(const uint8_t *data, size_t size) {
+    enum { MOST = 255 };
+    double position[3 * MOST];
+    uint32_t corner[3 * 4 * MOST];
+    const size_t vertices = size > 0 ? data[0] : 0;
+    if (vertices == 0 || size < 1 + 3 * vertices) return;
+    for (size_t i = 0; i < 3 * vertices; i++) position[i] = (double)(int8_t)data[1 + i] / 8;
+    size_t corners = size - 1 - 3 * vertices;
+    if (corners > sizeof corner / sizeof *corner) corners = sizeof corner / sizeof *corner;
+    corners -= corners % 3;
+    for (size_t i = 0; i < corners; i++) corner[i] = (uint32_t)(data[1 + 3 * vertices + i] % vertices);
+    triangle_mesh mesh;
+    if (!judge(triangle_mesh_make("triangles", vertices, position, corners / 3, corner, &mesh))) return;
+    const solid body = triangle_mesh_solid(&mesh);
+    const double x[3] = {0.0625, 0.1, -0.3};
+    if (!(body.volume > 0) || body.distance(&body, x) != body.distance(&body, x)) abort();
+    triangle_mesh_free(&mesh);
+}
+
+/* ---- YAML -------------------------------------------------------------------------------------------------------- */
+
+/* Plans of more runs than this only take time. */
+static void plan(pbd_figure_file *file) {
+    size_t values = 0;
+    for (unsigned i = 0; i < file->runs_count; i++)
+        for (unsigned k = 0; k < file->runs[i].axes_count; k++) {
+            pbd_axis axis;
+            if (pbd_axis_parse(file->runs[i].axes[k], &axis).code != PBD_OK) continue;
+            values += axis.count;
+            pbd_axis_free(&axis);
+        }
+    pbd_plan made = {0};
+    if (values < 20) judge(pbd_figure_plan(file, false, 0, &made));
+    pbd_plan_free(&made);
+}
+
+static void fuzz_figure(const uint8_t *data, size_t size) {
+    pbd_figure_file *file;
+    write_file("plots/fuzz-fig1/figure.yaml", data, size);
+    if (!judge(pbd_figure_load("fuzz-fig1", &file))) return;
+    plan(file);
+    pbd_figure_file_free(file);
+}
+
+static void fuzz_sweep(const uint8_t *data, size_t size) {
+    pbd_figure_file *file;
+    if (!judge(pbd_sweep_load(write_file("sweep.yaml", data, size), &file))) return;
+    plan(file);
+    pbd_figure_file_free(file);
+}
+
+static void fuzz_gate(const uint8_t *data, size_t size) {
+    pbd_gate_suite *suite;
+    if (judge(pbd_gate_suite_load(write_file("gate.yaml", data, size), &suite))) pbd_gate_suite_free(suite);
+}
+
+static void fuzz_papers(const uint8_t *data, size_t size) {
+    pbd_papers *papers;
+    write_file("plots/papers.yaml", data, size);
+    if (judge(pbd_papers_load(&papers))) pbd_papers_free(papers);
+}
+
+/* ---- CSV, rows, words -------------------------------------------------------------------------------------------- */
+
+static void fuzz_csv(const uint8_t *data, size_t size) {
+    pbd_csv csv;
+    char *text = text_of(data, size);
+    if (judge(pbd_csv_parse(text, "a file", &csv))) pbd_csv_free(&csv);
+    free(text);
+}
+
+/* The first byte tells how many numbers a row has. */
+static void fuzz_rows(const uint8_t *data, size_t size) {
+    if (size < 2) return;
+    double values[9];
+    const size_t count = 1 + data[0] % 9;
+    FILE *file = fmemopen((void *)(uintptr_t)(data + 1), size - 1, "r");
+    pbd_rows *rows;
+    if (!file) give_up("a stream");
+    if (judge(pbd_rows_open(file, "rows", &rows))) {
+        bool more = true;
+        while (more && judge(pbd_rows_next(rows, count, values, &more))) continue;
+        pbd_rows_close(rows);
+    }
+    fclose(file);
+}
+
+/* Two bytes choose case and method; then words of `-s`, or of `-a` (they begin with +), a line each. */
+static void fuzz_words(const uint8_t *data, size_t size) {
+    enum { MOST = 16 };
+    if (size < 2) return;
+    const pbd_case *c = pbd_case_at(data[0] % pbd_case_count());
+    const pbd_method *m = pbd_method_at(data[1] % pbd_method_count())->by_precision[PBD_PRECISION_F64];
+    pbd_setting setting[MOST];
+    size_t settings = 0;
+    char *text = text_of(data + 2, size - 2), *rest = text;
+    for (char *word; (word = strsep(&rest, "\n")) != NULL && settings < MOST;) {
+        pbd_axis axis;
+        if (*word == '+') {
+            if (judge(pbd_axis_parse(word + 1, &axis))) pbd_axis_free(&axis);
+        } else if (judge(pbd_setting_parse(word, &setting[settings]))) {
+            settings++;
+        }
+    }
+    pbd_values of_case, of_method;
+    if (judge(pbd_resolve(c, m, setting, settings, &of_case, &of_method))) {
+        pbd_values_free(&of_case);
+        pbd_values_free(&of_method);
+    }
+    for (size_t i = 0; i < settings; i++) pbd_setting_free(&setting[i]);
+    free(text);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void fuzz_import(const uint8_t *data, size_t size) {
+    pbd_import *import;
+    if (judge(pbd_import_load(write_file("bench.json", data, size), NULL, &import))) pbd_import_free(import);
+}
+
+/* A store of this process; nothing that is put into it stays. */
+static pbd_store *empty_store(void) {
+    static pbd_store *store;
+    if (!store && !judge(pbd_store_open(in_place("records.db"), PBD_STORE_WRITE, &store))) give_up("a store");
+    return store;
+}
+
+static void put_record(json_t *record) {
+    char run_id[33];
+    bool added;
+    pbd_store *store = empty_store();
+    if (!judge(pbd_record_close(record)) || !judge(pbd_record_identify(record, run_id))) return;
+    judge(pbd_store_start(store, "fuzzing"));
+    judge(pbd_record_insert(store, record, &added));
+    pbd_store_end(store, pbd_error(PBD_BAD_INPUT, "taken back"), "fuzzing");
+}
+
+/* A line of an export, with the id that its content has; and what a child process answers. */
+static void fuzz_records(const uint8_t *data, size_t size) {
+    json_t *record = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+    if (!record) return;
+    pbd_result result = {0};
+    pbd_reported_read(record, &result);
+    pbd_result_free(&result);
+    judge(pbd_record_verify(record, NULL));
+    if (json_object_get(record, "comparison"))
+        judge(pbd_comparison_verify(record));
+    else
+        put_record(record);
+    json_decref(record);
+}
+
+/* The lines of a manifest above its hash. */
+static void fuzz_manifest(const uint8_t *data, size_t size) {
+    pbd_manifest *m;
+    const XXH128_hash_t hash = XXH3_128bits(data, size);
+    FILE *out = fopen(in_place("sweep/manifest.jsonl"), "wb");
+    if (!out || fwrite(data, 1, size, out) != size) give_up("a manifest");
+    fprintf(out, "{\"hash\":\"%016llx%016llx\"}\n", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    if (fclose(out) != 0) give_up("a manifest");
+    if (!judge(pbd_manifest_open(in_place("sweep"), &m))) return;
+    for (size_t shard = 0; shard < m->shards && shard < 4; shard++) {
+        pbd_plan made = {0};
+        judge(pbd_manifest_plan(m, shard, &made));
+        pbd_plan_free(&made);
+    }
+    pbd_manifest_free(m);
+}
+
+/* ---- The store --------------------------------------------------------------------------------------------------- */
+
+/* Damage: rows of four bytes, three of a place in the kept store and one that stands there then. */
+static void fuzz_store(const uint8_t *data, size_t size) {
+    static char *good, *bad;
+    static size_t bytes;
+    if (!good) {
+        FILE *file = fopen(PBD_TEST_FOLDER "/data/store-5e3bc93.db", "rb");
+        struct stat about;
+        if (!file || fstat(fileno(file), &about) != 0) give_up("the kept store");
+        bytes = (size_t)about.st_size;
+        good = malloc(bytes);
+        bad = malloc(bytes);
+        if (!good || !bad || fread(good, 1, bytes, file) != bytes) give_up("the kept store");
+        fclose(file);
+    }
+    memcpy(bad, good, bytes);
+    for (size_t i = 0; i + 3 < size; i += 4)
+        bad[((size_t)data[i] << 16 | (size_t)data[i + 1] << 8 | data[i + 2]) % bytes] = (char)data[i + 3];
+    pbd_store *store;
+    size_t problems, runs;
+    if (!judge(pbd_store_open(write_file("damaged.db", bad, bytes), PBD_STORE_READ, &store))) return;
+    FILE *none = fopen("/dev/null", "w");
+    if (!none) give_up("/dev/null");
+    judge(pbd_store_check(store, none, &problems));
+    judge(pbd_store_export(store, none, &runs));
+    fclose(none);
+    pbd_store_close(store);
+}
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+
+#define FORMATS(F)                                                                                                  \
+    F(msh)                                                                                                          \
+    F(inp) F(obj) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
+        F(records) F(manifest) F(store)
+
+typedef struct format {
+    const char *name;
+    void (*take)(const uint8_t *data, size_t size);
+} format;
+#define ROW(NAME) {#NAME, fuzz_##NAME},
+static const format formats[] = {FORMATS(ROW)};
+enum { FORMATS_COUNT = sizeof formats / sizeof *formats };
+
+static const format *find_format(const char *name) {
+    for (size_t i = 0; i < FORMATS_COUNT; i++)
+        if (strcmp(formats[i].name, name) == 0) return &formats[i];
+    fprintf(stderr, "fuzz: there is no format '%s'\n", name);
+    exit(2);
+}
+
+#ifdef FUZZ_FORMAT
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const format *mine;
+    if (!mine) mine = find_format(FUZZ_FORMAT);
+    make_place();
+    mine->take(data, size);
+    return 0;
+}
+#else
+enum { PATIENCE = 60 }; /* s for one input */
+
+static void replay(const format *f, const char *path) {
+    FILE *file = fopen(path, "rb");
+    struct stat about;
+    if (!file || fstat(fileno(file), &about) != 0) give_up(path);
+    uint8_t *data = malloc((size_t)about.st_size + 1);
+    if (!data || fread(data, 1, (size_t)about.st_size, file) != (size_t)about.st_size) give_up(path);
+    fclose(file);
+    printf("%s\n", path); /* the last one is the one that crashes */
+    fflush(stdout);
+    alarm(PATIENCE);
+    f->take(data, (size_t)about.st_size);
+    alarm(0);
+    free(data);
+}
+
+/* Of one format's folder; how many. */
+static size_t replay_all(const char *corpus, const format *f) {
+    char folder[PATH_MAX];
+    struct dirent **entry;
+    snprintf(folder, sizeof folder, "%s/%s", corpus, f->name);
+    const int count = scandir(folder, &entry, NULL, alphasort);
+    size_t inputs = 0;
+    if (count < 0) give_up(folder);
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX + 300];
+        snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
+        if (entry[i]->d_name[0] != '.') {
+            replay(f, path);
+            inputs++;
+        }
+        free(entry[i]);
+    }
+    free(entry);
+    return inputs;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: fuzz_corpus FOLDER [FORMAT]\n");
+        return 2;
+    }
+    make_place();
+    size_t inputs = 0;
+    for (size_t i = 0; i < FORMATS_COUNT; i++)
+        if (argc < 3 || &formats[i] == find_format(argv[2])) inputs += replay_all(argv[1], &formats[i]);
+    printf("%zu inputs of %s\n", inputs, argc < 3 ? "all formats" : argv[2]);
+    return inputs > 0 ? 0 : 1;
+}
+#endif
