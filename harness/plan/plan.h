@@ -42,6 +42,7 @@ typedef struct pbd_plan_item {
     int repeat, warmups;
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
+    bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
     uint64_t seed;

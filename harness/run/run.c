@@ -287,7 +287,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
                              .values = &cell->method_values,
                              .precision = cell->precision,
                              .recorder = recorder};
-    if (status.code == PBD_OK) status = run_solver(item, &context, snapshots, exec);
+    if (status.code == PBD_OK && !item->begin_only) status = run_solver(item, &context, snapshots, exec);
     pbd_snapshots_close(snapshots);
     return status;
 }

@@ -1,12 +1,14 @@
 /* list: list methods, cases, figures, backends or runs; with --json an array of {name, summary, source, available,
- * reason}. And `list runs`: the newest stored runs. */
+ * reason}. `list runs`: the newest stored runs. `list pairs`: which methods run which cases. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/catalog/plugin.h"
 #include "harness/figure/figures.h"
+#include "harness/process/interrupt.h"
 #include "harness/query/list_runs.h"
+#include "harness/run/pairs.h"
 #include "harness/verbs/cli.h"
 
 typedef struct listing {
@@ -101,7 +103,7 @@ static pbd_status list_figures(listing *l) {
     return pbd_ok();
 }
 
-static pbd_status list_parts(bool json, const bool wanted[4]) {
+static pbd_status list_parts(bool json, const bool *wanted) {
     json_auto_t *array = json ? json_array() : NULL;
     listing l = {.first = true, .array = array};
     if (wanted[0]) list_methods(&l);
@@ -130,9 +132,11 @@ static const pbd_option table[] = {
                     "one array of objects {name, summary, source, available, reason}; methods\n"
                     "also have backends, precisions, params and plugin (its file, or null),\n"
                     "cases params; runs are\n"
-                    "{run_id, kind, started_at, state, says, case, method, params, errors, time_s}"),
-    PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs: only of this case"),
-    PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "runs: only of this method"),
+                    "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
+                    "pairs are {case, method, state, reason}"),
+    PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs and pairs: only of this case"),
+    PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS,
+                 "runs and pairs: only of this method"),
     PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE", PBD_RUN_STATES, "runs: only those with this state"),
     PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: how many, the newest first; default 20"),
     PBD_OPTION_PLUGIN(list_options),
@@ -149,34 +153,87 @@ static pbd_status list_runs(const list_options *o) {
     return pbd_list_runs(store, &query, o->json, stdout);
 }
 
-/* Which kinds were named; `runs` goes alone, since it is another kind of table. */
-static pbd_status take_kinds(const pbd_texts *words, bool wanted[4], bool *runs) {
-    static const char *const kinds[] = {"methods", "cases", "figures", "backends", "runs"};
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
+
+typedef struct pair_list {
+    json_t *array; /* NULL: print lines */
+    size_t pairs, fit;
+} pair_list;
+
+static pbd_status list_pair(const pbd_case *c, const pbd_method_entry *method, pair_list *l) {
+    pbd_pair_state state;
+    pbd_status reason;
+    const char *name = method->by_precision[PBD_PRECISION_F64]->name;
+    if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted after %zu pairs", l->pairs);
+    PBD_TRY(pbd_check_pair(c, method, &state, &reason));
+    l->pairs++;
+    l->fit += state == PBD_PAIR_FITS;
+    if (!l->array) {
+        printf("%-17s %-15s %s%s%s\n", c->name, name, pbd_pair_state_name(state), *reason.text ? ": " : "",
+               reason.text);
+        return pbd_ok();
+    }
+    json_t *pair = json_pack("{s:s, s:s, s:s, s:s}", "case", c->name, "method", name, "state",
+                             pbd_pair_state_name(state), "reason", reason.text);
+    return json_array_append_new(l->array, pair) == 0 ? pbd_ok() : pbd_no_memory();
+}
+
+static pbd_status list_pairs(const list_options *o) {
+    json_auto_t *array = o->json ? json_array() : NULL;
+    pair_list l = {.array = array};
+    const pbd_case *one_case = NULL;
+    const pbd_method_entry *one_method = NULL;
+    if (o->case_name) PBD_TRY(pbd_find_case(o->case_name, &one_case));
+    if (o->method) PBD_TRY(pbd_find_method(o->method, &one_method));
+    pbd_catch_interrupts();
+    for (size_t i = 0; i < pbd_case_count(); i++)
+        for (size_t k = 0; k < pbd_method_count(); k++) {
+            if ((one_case && pbd_case_at(i) != one_case) || (one_method && pbd_method_at(k) != one_method)) continue;
+            PBD_TRY(list_pair(pbd_case_at(i), pbd_method_at(k), &l));
+        }
+    if (array) json_dumpf(array, stdout, JSON_INDENT(1));
+    if (array) putchar('\n');
+    if (!array) printf("%zu of %zu pairs fit\n", l.fit, l.pairs);
+    return pbd_ok();
+}
+
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
+
+enum { PARTS = 4, KIND_RUNS = PARTS, KIND_PAIRS, KINDS };
+
+/* Which kinds were named; `runs` and `pairs` go alone, since they are other kinds of tables. */
+static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
+    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "runs", "pairs"};
     for (size_t i = 0; i < words->count; i++) {
         size_t k = 0;
-        while (k < 5 && strcmp(words->item[i], kinds[k]) != 0) k++;
-        if (k == 5) return pbd_unknown("kind of thing", words->item[i], kinds, 5, "pbdbench list --help");
-        if (k == 4)
-            *runs = true;
-        else
-            wanted[k] = true;
+        while (k < KINDS && strcmp(words->item[i], kinds[k]) != 0) k++;
+        if (k == KINDS) return pbd_unknown("kind of thing", words->item[i], kinds, KINDS, "pbdbench list --help");
+        wanted[k] = true;
     }
-    if (*runs && words->count > 1)
-        return pbd_error(PBD_BAD_INPUT, "list runs cannot be combined with other lists: use a second command");
-    for (size_t k = 0; k < 4; k++) wanted[k] = wanted[k] || words->count == 0;
+    for (size_t k = PARTS; k < KINDS; k++)
+        if (wanted[k] && words->count > 1)
+            return pbd_error(PBD_BAD_INPUT, "list %s cannot be combined with other lists: use a second command",
+                             kinds[k]);
+    for (size_t k = 0; k < PARTS; k++) wanted[k] = wanted[k] || words->count == 0;
+    return pbd_ok();
+}
+
+static pbd_status check_options(const list_options *o, const bool wanted[KINDS]) {
+    if (!wanted[KIND_RUNS] && (o->state || o->last || o->db))
+        return pbd_error(PBD_BAD_INPUT, "--state, --last and --db are valid with `pbdbench list runs` only");
+    if (!wanted[KIND_RUNS] && !wanted[KIND_PAIRS] && (o->case_name || o->method))
+        return pbd_error(PBD_BAD_INPUT, "--case and -m are valid with `pbdbench list runs` and `list pairs` only");
     return pbd_ok();
 }
 
 static pbd_status act(void *options, pbd_call *call) {
     const list_options *o = options;
-    bool wanted[4] = {false}, runs = false;
+    bool wanted[KINDS] = {false};
     PBD_TRY(pbd_plugins_load(&o->plugins));
-    PBD_TRY(take_kinds(call->words, wanted, &runs));
-    if (runs) return list_runs(o);
-    if (o->case_name || o->method || o->state || o->last || o->db)
-        return pbd_error(PBD_BAD_INPUT,
-                         "--case, -m, --state, --last and --db are valid with `pbdbench list runs` only");
-    return list_parts(o->json, wanted);
+    PBD_TRY(take_kinds(call->words, wanted));
+    PBD_TRY(check_options(o, wanted));
+    if (wanted[KIND_RUNS]) return list_runs(o);
+    return wanted[KIND_PAIRS] ? list_pairs(o) : list_parts(o->json, wanted);
 }
 
 static int verb_main(int argc, char **argv) {
@@ -186,16 +243,20 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_list = {
     .name = "list",
-    .summary = "list methods, cases, figures, backends or runs",
+    .summary = "list methods, cases, figures, backends, runs or pairs",
     .usage =
         "list [methods|cases|figures|backends]... [--json]\n"
+        "list pairs [--case C] [-m METHOD] [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
+        "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter at "
+        "its\n"
+        "default; asks, where the case has a parameter without a default, such as a file.\n"
         "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
-    .choices = "methods|cases|figures|backends|runs",
+    .choices = "methods|cases|figures|backends|runs|pairs",
     .main = verb_main,
 };

@@ -1,0 +1,19 @@
+/* Whether a method can run a case by its defaults. */
+#ifndef PBD_PAIRS_H
+#define PBD_PAIRS_H
+
+#include "harness/run/run.h"
+
+typedef enum pbd_pair_state {
+    PBD_PAIR_FITS,
+    PBD_PAIR_REFUSED, /* by the checks of a run, in the words that `run` would print */
+    PBD_PAIR_ASKS     /* not yet known: the case has a parameter without a default, such as a file */
+} pbd_pair_state;
+
+const char *pbd_pair_state_name(pbd_pair_state state); /* "fits", "refused", "asks" */
+
+/* Does what `run` does before the first step: all parameters at their defaults, on cpu in f64, unless the method has
+ * f32 alone. *reason is PBD_OK where they fit. An error only when the check itself failed. */
+pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_pair_state *state, pbd_status *reason);
+
+#endif

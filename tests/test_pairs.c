@@ -1,0 +1,126 @@
+/* `list pairs`: each case with each method, by the checks that `run` makes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/program.h"
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    if (!text) fail_msg("no string '%s'", key);
+    return text;
+}
+
+/* The answer of `list WORDS --json`. */
+static json_t *list(const char *const *words) {
+    told t = tell_to(STDOUT_KEPT, words);
+    expect_code(t, 0);
+    assert_string_equal(t.err, "");
+    json_t *array = json_loads(t.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(json_is_array(array));
+    forget(&t);
+    return array;
+}
+
+static bool has_file(const json_t *all_cases, const char *name) {
+    size_t i, k;
+    json_t *one, *param;
+    json_array_foreach(all_cases, i, one) {
+        if (strcmp(text_of(one, "name"), name) != 0) continue;
+        json_array_foreach(json_object_get(one, "params"), k, param) {
+            if (strcmp(text_of(param, "kind"), "file") == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* All are listed, each once, in the order of cases and methods, and one that does not fit says why. */
+static void test_all(void **unused) {
+    (void)unused;
+    json_t *cases = list((const char *const[]){"list", "cases", "--json", NULL});
+    json_t *methods = list((const char *const[]){"list", "methods", "--json", NULL});
+    json_t *pairs = list((const char *const[]){"list", "pairs", "--json", NULL});
+    const size_t m = json_array_size(methods);
+    size_t i, fits = 0, asks = 0;
+    json_t *pair;
+    assert_int_equal(json_array_size(pairs), json_array_size(cases) * m);
+    json_array_foreach(pairs, i, pair) {
+        const char *name = text_of(pair, "case"), *state = text_of(pair, "state"), *reason = text_of(pair, "reason");
+        assert_string_equal(name, text_of(json_array_get(cases, i / m), "name"));
+        assert_string_equal(text_of(pair, "method"), text_of(json_array_get(methods, i % m), "name"));
+        if (strcmp(state, "fits") == 0) {
+            fits++;
+            assert_string_equal(reason, "");
+            continue;
+        }
+        assert_true(strlen(reason) > 20);
+        if (strcmp(state, "refused") == 0) continue;
+        assert_string_equal(state, "asks");
+        assert_true(has_file(cases, name));
+        expect_says(reason, "needs file: -s file=...");
+        asks++;
+    }
+    assert_true(asks > 0);
+    assert_true(fits > m && fits < json_array_size(pairs));
+    told lines = tell("list", "pairs", "--case", "hex_fit");
+    char sums[60];
+    expect_code(lines, 0);
+    snprintf(sums, sizeof sums, "of %zu pairs fit\n", m);
+    expect_says(lines.out, sums);
+    forget(&lines);
+    json_decref(cases);
+    json_decref(methods);
+    json_decref(pairs);
+}
+
+/* The same sentence as that of `run`. */
+static void test_reasons(void **unused) {
+    (void)unused;
+    static const char *const pairs[][2] = {{"cantilever", "strain_energy"},   /* refused by check_mode */
+                                           {"hex_fit", "strain_energy"},      /* by what the method needs */
+                                           {"heavy_drop", "strain_based"},    /* or by what it takes */
+                                           {"liquid_drop", "corrected_sph"},  /* by the method's create */
+                                           {"sampled_mesh", "corrected_sph"}, /* asks */
+                                           {"cube_shear", "pbd_distance"}};
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        json_t *answer =
+            list((const char *const[]){"list", "pairs", "--case", pairs[k][0], "-m", pairs[k][1], "--json", NULL});
+        const json_t *pair = json_array_get(answer, 0);
+        assert_int_equal(json_array_size(answer), 1);
+        told t = tell("run", pairs[k][0], "-m", pairs[k][1], "-q", "--no-store");
+        expect_code(t, strcmp(text_of(pair, "state"), "fits") == 0 ? 0 : 2);
+        expect_says(t.err, text_of(pair, "reason"));
+        forget(&t);
+        json_decref(answer);
+    }
+}
+
+static void test_words(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *words[5], *says;
+    } wrong[] = {{{"list", "pairs", "cases", NULL}, "list pairs cannot be combined with other lists"},
+                 {{"list", "pairs", "--last", "3", NULL}, "are valid with `pbdbench list runs` only"},
+                 {{"list", "pairs", "-m", "xpbj", NULL}, "did you mean 'xpbi'"},
+                 {{"list", "methods", "-m", "xpbi", NULL}, "`pbdbench list runs` and `list pairs` only"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        told t = tell_to(STDOUT_KEPT, wrong[k].words);
+        expect_code(t, 2);
+        expect_says(t.err, wrong[k].says);
+        forget(&t);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_words),
+
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_workplace);
+}
