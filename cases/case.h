@@ -29,8 +29,8 @@ typedef struct pbd_case {
     const char *name, *summary, *source;
     unsigned provides; /* PBD_NEEDS_* that its scenes hold */
     const pbd_param *params;
-    const pbd_param *shared; /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a second
-                                time is left out. NULL: none */
+    const pbd_param *(*shared)(void); /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a
+                                         second time is left out. NULL: none */
     const char *presets;     /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
     size_t detail_bytes;     /* of what the case keeps in setup->detail; 0: nothing */
     /* Fills a zeroed scene and its zeroed detail: also the reference that it is judged against. What it allocates, the

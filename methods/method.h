@@ -86,7 +86,7 @@ typedef struct pbd_param {
     unsigned open;
     const char *const *choices; /* NULL-terminated. PBD_CHOICE: names; the value is the index. PBD_TEXT: words that are
                                    always among the possible ones, or NULL */
-    const char *doc;            /* one line */
+    const char *doc;            /* one line; begins with when it is read, if not always (conditions.h) */
 } pbd_param;
 
 /* One resolved parameter. Its canonical spelling (what hashes and the store use) is `text`, or `words` for PBD_TEXT and
@@ -401,6 +401,8 @@ typedef struct pbd_method {
     pbd_status (*save)(const void *state, void *blob, size_t *bytes);
     pbd_status (*load)(void *state, const void *blob, size_t bytes);
     void (*destroy)(void *state); /* NULL-safe */
+    const char *law; /* the only elastic law that it supports, by its name in laws.def: it takes the place of a case's
+                        default. NULL: all laws, or it reads none */
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

@@ -1,4 +1,4 @@
-/* `list pairs`: each case with each method, by the checks that `run` makes. */
+/* `list pairs`: each case with each method, by the checks that `run` makes; and defaults that suit the method. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,12 +115,54 @@ static void test_words(void **unused) {
     }
 }
 
+/* A default law that the method does not support is replaced, with a warning; one that was set is refused. */
+static void test_laws(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"xpbi", "mpm"};
+    for (int k = 0; k < 2; k++) {
+        told t = tell("run", "sampled_shape", "-m", methods[k], "-s", "particles=60", "-s", "duration=1e-3", "-q",
+                      "--json", "--no-store");
+        expect_code(t, 0);
+        expect_says(t.out, "\"material\":\"hencky\"");
+        expect_says(t.out, "material=hencky in place of the case's default");
+        forget(&t);
+        t = tell("run", "sampled_shape", "-m", methods[k], "-s", "particles=60", "-s", "duration=1e-3", "-s",
+                 "material=hencky", "-q", "--json", "--no-store");
+        expect_code(t, 0);
+        assert_null(strstr(t.out, "law_replaced"));
+        forget(&t);
+        t = tell("run", "sampled_shape", "-m", methods[k], "-s", "material=neo_hookean", "-q", "--no-store");
+        expect_code(t, 2);
+        expect_says(t.err, "material=hencky");
+        forget(&t);
+    }
+}
+
+/* A part of 271 mm whose lengths are taken for metres. */
+static void test_lengths(void **unused) {
+    (void)unused;
+    FILE *file = fopen(in_workplace("part.obj"), "w");
+    fputs(
+        "v 135.5 0 0\nv -135.5 0 0\nv 0 100 0\nv 0 -100 0\nv 0 0 90\nv 0 0 -90\nf 1 3 5\nf 3 2 5\nf 2 4 5\n"
+        "f 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n",
+        file);
+    assert_int_equal(fclose(file), 0);
+    char word[PATH_MAX + 400];
+    snprintf(word, sizeof word, "file=%s", in_workplace("part.obj"));
+    static const char *const scales[] = {"scale=1", "scale=0.001", "scale=100", "scale=1e-7"};
+    for (int k = 0; k < 4; k++) {
+        told t = tell("run", "sampled_mesh", "-m", "corrected_sph", "-s", word, "-s", scales[k], "-s", "particles=60",
+                      "-s", "duration=0.005", "-q", "--json", "--no-store");
+        if (t.code == 2) fail_msg("%s", t.err);
+        if ((strstr(t.out, "0.001 for millimetres") != NULL) == (k == 1)) fail_msg("%s: %s", scales[k], t.out);
+        forget(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_words),
-
+        cmocka_unit_test(test_all),  cmocka_unit_test(test_reasons), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_laws), cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -22,7 +22,7 @@ static const pbd_param params[] = {
     {"rate", "1/s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of it"},
     {"noise", "", PBD_REAL, "0", 0, 100, 0, NULL, "velocities added at random, at most this times rate x spacing"},
     {"jitter", "", PBD_REAL, "0.2", 0, 0.4, 0, NULL, "random offset of each along each axis, in spacings"},
-    PBD_SAMPLING_PARAMS("1000"),
+    PBD_SEEDED_SAMPLING_PARAMS("1000", "sampling=poisson or jitter>0 or noise>0"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e-6", "0.3", "1000", "hencky"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};

@@ -17,7 +17,7 @@ static const pbd_param params[] = {
     {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "contact between parts of the body"},
     {"self_distance", "", PBD_REAL, "4", 1, 1e6, 0, NULL,
      "in spacings: contact applies to pairs farther apart at rest"},
-    PBD_CONTACT_PARAMS("0.3"),
+    PBD_CONTACT_PARAMS("0.3", "ground=on or self_contact=on: "),
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 

@@ -14,7 +14,7 @@ static const pbd_param params[] = {
     {"start", "", PBD_CHOICE, "point", 0, 0, 0, starts,
      "flat across z, on the x axis, at the centre, or mirrored end to end"},
     {"noise", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "of the start, over the edge of a cube"},
-    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the noise"},
+    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "noise>0: of the noise"},
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 

@@ -20,7 +20,7 @@ static const pbd_param params[] = {
     {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},
     {"jitter", "", PBD_REAL, "0.05", 0, 0.4, 0, NULL,
      "largest random offset of each along each axis, in spacings: a symmetric thread has no direction to buckle in"},
-    PBD_SAMPLING_PARAMS("1500"),
+    PBD_SEEDED_SAMPLING_PARAMS("1500", "sampling=poisson or jitter>0"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e4", "0.3", "1000", "hencky"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     {"duration", "s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},

@@ -6,7 +6,7 @@
 #include "cases/scenes/stretched.h"
 #include "harness/exec/arena.h"
 
-static const pbd_param params[] = {PBD_SHEET_PARAMS("1e4", "0.3", "100", "0", "45"),
+static const pbd_param params[] = {PBD_SHEET_PARAMS("1e4", "0.3", "100", "0", "45", "fibre_stiffness>0"),
                                    {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
                                    PBD_MOTION_PARAMS("dynamic", "5"),
                                    {0}};

@@ -30,9 +30,9 @@ static const pbd_param params[] = {
      "static: the method solves for rest; dynamic: it moves, for `duration` or until the body is at rest"},
     {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "mode=dynamic: time to move; 0: until rest"},
     {"settle_tolerance", "", PBD_REAL, "1e-6", 0, 1, PBD_OPEN_MIN, NULL,
-     "at rest when the body's mean moves less than this, relative to its path, in 200 steps"},
+     "mode=dynamic, duration=0: at rest when the body's mean moves less than this, relative to its path, in 200 steps"},
     {"max_steps", "", PBD_INTEGER, "200000", 1, 1e9, 0, NULL,
-     "mode=dynamic until rest: largest number of steps, then not_settled"},
+     "mode=dynamic, duration=0: largest number of steps, then not_settled"},
     {0}};
 
 enum { SETTLE_WINDOW = 200 };

@@ -18,7 +18,7 @@ static const pbd_param params[] = {
      "every particle at a random place in the ball, or the body scaled down into it"},
     {"ball", "", PBD_REAL, "0.1", 0, 10, PBD_OPEN_MIN, NULL, "radius of the ball over `size`"},
     {"noise", "", PBD_REAL, "0.01", 0, 1, 0, NULL, "start=scaled: added at random, over the ball's radius"},
-    {"start_seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the start"},
+    {"start_seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "start=random or noise>0: of the start"},
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 

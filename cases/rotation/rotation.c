@@ -22,7 +22,7 @@ static const pbd_param params[] = {
     {"angle", "deg", PBD_REAL, "90", 0, 180, 0, NULL, "rotation of the body about z"},
     {"jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "largest offset of rest positions along each axis, in spacings"},
     {"start_jitter", "", PBD_REAL, "0", 0, 0.5, 0, NULL, "the same for start positions: the body is then strained"},
-    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of jitter and start_jitter"},
+    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "jitter>0 or start_jitter>0: of both"},
     {"spin", "rad/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "about z; 0: at rest, and the first step's impulse is measured"},
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1000", "corotated"),
     {"duration", "s", PBD_REAL, "0.005", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},

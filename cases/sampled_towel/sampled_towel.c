@@ -19,7 +19,8 @@ static const pbd_param params[] = {
     {"width", "m", PBD_REAL, "1.5", 0, 1e6, PBD_OPEN_MIN, NULL, "along y"},
     PBD_PARTICLE_MATERIAL_PARAMS("50", "0.4", "100", "neo_hookean"),
     {"fibre_stiffness", "Pa", PBD_REAL, "500", 0, 1e15, 0, NULL, "adds twice itself to the modulus along the fibre"},
-    {"fibre_angle", "deg", PBD_REAL, "45", -180, 180, 0, NULL, "of the fibre at rest, from length to width"},
+    {"fibre_angle", "deg", PBD_REAL, "45", -180, 180, 0, NULL,
+     "fibre_stiffness>0: of the fibre at rest, from length to width"},
     {"traction", "Pa", PBD_REAL, "20", 0, 1e15, 0, NULL, "on each edge face, outward, by its area at rest"},
     {"duration", "s", PBD_REAL, "4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};

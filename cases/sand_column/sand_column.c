@@ -18,7 +18,7 @@ static const pbd_param params[] = {
     {"column_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of the cylinder; length of the slab"},
     {"layers", "", PBD_REAL, "6", 1, 1000, 0, NULL, "shape=plane: between the walls, in spacings"},
     {"jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "largest random offset of each along each axis, in spacings"},
-    PBD_SAMPLING_PARAMS("2000"),
+    PBD_SEEDED_SAMPLING_PARAMS("2000", "sampling=poisson or jitter>0"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.3", "1600", "hencky"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     {"duration", "s", PBD_REAL, "0", 0, 1e6, 0, NULL, "simulated time; 0: 5 times sqrt(height / gravity)"},

@@ -17,8 +17,11 @@
         "material", "", PBD_CHOICE, material_, 0, 0, 0, law_names, "strain-energy density"        \
     }
 
-#define PBD_SAMPLING_PARAMS(particles_)                                                                     \
-    {"particles", "", PBD_INTEGER, particles_, 1, SAMPLING_MOST, 0, NULL, "of a body, exactly; spacing=0"}, \
+#define PBD_SAMPLING_PARAMS(particles_) PBD_SEEDED_SAMPLING_PARAMS(particles_, "sampling=poisson")
+
+/* The same of a case that uses the seed for more: when it is read. */
+#define PBD_SEEDED_SAMPLING_PARAMS(particles_, seed_when_)                                                  \
+    {"particles", "", PBD_INTEGER, particles_, 1, SAMPLING_MOST, 0, NULL, "spacing=0: of a body, exactly"}, \
         {"spacing", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the lattice's sites; 0: from `particles`"},    \
         {"sampling",                                                                                        \
          "",                                                                                                \
@@ -30,26 +33,27 @@
          sampling_kinds,                                                                                    \
          "cubic lattice, or Poisson disks: random, with a smallest distance"},                              \
     {                                                                                                       \
-        "seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "sampling=poisson: of the random numbers"            \
+        "seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, seed_when_ ": of the random numbers"                 \
     }
 
 extern const char *const particle_on_off[]; /* off, on */
 extern const char *const particle_layers[]; /* 1, 2, all */
 
 /* How particles meet each other, floors and walls. */
-#define PBD_CONTACT_PARAMS(friction_)                                                                      \
-    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of particles that collide; 0: 0.7 spacings"}, \
-        {"contact_layers",                                                                                 \
-         "",                                                                                               \
-         PBD_CHOICE,                                                                                       \
-         "2",                                                                                              \
-         0,                                                                                                \
-         0,                                                                                                \
-         0,                                                                                                \
-         particle_layers,                                                                                  \
-         "number of colliding layers, from the surface"},                                                  \
-    {                                                                                                      \
-        "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, "Coulomb's coefficient, everywhere"          \
+/* when_: "", or the condition with which they are read: "floor=on: ". */
+#define PBD_CONTACT_PARAMS(friction_, when_)                                                                     \
+    {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, when_ "of particles that collide; 0: 0.7 spacings"}, \
+        {"contact_layers",                                                                                       \
+         "",                                                                                                     \
+         PBD_CHOICE,                                                                                             \
+         "2",                                                                                                    \
+         0,                                                                                                      \
+         0,                                                                                                      \
+         0,                                                                                                      \
+         particle_layers,                                                                                        \
+         when_ "number of colliding layers, from the surface"},                                                  \
+    {                                                                                                            \
+        "friction", "", PBD_REAL, friction_, 0, 100, 0, NULL, when_ "Coulomb's coefficient, everywhere"          \
     }
 
 pbd_material particle_material(const pbd_values *values);

@@ -4,7 +4,7 @@
 
 #include "cases/scenes/body.h"
 
-#define PBD_SHEET_PARAMS(E_, nu_, density_, fibre_stiffness_, fibre_angle_)                       \
+#define PBD_SHEET_PARAMS(E_, nu_, density_, fibre_stiffness_, fibre_angle_, fibre_when_)          \
     {"E", "Pa", PBD_REAL, E_, 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},                \
         {"nu", "", PBD_REAL, nu_, -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"}, \
         {"density", "kg/m^3", PBD_REAL, density_, 0, 1e9, PBD_OPEN_MIN, NULL, "mass density"},    \
@@ -26,7 +26,7 @@
          180,                                                                                     \
          0,                                                                                       \
          NULL,                                                                                    \
-         "of the fibre at rest, from length to width"},                                           \
+         fibre_when_ ": of the fibre at rest, from length to width"},                             \
         {"thickness", "m", PBD_REAL, "0.01", 0, 1e3, PBD_OPEN_MIN, NULL, "of the cloth"},         \
         {"length", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "along x"},                    \
         {"width", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "along y"}, {                   \

@@ -17,12 +17,12 @@ static const pbd_param params[] = {
      "outer diameter of a torus; its tube is 0.32 of it thick"},
     PBD_PARTICLE_MATERIAL_PARAMS("3000", "0.4", "100", "neo_hookean"),
     {"tilt", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "each turned at random, or all flat"},
-    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "of the turns"},
+    {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "tilt=on: of the turns"},
     {"room", "", PBD_REAL, "1.1", 0.5, 100, 0, NULL, "between walls, over the width that the tori start on"},
     {"drop", "m", PBD_REAL, "0.3", 0, 1e6, 0, NULL, "from the lowest layer to the ground"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"contact", "", PBD_CHOICE, "on", 0, 0, 0, contacts, "between tori, with ground and walls; these alone; none"},
-    PBD_CONTACT_PARAMS("0.3"),
+    PBD_CONTACT_PARAMS("0.3", "contact!=off: "),
     {"duration", "s", PBD_REAL, "1.5", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 

@@ -8,9 +8,10 @@
 #include "harness/exec/arena.h"
 
 static const pbd_param params[] = {
-    PBD_SHEET_PARAMS("50", "0.4", "100", "500", "45"),
+    PBD_SHEET_PARAMS("50", "0.4", "100", "500", "45", "fibre_stiffness>0 or second_stiffness>0"),
     {"second_stiffness", "Pa", PBD_REAL, "0", 0, 1e15, 0, NULL, "of a second fibre; 0: none"},
-    {"second_angle", "deg", PBD_REAL, "90", -180, 180, 0, NULL, "of the second fibre at rest, from the first"},
+    {"second_angle", "deg", PBD_REAL, "90", -180, 180, 0, NULL,
+     "second_stiffness>0: of the second fibre at rest, from the first"},
     {"pull", "N/m", PBD_REAL, "0.2", 0, 1e12, 0, NULL, "on each edge, outward, by its length at rest"},
     PBD_MOTION_PARAMS("dynamic", "20"),
     {0}};

@@ -18,13 +18,14 @@
 static const char *const sides_names[] = {"confined", "free", NULL};
 static const char *const modes[] = {"static", "dynamic", NULL};
 
-static const pbd_param params[] = {PBD_BEAM_PARAMS("1000", "100"),
-                                   {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: inverted"},
-                                   {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
-                                   {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
-                                    "static: the method solves for rest; dynamic: it moves for `duration`"},
-                                   {"duration", "s", PBD_REAL, "2", 0, 1e4, PBD_OPEN_MIN, NULL, "mode=dynamic"},
-                                   {0}};
+static const pbd_param params[] = {
+    PBD_BEAM_PARAMS("1000", "100"),
+    {"stretch", "", PBD_REAL, "1.2", -10, 10, 0, NULL, "along x; below 0: inverted"},
+    {"sides", "", PBD_CHOICE, "confined", 0, 0, 0, sides_names, "the faces across"},
+    {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
+     "static: the method solves for rest; dynamic: it moves for `duration`"},
+    {"duration", "s", PBD_REAL, "2", 0, 1e4, PBD_OPEN_MIN, NULL, "mode=dynamic: simulated time"},
+    {0}};
 
 typedef struct uniaxial_detail {
     beam_size size;

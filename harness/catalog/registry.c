@@ -95,7 +95,7 @@ const pbd_case *pbd_case_at(size_t index) {
     if (!c->shared) return c;
     if (whole[index].c.name) return &whole[index].c;
     append_rows(c, c->params, whole[index].row);
-    append_rows(c, c->shared, whole[index].row);
+    append_rows(c, c->shared(), whole[index].row);
     if (strlen(c->presets ? c->presets : "") >= sizeof whole[index].preset)
         complain_of_case(c->name, "`presets` is too long");
     snprintf(whole[index].preset, sizeof whole[index].preset, "%s", c->presets ? c->presets : "");
@@ -138,6 +138,10 @@ pbd_status pbd_find_case(const char *name, const pbd_case **out) {
         return pbd_ok();
     }
     return pbd_unknown("case", name, names, CASES, "pbdbench list cases");
+}
+
+const char *pbd_method_law(const pbd_method *method) {
+    return method->bytes >= offsetof(pbd_method, law) + sizeof method->law ? method->law : NULL;
 }
 
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {

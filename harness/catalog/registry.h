@@ -49,6 +49,9 @@ pbd_status pbd_find_precision(const char *name, pbd_precision *out);
 /* PBD_NOT_SUPPORTED, with why, unless the backend is in this build and its device in this machine. */
 pbd_status pbd_check_backend(pbd_backend backend);
 
+/* The only elastic law that a method supports; NULL: it says nothing of laws, as a plug-in that was built before. */
+const char *pbd_method_law(const pbd_method *method);
+
 /* PBD_NEEDS_* of the method that the case does not provide; 0: they go together. */
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c);
 

@@ -1,5 +1,7 @@
 #include "harness/catalog/scene_check.h"
 
+#include <math.h>
+
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/matter/law_table.h"
 
@@ -68,4 +70,44 @@ pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
     PBD_TRY(check_indices(scene, "tetrahedron", scene->tets.material, scene->tets.count));
     PBD_TRY(check_indices(scene, "triangle", scene->triangles.material, scene->triangles.count));
     return check_taken(scene, method);
+}
+
+/* ---- Lengths from files ------------------------------------------------------------------------------------------ */
+
+/* The largest edge of the box around a collider's mesh, m. */
+static double mesh_extent(const pbd_collider_mesh *mesh) {
+    double extent = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t v = 0; v < mesh->vertices; v++) {
+            low = fmin(low, mesh->vertex[3 * v + d]);
+            high = fmax(high, mesh->vertex[3 * v + d]);
+        }
+        extent = fmax(extent, high - low);
+    }
+    return extent;
+}
+
+static bool takes_scaled_file(const pbd_case *c) {
+    bool file = false, scale = false;
+    for (const pbd_param *p = c->params; p->name; p++) {
+        file = file || p->kind == PBD_FILE;
+        scale = scale || strcmp(p->name, "scale") == 0;
+    }
+    return file && scale;
+}
+
+/* Without a scale the limit is lower: a part of 271 mm becomes one of 271 m. */
+static const double SHORTEST = 1e-4, LONGEST = 1e3, LONGEST_UNSCALED = 100; /* m */
+
+void pbd_warn_of_lengths(const pbd_case *c, const pbd_values *values, const pbd_scene *scene, pbd_recorder *recorder) {
+    if (!takes_scaled_file(c)) return;
+    double length = scene->colliders.meshes > 0 ? 0 : scene->extent;
+    for (size_t i = 0; i < scene->colliders.meshes; i++) length = fmax(length, mesh_extent(&scene->colliders.mesh[i]));
+    const double scale = pbd_real(values, "scale"), longest = scale == 1 ? LONGEST_UNSCALED : LONGEST;
+    if (length >= SHORTEST && length <= longest) return;
+    pbd_warning(recorder, "lengths",
+                "the file's body is %.4g m long with scale=%g: scale is the length of the file's unit in m, 0.001 for "
+                "millimetres",
+                length, scale);
 }

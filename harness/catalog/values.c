@@ -277,6 +277,16 @@ static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pb
     return pbd_ok();
 }
 
+/* The only law that the method supports takes the place of the case's default. */
+static pbd_status share_law(const pbd_case *c, const pbd_method *m, const pbd_values *case_values) {
+    bool known = false;
+    const char *law = pbd_method_law(m);
+    for (const pbd_param *p = c->params; law && p && p->name; p++)
+        for (size_t k = 0; strcmp(p->name, "material") == 0 && p->choices && p->choices[k]; k++)
+            known = known || strcmp(p->choices[k], law) == 0;
+    return known ? assign(case_values, &(pbd_setting){"material", law}, c->name, &known) : pbd_ok();
+}
+
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
     const char *today = pbd_name_today(c->name, m->name, key);
     if (today) return pbd_error(PBD_BAD_INPUT, "the parameter '%.60s' is called '%s' now: %s=VALUE", key, today, today);
@@ -297,6 +307,7 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_sett
     PBD_TRY(preset_values(c->params, c->name, case_values));
     PBD_TRY(preset_values(m->params, m->name, method_values));
     PBD_TRY(share_presets(c, m, method_values));
+    PBD_TRY(share_law(c, m, case_values));
     for (size_t i = 0; i < count; i++) {
         bool known = false;
         PBD_TRY(assign(case_values, &settings[i], c->name, &known));

@@ -55,6 +55,7 @@ static pbd_status plan_cell(const pbd_gate_cell *cell) {
     PBD_TRY(pbd_arena_check(&s.owned));
     for (; s.count < cell->set_count; s.count++) PBD_TRY(pbd_setting_parse(cell->set[s.count], &s.item[s.count]));
     const pbd_request request = {.case_name = cell->case_name,
+                                 .all_read = true,
                                  .method_name = cell->method,
                                  .backend = cell->backend,
                                  .precision = cell->precision,

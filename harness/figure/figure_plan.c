@@ -84,7 +84,7 @@ static void free_words(group_words *w) {
     pbd_arena_free(&w->owned);
 }
 
-static pbd_status plan_group(const pbd_group *g, bool quick, bool elsewhere, size_t group, pbd_plan *plan) {
+static pbd_status plan_group(const pbd_group *g, bool quick, bool is_figure, size_t group, pbd_plan *plan) {
     group_words w PBD_CLEANUP(free_words) = {0};
     PBD_TRY(choose_words(g, quick, &w));
     PBD_TRY(parse_words(&w));
@@ -92,7 +92,8 @@ static pbd_status plan_group(const pbd_group *g, bool quick, bool elsewhere, siz
     const pbd_request request = {.case_name = g->case_name,
                                  .method_name = g->method,
                                  .backend = g->backend,
-                                 .elsewhere = elsewhere,
+                                 .elsewhere = is_figure,
+                                 .all_read = !is_figure, /* stored runs of figures keep their cells */
                                  .precision = g->precision,
                                  .threads = (int)g->threads,
                                  .repeats = (int)g->repeats,

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "harness/catalog/conditions.h"
 #include "harness/exec/arena.h"
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
@@ -122,6 +123,21 @@ static char *label_of(const pbd_request *request, const size_t *index) {
     return strdup(text);
 }
 
+static bool is_given(const pbd_setting *settings, size_t count, const char *key) {
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(settings[k].key, key) == 0) return true;
+    return false;
+}
+
+/* The law that the method has set in place of the case's default; NULL: none. */
+static const char *law_instead(const pbd_cell *cell, const pbd_setting *settings, size_t count) {
+    const char *law = pbd_method_law(pbd_cell_method(cell));
+    for (const pbd_param *p = cell->c->params; law && p && p->name; p++)
+        if (strcmp(p->name, "material") == 0 && strcmp(p->preset, law) != 0 && !is_given(settings, count, p->name))
+            return law;
+    return NULL;
+}
+
 /* Builds the item of one point of the axes (repeat 0). */
 static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
                             pbd_plan_item *item) {
@@ -142,6 +158,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
         settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
     PBD_TRY(pbd_resolve(cell->c, pbd_cell_method(cell), settings, request->settings + request->axes, &cell->case_values,
                         &cell->method_values));
+    item->law_instead = law_instead(cell, settings, request->settings + request->axes);
     item->seed = request->seed;
     item->warmups = request->warmups;
     item->seconds = request->seconds;
@@ -179,6 +196,118 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
     return pbd_ok();
 }
 
+/* ---- Parameters that are not read -------------------------------------------------------------------------------- */
+
+static const pbd_value *value_in(const pbd_values *values, const char *key) {
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->item[i].param->name, key) == 0) return &values->item[i];
+    return NULL;
+}
+
+/* A key of both has the case's default. */
+static const pbd_value *value_of(const pbd_cell *cell, const char *key) {
+    const pbd_value *value = value_in(&cell->case_values, key);
+    return value ? value : value_in(&cell->method_values, key);
+}
+
+static bool is_at_default(const pbd_value *value) {
+    pbd_value preset PBD_CLEANUP(pbd_value_free) = {0};
+    return !pbd_param_is_asked(value->param) &&
+           pbd_parse_value(value->param, value->param->preset, "", &preset).code == PBD_OK &&
+           strcmp(pbd_value_text(&preset), pbd_value_text(value)) == 0;
+}
+
+static bool reads(const pbd_cell *cell, const char *key) {
+    return pbd_is_read(key, &cell->case_values, &cell->method_values);
+}
+
+/* Refuses a key that no cell from `first` on reads. */
+static pbd_status check_read(const pbd_plan *plan, size_t first, const char *key) {
+    const pbd_cell *unread = NULL;
+    for (size_t i = first; i < plan->count; i++) {
+        const pbd_cell *cell = &plan->item[i].cell;
+        if (reads(cell, key)) return pbd_ok();
+        if (!unread && !is_at_default(value_of(cell, key))) unread = cell;
+    }
+    if (!unread) return pbd_ok();
+    char text[300];
+    pbd_unread_text(key, &unread->case_values, &unread->method_values, text, sizeof text);
+    return pbd_error(PBD_BAD_INPUT, "%s: set that, or remove %s", text, key);
+}
+
+/* The command of a stored run names every parameter (run_command.h), as none by hand does. */
+static bool is_complete(const pbd_request *request, const pbd_cell *cell) {
+    const pbd_values *const values[] = {&cell->case_values, &cell->method_values};
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < values[k]->count; i++)
+            if (!is_given(request->setting, request->settings, values[k]->item[i].param->name)) return false;
+    return true;
+}
+
+static pbd_status check_all_read(const pbd_plan *plan, const pbd_request *request, size_t first) {
+    if (is_complete(request, &plan->item[first].cell)) return pbd_ok();
+    for (size_t k = 0; k < request->settings; k++) PBD_TRY(check_read(plan, first, request->setting[k].key));
+    for (size_t k = 0; k < request->axes; k++) PBD_TRY(check_read(plan, first, request->axis[k].key));
+    return pbd_ok();
+}
+
+/* A point of the axes and what tells its cell from those of other points. */
+typedef struct point_key {
+    size_t point;
+    XXH128_hash_t hash;
+} point_key;
+
+static int by_hash(const void *left, const void *right) {
+    const point_key *a = left, *b = right;
+    const int order = XXH128_cmp(&a->hash, &b->hash);
+    return order ? order : (a->point > b->point) - (a->point < b->point);
+}
+
+/* Of the values of the axes that are read at this point; where all are, of the point itself. */
+static pbd_status hash_point(const pbd_request *request, const pbd_cell *cell, size_t point, XXH128_hash_t *out) {
+    char *text PBD_CLEANUP(pbd_free_memory) = NULL;
+    size_t bytes = 0, unread = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (!stream) return pbd_no_memory();
+    for (size_t a = 0; a < request->axes; a++) {
+        const char *key = request->axis[a].key;
+        const bool read = reads(cell, key);
+        fprintf(stream, "%s%c", read ? pbd_value_text(value_of(cell, key)) : "", '\0');
+        unread += !read;
+    }
+    if (fclose(stream) != 0) return pbd_no_memory();
+    *out = unread ? XXH3_128bits(text, bytes) : XXH3_128bits(&point, sizeof point);
+    return pbd_ok();
+}
+
+/* Keeps the first of the points that are alike. */
+static pbd_status fold_points(pbd_plan *plan, const pbd_request *request, size_t before) {
+    const size_t repeats = request->repeats > 0 ? (size_t)request->repeats : 1;
+    const size_t points = (plan->count - before) / repeats;
+    pbd_arena a PBD_ARENA;
+    point_key *key = pbd_new(&a, point_key, points);
+    bool *same = pbd_new(&a, bool, points);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t p = 0; p < points; p++) {
+        key[p].point = p;
+        PBD_TRY(hash_point(request, &plan->item[before + p * repeats].cell, p, &key[p].hash));
+    }
+    qsort(key, points, sizeof *key, by_hash);
+    for (size_t p = 1; p < points; p++) same[key[p].point] = XXH128_isEqual(key[p].hash, key[p - 1].hash) != 0;
+    size_t kept = before;
+    for (size_t i = before; i < plan->count; i++) {
+        if (same[(i - before) / repeats])
+            free_item(&plan->item[i]);
+        else
+            plan->item[kept++] = plan->item[i];
+    }
+    plan->folded += (plan->count - kept) / repeats;
+    plan->count = kept;
+    return pbd_ok();
+}
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
 /* More runs than this in one request are a mistake, and would fill the memory before the first is made. */
 enum { LARGEST_PLAN = 1000000 };
 
@@ -211,7 +340,9 @@ pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group
     size_t *index = pbd_new(&a, size_t, request->axes);
     pbd_setting *settings = pbd_new(&a, pbd_setting, request->settings + request->axes);
     PBD_TRY(pbd_arena_check(&a));
-    const pbd_status status = add_points(plan, request, group, index, settings);
+    pbd_status status = add_points(plan, request, group, index, settings);
+    if (status.code == PBD_OK && request->all_read) status = check_all_read(plan, request, before);
+    if (status.code == PBD_OK && request->axes > 0) status = fold_points(plan, request, before);
     if (status.code != PBD_OK)
         while (plan->count > before) free_item(&plan->item[--plan->count]);
     return status;

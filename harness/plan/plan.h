@@ -29,6 +29,8 @@ typedef struct pbd_request {
     size_t settings;
     const pbd_axis *axis;
     size_t axes;
+    bool all_read; /* a setting or axis that no cell of the request reads is refused, unless it is at its default or
+                      every parameter is set, as in the command of a stored run */
 } pbd_request;
 
 /* The warning of a run whose snapshots could not be written. */
@@ -42,6 +44,7 @@ typedef struct pbd_plan_item {
     int repeat, warmups;
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
+    const char *law_instead; /* of the case's default law: the only one that the method supports. NULL: none */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
@@ -54,10 +57,13 @@ typedef struct pbd_plan_item {
 typedef struct pbd_plan {
     pbd_plan_item *item;
     size_t count, capacity;
+    size_t folded; /* points of axes that are no run, because they differ from an earlier one only in parameters that
+                      neither reads */
 } pbd_plan;
 
 /* Expands a request over its axes and repeats and checks every cell; adds to the plan or returns PBD_BAD_INPUT with
- * nothing added. `group` is kept with each item. */
+ * nothing added. Points that differ only in parameters that are not read there (conditions.h) are one: the first.
+ * `group` is kept with each item. */
 pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
 void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
 

@@ -272,6 +272,10 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     pbd_interrupt_ends(NULL);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
+    if (item->law_instead)
+        pbd_warning(recorder, "law_replaced", "material=%s in place of the case's default: method %s supports no other",
+                    item->law_instead, m->name);
+    pbd_warn_of_lengths(cell->c, &cell->case_values, scene, recorder);
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));

@@ -9,10 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/catalog/conditions.h"
 #include "harness/compare/pairing.h"
 #include "harness/compare/revisions.h"
 #include "harness/files/json.h"
 #include "harness/files/numbers.h"
+#include "harness/plan/plan.h"
 #include "harness/verbs/cli.h"
 
 typedef struct compare_options {
@@ -115,6 +117,48 @@ static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
     return pbd_ok();
 }
 
+/* ---- Settings for both arms of which one is not read ---- */
+
+/* The arm's cell with all its settings; an empty plan where this program cannot tell, as of another build's method. */
+static void plan_arm(const arm_text *arm, pbd_plan *plan) {
+    pbd_arena a PBD_ARENA;
+    pbd_setting *setting = NULL;
+    size_t words = 0, count = 0;
+    while (arm->word[words]) words++;
+    setting = pbd_new(&a, pbd_setting, words);
+    if (!setting) return;
+    bool fine = true;
+    for (size_t i = 3; i + 1 < words && fine; i++)
+        if (strcmp(arm->word[i], "-s") == 0 && strchr(arm->word[i + 1], '='))
+            fine = pbd_setting_parse(arm->word[i + 1], &setting[count]).code == PBD_OK && ++count > 0;
+    const pbd_request request = {
+        .case_name = arm->word[0], .method_name = arm->word[2], .threads = 1, .setting = setting, .settings = count};
+    if (fine) (void)pbd_plan_add(plan, &request, 0);
+    for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
+}
+
+static void remove_setting(arm_text *arm, const char *word) {
+    size_t i = 0;
+    while (arm->word[i + 1] != word) i++; /* the words themselves: `-s` stands before */
+    while ((arm->word[i] = arm->word[i + 2]) != NULL) i++;
+}
+
+/* A setting for both that one arm does not read goes to the other alone. One that neither reads, `run` refuses. */
+static void share_settings(comparing *c) {
+    pbd_plan a PBD_CLEANUP(pbd_plan_free) = {0}, b PBD_CLEANUP(pbd_plan_free) = {0};
+    const pbd_plan *const plan[] = {&a, &b};
+    plan_arm(&c->arm[0], &a);
+    plan_arm(&c->arm[1], &b);
+    for (size_t i = 0; i < c->o.sets.count && a.count == 1 && b.count == 1; i++) {
+        const char *word = c->o.sets.item[i], *key = pbd_new_format(&c->memory, "%.*s", (int)strcspn(word, "="), word);
+        bool read[2];
+        for (int k = 0; k < 2; k++)
+            read[k] = pbd_is_read(key, &plan[k]->item[0].cell.case_values, &plan[k]->item[0].cell.method_values);
+        for (int k = 0; k < 2; k++)
+            if (!read[k] && read[!k]) remove_setting(&c->arm[k], word);
+    }
+}
+
 static void add_common_words(const comparing *c, arm_text *arm) {
     size_t n = 0;
     while (arm->word[n]) n++;
@@ -196,7 +240,9 @@ static pbd_status make_arms(comparing *c, const pbd_texts *words) {
     const char *a = words->item[0], *b = words->item[words->count - 1];
     snprintf(c->threads, sizeof c->threads, "%lld", c->o.threads ? c->o.threads : 1);
     PBD_TRY(make_arm(c, 0, a, strcmp(a, b) == 0));
-    return make_arm(c, 1, b, strcmp(a, b) == 0);
+    PBD_TRY(make_arm(c, 1, b, strcmp(a, b) == 0));
+    share_settings(c);
+    return pbd_arena_check(&c->memory);
 }
 
 /* ---- The request ------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/conditions.h"
 #include "harness/catalog/plugin.h"
 #include "harness/figure/figures.h"
 #include "harness/process/interrupt.h"
@@ -48,10 +49,13 @@ static json_t *names_of_mask(unsigned mask, const char *const *names, int count)
 static json_t *params_json(const pbd_param *params) {
     static const char *const kinds[] = {"real", "integer", "choice", "text", "file"};
     json_t *array = json_array();
-    for (; params && params->name; params++) /* without a default: it must be given */
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?, s:s}", "name", params->name, "unit", params->unit,
-                                               "kind", kinds[params->kind], "default",
-                                               pbd_param_is_asked(params) ? NULL : params->preset, "doc", params->doc));
+    for (; params && params->name; params++) {
+        const size_t when = pbd_condition_length(params->doc);
+        json_t *row = json_pack("{s:s, s:s, s:s, s:s?, s:s, s:s%}", "name", params->name, "unit", params->unit, "kind",
+                                kinds[params->kind], "default", pbd_param_is_asked(params) ? NULL : params->preset,
+                                "doc", params->doc, "when", params->doc, when);
+        json_array_append_new(array, row); /* default null: it must be given */
+    }
     return array;
 }
 

@@ -45,7 +45,9 @@ static const pbd_option table[] = {
     PBD_OPT_MANY(run_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
                  "a parameter of the case or the method"),
     PBD_OPT_MANY(run_options, axes, "axis", 'a', "KEY=LIST", PBD_WORDS_SETTINGS,
-                 "key=lo:hi:step or key=a,b,c: a run for each value; several axes\nmake a grid"),
+                 "key=lo:hi:step or key=a,b,c: a run for each value; several axes\n"
+                 "make a grid; points that differ only in parameters that are not\n"
+                 "read there are one run"),
     PBD_OPT_TEXT(run_options, backend, "backend", 'b', "BACKEND", PBD_WORDS_BACKENDS, "cpu, emu or cuda; default cpu"),
     PBD_OPT_TEXT(run_options, precision, "precision", 'p', "P", PBD_WORDS_PRECISIONS, "f32 or f64; default f64"),
     PBD_OPT_INTEGER(run_options, threads, "threads", 't', 1, 4096, "default: all cores"),
@@ -101,6 +103,7 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->seconds = o->seconds;
     r->turns = o->turns;
     r->seed = (uint64_t)o->seed;
+    r->all_read = true;
     r->snapshots =
         (pbd_snapshot_plan){(int)o->snapshots, o->folder, o->colour ? o->colour : "strain", o->strain_scale, 0};
     PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->settings));
@@ -195,6 +198,9 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     PBD_TRY(pbd_plan_add(&plan, &o->request, 0));
+    if (plan.folded > 0 && !o->quiet)
+        fprintf(stderr, "pbdbench: %zu point%s of the axes left out: like others but for parameters not read there\n",
+                plan.folded, plan.folded == 1 ? "" : "s");
     if (!o->no_store) {
         PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &store));
         PBD_TRY(pbd_store_begin(store, argc, argv));

@@ -32,16 +32,16 @@ enum { MOST_LEVELS = 20 };
     REAL(viscosity_quadratic, "", "2", 0, 1e6, 0, "of Eq. 5's second term")                                           \
     CHOICE(steps, "own", (own, global, fixed), "one per particle, one for all by the criteria, or dt")                \
     REAL(dt, "s", "0.01", 0, 1e3, PBD_OPEN_MIN, "the longest step; steps=fixed: the step")                            \
-    INTEGER(levels, "12", 0, MOST_LEVELS, "steps may be 2^levels times shorter than dt")                              \
+    INTEGER(levels, "12", 0, MOST_LEVELS, "steps=own|global: steps may be 2^levels times shorter than dt")            \
     REAL(alpha, "", "0.3", 0, 100, PBD_OPEN_MIN, "Courant number")                                                    \
     CHOICE(criterion, "corrected", (corrected, printed), "Eq. 8 with |mu| of approaching pairs (D-3), or as printed") \
     CHOICE(limiter, "4", (off, 2, 4, 8),                                                                              \
            "steps=own: by which factor steps of neighbours may differ; the paper has none")                           \
-    CHOICE(position_correction, "on", (on, off), "at each change of step, section 5.2")                               \
+    CHOICE(position_correction, "on", (on, off), "steps=own|global: at each change of step, section 5.2")             \
     CHOICE(velocity_prediction, "on", (on, off), "of velocities that viscosity sees, section 5.2")                    \
     CHOICE(neighbour_density, "summed", (summed, predicted),                                                          \
-           "of neighbours whose force is not due: summed again, or predicted by its rate")                            \
-    REAL(skin, "", "0.1", 0, 10, 0, "additional reach of neighbour lists, in h; steps=fixed: 0")
+           "steps=own: of neighbours whose force is not due: summed again, or predicted by its rate")                 \
+    REAL(skin, "", "0.1", 0, 10, 0, "steps=own|global: additional reach of neighbour lists, in h")
 PBD_SETTINGS(desbrun_settings, PARAMS)
 
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};

@@ -35,7 +35,7 @@
     REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step of moving scenes")                             \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities, by mass")                                         \
     CHOICE(plastic_flow, "von_mises", (von_mises, whole),                                                  \
-           "plastic materials: yield by the deviatoric strain, or by the whole strain (C-9)")              \
+           "yield_strain>0: yield by the deviatoric strain, or by the whole strain (C-9)")                 \
     INTEGER(load_steps, "1", 1, 10000, "smallest number of load steps")                                    \
     REAL(newton_tolerance, "", "1e-10", 0, 1, 0, "residual force over load; 0: to the level of rounding")  \
     INTEGER(newton_iterations, "60", 1, 10000, "largest number in one load or time step")                  \

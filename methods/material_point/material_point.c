@@ -12,10 +12,10 @@
 #include "methods/physics/matter/uniaxial.h"
 #include "methods/physics/space/element_shape.h"
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                            \
-    CHOICE(join, "none", (LAW_JOINS), "continuation of the law under compression and inversion") \
-    REAL(threshold, "", "0", 0, 1, 0, "singular value below which a join acts; 0: its default")  \
-    CHOICE(sides, "confined", (confined, free),                                                  \
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                   \
+    CHOICE(join, "none", (LAW_JOINS), "continuation of the law under compression and inversion")        \
+    REAL(threshold, "", "0", 0, 1, 0, "join!=none: singular value below which it acts; 0: its default") \
+    CHOICE(sides, "confined", (confined, free),                                                         \
            "confined: F as in the scene; free: stretched along x, sides free of traction")
 PBD_SETTINGS(material_point_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};

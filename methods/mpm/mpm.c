@@ -443,4 +443,5 @@ const pbd_method PBD_NAME(mpm) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .law = "hencky",
 };

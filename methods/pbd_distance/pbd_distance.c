@@ -26,8 +26,8 @@
     REAL(k_diagonal, "", "0.12", 0, 1, 0, "stiffness=fixed: of inner diagonals")                                      \
     REAL(k_volume, "", "0", 0, 1, 0, "stiffness=fixed: of volumes")                                                   \
     CHOICE(fit, "bounded_lsq", (bounded_lsq, nelder_mead, deformation_tests),                                         \
-           "Eq. 11 directly, by Nelder-Mead, or to the deformation tests")                                            \
-    REAL(fit_start, "", "0.1", 0, 1, 0, "nelder_mead: every stiffness at the start")                                  \
+           "stiffness=fitted: Eq. 11 directly, by Nelder-Mead, or to the deformation tests")                          \
+    REAL(fit_start, "", "0.1", 0, 1, 0, "stiffness=fitted, fit=nelder_mead: every stiffness at the start")            \
     INTEGER(fit_iterations, "1", 0, 1000, "Jacobi iterations that are fitted (paper: 1); 0: as `iterations`")         \
     CHOICE(constraints, "all", (all, no_volume), "with or without volume constraints")                                \
     CHOICE(face_split, "mean_of_projections", (A, B, averaged_gradient, mean_of_projections),                         \
@@ -43,7 +43,7 @@
     CHOICE(spectrum, "no", (no, yes), "record the largest eigenvalue of a Jacobi iteration (R-12)")                   \
     CHOICE(jacobian, "no", (no, yes), "record K_PBD by finite differences of the projection against the closed form") \
     INTEGER(order_samples, "0", 0, 1e6, "record K of Gauss-Seidel, averaged over this number of random orders")       \
-    INTEGER(order_seed, "1", 0, 1e9, "of those orders")
+    INTEGER(order_seed, "1", 0, 1e9, "order_samples>0: of those orders")
 PBD_SETTINGS(pbd_distance_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 

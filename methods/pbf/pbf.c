@@ -33,8 +33,8 @@
     REAL(printed_softening, "1/m^2", "0", 0, 1e12, 0, "the epsilon of Eq. 11 in its units; 0: none")                 \
     REAL(compliance, "1/Pa", "0", 0, 1e12, 0, "of XPBD: 1 over the modulus of compression")                          \
     REAL(crowding, "", "0", 0, 1e3, 0, "k of Eq. 13, over the multiplier that C = 1 has on a lattice; printed: 0.1") \
-    REAL(crowding_at, "", "0.2", 0, 1, PBD_OPEN_MAX, "dq of Eq. 13, over the kernel's support")                      \
-    INTEGER(crowding_power, "4", 1, 16, "n of Eq. 13")                                                               \
+    REAL(crowding_at, "", "0.2", 0, 1, PBD_OPEN_MAX, "crowding>0: dq of Eq. 13, over the kernel's support")          \
+    INTEGER(crowding_power, "4", 1, 16, "crowding>0: n of Eq. 13")                                                   \
     REAL(xsph, "", "-1", -1, 1, 0, "c of Eq. 17; -1: the scene's viscosity")                                         \
     REAL(vorticity, "m/s", "0", 0, 1e6, 0, "epsilon of Eq. 16: vorticity confinement; does not conserve momentum")   \
     REAL(settling, "s", "0.02", 0, 1e6, 0, "time in which the excess density at the start falls to 1/e; 0: at once") \

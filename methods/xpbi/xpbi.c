@@ -271,4 +271,5 @@ const pbd_method PBD_NAME(xpbi) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .law = "hencky",
 };

@@ -35,7 +35,7 @@ PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_block
            "solver=jacobi: one factor for all, or the mean of a particle's moves, which loses momentum")         \
     REAL(relaxation, "", "0.2", 0, 2, PBD_OPEN_MIN, "solver=jacobi, averaging=relaxation: that factor")          \
     CHOICE(plasticity, "implicit", (implicit, semi_implicit, none),                                              \
-           "flow within the iterations, at the end of a step only, or never")                                    \
+           "flow!=none: within the iterations, at the end of a step only, or never")                             \
     CHOICE(constraint, "energy", (energy, pair, stress),                                                         \
            "C = sqrt(2 psi) (Eq. 6); one for shear and one for volume (Eq. 4, 5); or all of the stress at once") \
     CHOICE(multipliers, "zero", (zero, stress),                                                                  \

@@ -20,8 +20,9 @@ typedef struct flow_entry {
 
 extern const flow_entry flow_table[]; /* in the order of flow.def, ends with a NULL name */
 
-/* For `shared` of a case whose material flows: `flow` and the parameters of every rule. flow_read reads them. */
-extern const pbd_param flow_params[];
+/* For `shared` of a case whose material flows: `flow` and the parameters of every rule, each once, with the rules that
+ * read it as the condition of its description. flow_read reads them. Not from two threads at once the first time. */
+const pbd_param *flow_params(void);
 void flow_read(const pbd_values *values, pbd_material *material);
 
 /* Sets the rule and its presets. PBD_BAD_INPUT for a name that is not in the list. */

@@ -1,5 +1,6 @@
 #include "methods/physics/matter/flow_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,20 +30,45 @@ static const char *const choices[] = {"none",
 #undef FLOW
                                       NULL};
 
-#define ROW(name, unit, kind, preset, min, max, open, choices, doc) \
-    {#name, unit, kind, preset, min, max, open, choices, doc},
-#define ROW_SET(...) ROW(__VA_ARGS__)
-#define ROW_ASKED(...) ROW(__VA_ARGS__)
-#define ROW_START(...) ROW(__VA_ARGS__)
-#define ROW_STATE(...)
-#define ROW_STEP(...)
-#define CASE_ROW(role, ...) ROW_##role(__VA_ARGS__)
-const pbd_param flow_params[] = {{"flow", "", PBD_CHOICE, "none", 0, 0, 0, choices,
-                                  "flow rule; it reads only its own parameters of those that follow"},
-#define FLOW(name, hardening) FLOW_PARAMETERS_##name(CASE_ROW)
+/* ---- Rows of a case ---------------------------------------------------------------------------------------------- */
+
+#define COUNT(...) +1
+enum {
+    MOST_ROWS = 1
+#define FLOW(name, hardening) FLOW_PARAMETERS_##name(COUNT)
 #include "methods/physics/matter/flow.def"
 #undef FLOW
-                                 {0}};
+};
+
+typedef struct flow_row {
+    char rules[120], doc[320]; /* "flow=von_mises|mohr_coulomb", and the description behind it */
+} flow_row;
+
+static void add_row(const flow_entry *rule, const flow_parameter *p, pbd_param *row, flow_row *text) {
+    size_t k = 1;
+    if (p->role == FLOW_STATE || p->role == FLOW_STEP) return; /* no parameters of a case */
+    while (row[k].name && strcmp(row[k].name, p->param.name) != 0) k++;
+    const char *said = row[k].name ? row[k].doc + strlen(text[k].rules) + 2 : p->param.doc;
+    char doc[sizeof text->doc];
+    snprintf(doc, sizeof doc, "%s", said);
+    if (!row[k].name) row[k] = p->param;
+    const size_t used = strlen(text[k].rules);
+    snprintf(text[k].rules + used, sizeof text->rules - used, "%s%s", used ? "|" : "flow=", rule->name);
+    snprintf(text[k].doc, sizeof text->doc, "%s: %.190s", text[k].rules, doc);
+    row[k].doc = text[k].doc;
+}
+
+const pbd_param *flow_params(void) {
+    static pbd_param row[MOST_ROWS + 1];
+    static flow_row text[MOST_ROWS];
+    if (row[0].name) return row;
+    row[0] = (pbd_param){"flow", "", PBD_CHOICE, "none", 0, 0, 0, choices, "flow rule"};
+    for (const flow_entry *rule = flow_table; rule->name; rule++)
+        for (const flow_parameter *p = rule->parameter; p->param.name; p++) add_row(rule, p, row, text);
+    return row;
+}
+
+/* ---- Materials --------------------------------------------------------------------------------------------------- */
 
 int flow_number(const char *rule) {
     for (int k = 0; rule && flow_table[k].name; k++)
