@@ -34,7 +34,10 @@ run() { # CASE METHOD [-s file=...]
     shift 2
     (
         ulimit -t "$seconds"
-        "$pbdbench" run "$name" -m "$method" "$@" -t 1 --no-store --json >"$work/out" 2>"$work/err" </dev/null
+        "$pbdbench" run "$name" -m "$method" "$@" -t 1 --no-store --json >"$work/out" 2>"$work/err" </dev/null && code=0 ||
+            code=$?
+        times >"$work/times"
+        exit $code
     ) 2>/dev/null && code=0 || code=$?
     case $code in
         0 | 5) state=$(sed -n 's/.*"state":"\([a-z_]*\)".*/\1/p' "$work/out") ;;
@@ -42,12 +45,7 @@ run() { # CASE METHOD [-s file=...]
         137 | 152) state=too_long ;;
         *) state=exit_$code ;;
     esac
-    echo "${state:-nothing}"
-}
-
-used() { # seconds of all that this shell has waited for
-    times >"$work/times"
-    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += 60 * t[1] + t[2] } print sum }' "$work/times"
+    echo "${state:-nothing} $(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += 60 * t[1] + t[2] } print sum }' "$work/times")"
 }
 
 "$pbdbench" list pairs >"$work/pairs"
@@ -60,11 +58,10 @@ while read -r name method state reason; do
     state=${state%:}
     [ "$state" = asks ] && set_file="file=$(file_of "$name")"
     [ "$state" = refused ] && continue
-    before=$(used)
-    ended=$(run "$name" "$method" ${set_file:+-s "$set_file"})
+    answer=$(run "$name" "$method" ${set_file:+-s "$set_file"})
+    ended=${answer% *}
     [ "$state" = asks ] && [ "$ended" = refused ] && continue # the file has no such cells
-    after=$(used)
-    line=$(echo "$name $method $ended $before $after" | awk '{ printf "%-17s %-15s %-15s %8.2f s", $1, $2, $3, $5 - $4 }')
+    line=$(printf '%-17s %-15s %-15s %8.2f s' "$name" "$method" "$ended" "${answer#* }")
     echo "$line"
     echo "$line" >>"$work/table"
     case $ended in

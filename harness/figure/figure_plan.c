@@ -93,7 +93,7 @@ static pbd_status plan_group(const pbd_group *g, bool quick, bool is_figure, siz
                                  .method_name = g->method,
                                  .backend = g->backend,
                                  .elsewhere = is_figure,
-                                 .all_read = !is_figure, /* stored runs of figures keep their cells */
+                                 .all_read = !is_figure, /* figures keep their cells, and rows for each */
                                  .precision = g->precision,
                                  .threads = (int)g->threads,
                                  .repeats = (int)g->repeats,

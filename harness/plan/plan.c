@@ -342,7 +342,7 @@ pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group
     PBD_TRY(pbd_arena_check(&a));
     pbd_status status = add_points(plan, request, group, index, settings);
     if (status.code == PBD_OK && request->all_read) status = check_all_read(plan, request, before);
-    if (status.code == PBD_OK && request->axes > 0) status = fold_points(plan, request, before);
+    if (status.code == PBD_OK && request->all_read && request->axes > 0) status = fold_points(plan, request, before);
     if (status.code != PBD_OK)
         while (plan->count > before) free_item(&plan->item[--plan->count]);
     return status;

@@ -30,7 +30,8 @@ typedef struct pbd_request {
     const pbd_axis *axis;
     size_t axes;
     bool all_read; /* a setting or axis that no cell of the request reads is refused, unless it is at its default or
-                      every parameter is set, as in the command of a stored run */
+                      every parameter is set, as in the command of a stored run; points of axes that differ only in
+                      parameters that are not read there (conditions.h) are one: the first */
 } pbd_request;
 
 /* The warning of a run whose snapshots could not be written. */
@@ -44,7 +45,7 @@ typedef struct pbd_plan_item {
     int repeat, warmups;
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
-    const char *law_instead; /* of the case's default law: the only one that the method supports. NULL: none */
+    const char *law_instead;     /* of the case's default law: the only one that the method supports. NULL: none */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
@@ -62,8 +63,7 @@ typedef struct pbd_plan {
 } pbd_plan;
 
 /* Expands a request over its axes and repeats and checks every cell; adds to the plan or returns PBD_BAD_INPUT with
- * nothing added. Points that differ only in parameters that are not read there (conditions.h) are one: the first.
- * `group` is kept with each item. */
+ * nothing added. `group` is kept with each item. */
 pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
 void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
 
