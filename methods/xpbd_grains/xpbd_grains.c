@@ -27,8 +27,9 @@
     INTEGER(iterations, "10", 1, 100000, "projections of every pair in a substep")                                    \
     INTEGER(stabilisation, "0", 0, 1000,                                                                              \
             "earlier projections of overlaps from before the substep: these separate without gaining speed")          \
-    INTEGER(start_sweeps, "0", 0, 100000,                                                                             \
-            "projections of overlaps before the first step: grains separate and are at rest")                         \
+    INTEGER(start_sweeps, "-1", -1, 100000,                                                                           \
+            "projections of overlaps before the first step: grains separate and are at rest; 0: none; -1: none, and " \
+            "overlapping grains are refused")                                                                         \
     INTEGER(substeps, "1", 1, 100000, "of a step")                                                                    \
     REAL(dt, "s", "0.001", 0, 1e3, PBD_OPEN_MIN, "time step")                                                         \
     REAL(compliance, "m/N", "0", 0, 1e9, 0, "of a contact along its normal")                                          \
@@ -140,11 +141,11 @@ static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
     return pbd_upload(s->run.exec, s->radius, radius, n * sizeof *radius);
 }
 
-/* Grains that overlap at the start separate with high velocities. */
-static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
+/* Grains that overlap at the start would separate with high velocities: refused, unless start_sweeps is set. */
+static pbd_status check_overlaps(const grains *s, const pbd_scene *scene) {
     const double *x = scene_start(scene), far = s->diameter * (1 - 1e-6);
     rest_neighbours near = {0};
-    size_t overlapping = 0;
+    size_t overlapping = 0, pair[2] = {0, 0};
     double least = INFINITY; /* smallest squared distance */
     PBD_TRY(rest_neighbours_find(s->particles, x, NULL, far, &near));
     for (size_t i = 0; i < s->particles; i++) {
@@ -152,15 +153,24 @@ static pbd_status warn_of_overlaps(const grains *s, const pbd_scene *scene) {
         for (size_t k = near.first[i]; k < near.first[i + 1]; k++) {
             const double *a = x + 3 * i, *b = x + 3 * (size_t)near.particle[k];
             const double off[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-            least = fmin(least, off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+            const double square = off[0] * off[0] + off[1] * off[1] + off[2] * off[2];
+            if (square < least) least = square, pair[0] = i, pair[1] = near.particle[k];
         }
     }
     rest_neighbours_free(&near);
-    if (overlapping > 0)
-        pbd_warning(s->run.recorder, "grains_overlap_at_start",
-                    "%zu of %zu grains overlap others at the start and will fly apart: grain_radius=%.3g avoids it, "
-                    "stabilisation=5 removes most of the speed",
-                    overlapping, s->particles, 0.4999 * sqrt(least) / scene->particles.spacing);
+    if (overlapping == 0) return pbd_ok();
+    const double fits = 0.4999 * sqrt(least) / scene->particles.spacing;
+    if (s->set.start_sweeps < 0 && s->set.stabilisation == 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "%zu of %zu grains overlap others at the start by up to %.3g m of their diameter, %.3g m "
+                         "(grains %zu and %zu), and would separate with high velocities: use grain_radius=%.3g, or "
+                         "start_sweeps=500, which moves them "
+                         "apart before the first step",
+                         overlapping, s->particles, s->diameter - sqrt(least), s->diameter, pair[0], pair[1], fits);
+    pbd_warning(s->run.recorder, "grains_overlap_at_start",
+                "%zu of %zu grains overlap others at the start and will fly apart: grain_radius=%.3g avoids it, "
+                "start_sweeps=500 removes the overlaps, stabilisation=5 most of the speed",
+                overlapping, s->particles, fits);
     return pbd_ok();
 }
 
@@ -353,6 +363,38 @@ static pbd_status separate_at_start(grains *s) {
     return pbd_ok();
 }
 
+/* Grains keep their own radius off colliders, whatever the scene's contact radius: what colliders would do to them in a
+ * step of no time is an overlap. */
+static pbd_status check_walls(grains *s, const pbd_scene *scene) {
+    const size_t n = s->particles;
+    const grain_copy_args copy = {s->x, s->p};
+    double deepest = 0;
+    size_t worst = 0;
+    if (s->run.colliders.count == 0 || s->set.start_sweeps == 0 || s->set.stabilisation > 0) return pbd_ok();
+    pbd_arena a PBD_ARENA;
+    real *x = pbd_new(&a, real, 4 * n), *p = pbd_new(&a, real, 4 * n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(collider_poses_move(&s->run.colliders, 0, 0));
+    PBD_TRY(PBD_RUN(s->run.exec, copy_grains, n, &copy));
+    PBD_TRY(push_out(s, s->x, s->p));
+    PBD_TRY(pbd_download(s->run.exec, x, s->x, 4 * n * sizeof *x));
+    PBD_TRY(pbd_download(s->run.exec, p, s->p, 4 * n * sizeof *p));
+    for (size_t i = 0; i < n; i++) {
+        const double off[3] = {p[4 * i] - x[4 * i], p[4 * i + 1] - x[4 * i + 1], p[4 * i + 2] - x[4 * i + 2]};
+        const double moved = sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+        if (moved > deepest) deepest = moved, worst = i;
+    }
+    if (deepest <= fmax(1e-6, 32 * REAL_EPSILON) * scene->extent) return pbd_ok();
+    return pbd_error(
+        PBD_BAD_INPUT,
+        "grain %u starts %.3g m too deep in a collider, at (%.4g, %.4g, %.4g) with a radius of %.3g m, and "
+        "would leave it with a high velocity: use a smaller grain_radius, or start_sweeps=500, which moves grains out "
+        "before "
+        "the first step",
+        s->particle[worst], deepest, (double)x[4 * worst], (double)x[4 * worst + 1], (double)x[4 * worst + 2],
+        0.5 * s->diameter);
+}
+
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     const size_t n = scene->particles.count;
@@ -374,7 +416,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->margin = s->set.margin * s->diameter;
     s->friction = friction_between(scene, s->set.grain_friction);
     s->forces_end = scene->loads.forces_end;
-    if (s->set.start_sweeps == 0) PBD_TRY(warn_of_overlaps(s, scene));
+    if (s->set.start_sweeps <= 0) PBD_TRY(check_overlaps(s, scene));
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
     PBD_TRY(rest_space_order(n, scene_start(scene), 2 * s->diameter, s->particle));
@@ -390,7 +432,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (sand_value(scene->material, "cohesion") > 0)
         pbd_warning(recorder, "no_cohesion", "grains resist no tension: cohesion=%g is ignored",
                     sand_value(scene->material, "cohesion"));
-    return s->set.start_sweeps > 0 ? separate_at_start(s) : pbd_ok();
+    return s->set.start_sweeps > 0 ? separate_at_start(s) : check_walls(s, scene);
 }
 
 static pbd_status step(void *state, double dt) { return stepper_step(&((grains *)state)->run, dt); }
