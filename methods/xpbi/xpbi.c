@@ -77,7 +77,8 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->lambda = E * nu / ((1 + nu) * (1 - 2 * nu)) / s->unit;
     s->spacing = scene->particles.spacing;
     s->radius = s->set.radius * s->spacing;
-    s->gap = (1 - s->separation.correction_gap) * s->radius;
+    /* Neighbours of a lattice are a spacing apart: with a wider kernel they would part at rest. */
+    s->gap = fmin((1 - s->separation.correction_gap) * s->radius, s->spacing);
     s->fastest = INFINITY;
     s->form = forms[s->set.constraint];
     s->loaded = scene->loads.forces || scene->contact.radius;
