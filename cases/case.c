@@ -1,7 +1,9 @@
 #include "cases/case.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "cases/scenes/clearance.h"
 #include "harness/exec/arena.h"
 
 void pbd_scene_free(pbd_scene *scene) {
@@ -28,10 +30,18 @@ void pbd_case_free(const pbd_case *c, pbd_setup *setup) {
     *setup = (pbd_setup){0};
 }
 
+/* A radius that is given is kept: where it is too large, the scene check refuses it. */
+static bool gives_radius(const pbd_values *values) {
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->item[i].param->name, "contact_radius") == 0) return values->item[i].number > 0;
+    return false;
+}
+
 pbd_status pbd_case_build(const pbd_case *c, const pbd_values *values, pbd_setup *setup) {
     *setup = (pbd_setup){.scene.bytes = sizeof setup->scene};
     if (c->detail_bytes > 0 && !(setup->detail = calloc(1, c->detail_bytes))) return pbd_no_memory();
-    const pbd_status status = c->build(values, setup);
+    pbd_status status = c->build(values, setup);
+    if (status.code == PBD_OK) status = clearance_keep(&setup->scene, !gives_radius(values));
     setup->scene.solved = setup->scene.duration == 0 && setup->settle.window == 0;
     if (status.code != PBD_OK) pbd_case_free(c, setup);
     return status;

@@ -45,7 +45,7 @@ typedef struct pbd_case {
     void (*free_detail)(void *detail);
 } pbd_case;
 
-/* Builds the scene of a case. After an error *setup is zeroed and needs no pbd_case_free. */
+/* Builds the scene of a case, and keeps its particles clear of its colliders (clearance.h). After an error *setup is zeroed and needs no pbd_case_free. */
 pbd_status pbd_case_build(const pbd_case *, const pbd_values *, pbd_setup *setup);
 /* Frees what pbd_case_build made, and zeroes it; safe on a zeroed one. */
 void pbd_case_free(const pbd_case *, pbd_setup *setup);

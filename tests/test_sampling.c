@@ -72,7 +72,7 @@ static void test_box_is_filled_without_a_gap(void **state) {
     (void)state;
     shapes s = {0};
     shapes_box(&s, P(1, -1, 0), P(1.5, 0, 2));
-    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, false});
     assert_int_equal(out.count, 5 * 10 * 20);
     check_near("volume", (double)out.count * out.volume, 1, 1e-12);
     check_near("first x", out.position[0], 1.05, 1e-14);
@@ -80,12 +80,36 @@ static void test_box_is_filled_without_a_gap(void **state) {
     sampling_free(&out);
 }
 
+/* In a vessel the spheres of half a spacing are inside: of an edge of 0.58 five sites fit, where six fit it best; a
+ * spacing of 0.1 in a cylinder of radius 0.25 leaves sites up to 0.2 from its axis. */
+static void test_a_vessel_is_not_exceeded(void **state) {
+    (void)state;
+    shapes s = {0};
+    shapes_box(&s, P(0, 0, 0), P(0.58, 0.5, 0.5));
+    for (int inside = 0; inside < 2; inside++) {
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, inside});
+        assert_int_equal(out.count, (inside ? 5 : 6) * 25);
+        check_near("first x", out.position[0], inside ? 0.09 : 0.04, 1e-14);
+        sampling_free(&out);
+    }
+    s = (shapes){0};
+    shapes_cylinder(&s, P(0, 0, 0), P(0, 0, 0.5), 0.25);
+    for (int inside = 0; inside < 2; inside++) {
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, inside});
+        double farthest = 0;
+        for (size_t i = 0; i < out.count; i++)
+            farthest = fmax(farthest, hypot(out.position[3 * i], out.position[3 * i + 1]));
+        check_near("farthest from the axis", farthest, inside ? 0.2 : hypot(0.2, 0.1), 1e-12);
+        sampling_free(&out);
+    }
+}
+
 /* Of a cube of 5 x 5 x 5 sites 125 - 27 are at the surface, 27 - 1 beneath it, 1 is deeper. */
 static void test_layers_of_a_cube(void **state) {
     (void)state;
     shapes s = {0};
     shapes_box(&s, P(0, 0, 0), P(1, 1, 1));
-    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.2, 0, 0, false});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0.2, 0, 0, false, false});
     int count[3] = {0};
     for (size_t i = 0; i < out.count; i++) count[out.layer[i]]++;
     assert_int_equal(count[1], 98);
@@ -95,7 +119,7 @@ static void test_layers_of_a_cube(void **state) {
 }
 
 static double volume_error(const shapes *s, double spacing, double wanted) {
-    sampling out = fill(s, (sampling_plan){SAMPLING_LATTICE, spacing, 0, 0, false});
+    sampling out = fill(s, (sampling_plan){SAMPLING_LATTICE, spacing, 0, 0, false, false});
     const double error = (double)out.count * out.volume / wanted - 1;
     print_message("    spacing %g: %zu particles, volume off by %.2g\n", spacing, out.count, error);
     sampling_free(&out);
@@ -130,7 +154,7 @@ static void test_exact_counts(void **state) {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         shapes s;
         body_shape_make(wanted[i].shape, &s);
-        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, wanted[i].count, 0, false});
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, wanted[i].count, 0, false, false});
         print_message("    %s: %zu at spacing %.4g, %zu dropped\n", body_shape_names[wanted[i].shape], out.count,
                       out.spacing, out.dropped);
         assert_int_equal(out.count, wanted[i].count);
@@ -146,9 +170,12 @@ static void test_too_small_and_too_many(void **state) {
     shapes_sphere(&s, 0, 0, 0, 0.01);
     const solid body = shapes_solid(&s);
     sampling out;
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false}, &out), "single particle");
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_POISSON, 0.1, 0, 0, false}, &out), "single particle");
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 1e-6, 0, 0, false}, &out), "larger spacing");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, false}, &out),
+                   "single particle");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_POISSON, 0.1, 0, 0, false, false}, &out),
+                   "single particle");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 1e-6, 0, 0, false, false}, &out),
+                   "larger spacing");
     assert_null(out.position);
 }
 
@@ -204,7 +231,7 @@ static void test_poisson_disks(void **state) {
     shapes s = {0};
     shapes_torus(&s, 0, 0, 0, 0.34, 0.16);
     const solid body = shapes_solid(&s);
-    sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7, false});
+    sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7, false, false});
     assert_int_equal(out.count, 1500);
     check_near("volume", 1500 * out.volume, body.volume, 1e-12);
     /* Points thrown at random would come as near as 0.55 / 1500^(2/3) = 0.004 spacings or so; disks in the plane reach
@@ -233,9 +260,9 @@ static void test_seeds(void **state) {
     (void)state;
     shapes s;
     body_shape_make(BODY_BUNNY, &s);
-    sampling one = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false});
-    sampling again = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false});
-    sampling other = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 2, false});
+    sampling one = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false, false});
+    sampling again = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false, false});
+    sampling other = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 2, false, false});
     assert_true(same_particles(&one, &again));
     assert_false(same_particles(&one, &other));
     double sum = 0;
@@ -338,8 +365,8 @@ static void test_mesh_fills_as_its_shape(void **state) {
     check_ok(read_text("cube.obj", cube_obj, &mesh));
     shapes_box(&box, P(0, 0, 0), P(1, 1, 1));
     const solid body = triangle_mesh_solid(&mesh);
-    check_ok(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false}, &of_mesh));
-    sampling of_box = fill(&box, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false});
+    check_ok(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, false}, &of_mesh));
+    sampling of_box = fill(&box, (sampling_plan){SAMPLING_LATTICE, 0.1, 0, 0, false, false});
     assert_true(same_particles(&of_mesh, &of_box));
     sampling_free(&of_mesh);
     sampling_free(&of_box);
@@ -554,6 +581,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
         cmocka_unit_test(test_box_is_filled_without_a_gap),
+        cmocka_unit_test(test_a_vessel_is_not_exceeded),
         cmocka_unit_test(test_layers_of_a_cube),
         cmocka_unit_test(test_volumes_converge),
         cmocka_unit_test(test_exact_counts),

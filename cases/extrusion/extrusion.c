@@ -76,11 +76,10 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     scene->duration = pbd_real(values, "duration");
     setup->observe_every = scene->duration / GRANULAR_LOOKS;
     const double low[3] = {0, 0, half_plate}, high[3] = {0, 0, half_plate + filling};
-    const placement here = placement_at(0, 0, 0);
     shapes s = {0};
     shapes_cylinder(&s, low, high, pbd_real(values, "mould_radius"));
     const solid clay = shapes_solid(&s);
-    PBD_TRY(granular_fill(values, &clay, &here, &detail->particles, scene));
+    PBD_TRY(granular_fill_vessel(values, &clay, &detail->particles, scene));
     return add_mould(values, detail, scene);
 }
 

@@ -31,6 +31,7 @@ typedef struct hourglass_detail {
     sampling particles;
     granular_watch watch;
     double half[3]; /* m: of the collider */
+    double room[3]; /* m: of the widest glass within it: triangles cut arcs short */
     double filled;  /* m: up to here */
     double below;   /* share of the mass under the neck, now */
     double at[2];   /* s: when a fifth and when three fifths were below; 0: not yet */
@@ -42,13 +43,13 @@ typedef struct hourglass_detail {
 
 static double to_sand(const solid *s, const double x[3]) {
     const hourglass_detail *detail = s->of;
-    const double glass = hourglass_gap(detail->half, vec3_make(x[0], x[1], x[2])).distance;
+    const double glass = hourglass_gap(detail->room, vec3_make(x[0], x[1], x[2])).distance;
     return fmax(glass, fmax(-x[2], x[2] - detail->filled));
 }
 
 static solid sand_of(const hourglass_detail *detail) {
-    const double neck = detail->half[0], rise = detail->filled;
-    const double top = neck + (detail->half[1] - neck) * rise / detail->half[2], widest = fmax(neck, top);
+    const double neck = detail->room[0], rise = detail->filled;
+    const double top = neck + (detail->room[1] - neck) * rise / detail->room[2], widest = fmax(neck, top);
     return (solid){.low = {-widest, -widest, 0},
                    .high = {widest, widest, rise},
                    .volume = acos(-1) / 3 * rise * (neck * neck + neck * top + top * top),
@@ -92,12 +93,14 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
         return pbd_error(PBD_BAD_INPUT,
                          "neck=%g m is wider than end_radius=%g m: an hourglass must be narrow in the middle",
                          detail->half[0], detail->half[1]);
+    const bool triangles = pbd_choice(values, "collider") == 1;
+    const double cut = triangles ? cos(acos(-1) / (double)pbd_integer(values, "around")) : 1;
+    for (int d = 0; d < 3; d++) detail->room[d] = detail->half[d] * (d < 2 ? cut : 1);
     granular_set_material(values, scene);
     scene->duration = pbd_real(values, "duration");
     setup->observe_every = scene->duration / GRANULAR_LOOKS;
-    const placement here = placement_at(0, 0, 0);
     const solid sand = sand_of(detail);
-    PBD_TRY(granular_fill(values, &sand, &here, &detail->particles, scene));
+    PBD_TRY(granular_fill_vessel(values, &sand, &detail->particles, scene));
     return add_glass(values, detail, scene);
 }
 

@@ -14,6 +14,7 @@ typedef struct sampling_plan {
     size_t count;
     uint64_t seed; /* of SAMPLING_POISSON */
     bool cubes;    /* SAMPLING_LATTICE: leave out sites that are no corner of a cube of eight sites */
+    bool inside;   /* SAMPLING_LATTICE: leave out sites whose sphere of half a spacing is not all inside: of a vessel */
 } sampling_plan;
 
 typedef struct sampling {

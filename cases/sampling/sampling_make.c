@@ -56,6 +56,7 @@ static const double ON_SURFACE = 1e-6;
 typedef struct lattice {
     size_t n[3];
     double first[3], spacing; /* m */
+    bool whole;               /* spheres of half a spacing are inside, and not their middles alone */
 } lattice;
 
 static size_t lattice_sites(const lattice *l) { return l->n[0] * l->n[1] * l->n[2]; }
@@ -67,13 +68,14 @@ static void lattice_place(const lattice *l, size_t site, double x[3]) {
     x[2] = l->first[2] + (double)k * l->spacing;
 }
 
-/* As many cubes along each edge of the solid's box as fit it best, their middle in its middle. One more at each end
- * would have its site outside of the box. */
-static pbd_status lattice_over(const solid *body, double spacing, lattice *out) {
+/* As many cubes along each edge of the solid's box as fit it best (`whole`: as fit into it), their middle in its
+ * middle. One more at each end would have its site outside of the box. */
+static pbd_status lattice_over(const solid *body, double spacing, bool whole, lattice *out) {
     double sites = 1;
-    *out = (lattice){.spacing = spacing};
+    *out = (lattice){.spacing = spacing, .whole = whole};
     for (int d = 0; d < 3; d++) {
-        const double cubes = fmax(round((body->high[d] - body->low[d]) / spacing), 1);
+        const double edge = (body->high[d] - body->low[d]) / spacing;
+        const double cubes = fmax(whole ? floor(edge + ON_SURFACE) : round(edge), 1);
         sites *= cubes;
         if (!(sites <= 10.0 * SAMPLING_MOST)) return too_many(sites, spacing);
         out->n[d] = (size_t)cubes;
@@ -86,11 +88,12 @@ static pbd_status lattice_over(const solid *body, double spacing, lattice *out) 
 static size_t mark_inside(const solid *body, const lattice *l, unsigned char *inside) {
     const long sites =
         (long)lattice_sites(l); /* no OpenMP in cases: a process that runs plug-ins apart builds scenes */
+    const double nearest = (l->whole ? 0.5 - ON_SURFACE : ON_SURFACE) * l->spacing;
     size_t count = 0;
     for (long site = 0; site < sites; site++) {
         double x[3];
         lattice_place(l, (size_t)site, x);
-        const bool in = body->distance(body, x) < -ON_SURFACE * l->spacing;
+        const bool in = body->distance(body, x) < -nearest;
         inside[site] = in;
         count += in;
     }
@@ -183,15 +186,16 @@ static double box_spacing(const solid *body, size_t count) {
 
 /* The fewest sites not below `count` that halving finds. The number of sites falls with the spacing, but not at every
  * step of it, so the best of what was seen counts. */
-static pbd_status find_spacing(const solid *body, size_t count, bool cubes, double *spacing, size_t *sites) {
+static pbd_status find_spacing(const solid *body, const sampling_plan *plan, double *spacing, size_t *sites) {
+    const size_t count = plan->count;
     size_t found;
     double fine = box_spacing(body, count), coarse = fine, most;
     *sites = SIZE_MAX;
     lattice l;
     /* A box whose every site counts has too many at `coarse`; a solid that fills little of its box needs finer. */
     for (int tries = 0; tries < 60; tries++) {
-        PBD_TRY(lattice_over(body, fine, &l));
-        PBD_TRY(lattice_count(body, &l, cubes, &found));
+        PBD_TRY(lattice_over(body, fine, plan->inside, &l));
+        PBD_TRY(lattice_count(body, &l, plan->cubes, &found));
         if (found >= count) {
             *spacing = fine;
             *sites = found;
@@ -204,8 +208,8 @@ static pbd_status find_spacing(const solid *body, size_t count, bool cubes, doub
     if (coarse <= fine) coarse = 1.5 * fine;
     for (int tries = 0; tries < 40 && *sites != count; tries++) {
         most = 0.5 * (fine + coarse);
-        PBD_TRY(lattice_over(body, most, &l));
-        PBD_TRY(lattice_count(body, &l, cubes, &found));
+        PBD_TRY(lattice_over(body, most, plan->inside, &l));
+        PBD_TRY(lattice_count(body, &l, plan->cubes, &found));
         if (found < count) {
             coarse = most;
             continue;
@@ -273,8 +277,8 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
     double spacing = plan->spacing;
     size_t sites = 0;
     unsigned char *mark PBD_CLEANUP(pbd_free_memory) = NULL;
-    if (plan->count > 0) PBD_TRY(find_spacing(body, plan->count, plan->cubes, &spacing, &sites));
-    PBD_TRY(lattice_over(body, spacing, &l));
+    if (plan->count > 0) PBD_TRY(find_spacing(body, plan, &spacing, &sites));
+    PBD_TRY(lattice_over(body, spacing, plan->inside, &l));
     PBD_TRY(lattice_fill(body, &l, plan->cubes, &mark, &sites));
     if (sites == 0) return too_small(body, spacing);
     const size_t count = plan->count > 0 ? plan->count : sites;
@@ -297,7 +301,7 @@ static pbd_status measure_volume(const solid *body, double *out) {
     lattice l;
     for (int d = 0; d < 3; d++) edge = fmax(edge, body->high[d] - body->low[d]);
     size_t cubes;
-    PBD_TRY(lattice_over(body, edge / FINE, &l));
+    PBD_TRY(lattice_over(body, edge / FINE, false, &l));
     PBD_TRY(lattice_count(body, &l, false, &cubes));
     *out = (double)cubes * l.spacing * l.spacing * l.spacing;
     return pbd_ok();

@@ -28,12 +28,24 @@ pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_s
     return pbd_ok();
 }
 
+static pbd_status fill(const pbd_values *values, const solid *body, const sampling_plan *plan, const placement *here,
+                       sampling *particles, pbd_scene *scene) {
+    PBD_TRY(sampling_make(body, plan, particles));
+    PBD_TRY(particle_scene_make(particles, 1, here, scene));
+    return granular_set_radii(values, particles, scene);
+}
+
 pbd_status granular_fill(const pbd_values *values, const solid *body, const placement *here, sampling *particles,
                          pbd_scene *scene) {
     const sampling_plan plan = particle_plan(values);
-    PBD_TRY(sampling_make(body, &plan, particles));
-    PBD_TRY(particle_scene_make(particles, 1, here, scene));
-    return granular_set_radii(values, particles, scene);
+    return fill(values, body, &plan, here, particles, scene);
+}
+
+pbd_status granular_fill_vessel(const pbd_values *values, const solid *body, sampling *particles, pbd_scene *scene) {
+    const placement here = placement_at(0, 0, 0);
+    sampling_plan plan = particle_plan(values);
+    plan.inside = true;
+    return fill(values, body, &plan, &here, particles, scene);
 }
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */

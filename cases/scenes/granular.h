@@ -33,6 +33,9 @@ pbd_status granular_set_radii(const pbd_values *values, const sampling *s, pbd_s
 /* A scene of one body, filled with particles as the parameters say and put where `here` says, with those radii. */
 pbd_status granular_fill(const pbd_values *values, const solid *body, const placement *here, sampling *particles,
                          pbd_scene *scene);
+/* The same of a body that fills a vessel with curved walls: no particle of a lattice is nearer to them than half a
+ * spacing. */
+pbd_status granular_fill_vessel(const pbd_values *values, const solid *body, sampling *particles, pbd_scene *scene);
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
 
