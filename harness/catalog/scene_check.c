@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "cases/geometry/near_pairs.h"
+#include "cases/scenes/clearance.h"
+#include "harness/exec/arena.h"
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/matter/law_table.h"
 
@@ -60,6 +63,79 @@ static pbd_status check_indices(const pbd_scene *scene, const char *what, const 
     return pbd_ok();
 }
 
+/* ---- Overlaps at the start --------------------------------------------------------------------------------------- */
+
+/* What starts in a wall or in another body is pushed out in one step, at a speed of its depth over the step. What is
+ * not looked at, by rule: held particles, which contact does not move; pairs within a body, which cannot overlap at
+ * rest (contact.h) and may where a deformed start is the problem (recovery); pairs of a body with cloth, whose contact
+ * is with triangles. */
+
+/* m: depths below this come from rounding. */
+static double depth_of_rounding(const pbd_scene *scene) { return 1e-6 * scene->extent; }
+
+static const char *const shape_names[] = {
+#define COLLIDER_SHAPE(NAME, name) #name,
+#include "methods/physics/surface/shapes/shapes.def"
+#undef COLLIDER_SHAPE
+};
+
+static pbd_status check_walls(const pbd_scene *scene) {
+    start_overlap worst;
+    if (scene->colliders.count == 0 || scene->particles.count == 0) return pbd_ok();
+    PBD_TRY(clearance_deepest(scene, &worst));
+    if (!(worst.depth > depth_of_rounding(scene))) return pbd_ok();
+    const double *x = clearance_start(scene) + 3 * worst.particle;
+    const pbd_collider *c = &scene->colliders.item[worst.collider];
+    return pbd_error(PBD_BAD_INPUT,
+                     "particle %zu starts %.3g m too deep in collider %zu, a %s at (%.4g, %.4g, %.4g): at (%.4g, %.4g, "
+                     "%.4g) it is %.3g m from its surface and has a contact radius of %.3g m. It would be pushed out "
+                     "in one step: set a smaller contact radius, or start farther away",
+                     worst.particle, worst.depth, worst.collider, shape_names[c->shape], c->centre[0], c->centre[1],
+                     c->centre[2], x[0], x[1], x[2], worst.gap, worst.depth + worst.gap);
+}
+
+typedef struct body_overlap {
+    const pbd_scene *scene;
+    const bool *held;
+    double depth; /* m: the deepest so far */
+    size_t pair[2];
+} body_overlap;
+
+static bool is_cloth(const pbd_scene *scene, size_t i) { return pbd_matter_of(scene, i) == PBD_CLOTH; }
+
+static void look_at_pair(void *to, size_t i, size_t j, double square) {
+    body_overlap *o = to;
+    const pbd_scene *scene = o->scene;
+    const double *radius = scene->contact.radius, depth = radius[i] + radius[j] - sqrt(square);
+    if (!(depth > o->depth) || !(radius[i] > 0) || !(radius[j] > 0)) return;
+    if (scene->particles.body[i] == scene->particles.body[j] || (o->held[i] && o->held[j])) return;
+    if (is_cloth(scene, i) != is_cloth(scene, j)) return;
+    *o = (body_overlap){scene, o->held, depth, {i, j}};
+}
+
+static pbd_status check_bodies(const pbd_scene *scene) {
+    const size_t n = scene->particles.count;
+    const double *radius = scene->contact.radius, *x = clearance_start(scene);
+    double largest = 0;
+    if (!radius || !scene->contact.between_bodies || !scene->particles.body || scene->particles.bodies < 2)
+        return pbd_ok();
+    pbd_arena a PBD_ARENA;
+    bool *held = pbd_new(&a, bool, n);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t k = 0; k < scene->particles.fixed; k++) held[scene->particles.fixed_particle[k]] = true;
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, radius[i]);
+    body_overlap worst = {.scene = scene, .held = held, .depth = depth_of_rounding(scene)};
+    PBD_TRY(near_pairs_visit(x, n, 2 * largest, look_at_pair, &worst));
+    if (worst.pair[0] == worst.pair[1]) return pbd_ok();
+    const size_t i = worst.pair[0], j = worst.pair[1];
+    return pbd_error(PBD_BAD_INPUT,
+                     "particles %zu and %zu of bodies %u and %u start %.3g m too deep in each other: at (%.4g, %.4g, "
+                     "%.4g) and (%.4g, %.4g, %.4g), with contact radii of %.3g and %.3g m. They would be pushed apart "
+                     "in one step: set a smaller contact radius, or start the bodies farther apart",
+                     j, i, scene->particles.body[j], scene->particles.body[i], worst.depth, x[3 * j], x[3 * j + 1],
+                     x[3 * j + 2], x[3 * i], x[3 * i + 1], x[3 * i + 2], radius[j], radius[i]);
+}
+
 pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
     if (scene->materials > PBD_MOST_MATERIALS)
         return pbd_error(PBD_BAD_INPUT, "the scene has %zu materials: at most %d are possible", scene->materials,
@@ -69,7 +145,9 @@ pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
     PBD_TRY(check_indices(scene, "hexahedron", scene->hexes.material, scene->hexes.count));
     PBD_TRY(check_indices(scene, "tetrahedron", scene->tets.material, scene->tets.count));
     PBD_TRY(check_indices(scene, "triangle", scene->triangles.material, scene->triangles.count));
-    return check_taken(scene, method);
+    PBD_TRY(check_taken(scene, method));
+    PBD_TRY(check_walls(scene));
+    return check_bodies(scene);
 }
 
 /* ---- Lengths from files ------------------------------------------------------------------------------------------ */
