@@ -188,9 +188,10 @@ static void test_needles(void **state) {
     const solid body = shapes_solid(&s);
     sampling out;
     alarm(60); /* the search for a spacing took a minute: its lattices had millions of sites */
-    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0, 2000, 0, false}, &out), "far thinner");
+    expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0, 2000, 0, false, false}, &out),
+                   "far thinner");
     alarm(0);
-    sampling disks = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 20000, 7, false});
+    sampling disks = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 20000, 7, false, false});
     assert_int_equal(disks.count, 20000);
     check_near("volume", 20000 * disks.volume, 2e8, 1e-6);
     sampling_free(&disks);
@@ -202,7 +203,7 @@ static void test_sheets(void **state) {
     for (int thin = 1; thin < 3; thin++) {
         shapes s = {0};
         shapes_box(&s, P(0, 0, 0), P(1, 1, thin == 1 ? 0.04 : 0.02));
-        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, 100, 0, false});
+        sampling out = fill(&s, (sampling_plan){SAMPLING_LATTICE, 0, 100, 0, false, false});
         assert_int_equal(out.count, 100);
         check_near("spacing, m", out.spacing, 0.1, 0.005);
         assert_int_equal(out.dropped, 0);
