@@ -14,6 +14,11 @@ void pbd_scene_free(pbd_scene *scene) {
                      scene->contact.radius,      scene->blades.item,          scene->colliders.mesh,
                      scene->particles.material,  scene->hexes.material,       scene->tets.material,
                      scene->triangles.material};
+    pbd_loaded *loaded[] = {&scene->surface_load.edges, &scene->surface_load.triangles, &scene->surface_load.quads};
+    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
+        free(loaded[i]->corner);
+        free(loaded[i]->density);
+    }
     for (size_t i = 0; scene->colliders.mesh && i < scene->colliders.meshes; i++) {
         free(scene->colliders.mesh[i].vertex);
         free(scene->colliders.mesh[i].triangle);

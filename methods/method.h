@@ -258,6 +258,23 @@ typedef struct pbd_loads {
     double forces_end; /* s: forces act in steps that begin before; 0: always. Gravity always acts */
 } pbd_loads;
 
+/* Edges or faces of cells under a dead load. */
+typedef struct pbd_loaded {
+    size_t count;
+    uint32_t *corner; /* count x corners */
+    double *density; /* count x corners x 3: N/m of edges, N/m^2 of faces, by the size at rest; interpolated between the
+                        corners by their shape functions */
+} pbd_loaded;
+
+/* The part of loads.forces that is spread over edges and faces. loads.forces holds it as the consistent forces of the
+ * corners: those of edges, and of quads where the scene has hexahedra, else of triangles. Quads are faces of hexahedra;
+ * triangles are faces of tetrahedra, or cloth. A scene with both kinds of cells lists the surface in both. A method
+ * with other elements, quadratic ones or tetrahedra where the scene has hexahedra too, replaces that part:
+ * methods/physics/parts/surface_load.h. */
+typedef struct pbd_surface_load {
+    pbd_loaded edges, triangles, quads; /* of 2, 3, 4 corners */
+} pbd_surface_load;
+
 /* ---- Choices that the papers leave open, for the methods that reproduce them ---- */
 
 /* How a fixed particle is held (rodero2016, R-10): with inverse mass 0, or with its full weight in every projection
@@ -288,6 +305,7 @@ typedef struct pbd_scene {
     bool solved;      /* by the method's `solve`; else by steps */
     size_t materials; /* 0: one */
     pbd_material material[PBD_MOST_MATERIALS];
+    pbd_surface_load surface_load;
 } pbd_scene;
 
 /* The material of a particle, and of a cell. */
@@ -384,6 +402,16 @@ typedef enum pbd_field {
     PBD_EXCHANGE               /* particles x 3, N s: impulses exchanged between liquid and continuum */
 } pbd_field;
 
+/* Elements with nodes beyond the scene's particles, which come first in their order. Elements are those of the scene's
+ * tetrahedra or hexahedra, one for one. The arrays belong to the state and are valid until it changes. */
+typedef struct pbd_mesh {
+    size_t nodes, elements; /* 0: the elements have no other nodes than particles */
+    int corners;            /* nodes of an element. 10: four corners, counter-clockwise as seen from the fourth, and the
+                               middles of edges 0-1, 1-2, 2-0, 0-3, 1-3, 2-3; 27: 3 x 3 x 3, the first direction fastest */
+    const uint32_t *node;   /* elements x corners */
+    const double *rest, *displacement, *velocity; /* nodes x 3: m, m, m/s */
+} pbd_mesh;
+
 typedef struct pbd_method {
     uint32_t bytes; /* sizeof(pbd_method) in its source */
     const char *name, *summary, *source;
@@ -403,6 +431,8 @@ typedef struct pbd_method {
     void (*destroy)(void *state); /* NULL-safe */
     const char *law; /* the only elastic law that it supports, by its name in laws.def: it takes the place of a case's
                         default. NULL: all laws, or it reads none */
+    /* What is written to files of states instead of the scene's cells; NULL: these are. */
+    void (*mesh)(const void *state, pbd_mesh *out);
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

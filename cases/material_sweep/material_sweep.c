@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cases/scenes/beam.h"
+#include "cases/scenes/loaded.h"
 #include "cases/scenes/stretched.h"
 #include "harness/exec/arena.h"
 
@@ -24,15 +25,17 @@ typedef struct sweep_detail {
     double sag;       /* m */
 } sweep_detail;
 
-/* Each particle's share of the lower face. */
-static void pull_lower_face(const beam_size *size, double traction, pbd_scene *scene) {
+/* Before the bar is hung: along x, on its end. */
+static pbd_status pull_lower_face(const beam_size *size, double traction, pbd_scene *scene) {
+    pbd_arena a PBD_ARENA;
+    bool *marked = pbd_new(&a, bool, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
     for (int j = 0; j <= size->across; j++)
-        for (int k = 0; k <= size->across; k++) {
-            const double share =
-                (j % size->across ? 1 : 0.5) * (k % size->across ? 1 : 0.5) / size->across / size->across;
-            scene->loads.forces[3 * (size_t)beam_particle(size, size->along, j, k)] +=
-                traction * size->width * size->width * share;
-        }
+        for (int k = 0; k <= size->across; k++) marked[beam_particle(size, size->along, j, k)] = true;
+    PBD_TRY(loaded_list(scene, marked));
+    loaded_uniform(scene, (const double[]){traction, 0, 0});
+    loaded_apply(scene);
+    return pbd_ok();
 }
 
 /* The bar as it would be with a root that can contract. */
@@ -52,7 +55,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
     const double traction = load == SURFACE ? pbd_real(values, "traction") : 0;
     detail->size = *size;
     find_reference(scene, gravity, traction, detail);
-    pull_lower_face(size, traction, scene);
+    if (traction > 0) PBD_TRY(pull_lower_face(size, traction, scene));
     beam_hang(scene);
     scene->loads.gravity[2] = -gravity;
     body_set_motion(values, scene);

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
 #include "cases/scenes/body.h"
+#include "cases/scenes/loaded.h"
 #include "harness/exec/arena.h"
+#include "methods/physics/parts/hex8.h"
+#include "methods/physics/parts/surface_load.h"
 
 static const char *const faces[] = {"none", "x_min", "x_max", "y_min", "y_max", "z_min", "z_max", NULL};
 
@@ -138,12 +140,43 @@ static double content_of(const body *b, const double *x, size_t element) {
     return b->corners == 8 ? hex_volume(x, n) : triangle_area(x, n);
 }
 
+/* To rounding. Then all corners have the same share, as in a tetrahedron and a triangle. */
+static bool is_parallelepiped(const double x[HEX8_NODES][3]) {
+    double off = 0, size = 0;
+    for (int a = 0; a < HEX8_NODES; a++)
+        for (int d = 0; d < 3; d++) {
+            double at = x[0][d];
+            if (hex8_corner[a][0] > 0) at += x[1][d] - x[0][d];
+            if (hex8_corner[a][1] > 0) at += x[3][d] - x[0][d];
+            if (hex8_corner[a][2] > 0) at += x[4][d] - x[0][d];
+            off += fabs(x[a][d] - at);
+            size += fabs(x[a][d] - x[0][d]);
+        }
+    return off <= 1e-12 * size;
+}
+
+/* The integral of each corner's shape function, times the number of corners: then weight is a consistent load too. */
+static void corner_shares(const body *b, const double *x, size_t element, double share[HEX8_NODES]) {
+    double corner[HEX8_NODES][3];
+    const uint32_t *n = b->node + element * (size_t)b->corners;
+    for (int c = 0; c < b->corners; c++) memcpy(corner[c], x + 3 * (size_t)n[c], sizeof corner[c]);
+    if (b->corners == HEX8_NODES && !is_parallelepiped(corner)) {
+        hex8_shares(corner, share);
+        for (int c = 0; c < HEX8_NODES; c++) share[c] *= HEX8_NODES; /* in eighths, like the others */
+        return;
+    }
+    const double content = content_of(b, x, element);
+    for (int c = 0; c < b->corners; c++) share[c] = content;
+}
+
 static void lump_mass(pbd_scene *scene) {
     const body b = body_of(scene);
     const double density = scene->material->density * (b.corners == 3 ? scene->material->thickness : 1);
     for (size_t e = 0; e < b.elements; e++) {
-        const double share = density * content_of(&b, scene->particles.positions, e) / b.corners;
-        for (int c = 0; c < b.corners; c++) scene->particles.masses[b.node[e * (size_t)b.corners + (size_t)c]] += share;
+        double share[HEX8_NODES];
+        corner_shares(&b, scene->particles.positions, e, share);
+        for (int c = 0; c < b.corners; c++)
+            scene->particles.masses[b.node[e * (size_t)b.corners + (size_t)c]] += density * share[c] / b.corners;
     }
 }
 
@@ -197,35 +230,33 @@ static pbd_status hold(const bool *marked, pbd_scene *scene) {
     return pbd_error(PBD_BAD_INPUT, "fixed contains all %zu nodes: nothing can move", scene->particles.count);
 }
 
-/* Each corner's part of the outside faces whose corners are all marked: a third of a triangle, a quarter of a square,
- * which comes as two triangles one after the other. */
-static double share_faces(const pbd_scene *scene, const surface *outside, const bool *marked, double *share) {
-    const size_t step = scene->hexes.count > 0 ? 2 : 1;
-    double total = 0;
-    for (size_t t = 0; t + step <= outside->triangles; t += step) {
-        const uint32_t *node = outside->triangle + 3 * t, corner[4] = {node[0], node[1], node[2], node[3 * step - 1]};
-        const double area = triangle_area(scene->particles.positions, node) +
-                            (step == 2 ? triangle_area(scene->particles.positions, node + 3) : 0);
-        if (!marked[corner[0]] || !marked[corner[1]] || !marked[corner[2]] || !marked[corner[3]]) continue;
-        for (size_t c = 0; c < 2 + step; c++) share[corner[c]] += area / (double)(2 + step);
-        total += area;
+/* The length or area that bears the load, and each corner's share of it. */
+static double share_pieces(const pbd_scene *scene, int corners, double *share) {
+    const pbd_loaded *pieces = surface_load_pieces(scene, corners);
+    double total = 0, x[SURFACE_MOST_CORNERS][3], part[SURFACE_MOST_CORNERS];
+    for (size_t p = 0; p < pieces->count; p++) {
+        surface_load_corners(scene, corners, p, x);
+        total += surface_load_shares(corners, x, part);
+        for (int c = 0; c < corners; c++) share[pieces->corner[p * (size_t)corners + (size_t)c]] += part[c];
     }
     return total;
 }
 
-/* A uniform traction; where there is no face to take it (a point, an edge, the inside), equal forces on the nodes. */
+/* A uniform load on the faces that are marked, where there is none on the edges; where there is neither (points, the
+ * inside), equal forces on the nodes. */
 static pbd_status load(const bool *marked, const double force[3], pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
-    double *share = pbd_new(&a, double, scene->particles.count), total = 0;
-    surface outside PBD_CLEANUP(surface_free) = {0};
+    double *share = pbd_new(&a, double, scene->particles.count), total = 0, density[3];
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(surface_of(scene, &outside));
-    if (!(share_faces(scene, &outside, marked, share) > 0))
-        for (size_t i = 0; i < scene->particles.count; i++) share[i] = marked[i];
+    PBD_TRY(loaded_list(scene, marked));
+    const double size = share_pieces(scene, surface_load_faces(scene), share) + share_pieces(scene, 2, share);
+    for (size_t i = 0; !(size > 0) && i < scene->particles.count; i++) share[i] = marked[i];
     for (size_t i = 0; i < scene->particles.count; i++) total += share[i];
     if (!(total > 0)) return pbd_error(PBD_BAD_INPUT, "there is a force, but `loaded` contains no node");
     for (size_t i = 0; i < 3 * scene->particles.count; i++)
         scene->loads.forces[i] = force[i % 3] * share[i / 3] / total;
+    for (int d = 0; d < 3; d++) density[d] = force[d] / total;
+    loaded_uniform(scene, density);
     return pbd_ok();
 }
 

@@ -133,6 +133,8 @@ void beam_hang(pbd_scene *scene) {
     hang_rows(scene->particles.positions, scene->particles.count);
     hang_rows(scene->loads.forces, scene->particles.count);
     hang_rows(scene->particles.start, scene->particles.count);
+    hang_rows(scene->surface_load.quads.density, 4 * scene->surface_load.quads.count);
+    hang_rows(scene->surface_load.triangles.density, 3 * scene->surface_load.triangles.count);
 }
 
 void beam_layer_mean(const beam_size *size, const double *rows, int i, double out[3]) {

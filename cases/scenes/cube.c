@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases/scenes/loaded.h"
 #include "harness/exec/arena.h"
 
 #include "methods/physics/parts/hex8.h"
@@ -25,7 +26,7 @@ const pbd_param cube_params[] = {
     {"load", "", PBD_CHOICE, "small", 0, 0, 0, loads,
      "loaded nodes move by 5 % (small) or 15 % (large) of the edge on average in FEM"},
     {"loads", "", PBD_CHOICE, "equal", 0, 0, 0, spreads,
-     "over the top nodes: equal nodal forces, or those of a uniform traction"},
+     "over the top nodes: equal nodal forces, or the consistent ones of a traction"},
     {"base", "", PBD_CHOICE, "reset", 0, 0, 0, bases,
      "fixed by inverse mass 0, or with full weight and reset after each projection"},
     {"shared", "", PBD_CHOICE, "once", 0, 0, 0, sharings,
@@ -90,23 +91,40 @@ void cube_free_detail(void *detail) {
 
 /* ---- Loads and reference ----------------------------------------------------------------------------------------- */
 
-/* Unit loads on the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the distance from the
- * axis, so the four corners of one element get equal sizes; shear is along x, traction along z. `consistent` weighs
- * each node with its share of the face. */
-static void apply_unit_loads(cube_test test, bool consistent, int cells, const cube_detail *detail, pbd_scene *scene) {
+/* Unit loads at a place of the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the
+ * distance from the axis, so the four corners of one element get equal sizes; shear is along x, traction along z. */
+static void unit_load(cube_test test, const double *x, double f[3]) {
+    for (int d = 0; d < 3; d++) f[d] = 0;
+    if (test == CUBE_TORSION) {
+        f[0] = -x[1];
+        f[1] = x[0];
+    } else
+        f[test == CUBE_SHEAR ? 0 : 2] = 1;
+}
+
+/* As forces on the nodes. */
+static void apply_equal_loads(cube_test test, const cube_detail *detail, pbd_scene *scene) {
     for (size_t t = 0; t < detail->top_count; t++) {
-        uint32_t node = detail->top[t];
-        int i = (int)(t % (size_t)(cells + 1)), j = (int)(t / (size_t)(cells + 1));
-        double share = 1;
-        if (consistent) share = (i == 0 || i == cells ? 0.5 : 1) * (j == 0 || j == cells ? 0.5 : 1);
-        double *f = scene->loads.forces + 3 * node;
-        const double *x = scene->particles.positions + 3 * node;
-        if (test == CUBE_TORSION) {
-            f[0] = -share * x[1];
-            f[1] = share * x[0];
-        } else
-            f[test == CUBE_SHEAR ? 0 : 2] = share;
+        const size_t i = 3 * (size_t)detail->top[t];
+        unit_load(test, scene->particles.positions + i, scene->loads.forces + i);
     }
+}
+
+/* As a traction, which is linear over each element. In units of one element's face, so that its size has no part in
+ * the size of forces. */
+static pbd_status apply_traction(cube_test test, double face, const cube_detail *detail, pbd_scene *scene) {
+    pbd_arena a PBD_ARENA;
+    bool *marked = pbd_new(&a, bool, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t t = 0; t < detail->top_count; t++) marked[detail->top[t]] = true;
+    PBD_TRY(loaded_list(scene, marked));
+    const pbd_loaded *quads = &scene->surface_load.quads;
+    for (size_t c = 0; c < 4 * quads->count; c++) {
+        unit_load(test, scene->particles.positions + 3 * (size_t)quads->corner[c], quads->density + 3 * c);
+        for (size_t d = 0; d < 3; d++) quads->density[3 * c + d] /= face;
+    }
+    loaded_apply(scene);
+    return pbd_ok();
 }
 
 static double norm3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -127,8 +145,11 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_set
     PBD_TRY_NEW(detail->top, top);
     detail->top_count = top;
     for (size_t t = 0; t < top; t++) detail->top[t] = (uint32_t)(scene->particles.count - top + t);
-    apply_unit_loads(test, pbd_choice(values, "loads") == 1, cells, detail, scene);
     double edge = pbd_real(values, "edge"), strain = pbd_choice(values, "load") == 0 ? 0.05 : 0.15, scale;
+    if (pbd_choice(values, "loads") == 1)
+        PBD_TRY(apply_traction(test, edge / cells * edge / cells, detail, scene));
+    else
+        apply_equal_loads(test, detail, scene);
     if (fem) { /* FEM is linear: scaling the loads scales its answer. */
         PBD_TRY(hex8_solve(scene, NULL, detail->reference));
         scale = strain * edge / mean_top_displacement(detail, detail->reference);
@@ -139,6 +160,7 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_set
         scale = strain * pbd_real(values, "E") * edge * edge / sum;
     }
     for (size_t i = 0; i < 3 * scene->particles.count; i++) scene->loads.forces[i] *= scale;
+    for (size_t i = 0; i < 12 * scene->surface_load.quads.count; i++) scene->surface_load.quads.density[i] *= scale;
     return pbd_ok();
 }
 

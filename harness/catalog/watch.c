@@ -26,7 +26,7 @@ static pbd_status leave(pbd_status status) {
 }
 
 static const char CREATE[] = "create", STEP[] = "step", SOLVE[] = "solve", READ[] = "read", SAVE[] = "save",
-                  LOAD[] = "load", DESTROY[] = "destroy";
+                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh";
 
 static pbd_status create(pbd_precision precision, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                          pbd_recorder *recorder, void **state) {
@@ -82,6 +82,13 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     return leave(s->method->load(s->state, blob, bytes));
 }
 
+static void mesh(const void *state, pbd_mesh *out) {
+    const solver *s = state;
+    enter(MESH);
+    s->method->mesh(s->state, out);
+    watched.place->slot = NULL;
+}
+
 static void destroy(void *state) {
     solver *s = state;
     enter(DESTROY);
@@ -107,6 +114,7 @@ void pbd_watch(const pbd_method_entry *entry, pbd_place *place, pbd_watched *out
         if (m->save) m->save = save;
         if (m->load) m->load = load;
         m->destroy = destroy;
+        if (m->mesh) m->mesh = mesh;
         out->entry.by_precision[p] = m;
     }
 }

@@ -10,7 +10,7 @@
 typedef struct pbd_body {
     size_t particles, elements;
     const uint32_t *node; /* elements x corners; NULL for bare particles, which are elements of one corner */
-    int corners;          /* 8, 4, 3 or 1 */
+    int corners;          /* 8, 4, 3 or 1; in files also 10 and 27 (pbd_mesh) */
     const uint32_t *of;   /* bare particles: the body of each, or NULL: all of one */
 } pbd_body;
 

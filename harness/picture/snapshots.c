@@ -23,14 +23,23 @@ enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
 typedef struct kept_state {
     long step;
     double time;
-    double *position, *velocity; /* particles x 3; velocity NULL where the method tells none */
+    double *position, *velocity;           /* particles x 3; velocity NULL where the method tells none */
+    double *node_position, *node_velocity; /* the same of the mesh's nodes; NULL: there is no mesh */
 } kept_state;
+
+/* The method's own elements, where they have nodes beyond particles: what is written to files. */
+typedef struct kept_mesh {
+    pbd_body body;
+    uint32_t *node;
+    double *rest;
+} kept_mesh;
 
 struct pbd_snapshots {
     pbd_snapshot_plan plan;
     const pbd_scene *scene;
     const pbd_method *method;
     pbd_body body;
+    kept_mesh mesh;
     kept_state *state;
     size_t states;
     long stride; /* of steps, when their number is not known */
@@ -41,6 +50,8 @@ struct pbd_snapshots {
 static void free_state(kept_state *state) {
     free(state->position);
     free(state->velocity);
+    free(state->node_position);
+    free(state->node_velocity);
     *state = (kept_state){0};
 }
 
@@ -48,6 +59,8 @@ void pbd_snapshots_close(pbd_snapshots *s) {
     if (!s) return;
     for (size_t i = 0; i < s->states; i++) free_state(&s->state[i]);
     free(s->state);
+    free(s->mesh.node);
+    free(s->mesh.rest);
     free(s);
 }
 
@@ -101,6 +114,29 @@ static void thin_out(pbd_snapshots *s) {
     s->states = kept;
 }
 
+/* Its elements, from the first state: they do not change. */
+static pbd_status keep_elements(const pbd_mesh *mesh, kept_mesh *out) {
+    if (out->node) return pbd_ok();
+    PBD_TRY_NEW(out->node, mesh->elements * (size_t)mesh->corners);
+    PBD_TRY_NEW(out->rest, 3 * mesh->nodes);
+    memcpy(out->node, mesh->node, mesh->elements * (size_t)mesh->corners * sizeof *out->node);
+    memcpy(out->rest, mesh->rest, 3 * mesh->nodes * sizeof *out->rest);
+    out->body = (pbd_body){mesh->nodes, mesh->elements, out->node, mesh->corners, NULL};
+    return pbd_ok();
+}
+
+static pbd_status read_mesh(pbd_snapshots *s, const void *state, kept_state *out) {
+    pbd_mesh mesh = {0};
+    if (s->method->mesh) s->method->mesh(state, &mesh);
+    if (mesh.nodes == 0) return pbd_ok();
+    PBD_TRY(keep_elements(&mesh, &s->mesh));
+    PBD_TRY_NEW(out->node_position, 3 * mesh.nodes);
+    PBD_TRY_NEW(out->node_velocity, 3 * mesh.nodes);
+    for (size_t i = 0; i < 3 * mesh.nodes; i++) out->node_position[i] = mesh.rest[i] + mesh.displacement[i];
+    memcpy(out->node_velocity, mesh.velocity, 3 * mesh.nodes * sizeof *out->node_velocity);
+    return pbd_ok();
+}
+
 static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *out) {
     const size_t numbers = 3 * s->scene->particles.count + 1;
     out->position = malloc(numbers * sizeof *out->position);
@@ -124,7 +160,8 @@ bool pbd_snapshots_want(pbd_snapshots *s, double time, long step, long steps) {
 
 pbd_status pbd_snapshots_keep(pbd_snapshots *s, const void *state) {
     kept_state kept = {.step = s->step, .time = s->time};
-    const pbd_status status = read_state(s, state, &kept);
+    pbd_status status = read_state(s, state, &kept);
+    if (status.code == PBD_OK) status = read_mesh(s, state, &kept);
     if (status.code == PBD_OK)
         s->state[s->states++] = kept;
     else
@@ -314,13 +351,33 @@ static pbd_status find_scale(const pbd_snapshots *s, album *a) {
 
 static void free_lines(pbd_lines *lines) { free(lines->end); }
 
+/* With the method's own elements, each strained as its corners tell. */
+static pbd_status write_mesh(const pbd_snapshots *s, const kept_state *state, const album *a, const char *path) {
+    const pbd_scene *scene = s->scene;
+    const pbd_body *body = &s->mesh.body;
+    const pbd_body corners = {scene->particles.count, body->elements,
+                              body->corners == 10 ? scene->tets.corner : scene->hexes.corner,
+                              body->corners == 10 ? 4 : 8, NULL};
+    pbd_arena arena PBD_ARENA;
+    double *strain = pbd_new(&arena, double, body->elements);
+    PBD_TRY(pbd_arena_check(&arena));
+    pbd_strain(&corners, scene->particles.positions, state->position, strain);
+    const vtk_state vtk = {state->node_position, state->node_velocity, s->mesh.rest, strain, a->number};
+    return vtk_write(path, body, &vtk);
+}
+
+static pbd_status write_vtk(const pbd_snapshots *s, const kept_state *state, const album *a, size_t index) {
+    char path[4096];
+    const vtk_state vtk = {state->position, state->velocity, s->scene->particles.positions, a->strain, a->number};
+    snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
+    return state->node_position ? write_mesh(s, state, a, path) : vtk_write(path, &s->body, &vtk);
+}
+
 static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
     const kept_state *state = &s->state[index];
     char path[4096];
     PBD_TRY(strain_at_particles(s, state, a));
-    const vtk_state vtk = {state->position, state->velocity, s->scene->particles.positions, a->strain, a->number};
-    snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
-    PBD_TRY(vtk_write(path, &s->body, &vtk));
+    PBD_TRY(write_vtk(s, state, a, index));
     const bool bodies = shows_bodies(s);
     for (size_t p = 0; p < s->scene->particles.count; p++)
         a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);

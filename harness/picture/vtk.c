@@ -4,10 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* VTK's numbers of cell types; corners are in VTK's order, but for a tetrahedron's (method.h turns it the other way).
- */
+/* VTK's numbers of cell types. */
 static int cell_type(int corners) {
-    return corners == 8 ? 12 /* VTK_HEXAHEDRON */ : corners == 4 ? 10 /* VTK_TETRA */ : corners == 3 ? 5 : 1;
+    static const int types[] = {[1] = 1 /* VTK_VERTEX */,
+                                [3] = 5 /* VTK_TRIANGLE */,
+                                [4] = 10 /* VTK_TETRA */,
+                                [8] = 12 /* VTK_HEXAHEDRON */,
+                                [10] = 24 /* VTK_QUADRATIC_TETRA */,
+                                [27] = 29 /* VTK_TRIQUADRATIC_HEXAHEDRON */};
+    return types[corners];
 }
 
 static pbd_status finish(FILE *file, const char *path) {
@@ -38,8 +43,13 @@ static void write_points(FILE *file, const pbd_body *body, const vtk_state *stat
     fputs("</PointData>\n", file);
 }
 
+/* In VTK's order. method.h turns a tetrahedron the other way; 27 nodes run lexicographically there, while VTK has
+ * corners, middles of edges, of faces, and the centre (vtkTriQuadraticHexahedron). */
 static uint32_t corner_of(const pbd_body *body, size_t element, int corner) {
+    static const int of27[27] = {0,  2,  8, 6,  18, 20, 26, 24, 1,  5,  7, 3,  19, 23,
+                                 25, 21, 9, 11, 17, 15, 12, 14, 10, 16, 4, 22, 13};
     if (!body->node) return (uint32_t)element;
+    if (body->corners == 27) corner = of27[corner];
     if (body->corners == 4 && corner < 2) corner = 1 - corner;
     return body->node[element * (size_t)body->corners + (size_t)corner];
 }

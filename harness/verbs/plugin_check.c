@@ -402,6 +402,7 @@ static pbd_status check_emu(const subject *of) {
 static void unload(pbd_scene *s) {
     memset(s->loads.forces, 0, 3 * s->particles.count * sizeof *s->loads.forces);
     memset(s->loads.gravity, 0, sizeof s->loads.gravity);
+    s->surface_load.edges.count = s->surface_load.triangles.count = s->surface_load.quads.count = 0;
     if (s->particles.velocities)
         memset(s->particles.velocities, 0, 3 * s->particles.count * sizeof *s->particles.velocities);
     if (s->particles.start)
@@ -442,6 +443,9 @@ static void turn_rows(double *rows, size_t count) {
 static void turn(pbd_scene *s) {
     double *const rows[] = {s->particles.positions, s->particles.velocities, s->loads.forces, s->particles.start};
     for (int i = 0; i < 4; i++) turn_rows(rows[i], s->particles.count);
+    turn_rows(s->surface_load.edges.density, 2 * s->surface_load.edges.count);
+    turn_rows(s->surface_load.triangles.density, 3 * s->surface_load.triangles.count);
+    turn_rows(s->surface_load.quads.density, 4 * s->surface_load.quads.count);
     turn_rows(s->loads.gravity, 1);
 }
 

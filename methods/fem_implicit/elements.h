@@ -34,13 +34,14 @@ void element_nodal_rule(element_kind kind, element_rule *out);
 
 typedef struct element_mesh {
     element_kind kind;
-    int corners;  /* nodes of one element */
-    size_t nodes; /* the scene's particles come first, in their order */
+    int corners;             /* nodes of one element */
+    size_t nodes, particles; /* the scene's particles come first, in their order */
     size_t elements;
     double *position;  /* nodes x 3, m, at rest */
     uint32_t *element; /* elements x corners */
     bool *held;        /* nodes x 3: of a mid-side node, when all its corners are */
-    uint32_t *parent;  /* (nodes - particles) x 8: corners whose mean the node is, filled up with UINT32_MAX */
+    uint32_t *parent;  /* (nodes - particles) x 8: corners whose mean the node is, ascending, filled up with UINT32_MAX;
+                          rows ascending */
 } element_mesh;
 
 /* Makes the mesh of `kind` from the scene's tetrahedra or hexahedra. PBD_NOT_SUPPORTED when the scene has none,
@@ -48,6 +49,10 @@ typedef struct element_mesh {
  * one). */
 pbd_status element_mesh_create(element_kind kind, const pbd_scene *scene, element_mesh *out);
 void element_mesh_free(element_mesh *mesh);
+
+/* Adds the consistent forces of the scene's loads on edges and faces (pbd_surface_load) to load, nodes x 3, N.
+ * PBD_BAD_INPUT when one of them is no edge or face of an element. */
+pbd_status element_surface_load(const element_mesh *mesh, const pbd_scene *scene, double *load);
 
 /* Gradients of the shape functions by rest position at point q of a rule, 1/m, and the volume of the point (weight
  * times Jacobian, m^3); for a rule without weights, the Jacobian itself. */

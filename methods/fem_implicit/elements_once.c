@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/parts/surface_load.h"
 
 /* ---- Shape functions --------------------------------------------------------------------------------------------- */
 
@@ -271,8 +272,10 @@ static pbd_status has_none(const pbd_scene *scene, bool tets) {
 
 pbd_status element_mesh_create(element_kind kind, const pbd_scene *scene, element_mesh *out) {
     const bool tets = is_tet(kind);
-    *out = (element_mesh){
-        .kind = kind, .corners = element_nodes(kind), .elements = tets ? scene->tets.count : scene->hexes.count};
+    *out = (element_mesh){.kind = kind,
+                          .corners = element_nodes(kind),
+                          .particles = scene->particles.count,
+                          .elements = tets ? scene->tets.count : scene->hexes.count};
     if (out->elements == 0) return has_none(scene, tets);
     pbd_status status = number_nodes(scene, tets ? scene->tets.corner : scene->hexes.corner, out);
     if (status.code == PBD_OK) status = place_nodes(scene, out);
@@ -309,4 +312,60 @@ double element_gradients(const element_mesh *m, size_t element, const element_ru
             gradient[a][i] /= det;
         }
     return det * (rule->weight[q] > 0 ? rule->weight[q] : 1);
+}
+
+/* ---- Loads on edges and faces ------------------------------------------------------------------------------------ */
+
+static int compare_parents(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    for (int i = 0; i < PARENTS; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* The node at the mean of some corners; SIZE_MAX: there is none. */
+static size_t node_between(const element_mesh *m, const uint32_t *corner, int count) {
+    uint32_t key[PARENTS];
+    memset(key, 0xFF, sizeof key);
+    memcpy(key, corner, (size_t)count * sizeof *key);
+    qsort(key, (size_t)count, sizeof *key, compare_numbers);
+    const uint32_t *found = bsearch(key, m->parent, m->nodes - m->particles, PARENTS * sizeof *key, compare_parents);
+    return found ? m->particles + (size_t)(found - m->parent) / PARENTS : SIZE_MAX;
+}
+
+/* The nodes of a piece in the order of surface_shape.h. */
+static bool nodes_of_piece(const element_mesh *m, const uint32_t *corner, int corners, size_t *node) {
+    const int nodes = surface_nodes(corners, order_of(m->kind));
+    bool found = true;
+    for (int a = 0; a < corners; a++) node[a] = corner[a];
+    for (int a = corners; a < nodes; a++) {
+        const uint32_t ends[2] = {corner[a - corners], corner[(a - corners + 1) % corners]};
+        node[a] = a == 8 ? node_between(m, corner, 4) : node_between(m, ends, 2);
+        found = found && node[a] != SIZE_MAX;
+    }
+    return found;
+}
+
+static pbd_status add_pieces(const element_mesh *m, const pbd_scene *scene, int corners, double *load) {
+    static const char *const names[] = {"edge", "triangle", "quadrilateral"};
+    const pbd_loaded *pieces = surface_load_pieces(scene, corners);
+    const int order = order_of(m->kind);
+    double x[SURFACE_MOST_CORNERS][3], weight[SURFACE_MOST_NODES][SURFACE_MOST_CORNERS];
+    size_t node[SURFACE_MOST_NODES];
+    for (size_t p = 0; p < pieces->count; p++) {
+        const double *density = pieces->density + 3 * p * (size_t)corners;
+        if (!nodes_of_piece(m, pieces->corner + p * (size_t)corners, corners, node))
+            return pbd_error(PBD_BAD_INPUT, "loaded %s %zu of the scene belongs to no element", names[corners - 2], p);
+        surface_load_corners(scene, corners, p, x);
+        surface_load_weights(corners, order, x, weight);
+        for (int a = 0; a < surface_nodes(corners, order); a++)
+            for (int c = 0; c < corners; c++)
+                for (size_t d = 0; d < 3; d++) load[3 * node[a] + d] += weight[a][c] * density[3 * (size_t)c + d];
+    }
+    return pbd_ok();
+}
+
+pbd_status element_surface_load(const element_mesh *m, const pbd_scene *scene, double *load) {
+    PBD_TRY(add_pieces(m, scene, 2, load));
+    return add_pieces(m, scene, is_tet(m->kind) ? 3 : 4, load);
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
 #include "harness/exec/clock.h"
 #include "harness/exec/real.h"
 #include "methods/fem_implicit/elements.h"
@@ -28,6 +29,7 @@
 #include "methods/params.h"
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/math/sparse.h"
+#include "methods/physics/parts/surface_load.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                      \
     CHOICE(element, "hex27", (tet4, tet10, hex8, hex27), "finite element; the quadratic ones do not lock") \
@@ -170,6 +172,23 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
     return pbd_ok();
 }
 
+/* Forces on particles, and what is spread over edges and faces. The scene's forces hold the latter for the corners of
+ * its own cells: those are the ones of hex8, and of tet4 where there are no hexahedra. */
+static pbd_status add_forces(fem_implicit *fem, const pbd_scene *scene) {
+    const bool tet4 = fem->mesh.kind == ELEMENT_TET4, linear = tet4 || fem->mesh.kind == ELEMENT_HEX8;
+    const size_t n = 3 * scene->particles.count;
+    if (!surface_load_any(scene) || (linear && surface_load_faces(scene) == (tet4 ? 3 : 4))) {
+        for (size_t i = 0; i < n; i++) fem->load[i] += scene->loads.forces[i];
+        return pbd_ok();
+    }
+    pbd_arena a PBD_ARENA;
+    double *forces = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(surface_load_remove(scene, forces));
+    for (size_t i = 0; i < n; i++) fem->load[i] += forces[i];
+    return element_surface_load(&fem->mesh, scene, fem->load);
+}
+
 /* Positions of a scene that does not start at rest; nodes between corners start at their mean. */
 static void take_start(fem_implicit *fem, const pbd_scene *scene) {
     for (size_t i = 0; i < 3 * scene->particles.count; i++) {
@@ -207,7 +226,7 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene) {
                               &fem->matrix));
     PBD_TRY(add_mass_and_gravity(fem, scene));
     if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
-    for (size_t i = 0; i < 3 * scene->particles.count; i++) fem->load[i] += scene->loads.forces[i];
+    PBD_TRY(add_forces(fem, scene));
     fem->acting = fem->load;
     take_start(fem, scene);
     pbd_metric(fem->recorder, "unknowns", "1", PBD_STATE, fem->matrix.n);
@@ -600,6 +619,19 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_ok();
 }
 
+static void mesh_of(const void *state, pbd_mesh *out) {
+    const fem_implicit *fem = state;
+    *out = (pbd_mesh){0};
+    if (fem->mesh.nodes == fem->particles) return;
+    *out = (pbd_mesh){.nodes = fem->mesh.nodes,
+                      .elements = fem->mesh.elements,
+                      .corners = fem->mesh.corners,
+                      .node = fem->mesh.element,
+                      .rest = fem->mesh.position,
+                      .displacement = fem->u,
+                      .velocity = fem->v};
+}
+
 /* The state from which a step starts. */
 static size_t saved_of(const fem_implicit *fem, device_array *row) {
     const device_array rows[] = {HOST_ARRAY_SAVED(fem->u, fem->dofs), HOST_ARRAY_SAVED(fem->v, fem->dofs),
@@ -635,4 +667,5 @@ const pbd_method PBD_NAME(fem_implicit) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .mesh = mesh_of,
 };

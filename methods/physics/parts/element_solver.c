@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/parts/surface_load.h"
 #include "methods/physics/space/element_shape.h"
 
 static size_t arrays_of(const element_solver *s, device_array *row) {
@@ -138,6 +139,16 @@ static pbd_status upload_gather(element_solver *s, const uint32_t *corner, doubl
     return pbd_upload(exec, s->share, share, s->elements * sizeof *share);
 }
 
+/* The scene with the forces that its tetrahedra bear: where there are hexahedra too, loads.forces are theirs. */
+static pbd_status load_tets(const pbd_scene *scene, double *forces, pbd_scene *out) {
+    PBD_TRY(surface_load_remove(scene, forces));
+    surface_load_add(scene, 2, forces);
+    surface_load_add(scene, 3, forces);
+    *out = *scene;
+    out->loads.forces = forces;
+    return pbd_ok();
+}
+
 pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,
                                  element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (element_solver){.position = {.name = name, .set = {set.iterations, set.substeps, set.dt, set.damping}},
@@ -146,7 +157,14 @@ pbd_status element_solver_create(element_solver *s, const char *name, const step
                           .jacobi = set.solver == solver_jacobi};
     const pbd_cells *cells = scene->tets.count ? &scene->tets : &scene->triangles;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
-    PBD_TRY(position_create(&s->position, own, scene, NULL, NULL, touch, exec, recorder));
+    pbd_arena a PBD_ARENA;
+    pbd_scene loaded = *scene;
+    if (s->corners == 4 && surface_load_any(scene) && surface_load_faces(scene) != 3) {
+        double *forces = pbd_new(&a, double, 3 * scene->particles.count);
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(load_tets(scene, forces, &loaded));
+    }
+    PBD_TRY(position_create(&s->position, own, &loaded, NULL, NULL, touch, exec, recorder));
     PBD_TRY(order_elements(s, cells));
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));

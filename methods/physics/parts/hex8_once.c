@@ -96,6 +96,21 @@ double hex8_volume(const double x[HEX8_NODES][3]) {
     return volume;
 }
 
+/* The Jacobian has degree 2 along each axis, N_a degree 1: two points are enough. */
+void hex8_shares(const double x[HEX8_NODES][3], double share[HEX8_NODES]) {
+    memset(share, 0, HEX8_NODES * sizeof *share);
+    for (int g = 0; g < 8; g++) {
+        double at[3], grad[HEX8_NODES][3];
+        gauss_point(g, at);
+        const double volume = shape_gradients(x, at, grad);
+        for (int a = 0; a < HEX8_NODES; a++) {
+            double N = 0.125;
+            for (int d = 0; d < 3; d++) N *= 1 + at[d] * hex8_corner[a][d];
+            share[a] += volume * N;
+        }
+    }
+}
+
 static void corners_of(const pbd_scene *scene, size_t element, double x[HEX8_NODES][3]) {
     for (int a = 0; a < HEX8_NODES; a++)
         memcpy(x[a], scene->particles.positions + 3 * scene->hexes.corner[8 * element + a], sizeof x[a]);
