@@ -460,6 +460,83 @@ static void test_a_static_run_has_a_start_and_an_end(void **state) {
     if (system("command -v gnuplot >/dev/null") == 0) check_picture(folder, "sheet.png", 1600, 400);
 }
 
+/* The numbers of a file's DataArray of this name; the caller's. */
+static double *array_of(const char *text, const char *name, size_t count) {
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "Name=\"%s\"", name);
+    const char *at = strstr(text, wanted);
+    double *out = malloc((count + 1) * sizeof *out);
+    if (!at) fail_msg("no array %s", name);
+    char *next = strchr(at, '>') + 1;
+    for (size_t i = 0; i < count; i++) out[i] = strtod(next, &next);
+    next += strspn(next, " \n");
+    if (*next != '<') fail_msg("%s has more than %zu numbers", name, count);
+    return out;
+}
+
+static char *pulled_body(const char *element) {
+    char out[PATH_MAX + 400], set[40], folder[PATH_MAX];
+    snprintf(out, sizeof out, "--out=%s", in_workplace(element));
+    snprintf(set, sizeof set, "element=%s", element);
+    told answer =
+        tell("run", "material_sweep", "-m", "fem_implicit", "-s", set, "-s", "load=surface", "-s", "nu=0", "-s",
+             "cells=1", "-s", "length=0.2", "-s", "material=corotated", "--snapshots", "2", out, "--json");
+    expect_code(answer, 0);
+    find_folder(answer.err, folder);
+    forget(&answer);
+    return text_of(folder, "state_001.vtu");
+}
+
+/* Where VTK has the 27 nodes, in halves of the cell: vtkTriQuadraticHexahedron's parametric coordinates, doubled. */
+static const int triquadratic[27][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {0, 0, 2}, {2, 0, 2}, {2, 2, 2},
+                                        {0, 2, 2}, {1, 0, 0}, {2, 1, 0}, {1, 2, 0}, {0, 1, 0}, {1, 0, 2}, {2, 1, 2},
+                                        {1, 2, 2}, {0, 1, 2}, {0, 0, 1}, {2, 0, 1}, {2, 2, 1}, {0, 2, 1}, {0, 1, 1},
+                                        {2, 1, 1}, {1, 0, 1}, {1, 2, 1}, {1, 1, 0}, {1, 1, 2}, {1, 1, 1}};
+
+static void test_quadratic_hexahedra_have_all_nodes(void **state) {
+    (void)state;
+    char *text = pulled_body("hex27");
+    expect_says(text, "NumberOfPoints=\"27\" NumberOfCells=\"1\"");
+    double *x = array_of(text, "position", 81), *u = array_of(text, "displacement", 81),
+           *node = array_of(text, "connectivity", 27), *type = array_of(text, "types", 1);
+    assert_int_equal(type[0], 29); /* VTK_TRIQUADRATIC_HEXAHEDRON */
+    const double *origin = x + 3 * (size_t)node[0];
+    for (int a = 0; a < 27; a++)
+        for (size_t d = 0; d < 3; d++) { /* x - origin = the axes of the cell, halved, times its coordinates there */
+            double wanted = origin[d];
+            for (int k = 0; k < 3; k++)
+                wanted += 0.5 * triquadratic[a][k] * (x[3 * (size_t)node[k == 0 ? 1 : k == 1 ? 3 : 4] + d] - origin[d]);
+            check_near("node", x[3 * (size_t)node[a] + d], wanted, 1e-11);
+        }
+    for (size_t i = 0; i < 27; i++) /* 10 kPa on 1e5 Pa: a tenth of its depth */
+        check_near("displacement, m", u[3 * i + 2], (x[3 * i + 2] - u[3 * i + 2]) / 10, 1e-11);
+    free(text), free(x), free(u), free(node), free(type);
+}
+
+static void test_quadratic_tetrahedra_have_all_nodes(void **state) {
+    (void)state;
+    static const int ends[6][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
+    char *text = pulled_body("tet10");
+    expect_says(text, "NumberOfPoints=\"26\" NumberOfCells=\"5\""); /* 8 corners, 12 edges, 6 diagonals */
+    double *x = array_of(text, "position", 78), *node = array_of(text, "connectivity", 50),
+           *type = array_of(text, "types", 5);
+    for (size_t e = 0; e < 5; e++) {
+        const double *of = node + 10 * e, *p[10];
+        for (int a = 0; a < 10; a++) p[a] = x + 3 * (size_t)of[a];
+        assert_int_equal(type[e], 24); /* VTK_QUADRATIC_TETRA */
+        double volume = 0;
+        for (int d = 0; d < 3; d++) {
+            const int f = (d + 1) % 3, g = (d + 2) % 3;
+            volume += (p[3][d] - p[0][d]) *
+                      ((p[1][f] - p[0][f]) * (p[2][g] - p[0][g]) - (p[1][g] - p[0][g]) * (p[2][f] - p[0][f]));
+            for (int k = 0; k < 6; k++)
+                check_near("middle", p[4 + k][d], 0.5 * (p[ends[k][0]][d] + p[ends[k][1]][d]), 1e-11);
+        }
+        assert_true(volume > 0);
+    }
+    free(text), free(x), free(node), free(type);
+}
+
 static void test_bad_wishes_are_explained(void **state) {
     (void)state;
     char db[PATH_MAX + 400], out[PATH_MAX + 400];
@@ -502,6 +579,8 @@ int main(void) {
         cmocka_unit_test(test_bodies_are_told_apart),
         cmocka_unit_test(test_states_are_spread_evenly),
         cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
+        cmocka_unit_test(test_quadratic_hexahedra_have_all_nodes),
+        cmocka_unit_test(test_quadratic_tetrahedra_have_all_nodes),
         cmocka_unit_test(test_bad_wishes_are_explained),
     };
     return cmocka_run_group_tests_name("snapshots", tests, NULL, remove_workplace);
