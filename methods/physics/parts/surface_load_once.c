@@ -16,7 +16,7 @@ double surface_load_weights(int corners, int order, const double x[SURFACE_MOST_
             const double s = surface_at[i], fold = corners == 3 ? 1 - s : 1, t = fold * surface_at[j];
             const double w = surface_weight[i] * (corners == 2 ? 1 : surface_weight[j]) * fold;
             const double size = w * surface_measure(corners, x, s, t);
-            double N[SURFACE_MOST_NODES], M[SURFACE_MOST_NODES];
+            double N[SURFACE_MOST_NODES] = {0}, M[SURFACE_MOST_NODES] = {0};
             surface_shape(corners, order, s, t, N);
             surface_shape(corners, 1, s, t, M);
             for (int a = 0; a < surface_nodes(corners, order); a++)
