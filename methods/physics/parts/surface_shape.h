@@ -55,7 +55,7 @@ static inline void surface_shape(int corners, int order, double s, double t, dou
 
 /* Length or area of the piece for one unit of the reference piece at (s, t). */
 static inline double surface_measure(int corners, const double x[SURFACE_MOST_CORNERS][3], double s, double t) {
-    double along[3], across[3], square = 0;
+    double along[3], across[3] = {0}, square = 0;
     for (int d = 0; d < 3; d++) {
         const double far = corners == 4 ? x[2][d] - x[3][d] : 0, side = corners == 4 ? x[2][d] - x[1][d] : 0;
         along[d] = corners == 4 ? (1 - t) * (x[1][d] - x[0][d]) + t * far : x[1][d] - x[0][d];
