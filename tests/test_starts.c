@@ -58,7 +58,7 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *method, const cha
     pbd_setting setting[MOST_SETTINGS] = {{0}};
     size_t count = 0;
     for (; *words && count < MOST_SETTINGS; words++)
-        if (**words && (knows(c->params, *words) || knows(c->shared, *words)) &&
+        if (**words && (knows(c->params, *words) || (c->shared && knows(c->shared(), *words))) &&
             pbd_setting_parse(*words, &setting[count]).code == PBD_OK)
             count++;
     s->c = c;
