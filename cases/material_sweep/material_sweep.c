@@ -25,16 +25,22 @@ typedef struct sweep_detail {
     double sag;       /* m */
 } sweep_detail;
 
-/* Before the bar is hung: along x, on its end. */
+/* A uniform traction along x, on the end of the bar before it is hung. Its faces are equal squares: a corner's
+ * consistent force is its share of the section. */
 static pbd_status pull_lower_face(const beam_size *size, double traction, pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
     bool *marked = pbd_new(&a, bool, scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
     for (int j = 0; j <= size->across; j++)
-        for (int k = 0; k <= size->across; k++) marked[beam_particle(size, size->along, j, k)] = true;
+        for (int k = 0; k <= size->across; k++) {
+            const double share =
+                (j % size->across ? 1 : 0.5) * (k % size->across ? 1 : 0.5) / size->across / size->across;
+            const size_t particle = beam_particle(size, size->along, j, k);
+            scene->loads.forces[3 * particle] += traction * size->width * size->width * share;
+            marked[particle] = true;
+        }
     PBD_TRY(loaded_list(scene, marked));
     loaded_uniform(scene, (const double[]){traction, 0, 0});
-    loaded_apply(scene);
     return pbd_ok();
 }
 
