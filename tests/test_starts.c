@@ -122,9 +122,12 @@ static pbd_status make(const pbd_case *c, const pbd_method *method, const char *
     return pbd_ok();
 }
 
+/* Liquid relaxes: what it is too dense at the start moves it in the steps that follow. */
 static pbd_status march(setup *s, double *speed) {
     const double dt = step_of(&s->of_method);
-    PBD_TRY(s->built.scene.solved ? s->method->solve(s->state) : s->method->step(s->state, dt));
+    const int steps = pbd_holds(&s->built.scene, PBD_FLUID) ? 10 : 1;
+    for (int i = 0; i < steps; i++)
+        PBD_TRY(s->built.scene.solved ? s->method->solve(s->state) : s->method->step(s->state, dt));
     return read_speed(s, dt, speed);
 }
 
@@ -298,9 +301,10 @@ static void test_overlaps_are_refused(void **unused) {
                                          "contact_radius=0.1", "-s", "drop=5", "-s", "room=5", "--db", db, NULL},
                    (const char *const[]){"of bodies 0 and 1 start", "too deep in each other",
                                          "start the bodies farther apart", NULL});
-    expect_refused((const char *const[]){"run", "sand_column", "-m", "xpbd_grains", "-s", "particles=300", "-s",
-                                         "sampling=poisson", "--db", db, NULL},
-                   (const char *const[]){"grains start in others", "use grain_radius=", "start_sweeps=500", NULL});
+    expect_refused(
+        (const char *const[]){"run", "sand_column", "-m", "xpbd_grains", "-s", "particles=300", "-s",
+                              "sampling=poisson", "--db", db, NULL},
+        (const char *const[]){"grains overlap others at the start", "use grain_radius=", "start_sweeps=500", NULL});
     expect_refused((const char *const[]){"run", "sand_column", "-m", "xpbd_grains", "-s", "particles=300", "-s",
                                          "sampling=poisson", "-s", "grain_radius=0.34", "--db", db, NULL},
                    (const char *const[]){"too deep in a collider", "start_sweeps=500", NULL});

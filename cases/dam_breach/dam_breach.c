@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cases/geometry/near_pairs.h"
+#include "cases/scenes/clearance.h"
 #include "cases/scenes/granular.h"
 #include "cases/scenes/liquid.h"
 #include "harness/exec/arena.h"
@@ -33,6 +34,7 @@ static const pbd_param params[] = {
 
 enum { BINS = 6, FRAMES = 4, PICTURE = 4000, WALLS = 5 };
 static const double CREST = 0.3, SLOPE = 1.2, WIDTH = 1.2, RESERVOIR = 1.5, NOTCH = 0.5, BEYOND = 3;
+static const double WATER_RADIUS = 0.25; /* of contact with walls, in spacings */
 
 typedef struct breach_detail {
     liquid_watch watch;
@@ -106,7 +108,7 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
         scene->particles.material[i] = !grain;
         scene->particles.volumes[i] = grain ? sand->volume : water->volume;
         scene->particles.masses[i] = scene->particles.volumes[i] * scene->material[!grain].density;
-        scene->contact.radius[i] = (grain ? sand->site ? 0.4 : 0.3 : 0.25) * scene->particles.spacing;
+        scene->contact.radius[i] = (grain ? sand->site ? 0.4 : 0.3 : WATER_RADIUS) * scene->particles.spacing;
     }
     return pbd_ok();
 }
@@ -141,6 +143,15 @@ static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pb
     return pbd_ok();
 }
 
+/* Walls mirror water (parts/fluid.h): its lattice has no pressure at rest where they are half a spacing off or more. */
+static pbd_status keep_water_at_rest(const breach_detail *d, pbd_scene *scene) {
+    double *radius = scene->contact.radius;
+    for (size_t i = d->sand; i < scene->particles.count; i++) radius[i] = 0.5 * scene->particles.spacing;
+    const pbd_status status = clearance_keep(scene, false);
+    for (size_t i = d->sand; i < scene->particles.count; i++) radius[i] = WATER_RADIUS * scene->particles.spacing;
+    return status;
+}
+
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     breach_detail *d = setup->detail;
@@ -156,7 +167,8 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = scene->duration / LIQUID_LOOKS;
     PBD_TRY(fill_bodies(values, d, scene));
     PBD_TRY_NEW(d->exchange, 3 * d->sand);
-    return set_walls(values, d, scene);
+    PBD_TRY(set_walls(values, d, scene));
+    return keep_water_at_rest(d, scene);
 }
 
 static void free_detail(void *detail) { free(((breach_detail *)detail)->exchange); }
