@@ -448,11 +448,9 @@ static bool is_aggregate(const json_t *b) {
     return false;
 }
 
-/* *record: NULL for what is no measurement. */
-static pbd_status read_benchmark(const pbd_import *m, const json_t *b, const char *where, pbd_imported *tally,
-                                 json_t **record) {
-    measured what;
-    *record = NULL;
+/* *is_run is false for what is no measurement. */
+static pbd_status read_benchmark(const json_t *b, const char *where, pbd_imported *tally, measured *out, bool *is_run) {
+    *is_run = false;
     if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is not an object; nothing was imported", where);
     if (is_aggregate(b)) {
         tally->aggregates++;
@@ -462,29 +460,30 @@ static pbd_status read_benchmark(const pbd_import *m, const json_t *b, const cha
         tally->skipped++;
         return pbd_ok();
     }
-    PBD_TRY(read_measured(b, where, &what));
-    return make_record(m, b, &what, record);
+    *is_run = true;
+    return read_measured(b, where, out);
 }
 
-typedef pbd_status (*record_taker)(void *context, json_t *record);
+typedef pbd_status (*run_taker)(void *context, const json_t *benchmark, const measured *what);
 
-/* Records are made one at a time, and again for the store: all at once they take ten times the file's memory. */
-static pbd_status each_record(const pbd_import *m, pbd_imported *tally, record_taker take, void *context) {
+/* Records are made one at a time: all at once they take ten times the file's memory. */
+static pbd_status each_run(const pbd_import *m, pbd_imported *tally, run_taker take, void *context) {
     const json_t *b;
     size_t i;
     json_array_foreach(json_object_get(m->content, "benchmarks"), i, b) {
         char where[400];
-        json_auto_t *record = NULL;
+        measured what;
+        bool is_run;
         snprintf(where, sizeof where, "'%.200s', benchmark %zu (%.100s)", m->path, i + 1, text_or(b, "name", ""));
-        PBD_TRY(read_benchmark(m, b, where, tally, &record));
-        if (record) PBD_TRY(take(context, record));
+        PBD_TRY(read_benchmark(b, where, tally, &what, &is_run));
+        if (is_run) PBD_TRY(take(context, b, &what));
     }
     return pbd_ok();
 }
 
-static pbd_status count_record(void *context, json_t *record) {
+static pbd_status count_run(void *context, const json_t *b, const measured *what) {
     pbd_import *m = context;
-    (void)record;
+    (void)b, (void)what;
     m->measured++;
     return pbd_ok();
 }
@@ -538,13 +537,15 @@ static pbd_status look_for_known(const pbd_store *store, json_t **record) {
 
 typedef struct storing {
     const pbd_store *store;
+    const pbd_import *import;
     pbd_imported tally;
 } storing;
 
-static pbd_status insert_one(void *context, json_t *ours) {
+static pbd_status insert_run(void *context, const json_t *b, const measured *what) {
     storing *s = context;
-    json_auto_t *record = json_incref(ours);
+    json_auto_t *record = NULL;
     bool added = false;
+    PBD_TRY(make_record(s->import, b, what, &record));
     PBD_TRY(look_for_known(s->store, &record));
     PBD_TRY(pbd_record_verify(record, NULL));
     PBD_TRY(pbd_record_insert(s->store, record, &added));
@@ -553,10 +554,10 @@ static pbd_status insert_one(void *context, json_t *ours) {
 }
 
 pbd_status pbd_import_put(pbd_store *store, pbd_import *m, pbd_imported *out) {
-    storing s = {.store = store};
+    storing s = {.store = store, .import = m};
     *out = (pbd_imported){0};
     PBD_TRY(pbd_store_start(store, "importing"));
-    PBD_TRY(pbd_store_end(store, each_record(m, &s.tally, insert_one, &s), "importing"));
+    PBD_TRY(pbd_store_end(store, each_run(m, &s.tally, insert_run, &s), "importing"));
     *out = s.tally;
     return pbd_ok();
 }
@@ -583,7 +584,7 @@ pbd_status pbd_import_load(const char *path, const char *tool, pbd_import **out)
     m->path = path;
     PBD_TRY(load_file(path, &m->content));
     PBD_TRY(read_context(m, path, tool));
-    PBD_TRY(each_record(m, &m->tally, count_record, m));
+    PBD_TRY(each_run(m, &m->tally, count_run, m));
     if (m->measured == 0)
         return pbd_error(PBD_BAD_INPUT, "'%s' holds no measured benchmark (%zu aggregates, %zu skipped)", path,
                          m->tally.aggregates, m->tally.skipped);

@@ -21,7 +21,7 @@ typedef struct pbd_imported {
  */
 typedef struct pbd_import pbd_import;
 
-/* PBD_BAD_INPUT says what is wrong with the file and where. Free with pbd_import_free. */
+/* PBD_BAD_INPUT says what is wrong with the file and where. Free with pbd_import_free; `path` must live as long. */
 pbd_status pbd_import_load(const char *path, const char *tool, pbd_import **out);
 /* Stores all of it or, after an error, nothing. A file that was imported before, also under another name, adds
  * nothing. */

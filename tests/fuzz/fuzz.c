@@ -310,21 +310,25 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     for (size_t i = 0; i + 3 < size; i += 4)
         bad[((size_t)data[i] << 16 | (size_t)data[i + 1] << 8 | data[i + 2]) % bytes] = (char)data[i + 3];
     pbd_store *store;
-    size_t problems, runs;
+    size_t problems;
+    pbd_result result;
+    const char *const run[] = {"d18691ad29fb81de527df6558101ab07"};
     if (!judge(pbd_store_open(write_file("damaged.db", bad, bytes), PBD_STORE_READ, &store))) return;
     FILE *none = fopen("/dev/null", "w");
     if (!none) give_up("/dev/null");
     judge(pbd_store_check(store, none, &problems));
-    judge(pbd_store_export(store, none, &runs));
+    judge(pbd_store_export_runs(store, run, 1, none));
+    if (judge(pbd_store_get(store, run[0], &result))) pbd_result_free(&result);
     fclose(none);
     pbd_store_close(store);
 }
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-#define FORMATS(F)                                                                                                  \
-    F(msh)                                                                                                          \
-    F(inp) F(obj) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
+#define FORMATS(F)                                                                                           \
+    F(msh)                                                                                                   \
+    F(inp)                                                                                                   \
+    F(obj) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
         F(records) F(manifest) F(store)
 
 typedef struct format {
