@@ -172,8 +172,8 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
     return pbd_ok();
 }
 
-/* Forces on particles, and what is spread over edges and faces. The scene's forces hold the latter for the corners of
- * its own cells: those are the ones of hex8, and of tet4 where there are no hexahedra. */
+/* Forces on particles, and loads on edges and faces. The scene's forces include the latter, distributed to the corners
+ * of its own cells: those of hex8, or of tet4 without hexahedra. */
 static pbd_status add_forces(fem_implicit *fem, const pbd_scene *scene) {
     const bool tet4 = fem->mesh.kind == ELEMENT_TET4, linear = tet4 || fem->mesh.kind == ELEMENT_HEX8;
     const size_t n = 3 * scene->particles.count;

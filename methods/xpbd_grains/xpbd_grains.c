@@ -363,8 +363,8 @@ static pbd_status separate_at_start(grains *s) {
     return pbd_ok();
 }
 
-/* Grains keep their own radius off colliders, whatever the scene's contact radius: what colliders would do to them in a
- * step of no time is an overlap. */
+/* Grains keep their radius from colliders for any contact radius of the scene: a correction by colliders in a step of
+ * zero duration is an overlap. */
 static pbd_status check_walls(grains *s, const pbd_scene *scene) {
     const size_t n = s->particles;
     const grain_copy_args copy = {s->x, s->p};

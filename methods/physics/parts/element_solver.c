@@ -139,7 +139,8 @@ static pbd_status upload_gather(element_solver *s, const uint32_t *corner, doubl
     return pbd_upload(exec, s->share, share, s->elements * sizeof *share);
 }
 
-/* The scene with the forces that its tetrahedra bear: where there are hexahedra too, loads.forces are theirs. */
+/* The scene with the nodal forces of its tetrahedra: with hexahedra in the scene, loads.forces are those of the
+ * hexahedra. */
 static pbd_status load_tets(const pbd_scene *scene, double *forces, pbd_scene *out) {
     PBD_TRY(surface_load_remove(scene, forces));
     surface_load_add(scene, 2, forces);
