@@ -235,7 +235,7 @@ static void test_looks(void **unused) {
         pbd_result result = {0};
         check_ok(idle_through_collapse(rows[i].dt, PBD_TAKES_START, &result));
         assert_string_equal(result.state, "ok");
-        assert_int_equal(result.series_count, 2);
+        assert_true(result.series_count >= 2); /* and those of the balances */
         assert_string_equal(result.series[0].name, "time");
         print_message("dt=%s: %zu looks, the last at %g s\n", rows[i].dt, result.series[0].count,
                       result.series[0].values[result.series[0].count - 1]);

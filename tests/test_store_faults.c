@@ -172,7 +172,7 @@ static void other_databases_are_refused(void **state) {
     assert_int_equal(plain_sql(newer, "PRAGMA user_version = 7"), SQLITE_OK);
     assert_int_equal(plain_sql(newer, "PRAGMA wal_checkpoint(TRUNCATE)"), SQLITE_OK);
     assert_refused_both(newer, "version 7");
-    assert_refused_both(newer, "version 1");
+    assert_refused_both(newer, "version 2");
 }
 
 /* ---- Damage ------------------------------------------------------------------------------------------------------ */

@@ -129,6 +129,13 @@ void pbd_exec_destroy(pbd_exec *exec) {
 int pbd_exec_threads(const pbd_exec *exec) { return exec->threads; }
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec) { return exec->totals; }
 
+void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before) {
+    const pbd_exec_totals now = exec->totals;
+    exec->totals = *before;
+    exec->totals.allocated = now.allocated;
+    exec->totals.peak = now.peak;
+}
+
 void pbd_exec_reset_totals(pbd_exec *exec) {
     exec->totals = (pbd_exec_totals){.allocated = exec->totals.allocated, .peak = exec->totals.peak};
 }

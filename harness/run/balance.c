@@ -249,12 +249,16 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
  * of the energy in play is unphysical. */
 static const double START_SPEED = 0.01;
 
-/* The least energy that a gain is compared with: rounding of positions makes energy of height and of motion. */
+/* The least energy that a gain is compared with: rounding of positions makes energy of height and of motion. Forces
+ * count as weight. */
 static double energy_floor(const pbd_balance *b) {
     const pbd_scene *s = b->scene;
-    const double speed = b->resolved / b->dt, g = sqrt(dot(s->loads.gravity, s->loads.gravity));
-    const double start = 0.5 * START_SPEED * START_SPEED * g * s->extent / PBD_BALANCE_UNPHYSICAL;
-    return b->mass * (start + g * b->resolved + 0.5 * speed * speed);
+    const double speed = b->resolved / b->dt;
+    double weight = b->mass * sqrt(dot(s->loads.gravity, s->loads.gravity));
+    for (size_t i = 0; b->forced && i < s->particles.count; i++)
+        weight += sqrt(dot(s->loads.forces + 3 * i, s->loads.forces + 3 * i));
+    const double start = 0.5 * START_SPEED * START_SPEED * s->extent / PBD_BALANCE_UNPHYSICAL;
+    return weight * (start + b->resolved) + 0.5 * b->mass * speed * speed;
 }
 
 static double momentum_drift(const pbd_balance *b) {
@@ -280,20 +284,22 @@ pbd_status pbd_balance_end(pbd_balance *b, const void *state, pbd_recorder *reco
     pbd_status status = pbd_ok();
     const double floor = energy_floor(b), gain = b->most > 0 ? b->most_gain / fmax(b->most, floor) : 0;
     const double drift = momentum_drift(b);
-    if (b->judged) pbd_metric(recorder, "energy_gain", "1", PBD_ERROR, gain);
-    if (b->free) pbd_metric(recorder, "momentum_drift", "1", PBD_ERROR, drift);
+    if (b->judged) pbd_metric(recorder, "energy_gain", "1", PBD_STATE, gain);
+    if (b->free) pbd_metric(recorder, "momentum_drift", "1", PBD_STATE, drift);
     if (b->judged && gain > PBD_BALANCE_WARNS)
-        pbd_warning(recorder, "energy_gain", "the body gained %.3g J, %.3g of the largest energy in play, from nothing",
+        pbd_warning(recorder, "energy_gain",
+                    "the energy increased by %.3g J, %.3g of the largest energy in play, without a source",
                     b->most_gain, gain);
     if (b->free && drift > PBD_BALANCE_WARNS)
-        pbd_warning(recorder, "momentum_drift", "momentum changed by %.3g of itself without a cause", drift);
+        pbd_warning(recorder, "momentum_drift", "momentum changed by %.3g of itself without a force", drift);
     if (b->judged && gain > PBD_BALANCE_UNPHYSICAL)
-        status = pbd_error(PBD_UNPHYSICAL,
-                           "energy_gain %.3g: the body gained %.3g J from nothing; %g of the largest energy in play is "
-                           "the limit",
-                           gain, b->most_gain, PBD_BALANCE_UNPHYSICAL);
+        status =
+            pbd_error(PBD_UNPHYSICAL,
+                      "energy_gain %.3g: the energy increased by %.3g J without a source; %g of the largest energy in "
+                      "play is the limit",
+                      gain, b->most_gain, PBD_BALANCE_UNPHYSICAL);
     else if (b->free && drift > PBD_BALANCE_UNPHYSICAL)
-        status = pbd_error(PBD_UNPHYSICAL, "momentum_drift %.3g: momentum changed without a cause; %g is the limit",
+        status = pbd_error(PBD_UNPHYSICAL, "momentum_drift %.3g: momentum changed without a force; %g is the limit",
                            drift, PBD_BALANCE_UNPHYSICAL);
     return status;
 }

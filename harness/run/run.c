@@ -38,7 +38,8 @@ typedef struct drive_context {
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
-    pbd_balance *balance;     /* of the run proper, where the scene moves; owned */
+    pbd_exec *exec;
+    pbd_balance *balance; /* of the run proper, where the scene moves; owned */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -90,7 +91,9 @@ static pbd_status keep_balance(const drive_context *c, long step) {
     if (!c->balance || !pbd_balance_wants(c->balance, step)) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "balance");
+    const pbd_exec_totals before = pbd_exec_read_totals(c->exec);
     const pbd_status status = pbd_balance_sample(c->balance, c->state);
+    pbd_exec_restore_totals(c->exec, &before);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");
     return status;
@@ -290,6 +293,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
                              .state = *state,
                              .values = &cell->method_values,
                              .precision = cell->precision,
+                             .exec = exec,
                              .recorder = recorder};
     if (status.code == PBD_OK && !item->begin_only) status = run_solver(item, &context, snapshots, exec);
     pbd_snapshots_close(snapshots);

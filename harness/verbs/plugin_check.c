@@ -508,6 +508,8 @@ static pbd_status check_run(const subject *of) {
     pbd_values_free(&item.cell.case_values);
     pbd_values_free(&item.cell.method_values);
     PBD_TRY(status);
+    /* A method that does not implement the scene's law may well gain energy by it: the contract is kept. */
+    if (strcmp(result.state, "unphysical") == 0) FOUND("unphysical: %.300s", result.says);
     if (strcmp(result.state, "ok") != 0) WRONG("%s: %.300s", result.state, result.says);
     FOUND("a whole run, with %zu metrics", result.metrics);
 }

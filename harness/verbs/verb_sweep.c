@@ -250,7 +250,8 @@ const pbd_verb pbd_verb_sweep = {
         "node. Shards are made by the build that planned; any build merges.",
     .more =
         "Exit 5 when a run failed, diverged or is unphysical, 130 after Ctrl-C, 2 for bad input: of the file (nothing\n"
-        "is run then), or of a run that its case or method refuses. Such a run is listed with the reason, and the rest is made.\n"
+        "is run then), or of a run that its case or method refuses. Such a run is listed with the reason, and the\n"
+        "rest is made.\n"
         "merge: 2 when invalid or incomplete shards were moved to DIR/aside, 4 when shards are missing; the rest is\n"
         "merged.",
     .options = table,
