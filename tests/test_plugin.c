@@ -252,6 +252,7 @@ static void test_tables(void **unused) {
                  {"no_motion", "has neither `step` nor `solve`"},
                  {"no_load", "has `save` without `load`"},
                  {"no_params", "has no list of parameters"},
+                 {"condition", "names 'solvr', which is no parameter"},
                  {"no_backend", "runs on no backend"},
                  {"cuda", "names an unknown backend"},
                  {"precisions", "declares f32, but was not compiled for it"},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/catalog/conditions.h"
 #include "harness/catalog/values.h"
 
 #define WRONG(...) return pbd_error(PBD_BAD_INPUT, __VA_ARGS__)
@@ -53,6 +54,15 @@ static pbd_status check_param(const pbd_param *p, const char *method) {
     return pbd_ok();
 }
 
+/* A condition may name parameters of the method, or of a case. */
+static pbd_status check_condition(const pbd_param *p, const pbd_param *params, const char *method) {
+    const pbd_status status = pbd_condition_check(p, NULL, params);
+    for (size_t i = 0; i < pbd_case_count(); i++)
+        if (pbd_condition_check(p, pbd_case_at(i)->params, params).code == PBD_OK) return pbd_ok();
+    if (status.code != PBD_OK) WRONG("method %s: %.300s", method, status.text);
+    return status;
+}
+
 enum { MOST_PARAMS = 1000 }; /* a list that is longer has lost its end */
 
 static pbd_status check_params(const pbd_param *params, const char *method) {
@@ -64,6 +74,7 @@ static pbd_status check_params(const pbd_param *params, const char *method) {
             if (strcmp(params[k].name, params[i].name) == 0)
                 WRONG("method %s lists parameter %s twice", method, params[i].name);
     }
+    for (const pbd_param *p = params; p->name; p++) PBD_TRY(check_condition(p, params, method));
     return pbd_ok();
 }
 

@@ -196,6 +196,7 @@ __attribute__((constructor)) static void choose_fault(void) {
     if (!wrong || !IS_DOUBLE) return;
     pbd_plugin_table *t = &NAME_OF_TABLE;
     if (strncmp(wrong, "default_", 8) == 0) params[0].preset = wrong + 8;
+    if (strcmp(wrong, "condition") == 0) params[0].doc = "solvr=jacobi: of it";
     if (strcmp(wrong, "plugin_abi") == 0) t->abi = 99;
     if (strcmp(wrong, "method_abi") == 0) t->method_abi = 77;
     if (strcmp(wrong, "method_bytes") == 0) method.bytes = 55555;
