@@ -159,10 +159,27 @@ static void test_lengths(void **unused) {
     }
 }
 
+/* The case may hold hexahedra, this file has one tetrahedron: it ended in a segmentation fault. */
+static void test_cells_of_a_file(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"fem_linear", "pbd_distance"};
+    FILE *file = fopen(in_workplace("one.inp"), "w");
+    fputs("*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n*ELEMENT, TYPE=C3D4\n1, 1,2,3,4\n", file);
+    assert_int_equal(fclose(file), 0);
+    char word[PATH_MAX + 400];
+    snprintf(word, sizeof word, "file=%s", in_workplace("one.inp"));
+    for (int k = 0; k < 2; k++) {
+        told t = tell("run", "mesh", "-m", methods[k], "-s", word, "-q", "--no-store");
+        expect_code(t, 2);
+        expect_says(t.err, "needs hexahedra, and the scene has none");
+        forget(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),  cmocka_unit_test(test_reasons), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_laws), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_laws), cmocka_unit_test(test_lengths), cmocka_unit_test(test_cells_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

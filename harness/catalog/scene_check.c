@@ -136,7 +136,25 @@ static pbd_status check_bodies(const pbd_scene *scene) {
                      x[3 * j + 2], x[3 * i], x[3 * i + 1], x[3 * i + 2], radius[j], radius[i]);
 }
 
+/* What a case may hold, a file may lack. */
+static pbd_status check_needs(const pbd_scene *scene, const pbd_method *method) {
+    const struct {
+        unsigned bit;
+        size_t count;
+        const char *name;
+    } needs[] = {{PBD_NEEDS_HEXES, scene->hexes.count, "hexahedra"},
+                 {PBD_NEEDS_TETS, scene->tets.count, "tetrahedra"},
+                 {PBD_NEEDS_TRIANGLES, scene->triangles.count, "triangles"},
+                 {PBD_NEEDS_TETS_OR_TRIANGLES, scene->tets.count + scene->triangles.count, "tetrahedra or triangles"}};
+    for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
+        if (method->needs & needs[k].bit && needs[k].count == 0)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s needs %s, and the scene has none: choose another method",
+                             method->name, needs[k].name);
+    return pbd_ok();
+}
+
 pbd_status pbd_check_scene(const pbd_scene *scene, const pbd_method *method) {
+    PBD_TRY(check_needs(scene, method));
     if (scene->materials > PBD_MOST_MATERIALS)
         return pbd_error(PBD_BAD_INPUT, "the scene has %zu materials: at most %d are possible", scene->materials,
                          PBD_MOST_MATERIALS);
