@@ -2,10 +2,11 @@
 #ifndef PBD_SPINNING_H
 #define PBD_SPINNING_H
 
-/* Starts this program again with GOMP_SPINCOUNT set, unless the user has set it or OMP_WAIT_POLICY. libgomp's default,
- * some milliseconds between two kernels, takes the cores from whatever else runs: several times the time where there
- * are as many busy processes as cores. libgomp reads the variable before main. Returns when there is nothing to do, or
- * when the program cannot be started again; both are harmless. */
+/* Where as many other processes are running as there are processors: starts this program again with GOMP_SPINCOUNT set,
+ * unless the user has set it or OMP_WAIT_POLICY. libgomp's default, some milliseconds between two kernels, then takes
+ * several times the time and the processors from the others. libgomp reads the variable before main. On a quiet machine
+ * the default is kept: threads that sleep between small kernels take up to a third longer. Returns when there is
+ * nothing to do, or when the program cannot be started again; both are harmless. */
 void pbd_limit_spinning(char **argv);
 
 #endif
