@@ -190,7 +190,7 @@ static XXH128_hash_t print_of(const pbd_setup *setup) {
 enum { MOST_SETTINGS = 12 };
 typedef struct trial {
     pbd_setting setting[MOST_SETTINGS];
-    char word[MOST_SETTINGS][60]; /* what the values of settings point to */
+    char word[MOST_SETTINGS][60]; /* their values */
     size_t count;
 } trial;
 
@@ -199,7 +199,6 @@ static void set(trial *t, const char *key, const char *value) {
     snprintf(t->word[t->count], sizeof t->word[0], "%s", value);
     t->setting[t->count] = (pbd_setting){key, NULL};
     t->count++;
-    for (size_t i = 0; i < t->count; i++) t->setting[i].value = t->word[i];
 }
 
 static const pbd_param *param_named(const pbd_case *c, const char *name) {
@@ -226,7 +225,9 @@ static bool build(const pbd_case *c, const trial *t, const char *looked, XXH128_
     const pbd_method nobody = {.name = "nobody", .params = none};
     pbd_values values, of_method;
     pbd_setup setup = {0};
-    if (pbd_resolve(c, &nobody, t->setting, t->count, &values, &of_method).code != PBD_OK) return false;
+    pbd_setting setting[MOST_SETTINGS];
+    for (size_t i = 0; i < t->count; i++) setting[i] = (pbd_setting){t->setting[i].key, t->word[i]};
+    if (pbd_resolve(c, &nobody, setting, t->count, &values, &of_method).code != PBD_OK) return false;
     const bool built = pbd_case_build(c, &values, &setup).code == PBD_OK;
     if (built) *print = print_of(&setup);
     if (looked) *read = pbd_is_read(looked, &values, &of_method);
@@ -255,7 +256,7 @@ static bool other_value(const pbd_param *p, const char *has, int which, char out
 static const char *value_in(const trial *t, const pbd_param *p) {
     const char *value = p->preset;
     for (size_t i = 0; i < t->count; i++)
-        if (strcmp(t->setting[i].key, p->name) == 0) value = t->setting[i].value;
+        if (strcmp(t->setting[i].key, p->name) == 0) value = t->word[i];
     return value;
 }
 
@@ -268,7 +269,6 @@ static void check_variant(const pbd_case *c, const trial *variant, size_t *unrea
         trial changed = *variant;
         char value[60];
         bool read;
-        for (size_t i = 0; i < changed.count; i++) changed.setting[i].value = changed.word[i];
         if (!other_value(p, value_in(variant, p), 0, value)) continue;
         set(&changed, p->name, value);
         if (!build(c, &changed, p->name, &after, &read)) continue;
@@ -276,7 +276,7 @@ static void check_variant(const pbd_case *c, const trial *variant, size_t *unrea
         *unread += !read;
         if (!read && !same)
             fail_msg("%s: %s=%s is not read, but changes the scene (variant %s=%s)", c->name, p->name, value,
-                     variant->setting[variant->count - 1].key, variant->setting[variant->count - 1].value);
+                     variant->setting[variant->count - 1].key, variant->word[variant->count - 1]);
         char word[80];
         snprintf(word, sizeof word, " %s ", p->name);
         if (read && same && !strstr(mute, word) && strlen(mute) + strlen(word) < bytes) strcat(mute, word);
