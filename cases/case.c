@@ -37,9 +37,8 @@ void pbd_case_free(const pbd_case *c, pbd_setup *setup) {
 
 /* A radius that is given is kept: where it is too large, the scene check refuses it. */
 static bool gives_radius(const pbd_values *values) {
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->item[i].param->name, "contact_radius") == 0) return values->item[i].number > 0;
-    return false;
+    const pbd_value *radius = pbd_value_named(values, "contact_radius");
+    return radius && radius->number > 0;
 }
 
 pbd_status pbd_case_build(const pbd_case *c, const pbd_values *values, pbd_setup *setup) {

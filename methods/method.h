@@ -103,6 +103,13 @@ typedef struct pbd_values {
     size_t count;
 } pbd_values;
 
+/* The value of a parameter; NULL: it is not declared. */
+static inline const pbd_value *pbd_value_named(const pbd_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->item[i].param->name, name) == 0) return &values->item[i];
+    return NULL;
+}
+
 /* Lookups by name. An undeclared name is a programming error and aborts. */
 double pbd_real(const pbd_values *values, const char *name);
 long pbd_integer(const pbd_values *values, const char *name);

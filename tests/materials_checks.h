@@ -11,33 +11,15 @@
 
 #include <cmocka.h>
 
+#define MATRIX_NUMBER long double
+#include "tests/random_matrices.h"
+
 static const char *const law_name[LAW_KINDS] = {
 #define LAW(name, form, domain) #name,
 #include "methods/physics/matter/laws.def"
 #undef LAW
 };
 static const char *const join_name[PBD_JOINS] = {"none", "printed", "continuous", "shifted", "clamp"};
-
-static double noise(uint64_t *seed) {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*seed >> 11) / (double)(UINT64_C(1) << 52) - 1;
-}
-
-static void keep(double *most, double x) {
-    if (!(x <= *most)) *most = x;
-}
-
-typedef struct matrix {
-    long double a[3][3]; /* row, column */
-} matrix;
-
-static matrix product(matrix a, matrix b) {
-    matrix c = {0};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 3; k++) c.a[i][j] += a.a[i][k] * b.a[k][j];
-    return c;
-}
 
 static matrix transposed(matrix a) {
     matrix c;
@@ -46,25 +28,6 @@ static matrix transposed(matrix a) {
 }
 
 static matrix diagonal(const long double s[3]) { return (matrix){{{s[0], 0, 0}, {0, s[1], 0}, {0, 0, s[2]}}}; }
-
-static matrix random_rotation(uint64_t *seed) {
-    long double q[4], length = 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] = noise(seed);
-        length += q[i] * q[i];
-    }
-    for (int i = 0; i < 4; i++) q[i] /= sqrtl(length);
-    long double w = q[0], x = q[1], y = q[2], z = q[3];
-    return (matrix){{{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                     {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-                     {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
-}
-
-static mat3 to_mat3(matrix a) {
-    vec3 c[3];
-    for (int j = 0; j < 3; j++) c[j] = vec3_make((real)a.a[0][j], (real)a.a[1][j], (real)a.a[2][j]);
-    return mat3_make(c[0], c[1], c[2]);
-}
 
 static matrix from_mat3(mat3 m) {
     const vec3 c[3] = {m.x, m.y, m.z};

@@ -8,6 +8,8 @@
 
 #define REAL double
 #include "methods/physics/matter/law_material.h"
+/* after law_material.h */
+#include "cases/scenes/tetrahedron.h"
 
 const char *const body_modes[] = {"static", "dynamic", NULL};
 
@@ -17,31 +19,13 @@ void body_set_motion(const pbd_values *values, pbd_scene *scene) {
 
 /* ---- Tetrahedra -------------------------------------------------------------------------------------------------- */
 
-static vec3 row_at(const double *rows, uint32_t particle) {
-    const double *row = rows + 3 * (size_t)particle;
-    return vec3_make(row[0], row[1], row[2]);
-}
-
-/* Edges from the fourth corner, as columns. */
-static mat3 edges(const double *rows, const uint32_t *tet) {
-    const vec3 last = row_at(rows, tet[3]);
-    return mat3_make(vec3_sub(row_at(rows, tet[0]), last), vec3_sub(row_at(rows, tet[1]), last),
-                     vec3_sub(row_at(rows, tet[2]), last));
-}
-
-/* a b^-1 and det b. */
-static mat3 divide(mat3 a, mat3 b, double *det) {
-    *det = mat3_det(b);
-    return mat3_scale(1 / *det, mat3_mul_transposed(a, mat3_cofactor(b)));
-}
-
 body_strain body_strain_at(const pbd_scene *scene, const double *x) {
     const hyperelastic law = law_plain(scene->material);
     body_strain out = {.smallest_det_F = INFINITY};
     for (size_t e = 0; e < scene->tets.count; e++) {
         double six_volumes;
-        const mat3 F = divide(edges(x, scene->tets.corner + 4 * e),
-                              edges(scene->particles.positions, scene->tets.corner + 4 * e), &six_volumes);
+        const mat3 F = mat3_over(tet_edges(x, scene->tets.corner + 4 * e),
+                                 tet_edges(scene->particles.positions, scene->tets.corner + 4 * e), &six_volumes);
         const double det = mat3_det(F);
         if (!(det >= out.smallest_det_F)) out.smallest_det_F = det;
         if (!(det > 0)) out.inverted++;

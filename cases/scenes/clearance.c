@@ -77,13 +77,13 @@ static void find_deepest(const pbd_scene *scene, const start_wall *w, size_t num
     }
 }
 
-static bool *find_held(const pbd_scene *scene, pbd_arena *a) {
+bool *clearance_held(const pbd_scene *scene, pbd_arena *a) {
     bool *held = pbd_new(a, bool, scene->particles.count);
     for (size_t k = 0; held && k < scene->particles.fixed; k++) held[scene->particles.fixed_particle[k]] = true;
     return held;
 }
 
-static pbd_status look_at_wall(const pbd_scene *scene, size_t number, const bool *held, start_overlap *out) {
+static pbd_status check_wall(const pbd_scene *scene, size_t number, const bool *held, start_overlap *out) {
     start_wall wall PBD_CLEANUP(free_wall) = {0};
     PBD_TRY(make_wall(scene, number, &wall));
     find_deepest(scene, &wall, number, held, out);
@@ -92,11 +92,11 @@ static pbd_status look_at_wall(const pbd_scene *scene, size_t number, const bool
 
 pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out) {
     pbd_arena a PBD_ARENA;
-    const bool *held = find_held(scene, &a);
+    const bool *held = clearance_held(scene, &a);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(colliders_check(scene));
     *out = (start_overlap){.depth = -INFINITY};
-    for (size_t c = 0; c < scene->colliders.count; c++) PBD_TRY(look_at_wall(scene, c, held, out));
+    for (size_t c = 0; c < scene->colliders.count; c++) PBD_TRY(check_wall(scene, c, held, out));
     return pbd_ok();
 }
 
@@ -137,7 +137,7 @@ static void lift(pbd_scene *scene, double by) {
 pbd_status clearance_keep(pbd_scene *scene, bool shrink) {
     pbd_arena a PBD_ARENA;
     if (scene->colliders.count == 0 || !(scene->particles.spacing > 0)) return pbd_ok();
-    const bool *held = find_held(scene, &a);
+    const bool *held = clearance_held(scene, &a);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(colliders_check(scene));
     for (int floors = 1; floors >= 0; floors--)
@@ -145,7 +145,7 @@ pbd_status clearance_keep(pbd_scene *scene, bool shrink) {
             pbd_collider *c = &scene->colliders.item[k];
             start_overlap worst = {.depth = 0};
             if (c->shape != PBD_PLANE || faces_up(c) != floors) continue;
-            PBD_TRY(look_at_wall(scene, k, held, &worst));
+            PBD_TRY(check_wall(scene, k, held, &worst));
             if (!(worst.depth > 1e-9 * scene->extent) || worst.depth > scene->particles.spacing) continue;
             if (floors) lift(scene, worst.depth);
             for (int d = 0; d < 3 && !floors; d++) c->centre[d] -= worst.depth * c->axis[2][d];

@@ -3,6 +3,7 @@
 #ifndef PBD_CLEARANCE_H
 #define PBD_CLEARANCE_H
 
+#include "harness/exec/arena.h"
 #include "methods/method.h"
 
 /* A particle nearer to a collider than its contact radius. */
@@ -14,6 +15,9 @@ typedef struct start_overlap {
 /* The deepest overlap of free particles with colliders at time 0; depth is -INFINITY where there is nothing to compare.
  * Held particles are left out: no collider moves them. Sheets have no inside; they overlap what is near. */
 pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out);
+
+/* Which particles are held; the arena owns it. NULL without memory. */
+bool *clearance_held(const pbd_scene *scene, pbd_arena *arena);
 
 /* Where particles start, m: particles x 3. */
 static inline double *clearance_start(const pbd_scene *scene) {

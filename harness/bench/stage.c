@@ -24,11 +24,9 @@ const pbd_metric_item *pbd_stage_metric(const pbd_stage *s, const char *name) {
 
 /* The method's own time step: the one it reports to have chosen, else its parameter. */
 static pbd_status find_dt(pbd_stage *s) {
-    const pbd_values *values = &s->cell->method_values;
+    const pbd_value *dt = pbd_value_named(&s->cell->method_values, "dt");
     const pbd_metric_item *chosen = pbd_stage_metric(s, "dt");
-    s->dt = chosen ? chosen->value : 0;
-    for (size_t i = 0; i < values->count && !chosen; i++)
-        if (strcmp(values->item[i].param->name, "dt") == 0) s->dt = values->item[i].number;
+    s->dt = chosen ? chosen->value : dt ? dt->number : 0;
     if (!pbd_stage_method(s)->step || s->dt > 0) return pbd_ok();
     return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step: set dt", pbd_stage_method(s)->name);
 }

@@ -92,9 +92,8 @@ static bool condition_holds(const char *doc, const pbd_values *a, const pbd_valu
 }
 
 static const pbd_param *param_of(const char *key, const pbd_values *values) {
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->item[i].param->name, key) == 0) return values->item[i].param;
-    return NULL;
+    const pbd_value *value = pbd_value_named(values, key);
+    return value ? value->param : NULL;
 }
 
 bool pbd_is_read(const char *key, const pbd_values *of_case, const pbd_values *of_method) {

@@ -65,8 +65,8 @@ static pbd_status check_indices(const pbd_scene *scene, const char *what, const 
 
 /* ---- Overlaps at the start --------------------------------------------------------------------------------------- */
 
-/* What starts in a wall or in another body is pushed out in one step, at a speed of its depth over the step. What is
- * not looked at, by rule: held particles, which contact does not move; pairs within a body, which cannot overlap at
+/* What starts in a wall or in another body is pushed out in one step, at a speed of its depth over the step. These
+ * are not checked, by rule: held particles, which contact does not move; pairs within a body, which cannot overlap at
  * rest (contact.h) and may where a deformed start is the problem (recovery); pairs of a body with cloth, whose contact
  * is with triangles. */
 
@@ -103,7 +103,7 @@ typedef struct body_overlap {
 
 static bool is_cloth(const pbd_scene *scene, size_t i) { return pbd_matter_of(scene, i) == PBD_CLOTH; }
 
-static void look_at_pair(void *to, size_t i, size_t j, double square) {
+static void check_pair(void *to, size_t i, size_t j, double square) {
     body_overlap *o = to;
     const pbd_scene *scene = o->scene;
     const double *radius = scene->contact.radius, depth = radius[i] + radius[j] - sqrt(square);
@@ -120,12 +120,11 @@ static pbd_status check_bodies(const pbd_scene *scene) {
     if (!radius || !scene->contact.between_bodies || !scene->particles.body || scene->particles.bodies < 2)
         return pbd_ok();
     pbd_arena a PBD_ARENA;
-    bool *held = pbd_new(&a, bool, n);
+    const bool *held = clearance_held(scene, &a);
     PBD_TRY(pbd_arena_check(&a));
-    for (size_t k = 0; k < scene->particles.fixed; k++) held[scene->particles.fixed_particle[k]] = true;
     for (size_t i = 0; i < n; i++) largest = fmax(largest, radius[i]);
     body_overlap worst = {.scene = scene, .held = held, .depth = depth_of_rounding(scene)};
-    PBD_TRY(near_pairs_visit(x, n, 2 * largest, look_at_pair, &worst));
+    PBD_TRY(near_pairs_visit(x, n, 2 * largest, check_pair, &worst));
     if (worst.pair[0] == worst.pair[1]) return pbd_ok();
     const size_t i = worst.pair[0], j = worst.pair[1];
     return pbd_error(PBD_BAD_INPUT,

@@ -26,18 +26,18 @@ static size_t params_of(const pbd_param *params) {
     return n;
 }
 
-static const pbd_value *value_named(const pbd_values *values, const char *name) {
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->item[i].param->name, name) == 0) return &values->item[i];
+static const pbd_value *declared(const pbd_values *values, const char *name) {
+    const pbd_value *value = pbd_value_named(values, name);
+    if (value) return value;
     fprintf(stderr, "pbdbench: programming error: parameter '%s' was read but never declared\n", name);
     abort();
 }
 
-double pbd_real(const pbd_values *values, const char *name) { return value_named(values, name)->number; }
-long pbd_integer(const pbd_values *values, const char *name) { return (long)value_named(values, name)->number; }
-int pbd_choice(const pbd_values *values, const char *name) { return (int)value_named(values, name)->number; }
+double pbd_real(const pbd_values *values, const char *name) { return declared(values, name)->number; }
+long pbd_integer(const pbd_values *values, const char *name) { return (long)declared(values, name)->number; }
+int pbd_choice(const pbd_values *values, const char *name) { return (int)declared(values, name)->number; }
 const char *pbd_value_text(const pbd_value *value) { return value->words ? value->words : value->text; }
-const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(value_named(values, name)); }
+const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(declared(values, name)); }
 
 /* «[0, 0.5)», «(0, inf)»: a range as printed. */
 static void range_text(const pbd_param *p, char *out, size_t size) {

@@ -198,16 +198,10 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
 
 /* ---- Parameters that are not read -------------------------------------------------------------------------------- */
 
-static const pbd_value *value_in(const pbd_values *values, const char *key) {
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->item[i].param->name, key) == 0) return &values->item[i];
-    return NULL;
-}
-
 /* A key of both has the case's default. */
 static const pbd_value *value_of(const pbd_cell *cell, const char *key) {
-    const pbd_value *value = value_in(&cell->case_values, key);
-    return value ? value : value_in(&cell->method_values, key);
+    const pbd_value *value = pbd_value_named(&cell->case_values, key);
+    return value ? value : pbd_value_named(&cell->method_values, key);
 }
 
 static bool is_at_default(const pbd_value *value) {

@@ -26,7 +26,7 @@ struct pbd_balance {
     bool forced;                /* by forces other than gravity */
     double dt, resolved, mass;  /* s; m: what the precision resolves of a position; kg */
     long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
-    bool began, known;          /* a first sample was taken; its elastic energy is known */
+    bool known;                 /* the elastic energy at the start of the balance */
     bool absent;                /* the method reports no velocities */
     balance_sample *sample;
     size_t samples, room;
@@ -41,12 +41,6 @@ struct pbd_balance {
     double most_linear, most_angular;   /* sums of the parts' magnitudes */
     double linear_drift, angular_drift; /* largest */
 };
-
-static double value_or_zero(const pbd_values *values, const char *name) {
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->item[i].param->name, name) == 0) return values->item[i].number;
-    return 0;
-}
 
 static bool moves(const pbd_collider *c) {
     bool any = false;
@@ -69,7 +63,8 @@ pbd_status pbd_balance_create(const pbd_scene *scene, const pbd_method *method, 
     if (!b) return pbd_no_memory();
     const double epsilon = precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON;
     *b = (pbd_balance){.scene = scene, .method = method, .dt = dt, .resolved = ROUNDINGS * epsilon * scene->extent};
-    b->free = scene->particles.fixed == 0 && scene->colliders.count == 0 && value_or_zero(values, "damping") == 0;
+    const pbd_value *damping = pbd_value_named(values, "damping");
+    b->free = scene->particles.fixed == 0 && scene->colliders.count == 0 && !(damping && damping->number > 0);
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++)
         b->forced |= scene->loads.forces[i] != 0;
     for (size_t i = 0; i < scene->particles.count; i++) b->mass += scene->particles.masses[i];
@@ -112,7 +107,7 @@ static void cross(const double *a, const double *b, double *out) {
 
 static motion motion_of(const pbd_scene *scene, const double *x, const double *v) {
     const pbd_particles *p = &scene->particles;
-    motion m = {.finite = true};
+    motion m = {0};
     double centre[3];
     particle_centre_of_mass(scene, x, centre);
     for (size_t i = 0; i < p->count; i++) {
@@ -199,7 +194,7 @@ static double start_elastic(const pbd_scene *scene, const scene_energy *e) {
 
 /* Whether it reads deformation gradients is seen by the first sample. */
 static pbd_status energy_of(pbd_balance *b, const void *state, const double *x, scene_energy *out) {
-    if (!b->began) {
+    if (b->samples == 0) {
         b->gradients = (b->method->needs & PBD_NEEDS_SAMPLES) != 0;
         const pbd_status status = scene_elastic_energy(b->scene, b->method, state, b->gradients, x, out);
         if (status.code != PBD_NOT_SUPPORTED) return status;
@@ -226,17 +221,12 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     if (!b->force_ended) b->worked = m.forced;
     b->force_ended |= forces_end_with(b, b->step);
     const balance_sample now = {time, m.kinetic, elastic.low, m.potential, b->worked};
-    const bool restarted = !b->began || walls_moved(b->scene, before, time);
-    if (!b->began) {
-        for (int d = 0; d < 3; d++) {
-            b->linear[d] = m.linear[d];
-            b->angular[d] = m.angular[d];
-        }
-        start_energy(b, &now, start_elastic(b->scene, &elastic));
-    } else if (restarted) {
-        start_energy(b, &now, elastic.high);
+    const bool first = b->samples == 0, restarted = first || walls_moved(b->scene, before, time);
+    for (int d = 0; d < 3 && first; d++) {
+        b->linear[d] = m.linear[d];
+        b->angular[d] = m.angular[d];
     }
-    b->began = true;
+    if (restarted) start_energy(b, &now, first ? start_elastic(b->scene, &elastic) : elastic.high);
     b->sampled = b->step;
     balance_energy(b, &now, restarted);
     balance_momentum(b, &m, time);

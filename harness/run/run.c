@@ -45,9 +45,8 @@ typedef struct drive_context {
 /* The time step that the method reports to have chosen, else its parameter. */
 static pbd_status time_step(const drive_context *c, double *dt) {
     const pbd_result *reported = pbd_recorder_result(c->recorder);
-    *dt = 0;
-    for (size_t i = 0; i < c->values->count; i++)
-        if (strcmp(c->values->item[i].param->name, "dt") == 0) *dt = c->values->item[i].number;
+    const pbd_value *set = pbd_value_named(c->values, "dt");
+    *dt = set ? set->number : 0;
     for (size_t i = 0; i < reported->metrics; i++)
         if (strcmp(reported->metric[i].name, "dt") == 0) *dt = reported->metric[i].value;
     if (*dt > 0) return pbd_ok();

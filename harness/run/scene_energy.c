@@ -6,6 +6,8 @@
 
 #define REAL double
 #include "methods/physics/matter/law_material.h"
+/* after law_material.h */
+#include "cases/scenes/tetrahedron.h"
 
 /* A material as it is evaluated. */
 typedef struct evaluated {
@@ -63,26 +65,15 @@ static pbd_status add_particles(const pbd_scene *scene, const pbd_method *method
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
-static vec3 row_at(const double *rows, uint32_t particle) {
-    const double *row = rows + 3 * (size_t)particle;
-    return vec3_make(row[0], row[1], row[2]);
-}
-
 static vec3 edge(const double *rows, uint32_t from, uint32_t to) {
     return vec3_sub(row_at(rows, to), row_at(rows, from));
 }
 
-static mat3 tet_edges(const double *rows, const uint32_t *c) {
-    return mat3_make(edge(rows, c[3], c[0]), edge(rows, c[3], c[1]), edge(rows, c[3], c[2]));
-}
-
-/* a b^-1 */
-static mat3 over(mat3 a, mat3 b) { return mat3_scale(1 / mat3_det(b), mat3_mul_transposed(a, mat3_cofactor(b))); }
-
 static void add_tet(const pbd_scene *scene, const uint32_t *c, const evaluated *e, const double *x, scene_energy *out) {
-    const mat3 rest = tet_edges(scene->particles.positions, c);
-    const double psi = density_at(e, over(tet_edges(x, c), rest));
-    add(out, mat3_det(rest) / 6, psi, psi);
+    double six_volumes;
+    const mat3 F = mat3_over(tet_edges(x, c), tet_edges(scene->particles.positions, c), &six_volumes);
+    const double psi = density_at(e, F);
+    add(out, six_volumes / 6, psi, psi);
 }
 
 /* Derivatives of the corners' positions by the coordinates of the reference cube [-1, 1]^3, at r. */
@@ -101,9 +92,8 @@ static mat3 hex_slope(const double *rows, const uint32_t *corner, const double r
 
 static double hex_density(const pbd_scene *scene, const uint32_t *c, const evaluated *e, const double *x,
                           const double r[3], double *size) {
-    const mat3 rest = hex_slope(scene->particles.positions, c, r);
-    *size = mat3_det(rest);
-    return density_at(e, over(hex_slope(x, c, r), rest));
+    const mat3 F = mat3_over(hex_slope(x, c, r), hex_slope(scene->particles.positions, c, r), size);
+    return density_at(e, F);
 }
 
 static void add_hex(const pbd_scene *scene, const uint32_t *c, const evaluated *e, const double *x, scene_energy *out) {
@@ -127,7 +117,8 @@ static void add_triangle(const pbd_scene *scene, const uint32_t *c, const evalua
     const double twice = sqrt(vec3_dot(n, n)), now = sqrt(vec3_dot(m, m));
     const mat3 from = mat3_make(a, b, vec3_scale(1 / twice, n));
     const mat3 to = mat3_make(p, q, vec3_scale(now > 0 ? 1 / now : 0, m));
-    const double psi = density_at(e, over(to, from));
+    double det;
+    const double psi = density_at(e, mat3_over(to, from, &det));
     add(out, 0.5 * twice * (thickness > 0 ? thickness : 1), psi, psi);
 }
 

@@ -60,7 +60,7 @@ pbd_status pbd_about_check(const pbd_store *store, pbd_about_fault tell, void *c
     bool row;
     PBD_TRY(pbd_store_row(store, "SELECT 1 FROM sqlite_schema WHERE name = 'about'", NULL, 0, "checking summaries",
                           &row, &stmt));
-    if (!row) return pbd_ok(); /* of an older program */
+    if (!row) return pbd_ok(); /* of version 1 */
     about_check c = {tell, context};
     return pbd_store_each(store,
                           "SELECT 'case', c.name, c.summary, c.source, a.hash FROM \"case\" AS c"

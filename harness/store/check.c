@@ -40,11 +40,9 @@ static void check_file(checking *c) {
 static pbd_status check_definition(checking *c, const char *name, const char *sql) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
-    PBD_TRY(pbd_store_row(c->store,
-                          "SELECT replace(sql, '''not_settled'', ''failed''', '''not_settled'', ''unphysical'', "
-                          "''failed''') FROM sqlite_schema WHERE name = ?1",
-                          &name, 1, "checking its layout", &row, &stmt));
-    if (!row && strcmp(name, "about") == 0) return pbd_ok(); /* of an older program */
+    PBD_TRY(pbd_store_row(c->store, "SELECT " PBD_SQL_LAYOUT_NOW " FROM sqlite_schema WHERE name = ?1", &name, 1,
+                          "checking its layout", &row, &stmt));
+    if (!row && strcmp(name, "about") == 0) return pbd_ok(); /* of version 1 */
     if (!row)
         tell(c, "layout", name, "is missing");
     else if (strcmp(pbd_column_text(stmt, 0), sql) != 0)

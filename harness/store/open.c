@@ -181,13 +181,6 @@ static pbd_status create_schema(pbd_store *store) {
     return pbd_store_end(store, write_schema(store), "creating it");
 }
 
-/* Tables that a store of an older program lacks. */
-static pbd_status add_later_tables(const pbd_store *store) {
-    long long there;
-    PBD_TRY(query_number(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'about'", &there));
-    return there ? pbd_ok() : pbd_store_exec(store, strstr(pbd_schema_sql, "-- ---- Added later"), "adding to it");
-}
-
 /* WAL keeps its index in memory that only processes of one machine share. */
 static bool is_on_network(const char *path) {
     static const unsigned long network[] = {
@@ -244,24 +237,25 @@ static pbd_status refuse_write_protection(const pbd_store *store) {
     return pbd_ok();
 }
 
-/* Version 1 to 2: the state `unphysical`. A CHECK is changed as section 8 of
+/* Version 1 to 2: table `about`, and the state `unphysical`. A CHECK is changed as section 8 of
  * https://www.sqlite.org/lang_altertable.html describes: rows do not hold it. Where another process has done it
  * meanwhile, it changes nothing. */
-static pbd_status write_states(pbd_store *store) {
+static pbd_status write_version_2(pbd_store *store) {
     long long version;
     char sql[480];
+    PBD_TRY(pbd_store_exec(store, strstr(pbd_schema_sql, "-- ---- Since version 2"), "migrating it to version 2"));
     PBD_TRY(query_number(store, "PRAGMA schema_version", &version));
     snprintf(sql, sizeof sql,
-             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '''not_settled'', ''failed''',"
-             " '''not_settled'', ''unphysical'', ''failed''') WHERE type = 'table' AND name = 'run';"
-             " PRAGMA schema_version = %lld; PRAGMA user_version = %d; PRAGMA writable_schema = RESET",
+             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = " PBD_SQL_LAYOUT_NOW
+             " WHERE type = 'table' AND name = 'run'; PRAGMA schema_version = %lld; PRAGMA user_version = %d;"
+             " PRAGMA writable_schema = RESET",
              version + 1, PBD_STORE_VERSION);
     return pbd_store_exec(store, sql, "migrating it to version 2");
 }
 
-static pbd_status migrate_states(pbd_store *store) {
+static pbd_status migrate(pbd_store *store) {
     PBD_TRY(pbd_store_start(store, "migrating it to version 2"));
-    return pbd_store_end(store, write_states(store), "migrating it to version 2");
+    return pbd_store_end(store, write_version_2(store), "migrating it to version 2");
 }
 
 /* As check_header, but through SQLite, which reads journals too. */
@@ -275,7 +269,7 @@ static pbd_status check_identity(pbd_store *store) {
         return pbd_error(PBD_BAD_INPUT,
                          "the store '%s' is empty: run something first, or choose another file with --db", store->path);
     if (application == PBD_STORE_APPLICATION && version == 1 && store->mode == PBD_STORE_WRITE) {
-        PBD_TRY(migrate_states(store));
+        PBD_TRY(migrate(store));
         version = PBD_STORE_VERSION;
     }
     if (application != PBD_STORE_APPLICATION || version < PBD_STORE_OLDEST || version > PBD_STORE_VERSION)
@@ -291,7 +285,6 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
     PBD_TRY(check_identity(store));
     PBD_TRY(pbd_store_functions(store));
     if (look->exists && look->bytes <= CHECKED_BYTES) PBD_TRY(quick_check(store));
-    if (store->mode == PBD_STORE_WRITE) PBD_TRY(add_later_tables(store));
     if (store->mode == PBD_STORE_WRITE) PBD_TRY(choose_journal(store));
     /* 64 MiB of pages: with SQLite's 2 MiB, histories and reports would read the same pages many times. */
     return pbd_store_exec(store, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536",

@@ -20,6 +20,8 @@
 
 /* The same numbers as in schema.sql. */
 enum { PBD_STORE_APPLICATION = 1346520130, PBD_STORE_VERSION = 2, PBD_STORE_OLDEST = 1 };
+/* The text of a table of sqlite_schema, also of version 1, as version 2 has it. */
+#define PBD_SQL_LAYOUT_NOW "replace(sql, '''not_settled'', ''failed''', '''not_settled'', ''unphysical'', ''failed''')"
 enum { PBD_STORE_TABLES = 14 }; /* of records: tables[] in rows.c */
 
 /* What is kept for each table of records (rows.c) as long as the store is open. Compiling a statement with its triggers

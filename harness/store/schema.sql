@@ -10,7 +10,7 @@
 -- Tables are WITHOUT ROWID, since INSERT OR REPLACE with a known rowid would delete a row of another key unnoticed.
 
 PRAGMA application_id = 1346520130; -- "PBDB"
-PRAGMA user_version = 2; -- 1 lacks the state unphysical: open.c migrates it
+PRAGMA user_version = 2; -- 1 lacks table about and the state unphysical: open.c migrates it
 
 -- ---- Where a run comes from -----------------------------------------------------------------------------------------
 
@@ -444,8 +444,7 @@ BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison never changes'); END;
 CREATE TRIGGER comparison_pair_delete BEFORE DELETE ON comparison_pair
 BEGIN SELECT RAISE(ABORT, 'comparison_pair: a comparison is never deleted'); END;
 
--- ---- Added later ----------------------------------------------------------------------------------------------------
--- A store of an older program gets what follows when it is next written to.
+-- ---- Since version 2 -------------------------------------------------------------------------------------------------
 
 CREATE TABLE IF NOT EXISTS about ( -- summaries and sources may change, so no run's hash covers them
     kind TEXT NOT NULL CHECK (kind IN ('case', 'method')),

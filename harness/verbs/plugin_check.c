@@ -97,9 +97,8 @@ static pbd_status open_solver(const subject *of, pbd_precision precision, int ba
 static double time_step(const solver *s) {
     for (size_t i = 0; i < s->reported.metrics; i++)
         if (strcmp(s->reported.metric[i].name, "dt") == 0) return s->reported.metric[i].value;
-    for (size_t i = 0; i < s->values.count; i++)
-        if (strcmp(s->values.item[i].param->name, "dt") == 0) return s->values.item[i].number;
-    return 0;
+    const pbd_value *dt = pbd_value_named(&s->values, "dt");
+    return dt ? dt->number : 0;
 }
 
 static bool steps(const solver *s) { return s->method->step && time_step(s) > 0; }

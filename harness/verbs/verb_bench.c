@@ -227,8 +227,7 @@ static pbd_status check_names(const bench_options *o) {
 static const char *value_of(const pbd_cell *cell, const char *key) {
     const pbd_values *both[] = {&cell->method_values, &cell->case_values};
     for (int k = 0; k < 2; k++)
-        for (size_t i = 0; i < both[k]->count; i++)
-            if (strcmp(both[k]->item[i].param->name, key) == 0) return pbd_value_text(&both[k]->item[i]);
+        if (pbd_value_named(both[k], key)) return pbd_value_text(pbd_value_named(both[k], key));
     return "";
 }
 
