@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "harness/compare/pairing.h"
+#include "harness/compare/program_image.h"
 #include "harness/process/child.h"
 #include "program.h"
 #include "store_sample.h"
@@ -93,11 +94,17 @@ static const double recorded[80] = {
     19.122, 19.046, 19.050, 19.180, 19.089, 19.156, 19.073, 19.163, 19.554, 19.518, 20.663, 20.070, 22.827, 19.765,
     19.787, 19.337, 19.733, 19.789, 19.583, 20.040, 19.570, 19.594, 19.674, 19.362};
 
+/* What A says in a pair, and its other process, the control, after or before it: the same. */
+static void say_twice(FILE *of_a, const saying *a, double cpu, double wall) {
+    say(of_a, a, cpu, wall);
+    say(of_a, a, cpu, wall);
+}
+
 /* Both arms say `pairs` recorded times; B's are `factor` of what was measured, and spread so far as they were. */
 static void say_times(const saying *a, const saying *b, size_t pairs, double factor) {
     FILE *of_a = open_file("a.says", "w"), *of_b = open_file("b.says", "w");
     for (size_t i = 0; i < pairs; i++) {
-        say(of_a, a, 1e-3 * recorded[2 * i], 2e-3 * recorded[2 * i]);
+        say_twice(of_a, a, 1e-3 * recorded[2 * i], 2e-3 * recorded[2 * i]);
         say(of_b, b, 1e-3 * factor * recorded[2 * i + 1], 1e-3 * recorded[2 * i + 1]);
     }
     fclose(of_a);
@@ -109,6 +116,10 @@ static void say_once(const char *a, const char *b) {
     write_file("a.says", a);
     write_file("b.says", b);
 }
+
+/* These tests run on busy machines. */
+#define ANY_LOAD 1e6
+#define ANY_LOAD_TEXT "1000000"
 
 /* ---- Asking for a comparison ------------------------------------------------------------------------------------- */
 
@@ -122,6 +133,7 @@ static pbd_status pair_with(const pbd_pairing_request *more, pbd_pairing *out) {
     r.b = (pbd_arm){"second", b, words};
     if (r.margin == 0) r.margin = 0.02;
     if (r.most_pairs == 0) r.most_pairs = 40;
+    if (r.max_load == 0) r.max_load = ANY_LOAD;
     r.seconds = 0.5;
     r.purpose = "compare";
     return pbd_pair(&r, NULL, NULL, out);
@@ -148,14 +160,15 @@ static void expect_verdict(double factor, pbd_verdict verdict, size_t pairs) {
     say_times(&plain, &plain, 40, factor);
     pbd_pairing out = pair(40);
     assert_int_equal(out.differs.code, PBD_OK);
-    assert_string_equal(pbd_verdict_name(out.judgement.verdict), pbd_verdict_name(verdict));
+    assert_string_equal(pbd_verdict_name(out.verdict), pbd_verdict_name(verdict));
     assert_int_equal(out.pairs, pairs);
-    assert_int_equal(calls(), 2 * pairs);
-    assert_true(out.judgement.log_ratio.low <= out.judgement.log_ratio.estimate);
-    assert_true(out.judgement.log_ratio.high >= out.judgement.log_ratio.estimate);
+    assert_int_equal(calls(), 3 * pairs);
+    assert_true(out.of_b.judgement.log_ratio.low <= out.of_b.judgement.log_ratio.estimate);
+    assert_true(out.of_b.judgement.log_ratio.high >= out.of_b.judgement.log_ratio.estimate);
     for (size_t i = 0; i < pairs; i++) {
         const double wanted = log(factor * recorded[2 * i + 1] / recorded[2 * i]);
-        assert_true(fabs(out.log_ratio[i] - wanted) < 1e-12);
+        assert_true(fabs(out.of_b.log_ratio[i] - wanted) < 1e-12);
+        assert_true(out.of_control.log_ratio[i] == 0);
     }
     pbd_pairing_free(&out);
 }
@@ -178,8 +191,8 @@ static void the_same_program_is_the_same(void **state) {
     begin_anew(NULL);
     say_times(&plain, &plain, 40, 1.0);
     pbd_pairing out = pair(40);
-    assert_true(fabs(out.judgement.log_ratio.low - -0.012191852662205559) < 1e-12);
-    assert_true(fabs(out.judgement.log_ratio.high - 0.015857052695154382) < 1e-12);
+    assert_true(fabs(out.of_b.judgement.log_ratio.low - -0.012191852662205559) < 1e-12);
+    assert_true(fabs(out.of_b.judgement.log_ratio.high - 0.015857052695154382) < 1e-12);
     pbd_pairing_free(&out);
 }
 
@@ -190,16 +203,16 @@ static void eight_pairs_give_the_range(void **state) {
     static const double ratio[8] = {1.04, 1.05, 1.06, 1.05, 1.04, 1.06, 1.05, 1.05};
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
     for (size_t i = 0; i < 8; i++) {
-        say(a, &plain, 1, 1);
+        say_twice(a, &plain, 1, 1);
         say(b, &plain, ratio[i], 1);
     }
     fclose(a);
     fclose(b);
     pbd_pairing out = pair(8);
-    assert_int_equal(out.judgement.verdict, PBD_SLOWER);
-    assert_true(fabs(out.judgement.log_ratio.low - log(1.04)) < 1e-14);
-    assert_true(fabs(out.judgement.log_ratio.high - log(1.06)) < 1e-14);
-    assert_true(fabs(out.judgement.log_ratio.estimate - log(1.05)) < 1e-14);
+    assert_int_equal(out.of_b.judgement.verdict, PBD_SLOWER);
+    assert_true(fabs(out.of_b.judgement.log_ratio.low - log(1.04)) < 1e-14);
+    assert_true(fabs(out.of_b.judgement.log_ratio.high - log(1.06)) < 1e-14);
+    assert_true(fabs(out.of_b.judgement.log_ratio.estimate - log(1.05)) < 1e-14);
     pbd_pairing_free(&out);
 }
 
@@ -208,16 +221,16 @@ static void to_and_fro_is_inconclusive(void **state) {
     (void)state;
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
     for (size_t i = 0; i < 12; i++) {
-        say(a, &plain, 1, 1);
+        say_twice(a, &plain, 1, 1);
         say(b, &plain, i % 2 ? 1.1 : 1 / 1.1, 1);
     }
     fclose(a);
     fclose(b);
     pbd_pairing out = pair(12);
-    assert_int_equal(out.judgement.verdict, PBD_INCONCLUSIVE);
+    assert_int_equal(out.of_b.judgement.verdict, PBD_INCONCLUSIVE);
     assert_int_equal(out.pairs, 12);
-    assert_true(out.judgement.more_pairs > 0);
-    assert_true(out.judgement.detectable > 0);
+    assert_true(out.of_b.judgement.more_pairs > 0);
+    assert_true(out.of_b.judgement.detectable > 0);
     pbd_pairing_free(&out);
 }
 
@@ -227,7 +240,7 @@ static void more_pairs_can_be_asked_for(void **state) {
     pbd_pairing out;
     assert_fine(pair_with(&(pbd_pairing_request){.first_pairs = 20}, &out));
     assert_int_equal(out.pairs, 20);
-    assert_int_equal(out.judgement.verdict, PBD_SLOWER);
+    assert_int_equal(out.of_b.judgement.verdict, PBD_SLOWER);
     pbd_pairing_free(&out);
 }
 
@@ -249,9 +262,88 @@ static void the_clock_is_the_cpu_s_on_one_thread(void **state) {
         assert_fine(pair_with(&(pbd_pairing_request){.clock = cases[i].asked, .most_pairs = 8}, &out));
         assert_int_equal(out.clock, cases[i].used);
         /* B's CPU time is half as much again, its wall time half as much, as A's. */
-        assert_int_equal(out.judgement.verdict, cases[i].used == PBD_CLOCK_CPU ? PBD_SLOWER : PBD_FASTER);
+        assert_int_equal(out.of_b.judgement.verdict, cases[i].used == PBD_CLOCK_CPU ? PBD_SLOWER : PBD_FASTER);
         pbd_pairing_free(&out);
     }
+}
+
+/* B is a tenth slower in every pair, but so is one process of A than the other. */
+static void a_control_that_differs_leaves_no_verdict(void **state) {
+    (void)state;
+    FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
+    pbd_pairing orders;
+    for (int i = 0; i < 8; i++) {
+        say_twice(a, &plain, 1, 1);
+        say(b, &plain, 1.1, 1);
+    }
+    fclose(a);
+    fclose(b);
+    assert_fine(pair_with(&(pbd_pairing_request){.seed = 3, .most_pairs = 8}, &orders));
+    begin_anew(NULL);
+    a = open_file("a.says", "w");
+    b = open_file("b.says", "w");
+    for (int i = 0; i < 8; i++) {
+        for (int turn = 0; turn < PBD_ARMS; turn++)
+            if (orders.order[i][turn] != PBD_ARM_B)
+                say(a, &plain, orders.order[i][turn] == PBD_ARM_CONTROL ? 1.05 : 1, 1);
+        say(b, &plain, 1.1, 1);
+    }
+    fclose(a);
+    fclose(b);
+    pbd_pairing out;
+    assert_fine(pair_with(&(pbd_pairing_request){.seed = 3, .most_pairs = 8}, &out));
+    assert_int_equal(out.of_b.judgement.verdict, PBD_SLOWER);
+    assert_int_equal(out.verdict, PBD_INCONCLUSIVE);
+    expect_says(out.doubt, "arm A differs from another process of arm A by +5.00 % (+5.00 to +5.00)");
+    pbd_pairing_free(&orders);
+    pbd_pairing_free(&out);
+}
+
+/* Of 1e-9 other processes for each processor: only an idle machine, which reads 0, is not too busy. */
+static void a_machine_too_busy_leaves_no_verdict(void **state) {
+    (void)state;
+    say_times(&plain, &plain, 40, 1.1);
+    pbd_pairing out;
+    assert_fine(pair_with(&(pbd_pairing_request){.seed = 1, .max_load = 1e-9}, &out));
+    const bool busy = out.load.others > 1e-9 || out.load.steal > PBD_MAX_STEAL;
+    assert_int_equal(out.overloaded, busy);
+    assert_int_equal(out.verdict, busy ? PBD_INCONCLUSIVE : PBD_SLOWER);
+    if (out.load.others > 1e-9) expect_says(out.doubt, "other processes ran on each processor, and 1e-09 are allowed");
+    pbd_pairing_free(&out);
+}
+
+/* A program is started from a copy: by the same name, with its own checkout, and as many bytes more as are asked. */
+static void images_are_made_anew(void **state) {
+    (void)state;
+    const char *program = getenv("PBDBENCH_PROGRAM");
+    pbd_program_image one, two;
+    assert_fine(pbd_program_image_make(program, 10, &one));
+    assert_fine(pbd_program_image_make(program, 1000, &two));
+    assert_non_null(one.path);
+    assert_string_not_equal(one.path, two.path);
+    assert_int_equal(strlen(two.pad) - strlen(one.pad), 990);
+    expect_says(one.root, getenv("PBDBENCH_ROOT"));
+    size_t entries = 0, pads = 0, roots = 0;
+    for (; one.environment[entries]; entries++) {
+        pads += strncmp(one.environment[entries], "PBDBENCH_PAD=", 13) == 0;
+        roots += strncmp(one.environment[entries], "PBDBENCH_ROOT=", 14) == 0;
+    }
+    assert_int_equal(pads, 1);
+    assert_int_equal(roots, 1);
+    pbd_child child;
+    pbd_child_process process;
+    const char *const words[] = {"pbdbench", "--version", NULL};
+    const pbd_child_place place = {.core = -1, .program = one.path, .environment = one.environment};
+    assert_fine(pbd_child_start(words, &place, &process));
+    assert_fine(pbd_child_finish(&process, &child));
+    assert_int_equal(child.code, 0);
+    expect_says(child.out, "pbdbench");
+    pbd_child_free(&child);
+    pbd_program_image_free(&one);
+    pbd_program_image_free(&two);
+    assert_fine(pbd_program_image_make(in_workplace("a.sh"), 0, &one)); /* a script runs where it is */
+    assert_null(one.path);
+    pbd_program_image_free(&one);
 }
 
 /* ---- How processes are called ------------------------------------------------------------------------------------ */
@@ -266,23 +358,32 @@ static void read_order(char *order, size_t size) {
     fclose(file);
 }
 
-static void the_order_is_abba_from_an_arm_drawn_by_the_seed(void **state) {
+/* The second of two pairs is the first in reverse, and over some seeds each arm is the first. */
+static void orders_are_drawn_by_the_seed_and_reversed(void **state) {
     (void)state;
-    bool seen[2] = {false, false};
-    for (uint64_t seed = 0; seed < 6; seed++) {
+    unsigned seen = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
         begin_anew(NULL);
         say_times(&plain, &plain, 8, 1.1);
         pbd_pairing out;
         char order[64];
         assert_fine(pair_with(&(pbd_pairing_request){.seed = seed, .most_pairs = 8}, &out));
         read_order(order, sizeof order);
-        const bool b_first = order[0] == 'b';
-        assert_string_equal(order, b_first ? "baabbaabbaabbaab" : "abbaabbaabbaabba");
-        for (size_t i = 0; i < 8; i++) assert_int_equal(out.b_first[i], order[2 * i] == 'b');
-        seen[b_first] = true;
+        assert_int_equal(strlen(order), 24);
+        for (size_t i = 0; i < 24; i++) {
+            const unsigned char arm = out.order[i / 3][i % 3];
+            assert_int_equal(order[i], arm == PBD_ARM_B ? 'b' : 'a');
+            if (i / 3 % 2) assert_int_equal(arm, out.order[i / 3 - 1][2 - i % 3]);
+            seen |= 1u << (3 * (i % 3) + arm);
+        }
+        for (size_t i = 0; i < 8; i++) {
+            const char *pair = order + 3 * i;
+            const bool b_first = pair[0] == 'b' || (pair[1] == 'b' && out.order[i][0] == PBD_ARM_CONTROL);
+            assert_int_equal(pbd_pair_is_b_first(&out, i), b_first);
+        }
         pbd_pairing_free(&out);
     }
-    assert_true(seen[0] && seen[1]);
+    assert_int_equal(seen, 0x1ff); /* each arm was at each place */
 }
 
 static void processes_are_called_alike_and_pinned(void **state) {
@@ -318,7 +419,7 @@ static void expect_agreement(const saying *a, const saying *b, const pbd_toleran
     else
         assert_string_equal(out.differs.text, "");
     assert_false(out.unwell);
-    assert_int_equal(calls(), why ? 2 : 16);
+    assert_int_equal(calls(), why ? 3 : 24);
     pbd_pairing_free(&out);
 }
 
@@ -393,7 +494,7 @@ static void an_arm_that_diverged_ends_it(void **state) {
         pbd_pairing out = pair(40);
         assert_true(out.unwell);
         expect_says(out.differs.text, arm ? "arm B did not succeed: its state is diverged" : "arm A did not succeed");
-        assert_int_equal(calls(), 2);
+        assert_int_equal(calls(), 3);
         pbd_pairing_free(&out);
     }
 }
@@ -405,7 +506,7 @@ static void an_arm_that_diverges_later_ends_it_too(void **state) {
     gone.state = "diverged";
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
     for (int i = 0; i < 8; i++) {
-        say(a, &plain, 1, 1);
+        say_twice(a, &plain, 1, 1);
         say(b, i == 2 ? &gone : &plain, 1, 1);
     }
     fclose(a);
@@ -439,7 +540,9 @@ static void processes_that_fail_are_told_of(void **state) {
         char fine[2000];
         assert_non_null(fgets(fine, sizeof fine, b));
         fclose(b);
-        say_once(ways[i].says, fine);
+        char twice[200];
+        snprintf(twice, sizeof twice, "%s%s", ways[i].says, ways[i].says);
+        say_once(twice, fine);
         pbd_pairing out;
         const pbd_status status = pair_with(&(pbd_pairing_request){.seed = 1}, &out);
         if (status.code != ways[i].code) fail_msg("%s gives %d: %s", ways[i].says, status.code, status.text);
@@ -452,7 +555,7 @@ static void a_program_that_is_not_there_is_told_of(void **state) {
     const char *const words[] = {"bar", NULL};
     const pbd_arm arm = {"gone", "/no/such/program", words};
     pbd_arm_run run;
-    const pbd_status status = pbd_arm_call(&arm, NULL, 0, -1, &run);
+    const pbd_status status = pbd_arm_call(&arm, &(pbd_arm_settings){.core = -1}, &run);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     expect_says(status.text, "'/no/such/program' cannot be started: No such file");
 }
@@ -470,8 +573,9 @@ static void odd_requests_are_refused(void **state) {
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
-#define WITH_FAKES \
-    "--case", "cube_shear", "--no-store", "--build-a", in_workplace("a.sh"), "--build-b", in_workplace("b.sh")
+#define WITH_FAKES                                                                                                     \
+    "--case", "cube_shear", "--no-store", "--max-load", ANY_LOAD_TEXT, "--build-a", in_workplace("a.sh"), "--build-b", \
+        in_workplace("b.sh")
 
 static void the_verb_says_what_was_found(void **state) {
     (void)state;
@@ -483,6 +587,7 @@ static void the_verb_says_what_was_found(void **state) {
     expect_says(answer.out, "seed 7");
     expect_says(answer.out, "tip_error");
     expect_says(answer.out, "bootstrap");
+    expect_says(answer.out, "control: A differs from another process of A by 0.00 %");
     assert_string_equal(answer.err, "");
     forget(&answer);
 }
@@ -527,12 +632,12 @@ static void an_interrupt_ends_it_between_processes(void **state) {
     fputs("INTERRUPT\n", b);
     fclose(b);
     FILE *a = open_file("a.says", "a");
-    for (int i = 0; i < 8; i++) say(a, &plain, 1, 1);
+    for (int i = 0; i < 8; i++) say_twice(a, &plain, 1, 1);
     fclose(a);
     told answer = tell("compare", "pbd_distance", WITH_FAKES);
     expect_code(answer, 130);
     expect_says(answer.err, "interrupted after 2 of at most 40 pairs");
-    assert_true(calls() <= 6);
+    assert_true(calls() <= 9);
     forget(&answer);
 }
 
@@ -564,7 +669,9 @@ static void bad_words_are_refused(void **state) {
 
 /* ---- A real one -------------------------------------------------------------------------------------------------- */
 
-#define REAL_CELL "--case", "cube_shear", "-s", "cells=3", "-p", "f32", "--max-pairs", "8", "--time", "0.001"
+#define REAL_CELL                                                                                                    \
+    "--max-load", ANY_LOAD_TEXT, "--case", "cube_shear", "-s", "cells=3", "-p", "f32", "--max-pairs", "8", "--time", \
+        "0.001"
 
 static void a_real_comparison_is_stored_with_its_runs(void **state) {
     (void)state;
@@ -585,25 +692,34 @@ static void a_real_comparison_is_stored_with_its_runs(void **state) {
                "SELECT count(*) FROM comparison_pair JOIN run AS a ON a.run_id = run_a JOIN run AS b ON b.run_id = "
                "run_b WHERE a.state = 'ok' AND b.state = 'ok' AND a.cell_id <> b.cell_id",
                "8");
+    /* The control: two runs of A's cell. */
+    assert_sql(
+        db,
+        "SELECT count(*) FROM comparison AS c JOIN comparison_pair USING (comparison_id) JOIN run AS b ON b.run_id"
+        " = run_b WHERE purpose = 'control' AND cell_a = cell_b AND b.cell_id = cell_a AND name_a = name_b",
+        "8");
     /* The times are those of the runs. */
     assert_sql(db,
-               "SELECT count(*) FROM comparison_pair JOIN metric ON run_id = run_b AND name = 'solve_cpu' AND value = "
-               "b_s",
+               "SELECT count(*) FROM comparison JOIN comparison_pair USING (comparison_id) JOIN metric ON run_id = "
+               "run_b AND name = 'solve_cpu' AND value = "
+               "b_s WHERE purpose = 'compare'",
                "8");
     /* The two took turns, and the pair's ratio is of those: the median of what both runs kept, round by round. */
-    assert_sql(db,
-               "WITH round AS (SELECT p.position, ln(b.value / a.value) AS ratio FROM comparison_pair AS p"
-               " JOIN series_point AS a ON a.run_id = p.run_a AND a.name = 'solve_cpu_samples'"
-               " JOIN series_point AS b ON b.run_id = p.run_b AND b.name = a.name AND b.i = a.i WHERE p.rounds = 5),"
-               " ranked AS (SELECT position, ratio, row_number() OVER (PARTITION BY position ORDER BY ratio) AS rank"
-               " FROM round)"
-               " SELECT count(*) FROM ranked JOIN comparison_pair USING (position)"
-               " WHERE rank = 3 AND abs(ratio - log_ratio) < 1e-6",
-               "8");
+    assert_sql(
+        db,
+        "WITH round AS (SELECT p.comparison_id, p.position, ln(b.value / a.value) AS ratio FROM comparison_pair AS p"
+        " JOIN series_point AS a ON a.run_id = p.run_a AND a.name = 'solve_cpu_samples'"
+        " JOIN series_point AS b ON b.run_id = p.run_b AND b.name = a.name AND b.i = a.i WHERE p.rounds = 5),"
+        " ranked AS (SELECT comparison_id, position, ratio,"
+        " row_number() OVER (PARTITION BY comparison_id, position ORDER BY ratio) AS rank"
+        " FROM round)"
+        " SELECT count(*) FROM ranked JOIN comparison_pair USING (comparison_id, position)"
+        " WHERE rank = 3 AND abs(ratio - log_ratio) < 1e-6",
+        "16"); /* of B and of the control */
     assert_sql(db,
                "SELECT count(*) FROM comparison JOIN invocation USING (invocation_id), json_each(argv) WHERE value IN"
                " ('compare', 'pbd_distance', 'pbd_distance:solver=coloured_gs')",
-               "3");
+               "6");
     assert_clean(db);
     json_decref(object);
     forget(&answer);
@@ -625,15 +741,17 @@ static void a_reference_in_the_store_is_a_limit(void **state) {
     expect_code(answer, 3);
     expect_says(answer.out, "no time is claimed: arm A is outside its tolerance: k_edge is off its reference by 0.433");
     forget(&answer);
-    assert_sql(db, "SELECT verdict || ' ' || pairs || ' ' || (log_ratio IS NULL) FROM comparison", "errors_differ 1 1");
-    assert_sql(db, "SELECT count(*) FROM comparison_pair WHERE a_s IS NULL AND b_s IS NULL", "1");
+    assert_sql(db,
+               "SELECT verdict || ' ' || pairs || ' ' || (log_ratio IS NULL) FROM comparison WHERE purpose = 'compare'",
+               "errors_differ 1 1");
+    assert_sql(db, "SELECT count(*) FROM comparison_pair WHERE a_s IS NULL AND b_s IS NULL", "2");
     /* A tolerance that is asked for takes its place. */
     const char *const words[] = {"cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", NULL};
     const pbd_arm arm = {"real", getenv("PBDBENCH_PROGRAM"), words};
     pbd_tolerance wide = {"k_edge", 0.45};
     pbd_arm_run again;
     pbd_status differs;
-    assert_fine(pbd_arm_call(&arm, db, 0, -1, &again));
+    assert_fine(pbd_arm_call(&arm, &(pbd_arm_settings){.db = db, .core = -1}, &again));
     assert_fine(pbd_judge_errors(&again, &again, db, &wide, 1, &differs));
     assert_fine(differs);
     wide.value = 0.4;
@@ -651,8 +769,11 @@ int main(void) {
         cmocka_unit_test_setup(eight_pairs_give_the_range, begin_anew),
         cmocka_unit_test_setup(to_and_fro_is_inconclusive, begin_anew),
         cmocka_unit_test_setup(more_pairs_can_be_asked_for, begin_anew),
+        cmocka_unit_test_setup(a_control_that_differs_leaves_no_verdict, begin_anew),
+        cmocka_unit_test_setup(a_machine_too_busy_leaves_no_verdict, begin_anew),
+        cmocka_unit_test_setup(images_are_made_anew, begin_anew),
         cmocka_unit_test_setup(the_clock_is_the_cpu_s_on_one_thread, begin_anew),
-        cmocka_unit_test_setup(the_order_is_abba_from_an_arm_drawn_by_the_seed, begin_anew),
+        cmocka_unit_test_setup(orders_are_drawn_by_the_seed_and_reversed, begin_anew),
         cmocka_unit_test_setup(processes_are_called_alike_and_pinned, begin_anew),
         cmocka_unit_test_setup(builds_must_do_the_same, begin_anew),
         cmocka_unit_test_setup(variants_may_differ_within_tolerance, begin_anew),

@@ -158,14 +158,14 @@ check "none for other verbs" never says calls "chromium"
 run test -R name
 check "fine" exits 0
 check "fetches it" says calls "install --no-install-recommends chromium"
-check "tests are asked for" says calls "ctest --preset release -R name"
+check "tests are asked for" says calls "--preset release -R name"
 run test
 check "once" never says calls "dpkg-query"
 check "no Slurm unless asked for" never says calls "slurm"
 run test --with-slurm -R name
 check "fine" exits 0
 check "fetches it" says calls "install --no-install-recommends slurm-wlm"
-check "tests are asked for" says calls "ctest --preset release -R name"
+check "tests are asked for" says calls "--preset release -R name"
 
 echo "tests without a browser to be had: go on, and say so once"
 fresh 0
@@ -176,7 +176,7 @@ for word; do case \$word in -* | install | update) ;; *) : >'$work/installed/'"\
 END
 run test
 check "fine" exits 0
-check "tests are asked for" says calls "ctest --preset release"
+check "tests are asked for" says calls "--preset release"
 check "says what is missing" says err "testing without: chromium"
 run test
 check "says it once" silent err

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "harness/exec/clock.h"
 #include "harness/process/child.h"
 #include "harness/process/exit_codes.h"
 #include "harness/process/interrupt.h"
@@ -86,14 +88,15 @@ static bool is_fine(const pbd_arm_run *run) { return strcmp(run->state, "ok") ==
 /* A cell that the baseline lacks is run too: it must succeed. */
 static pbd_status judge_cell(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate, pbd_gate_line *line) {
     const pbd_arm a = arm_of("the baseline", r->baseline, words), b = arm_of("the program", r->current, words);
+    const pbd_arm_settings once = {.db = r->db, .core = -1};
     char says[400];
-    PBD_TRY(pbd_arm_call(&b, r->db, 0, -1, &line->current));
+    PBD_TRY(pbd_arm_call(&b, &once, &line->current));
     if (!is_fine(&line->current)) {
         snprintf(says, sizeof says, "it ended %s: %.300s", line->current.state, line->current.says);
         set_line(gate, line, PBD_GATE_WRONG, says);
         return pbd_ok();
     }
-    pbd_status status = pbd_arm_call(&a, r->db, 0, -1, &line->baseline);
+    pbd_status status = pbd_arm_call(&a, &once, &line->baseline);
     if (status.code == PBD_BAD_INPUT) {
         set_line(gate, line, PBD_GATE_NEW, status.text);
         return pbd_ok();
@@ -217,25 +220,24 @@ static void on_pair(void *context, size_t pairs, size_t most) {
     tell(t->request, t->what, done, done < t->planned ? t->planned : done + 1);
 }
 
-static pbd_status time_cell(timing *t, const cell_words *words, bool control, const char *purpose, uint64_t seed,
-                            pbd_pairing *out) {
+static pbd_status time_cell(timing *t, const cell_words *words, const char *purpose, uint64_t seed, pbd_pairing *out) {
     const pbd_gate_request *r = t->request;
-    const pbd_pairing_request pairing = {
-        .a = arm_of(r->baseline_name, r->baseline, words),
-        .b = control ? arm_of(r->baseline_name, r->baseline, words) : arm_of("current", r->current, words),
-        .db = r->db,
-        .margin = r->max_regression,
-        .seconds = r->seconds,
-        .bound_only = !control,
-        .first_pairs = FIRST_PAIRS < r->most_pairs ? FIRST_PAIRS : r->most_pairs,
-        .most_pairs = r->most_pairs,
-        .seed = seed,
-        .purpose = purpose,
-        .tolerance = words->tolerance,
-        .tolerances = words->tolerances,
-        .argc = r->argc,
-        .argv = r->argv};
-    t->what = control ? "control" : words->name;
+    const pbd_pairing_request pairing = {.a = arm_of(r->baseline_name, r->baseline, words),
+                                         .b = arm_of("current", r->current, words),
+                                         .db = r->db,
+                                         .margin = r->max_regression,
+                                         .seconds = r->seconds,
+                                         .bound_only = true,
+                                         .first_pairs = FIRST_PAIRS < r->most_pairs ? FIRST_PAIRS : r->most_pairs,
+                                         .most_pairs = r->most_pairs,
+                                         .seed = seed,
+                                         .max_load = r->max_load,
+                                         .purpose = purpose,
+                                         .tolerance = words->tolerance,
+                                         .tolerances = words->tolerances,
+                                         .argc = r->argc,
+                                         .argv = r->argv};
+    t->what = words->name;
     PBD_TRY(pbd_pair(&pairing, on_pair, t, out));
     t->before += out->pairs;
     return pbd_ok();
@@ -248,35 +250,75 @@ static bool is_timed(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pai
     return false;
 }
 
+static void set_undecided(pbd_gate *gate, pbd_gate_line *line, const char *says) {
+    line->verdict = PBD_GATE_UNDECIDED;
+    gate->undecided++;
+    snprintf(line->says, sizeof line->says, "%s", says);
+}
+
+/* Where the machine was too busy, or the baseline differs from itself (`alarm`), a cell is undecided. */
+static bool is_doubted(pbd_gate *gate, pbd_gate_line *line, const pbd_pairing *pairs, bool alarm) {
+    char says[160];
+    const pbd_interval *control = &pairs->of_control.judgement.log_ratio;
+    if (pairs->overloaded) {
+        set_undecided(gate, line, pairs->doubt);
+        return true;
+    }
+    if (!alarm) return false;
+    gate->alarms += !line->alarm;
+    line->alarm = true;
+    snprintf(says, sizeof says, "the baseline differs from another process of itself by %+.1f %% [%+.1f, %+.1f]",
+             100 * expm1(control->estimate), 100 * expm1(control->low), 100 * expm1(control->high));
+    set_undecided(gate, line, says);
+    return true;
+}
+
+/* A disturbance that sits on one of two programs can last for minutes. */
+static pbd_status wait_for_the_second_block(timing *t, const cell_words *words, const pbd_gate_line *line) {
+    const pbd_gate_request *r = t->request;
+    if (!pbd_is_busy(&line->pairs.load)) return pbd_ok();
+    while (pbd_wall_seconds() - line->timed_at < r->confirm_after) {
+        char what[600];
+        snprintf(what, sizeof what, "%s: the second block follows in %.0f s", words->name,
+                 ceil(r->confirm_after - (pbd_wall_seconds() - line->timed_at)));
+        tell(r, what, t->before, t->before + FIRST_PAIRS);
+        sleep(1);
+        if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted before the second block of a cell");
+    }
+    return pbd_ok();
+}
+
 static pbd_status confirm(timing *t, const cell_words *words, uint64_t seed, pbd_gate *gate, pbd_gate_line *line) {
-    PBD_TRY(time_cell(t, words, false, "confirm", seed, &line->again));
+    const double limit = t->request->max_regression;
+    PBD_TRY(wait_for_the_second_block(t, words, line));
+    PBD_TRY(time_cell(t, words, "confirm", seed, &line->again));
     if (!is_timed(gate, line, &line->again)) return pbd_ok();
-    if (pbd_pairing_p(&line->again, t->request->max_regression, 1) <= FALSE_DISCOVERIES) {
+    if (is_doubted(gate, line, &line->again, pbd_control_p(&line->again, limit) <= FALSE_DISCOVERIES)) return pbd_ok();
+    if (pbd_pairing_p(&line->again, limit, 1) <= FALSE_DISCOVERIES) {
         gate->regressions++;
         line->verdict = PBD_GATE_REGRESSION;
-        return pbd_ok();
-    }
-    line->verdict = pbd_pairing_within(&line->again, t->request->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
-    snprintf(line->says, sizeof line->says, "the second block does not confirm the first");
-    gate->undecided += line->verdict == PBD_GATE_UNDECIDED;
+    } else if (pbd_pairing_within(&line->again, limit))
+        snprintf(line->says, sizeof line->says, "the second block does not confirm the first");
+    else
+        set_undecided(gate, line, "the second block does not confirm the first, and does not exclude it");
     return pbd_ok();
 }
 
 static void judge_time(const pbd_gate_request *r, pbd_gate *gate, pbd_gate_line *line) {
-    const pbd_judgement *j = &line->pairs.judgement;
-    const double limit = log1p(r->max_regression);
-    line->verdict = pbd_pairing_within(&line->pairs, r->max_regression) ? PBD_GATE_OK : PBD_GATE_UNDECIDED;
-    if (line->verdict == PBD_GATE_OK) return;
-    gate->undecided++;
-    const double half = 0.5 * (j->log_ratio.high - j->log_ratio.low), room = fabs(limit - j->log_ratio.estimate);
+    const pbd_judgement *j = &line->pairs.of_b.judgement;
+    char says[160];
+    if (pbd_pairing_within(&line->pairs, r->max_regression)) return;
+    const double half = 0.5 * (j->log_ratio.high - j->log_ratio.low),
+                 room = fabs(log1p(r->max_regression) - j->log_ratio.estimate);
     const double more = (double)j->pairs * (half * half / (room * room) - 1);
     if (more < 10000)
-        snprintf(line->says, sizeof line->says,
+        snprintf(says, sizeof says,
                  "the interval holds %.3g %%: about %.0f more pairs would decide, or a quieter machine",
                  100 * r->max_regression, fmax(1, ceil(more)));
     else
-        snprintf(line->says, sizeof line->says, "the slowdown is too close to %.3g %% to be distinguished from it",
+        snprintf(says, sizeof says, "the slowdown is too close to %.3g %% to be distinguished from it",
                  100 * r->max_regression);
+    set_undecided(gate, line, says);
 }
 
 static bool is_timeable(const pbd_gate_request *r, const pbd_gate *gate, size_t cell) {
@@ -289,54 +331,54 @@ static bool wants_times(const pbd_gate_suite *suite) {
     return false;
 }
 
-/* cell[0..count) are timed, and one of them again as the control, at a random place among them. */
-static pbd_status time_cells(timing *t, const cell_words *words, const size_t *cell, size_t count, pbd_random *random,
-                             pbd_gate *gate) {
+static pbd_status time_all(timing *t, const cell_words *words, pbd_gate *gate) {
     const pbd_gate_request *r = t->request;
-    gate->control_cell = cell[(size_t)(pbd_random_uniform(random) * (double)count)];
-    const size_t control_at = (size_t)(pbd_random_uniform(random) * (double)(count + 1));
-    t->planned = FIRST_PAIRS * (count + 1);
-    for (size_t k = 0; k <= count; k++) {
-        const uint64_t seed = r->seed + 1 + k;
-        if (k == control_at)
-            PBD_TRY(time_cell(t, &words[gate->control_cell], true, "control", seed + 1000003, &gate->control));
-        if (k == count) break;
-        pbd_gate_line *line = &gate->line[cell[k]];
-        PBD_TRY(time_cell(t, &words[cell[k]], false, "gate", seed, &line->pairs));
-        if (is_timed(gate, line, &line->pairs)) line->p = pbd_pairing_p(&line->pairs, r->max_regression, 1);
+    size_t count = 0;
+    for (size_t i = 0; i < gate->lines; i++) count += is_timeable(r, gate, i);
+    gate->time_owed = count == 0 && wants_times(r->suite);
+    gate->timed = count > 0;
+    t->planned = FIRST_PAIRS * count;
+    for (size_t i = 0; i < gate->lines; i++) {
+        pbd_gate_line *line = &gate->line[i];
+        if (!is_timeable(r, gate, i)) continue;
+        PBD_TRY(time_cell(t, &words[i], "gate", r->seed + 1 + i, &line->pairs));
+        line->timed_at = pbd_wall_seconds();
+        if (!is_timed(gate, line, &line->pairs)) continue;
+        line->p = pbd_pairing_p(&line->pairs, r->max_regression, 1);
+        line->control_p = pbd_control_p(&line->pairs, r->max_regression);
     }
-    gate->timed = true;
-    const pbd_pairing *c = &gate->control;
-    gate->alarm = c->differs.code != PBD_OK || c->judgement.verdict == PBD_FASTER || c->judgement.verdict == PBD_SLOWER;
     return pbd_ok();
 }
 
-static pbd_status time_all(timing *t, const cell_words *words, pbd_random *random, pbd_gate *gate) {
-    pbd_arena a PBD_ARENA;
-    size_t *cell = pbd_new(&a, size_t, gate->lines), count = 0;
-    PBD_TRY(pbd_arena_check(&a));
+/* index[0 .. count): the cells that have times; which of them are suspects, and where the control alarms. */
+typedef struct suspicion {
+    size_t *index, count;
+    double *p;
+    bool *suspect, *alarm;
+} suspicion;
+
+static pbd_status suspect_cells(const pbd_gate *gate, suspicion *s) {
     for (size_t i = 0; i < gate->lines; i++)
-        if (is_timeable(t->request, gate, i)) cell[count++] = i;
-    gate->time_owed = count == 0 && wants_times(t->request->suite);
-    return count ? time_cells(t, words, cell, count, random, gate) : pbd_ok();
+        if (gate->line[i].verdict == PBD_GATE_OK && gate->line[i].pairs.pairs > 0) s->index[s->count++] = i;
+    for (size_t k = 0; k < s->count; k++) s->p[k] = gate->line[s->index[k]].p;
+    PBD_TRY(pbd_benjamini_hochberg(s->p, s->count, FALSE_DISCOVERIES, s->suspect));
+    for (size_t k = 0; k < s->count; k++) s->p[k] = gate->line[s->index[k]].control_p;
+    return pbd_benjamini_hochberg(s->p, s->count, FALSE_DISCOVERIES, s->alarm);
 }
 
 static pbd_status judge_times(timing *t, const cell_words *words, pbd_gate *gate) {
     pbd_arena a PBD_ARENA;
-    double *p = pbd_new(&a, double, gate->lines);
-    bool *suspect = pbd_new(&a, bool, gate->lines);
-    size_t *index = pbd_new(&a, size_t, gate->lines), count = 0;
+    suspicion s = {.index = pbd_new(&a, size_t, gate->lines),
+                   .p = pbd_new(&a, double, gate->lines),
+                   .suspect = pbd_new(&a, bool, gate->lines),
+                   .alarm = pbd_new(&a, bool, gate->lines)};
     PBD_TRY(pbd_arena_check(&a));
-    for (size_t i = 0; i < gate->lines; i++)
-        if (gate->line[i].verdict == PBD_GATE_OK && gate->line[i].pairs.pairs > 0) {
-            p[count] = gate->line[i].p;
-            index[count++] = i;
-        }
-    PBD_TRY(pbd_benjamini_hochberg(p, count, FALSE_DISCOVERIES, suspect));
-    for (size_t k = 0; k < count; k++) {
-        pbd_gate_line *line = &gate->line[index[k]];
-        if (suspect[k])
-            PBD_TRY(confirm(t, &words[index[k]], t->request->seed + 2000003 + k, gate, line));
+    PBD_TRY(suspect_cells(gate, &s));
+    for (size_t k = 0; k < s.count; k++) {
+        pbd_gate_line *line = &gate->line[s.index[k]];
+        if (is_doubted(gate, line, &line->pairs, s.alarm[k])) continue;
+        if (s.suspect[k])
+            PBD_TRY(confirm(t, &words[s.index[k]], t->request->seed + 2000003 + k, gate, line));
         else
             judge_time(t->request, gate, line);
     }
@@ -353,8 +395,7 @@ static pbd_status run_phases(const pbd_gate_request *r, const cell_words *words,
         return pbd_ok();
     }
     timing t = {.request = r};
-    pbd_random random = pbd_random_seeded(r->seed);
-    PBD_TRY(time_all(&t, words, &random, gate));
+    PBD_TRY(time_all(&t, words, gate));
     return judge_times(&t, words, gate);
 }
 
@@ -367,7 +408,7 @@ pbd_status pbd_gate_run(const pbd_gate_request *r, pbd_gate *out) {
     PBD_TRY(pbd_arena_check(&out->owned));
     for (size_t i = 0; i < out->figures; i++) out->figure[i].figure = r->suite->figures[i];
     for (size_t i = 0; i < out->lines; i++) {
-        out->line[i].p = (double)NAN;
+        out->line[i].p = out->line[i].control_p = (double)NAN;
         PBD_TRY(spell_cell(&r->suite->cells[i], &words[i]));
     }
     return run_phases(r, words, out);
@@ -380,14 +421,12 @@ void pbd_gate_free(pbd_gate *gate) {
         pbd_pairing_free(&gate->line[i].pairs);
         pbd_pairing_free(&gate->line[i].again);
     }
-    pbd_pairing_free(&gate->control);
     pbd_arena_free(&gate->owned);
     *gate = (pbd_gate){0};
 }
 
 int pbd_gate_code(const pbd_gate *gate) {
     if (gate->wrong) return PBD_EXIT_VALIDATION;
-    if (gate->alarm) return PBD_EXIT_INCONCLUSIVE;
     if (gate->regressions) return PBD_EXIT_REGRESSION;
     return gate->undecided || gate->time_owed || !gate->compared ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
 }

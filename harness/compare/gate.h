@@ -9,12 +9,12 @@
  * p-value multiplied for the looks taken: passing a slowdown needs less proof than reporting one. A
  * cell is suspected when the exact one-sided test of «no more than allowed», its p-value multiplied for the looks
  * taken, is rejected by Benjamini and Hochberg's rule at 5 % over all cells. A suspect is timed again in a second
- * block, and only what both blocks show is a regression.
+ * block after all other cells, on a busy machine three minutes after its first at the earliest, since what disturbs one
+ * program and not the other can last for minutes. Only what both blocks show is a regression.
  *
- * Control: in every gate one cell, drawn by the seed, is timed baseline against baseline, at a place in the order drawn
- * as well. When the machine makes a program differ from itself, no other time is reliable. The control
- * alarms when its interval excludes 0 and is not wholly within the largest allowed slowdown: a difference too small to
- * matter is no alarm.
+ * Control: in every block the baseline is timed against another process of the baseline as well (pairing.h). The same
+ * rule is applied to it: two-sided p-values of «it differs by no more than allowed», Benjamini and Hochberg over all
+ * cells. Where it is rejected, and where the machine was busier than the design was tested for, the cell is undecided.
  *
  * A gate that compared nothing, or whose suite wants times and got none since the baseline lacks those cells, passes
  * no verdict: it is inconclusive.
@@ -58,6 +58,8 @@ typedef struct pbd_gate_request {
     const char *db;                 /* NULL: nothing is stored */
     double max_regression;          /* 0.02 */
     double seconds;                 /* of `run --time` */
+    double max_load;                /* pairing.h */
+    double confirm_after;           /* s between the blocks of a cell on a busy machine */
     size_t most_pairs;              /* 8, 12, 20 or 40 */
     uint64_t seed;
     int argc;
@@ -81,7 +83,9 @@ typedef struct pbd_gate_line {
     char says[420];
     pbd_arm_run baseline, current; /* once each, for errors and counts */
     pbd_pairing pairs, again;      /* again: the block that confirms; pairs == 0: none */
-    double p;                      /* of the first block, for its looks; NaN: not timed */
+    double p, control_p;           /* of the first block, for its looks; NaN: not timed */
+    double timed_at;               /* s of the wall clock: end of the first block */
+    bool alarm;                    /* the baseline differs from itself */
 } pbd_gate_line;
 
 typedef struct pbd_gate_claims {
@@ -98,19 +102,16 @@ typedef struct pbd_gate {
     size_t lines;
     pbd_gate_claims *figure;
     size_t figures;
-    pbd_pairing control;
-    size_t control_cell;
-    bool timed, alarm;        /* alarm: of the control */
+    bool timed;
     bool compared, time_owed; /* a cell ran in both programs; the suite wants times, and none could be taken */
-    size_t wrong, regressions, undecided;
+    size_t wrong, regressions, undecided, alarms;
 } pbd_gate;
 
 /* The whole gate. What it finds is in *out, also when the status is PBD_INTERRUPTED or an error; free it always. */
 pbd_status pbd_gate_run(const pbd_gate_request *request, pbd_gate *out);
 void pbd_gate_free(pbd_gate *gate);
 
-/* Exit code: 3 wrong, else 4 when the control alarms, else 1 for a regression, else 4 when a cell or a figure is
- * undecided or nothing was compared. */
+/* Exit code: 3 wrong, else 1 for a regression, else 4 when a cell or a figure is undecided or nothing was compared. */
 int pbd_gate_code(const pbd_gate *gate);
 
 /* The result: for a terminal, for a pull request, for a machine. */

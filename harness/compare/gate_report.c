@@ -17,7 +17,7 @@ enum { WORDS = 160 };
 static double percent(double log_ratio) { return 100 * expm1(log_ratio); }
 
 static void ratio_text(const pbd_pairing *pairs, char out[WORDS]) {
-    const pbd_judgement *j = &pairs->judgement;
+    const pbd_judgement *j = &pairs->of_b.judgement;
     if (pairs->pairs == 0 || pairs->differs.code != PBD_OK || j->pairs == 0)
         snprintf(out, WORDS, "-");
     else
@@ -49,19 +49,18 @@ static void time_text(const pbd_gate_line *line, char out[WORDS]) {
     snprintf(out, WORDS, "-");
     if (n == 0 || line->pairs.differs.code != PBD_OK) return;
     double sorted[PBD_MOST_PAIRS];
-    memcpy(sorted, line->pairs.b_s, n * sizeof *sorted);
+    memcpy(sorted, line->pairs.s[PBD_ARM_B], n * sizeof *sorted);
     snprintf(out, WORDS, "%.3g ms", 1e3 * pbd_median(sorted, n));
 }
 
 static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
     if (gate->wrong)
         snprintf(out, WORDS, "%zu wrong: times were not judged", gate->wrong);
-    else if (gate->alarm)
-        snprintf(out, WORDS, "inconclusive: on this machine the baseline differs from itself");
     else if (gate->regressions)
         snprintf(out, WORDS, "%zu slower than allowed", gate->regressions);
     else if (gate->undecided)
-        snprintf(out, WORDS, "inconclusive: %zu undecided", gate->undecided);
+        snprintf(out, WORDS, "inconclusive: %zu undecided%s", gate->undecided,
+                 gate->alarms ? ", since the baseline differs from itself on this machine" : "");
     else if (!gate->compared)
         snprintf(out, WORDS, "inconclusive: the baseline can run none of the cells");
     else if (gate->time_owed)
@@ -73,8 +72,23 @@ static const char *summary_of(const pbd_gate *gate, char out[WORDS]) {
     return out;
 }
 
-static const char *clock_text(const pbd_pairing *pairs) {
-    return pairs->pairs == 0 ? "" : pairs->clock == PBD_CLOCK_CPU ? "CPU time" : "wall time";
+/* Of the first cell that has times: all of a suite are taken alike. */
+static const char *clock_text(const pbd_gate *gate) {
+    for (size_t i = 0; i < gate->lines; i++)
+        if (gate->line[i].pairs.pairs > 0) return gate->line[i].pairs.clock == PBD_CLOCK_CPU ? "CPU time" : "wall time";
+    return "";
+}
+
+/* The largest difference of the baseline from itself. */
+static const char *control_text(const pbd_gate *gate, char out[WORDS]) {
+    double largest = 0;
+    for (size_t i = 0; i < gate->lines; i++) {
+        const double ratio = gate->line[i].pairs.of_control.judgement.log_ratio.estimate;
+        if (fabs(ratio) > fabs(largest)) largest = ratio;
+    }
+    snprintf(out, WORDS, "the baseline against itself in each cell: %zu alarms, largest difference %+.1f %%",
+             gate->alarms, percent(largest));
+    return out;
 }
 
 /* ---- For a terminal ---------------------------------------------------------------------------------------------- */
@@ -97,12 +111,7 @@ void pbd_gate_print(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) 
         }
         if (*line->says) fprintf(out, "      %s\n", line->says);
     }
-    if (gate->timed) {
-        ratio_text(&gate->control, b);
-        fprintf(out, "  %-24s %-11s %-10s %-38s %s of the baseline against itself\n", "control",
-                gate->alarm ? "ALARM" : "quiet", "", b, r->suite->cells[gate->control_cell].name);
-        if (gate->control.differs.code != PBD_OK) fprintf(out, "      %s\n", gate->control.differs.text);
-    }
+    if (gate->timed) fprintf(out, "  %-24s %s\n", "control", control_text(gate, a));
     for (size_t i = 0; i < gate->figures; i++) {
         const pbd_gate_claims *f = &gate->figure[i];
         fprintf(out, "  %-24s %-11s %zu claims: %zu reproduced, %zu partly, %zu not%s%s\n", f->figure,
@@ -142,11 +151,6 @@ static void markdown_lines(const pbd_gate *gate, const pbd_gate_request *r, FILE
         const char *const again[] = {"", "", "", ratio, "", "measured again"};
         markdown_row(out, again, 6);
     }
-    if (!gate->timed) return;
-    ratio_text(&gate->control, ratio);
-    const char *const control[] = {"control", gate->alarm ? "alarm" : "quiet", "", ratio,
-                                   "",        "the baseline against itself"};
-    markdown_row(out, control, 6);
 }
 
 /* The command line as it was given, with the drawn seed where it gave none. */
@@ -177,7 +181,8 @@ void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *ou
         markdown_row(out, row, 6);
     }
     fputs("\n", out);
-    if (gate->timed) fprintf(out, "%s, ", clock_text(&gate->control));
+    if (gate->timed) fprintf(out, "Control: %s. ", control_text(gate, text));
+    if (gate->timed) fprintf(out, "%s, ", clock_text(gate));
     fprintf(out, "against `%s`, at most %.3g %% slower", r->baseline_name, 100 * r->max_regression);
     if (pbd_this_machine(&machine).code == PBD_OK) fprintf(out, "; %s, %d cores", machine.cpu, machine.cores);
     if (r->other_program)
@@ -191,15 +196,24 @@ void pbd_gate_markdown(const pbd_gate *gate, const pbd_gate_request *r, FILE *ou
 
 /* ---- For a machine ----------------------------------------------------------------------------------------------- */
 
+static json_t *ratios_json(const pbd_pair_ratios *of, bool claimed) {
+    const pbd_interval *i = &of->judgement.log_ratio;
+    return json_pack("{s:s, s:o, s:o, s:o}", "comparison_id", of->comparison_id, "slowdown",
+                     claimed ? pbd_finite_json(expm1(i->estimate)) : json_null(), "low",
+                     claimed ? pbd_finite_json(expm1(i->low)) : json_null(), "high",
+                     claimed ? pbd_finite_json(expm1(i->high)) : json_null());
+}
+
 static json_t *pairing_json(const pbd_pairing *pairs) {
-    const pbd_judgement *j = &pairs->judgement;
     if (pairs->pairs == 0) return json_null();
-    const bool claimed = pairs->differs.code == PBD_OK && j->pairs > 0;
-    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:s}", "comparison_id", pairs->comparison_id, "pairs",
-                     (json_int_t)pairs->pairs, "clock", pairs->clock == PBD_CLOCK_CPU ? "cpu" : "wall", "slowdown",
-                     claimed ? pbd_finite_json(expm1(j->log_ratio.estimate)) : json_null(), "low",
-                     claimed ? pbd_finite_json(expm1(j->log_ratio.low)) : json_null(), "high",
-                     claimed ? pbd_finite_json(expm1(j->log_ratio.high)) : json_null(), "differs", pairs->differs.text);
+    const bool claimed = pairs->differs.code == PBD_OK && pairs->of_b.judgement.pairs > 0;
+    json_t *object = ratios_json(&pairs->of_b, claimed);
+    json_t *more = json_pack("{s:I, s:s, s:o, s:f, s:f, s:s, s:s}", "pairs", (json_int_t)pairs->pairs, "clock",
+                             pairs->clock == PBD_CLOCK_CPU ? "cpu" : "wall", "control",
+                             ratios_json(&pairs->of_control, claimed), "load", pairs->load.others, "steal",
+                             pairs->load.steal, "doubt", pairs->doubt, "differs", pairs->differs.text);
+    json_object_update_new(object, more);
+    return object;
 }
 
 static json_t *errors_json(const pbd_arm_run *run) {
@@ -211,8 +225,9 @@ static json_t *errors_json(const pbd_arm_run *run) {
 }
 
 static json_t *line_json(const pbd_gate_line *line, const char *name) {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "cell", name, "verdict",
-                     pbd_gate_verdict_name(line->verdict), "says", line->says, "p", pbd_finite_json(line->p), "pairs",
+    return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "cell", name, "verdict",
+                     pbd_gate_verdict_name(line->verdict), "says", line->says, "alarm", line->alarm, "p",
+                     pbd_finite_json(line->p), "control_p", pbd_finite_json(line->control_p), "pairs",
                      pairing_json(&line->pairs), "confirm", pairing_json(&line->again), "errors",
                      errors_json(&line->current), "baseline_errors", errors_json(&line->baseline), "run_id",
                      line->current.run_id, "baseline_run_id", line->baseline.run_id);
@@ -231,10 +246,9 @@ void pbd_gate_json(const pbd_gate *gate, const pbd_gate_request *r, FILE *out) {
                                "reproduced", (json_int_t)f->reproduced, "partly", (json_int_t)f->partly,
                                "not_reproduced", (json_int_t)f->not_reproduced, "says", f->says));
     }
-    json_t *object = json_pack(
-        "{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:{s:b, s:b, s:s, s:o}}", "baseline", r->baseline_name, "exit",
-        pbd_gate_code(gate), "summary", summary_of(gate, text), "max_regression", r->max_regression, "seed",
-        (json_int_t)r->seed, "cells", lines, "figures", figures, "control", "timed", gate->timed, "alarm", gate->alarm,
-        "cell", gate->timed ? r->suite->cells[gate->control_cell].name : "", "pairs", pairing_json(&gate->control));
+    json_t *object =
+        json_pack("{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:I}", "baseline", r->baseline_name, "exit", pbd_gate_code(gate),
+                  "summary", summary_of(gate, text), "max_regression", r->max_regression, "seed", (json_int_t)r->seed,
+                  "cells", lines, "figures", figures, "alarms", (json_int_t)gate->alarms);
     pbd_write_json(object, out);
 }

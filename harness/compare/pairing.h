@@ -1,47 +1,28 @@
 /* Timing of two arms against each other: the engine of `compare` and `gate`.
  *
- * An arm is a program and a cell. The unit is a pair of processes: each runs `PROGRAM run ... --time S --json --again
- * --db FILE`, pinned to the same core. On one thread both live at the same time and alternate in ABBA order, with
- * samples of about 10 ms, never both at once; the pair's log-ratio is the median over its rounds. Disturbances come in
- * bursts of tenths of seconds and so affect both: on a shared machine this reduces the spread of a pair to a third. On
- * several threads, where waiting threads would spin, processes run one after the other and each gives the median of its
- * samples. The first arm is drawn by the seed. Log-ratios go to statistics.h after 8, 12, 20 and 40 pairs. Errors are
- * checked before any time: an arm that is not `ok`, or whose error metrics are worse than allowed, ends the comparison
- * without a verdict on speed.
+ * The unit is a pair of processes, and a third beside them, the control: another process of arm A, started in the same
+ * way as that of B. Each runs `PROGRAM run ... --time S --json --again --db FILE` from an image made anew
+ * (program_image.h), pinned to the same core. On one thread all three live at the same time and alternate, with samples
+ * of about 10 ms, never two at once; the pair's log-ratio is the median over its rounds. Disturbances come in bursts of
+ * tenths of seconds and so affect all: on a shared machine this reduces the spread of a pair to a third. On several
+ * threads, where waiting threads would spin, processes run one after the other and each gives the median of its
+ * samples.
+ *
+ * The order is drawn by the seed for every other pair; the pair after it, and every other round, has the reverse of it,
+ * so that a linear drift cancels. Log-ratios go to statistics.h after 8, 12, 20 and 40 pairs. Errors are checked before
+ * any time: an arm that is not `ok`, or whose error metrics are worse than allowed, ends the comparison without a
+ * verdict on speed.
+ *
+ * The control's log-ratios are judged by the same rule. Where A differs from its own copy, what B differs by is not
+ * B's: the comparison is inconclusive. So it is on a machine that is busier than the design was tested for.
  */
 #ifndef PBD_PAIRING_H
 #define PBD_PAIRING_H
 
+#include "harness/compare/arm.h"
 #include "harness/compare/statistics.h"
-#include "harness/plan/result.h"
+#include "harness/process/load.h"
 #include "harness/store/store.h"
-
-typedef struct pbd_arm {
-    const char *name;        /* as the user named it: "xpbi:solver=jacobi", "v0.1", a path */
-    const char *program;     /* path of a pbdbench binary */
-    const char *const *word; /* words after `run`: CASE -m METHOD, then -s, -b, -p, -t...; NULL-terminated. Settings
-                                have today's names; an older program gets those it knows */
-} pbd_arm;
-
-/* The result of one process: the part of `run --json` that is judged. Owned: pbd_arm_run_free. */
-typedef struct pbd_arm_run {
-    char run_id[33], cell_id[33];
-    char *cell_today; /* NULL, or, where a parameter was renamed (catalog/renamed.h), the cell by today's names */
-    char *state, *says;
-    pbd_metric_item *metric; /* with counts */
-    size_t metrics;
-    double cpu_s, wall_s; /* of one solve, medians over the samples; of the run's only solve without samples */
-    int threads;
-    char backend[16], precision[8];
-} pbd_arm_run;
-void pbd_arm_run_free(pbd_arm_run *run);
-/* NULL when it has none of that name. */
-const pbd_metric_item *pbd_arm_metric(const pbd_arm_run *run, const char *name);
-
-/* Runs one process of an arm and reads its result. PBD_BAD_INPUT with the program's own sentence where it exits 2 or
- * prints no run, PBD_FAILED where it crashes; a run that diverged or failed is a result. `db` NULL: --no-store.
- * `seconds` of --time; 0: none. `core`: where a single-threaded arm is pinned; -1: not pinned. */
-pbd_status pbd_arm_call(const pbd_arm *arm, const char *db, double seconds, int core, pbd_arm_run *out);
 
 /* ---- Errors (agreement.c) ---------------------------------------------------------------------------------------- */
 
@@ -78,12 +59,22 @@ typedef struct pbd_pairing_request {
     size_t first_pairs;  /* at least so many, though an earlier look decided; 0: stop as soon as decided */
     size_t most_pairs;   /* a look's number: 8, 12, 20 or 40 */
     uint64_t seed;       /* of the first arm and the bootstrap */
-    const char *purpose; /* compare, gate, control or confirm */
+    double max_load;     /* other processes that run, per processor, above which times decide nothing */
+    const char *purpose; /* compare, gate or confirm; the control is stored as `control` */
     const pbd_tolerance *tolerance;
     size_t tolerances;
     int argc; /* the command line, kept with the comparison */
     char *const *argv;
 } pbd_pairing_request;
+
+enum { PBD_ARM_A, PBD_ARM_B, PBD_ARM_CONTROL, PBD_ARMS };
+
+/* One arm against A, pair by pair. */
+typedef struct pbd_pair_ratios {
+    double log_ratio[PBD_MOST_PAIRS]; /* median over the rounds of log(arm / A), else log of the ratio of the times */
+    pbd_judgement judgement;
+    char comparison_id[33]; /* "" when not stored */
+} pbd_pair_ratios;
 
 typedef struct pbd_pairing {
     pbd_arm_run a, b;   /* the first process of each arm: errors, counts, ids */
@@ -91,13 +82,15 @@ typedef struct pbd_pairing {
     bool unwell;        /* with `differs`: an arm did not end `ok`, rather than with another answer */
     pbd_clock clock;    /* the one that was used */
     size_t pairs;
-    bool b_first[PBD_MOST_PAIRS];                    /* the order within each pair */
-    double a_s[PBD_MOST_PAIRS], b_s[PBD_MOST_PAIRS]; /* s, in order */
-    double log_ratio[PBD_MOST_PAIRS];                /* median over the rounds of log(b / a), else log(b_s / a_s) */
-    size_t rounds[PBD_MOST_PAIRS];                   /* 0: the processes took no turns */
-    char run_a[PBD_MOST_PAIRS][33], run_b[PBD_MOST_PAIRS][33];
-    pbd_judgement judgement;
-    char comparison_id[33]; /* "" when not stored */
+    unsigned char order[PBD_MOST_PAIRS][PBD_ARMS]; /* of the first round */
+    double s[PBD_ARMS][PBD_MOST_PAIRS];            /* s */
+    size_t rounds[PBD_MOST_PAIRS];                 /* 0: the processes took no turns */
+    char run[PBD_ARMS][PBD_MOST_PAIRS][33];
+    pbd_pair_ratios of_b, of_control;
+    pbd_load load;       /* of the machine by others, meanwhile */
+    pbd_verdict verdict; /* that of `of_b`, but inconclusive where there is a doubt */
+    bool overloaded;     /* the machine was busier than allowed */
+    char doubt[200];     /* why the times do not decide; "": they may */
 } pbd_pairing;
 void pbd_pairing_free(pbd_pairing *pairing);
 
@@ -105,8 +98,16 @@ void pbd_pairing_free(pbd_pairing *pairing);
  * pairs of the last look, multiplied for the share of the error rate which that look has: the smallest over all looks
  * is then a p-value again. 1 without times. */
 double pbd_pairing_p(const pbd_pairing *pairing, double margin, int sign);
+/* Two-sided: of «the control is within margin». */
+double pbd_control_p(const pbd_pairing *pairing, double margin);
 /* «Slower than margin» is rejected at 5 %. */
 bool pbd_pairing_within(const pbd_pairing *pairing, double margin);
+/* Whether B comes before A in the first round of a pair. */
+bool pbd_pair_is_b_first(const pbd_pairing *pairing, size_t pair);
+
+/* The experiments of harness/compare/README.md went up to one busy process on each processor beside the arms. */
+#define PBD_MAX_LOAD 1.5
+#define PBD_MAX_STEAL 0.1
 
 /* Called after each pair. */
 typedef void (*pbd_pairing_observer)(void *context, size_t pairs, size_t most_pairs);

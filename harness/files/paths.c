@@ -15,15 +15,14 @@ static bool holds_checkout(const char *folder) {
     return stat(path, &found) == 0;
 }
 
-/* Upwards from the executable; the working folder when there is no checkout above it. */
-static void find_root(char root[PATH_MAX]) {
+/* The working folder when there is no checkout above the program. */
+void pbd_root_of(const char *program, char *root) {
     const char *given = getenv("PBDBENCH_ROOT");
     if (given && *given) {
         snprintf(root, PATH_MAX, "%s", given);
         return;
     }
-    ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
-    root[length > 0 ? length : 0] = '\0';
+    if (!realpath(program, root)) snprintf(root, PATH_MAX, "%s", program); /* of a running program that was replaced */
     for (char *slash = strrchr(root, '/'); slash && slash != root; slash = strrchr(root, '/')) {
         *slash = '\0';
         if (holds_checkout(root)) return;
@@ -33,7 +32,11 @@ static void find_root(char root[PATH_MAX]) {
 
 const char *pbd_root(void) {
     static char root[PATH_MAX]; /* found once; the program's main thread only */
-    if (!*root) find_root(root);
+    char program[PATH_MAX];
+    if (*root) return root;
+    const ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);
+    program[length > 0 ? length : 0] = '\0';
+    pbd_root_of(program, root);
     return root;
 }
 

@@ -8,6 +8,8 @@
 
 /* The root of the checkout, where plots/ and results/ are: $PBDBENCH_ROOT, or found upwards from the executable. */
 const char *pbd_root(void);
+/* The same for another program. root: PATH_MAX bytes. */
+void pbd_root_of(const char *program, char *root);
 /* ROOT/relative as a new string; the caller frees it. */
 char *pbd_root_path(const char *relative);
 

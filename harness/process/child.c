@@ -49,7 +49,7 @@ static pbd_status go_to_core(int core, cpu_set_t *before) {
 
 /* ---- Starting and waiting ---------------------------------------------------------------------------------------- */
 
-static int spawn(const char *const *words, const char *folder, int in, int out, int err, pid_t *child) {
+static int spawn(const char *const *words, const pbd_child_place *place, int in, int out, int err, pid_t *child) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0) return code;
@@ -59,8 +59,10 @@ static int spawn(const char *const *words, const char *folder, int in, int out, 
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-    if (folder) code = posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (code == 0) code = posix_spawnp(child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
+    if (place->folder) code = posix_spawn_file_actions_addchdir_np(&actions, place->folder);
+    if (code == 0)
+        code = posix_spawnp(child, place->program ? place->program : words[0], &actions, NULL,
+                            (char *const *)(uintptr_t)words, place->environment ? place->environment : environ);
     posix_spawn_file_actions_destroy(&actions);
     return code;
 }
@@ -99,27 +101,27 @@ static void close_all(pbd_child_process *p) {
     *p = (pbd_child_process){-1, -1, -1, -1};
 }
 
-static pbd_status start(const char *const *words, const char *folder, int core, int in, pbd_child_process *p) {
+static pbd_status start(const char *const *words, const pbd_child_place *place, int in, pbd_child_process *p) {
     cpu_set_t before;
     if (p->out < 0 || p->err < 0)
         return pbd_error(PBD_FAILED, "no file in memory for the output of '%s': %s", words[0], strerror(errno));
-    if (core >= 0) PBD_TRY(go_to_core(core, &before));
-    const int failed = spawn(words, folder, in, p->out, p->err, &p->pid);
-    if (core >= 0) sched_setaffinity(0, sizeof before, &before);
+    if (place->core >= 0) PBD_TRY(go_to_core(place->core, &before));
+    const int failed = spawn(words, place, in, p->out, p->err, &p->pid);
+    if (place->core >= 0) sched_setaffinity(0, sizeof before, &before);
     if (failed) return pbd_error(PBD_BAD_INPUT, "'%s' cannot be started: %s", words[0], strerror(failed));
     return pbd_ok();
 }
 
-pbd_status pbd_child_start(const char *const *words, const char *folder, int core, bool talk, pbd_child_process *out) {
+pbd_status pbd_child_start(const char *const *words, const pbd_child_place *place, pbd_child_process *out) {
     int ends[2] = {-1, -1};
     *out = (pbd_child_process){-1, -1, -1, -1};
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted before '%s' was started", words[0]);
-    if (talk && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (place->talk && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return pbd_error(PBD_FAILED, "no socket for '%s': %s", words[0], strerror(errno));
     out->out = memfd_create("out", MFD_CLOEXEC);
     out->err = memfd_create("err", MFD_CLOEXEC);
     out->talk = ends[0];
-    const pbd_status status = start(words, folder, core, ends[1], out);
+    const pbd_status status = start(words, place, ends[1], out);
     if (ends[1] >= 0) close(ends[1]);
     if (status.code != PBD_OK) close_all(out);
     return status;
@@ -142,7 +144,7 @@ pbd_status pbd_child_finish(pbd_child_process *p, pbd_child *child) {
 pbd_status pbd_child_run(const char *const *words, const char *folder, int core, pbd_child *child) {
     pbd_child_process process;
     *child = (pbd_child){0};
-    PBD_TRY(pbd_child_start(words, folder, core, false, &process));
+    PBD_TRY(pbd_child_start(words, &(pbd_child_place){.folder = folder, .core = core}, &process));
     return pbd_child_finish(&process, child);
 }
 

@@ -15,13 +15,21 @@ void pbd_child_free(pbd_child *child); /* safe on a zeroed one */
  * is handed on to it; PBD_BAD_INPUT when it cannot be started. How it ended is in *out, not in the status. */
 pbd_status pbd_child_run(const char *const *words, const char *folder, int core, pbd_child *out);
 
-/* The same in two parts, for children that are to live at one time. `talk`: the child's standard input is one end of a
- * socket, and `talk` below is the other; else it has nothing to read. Every start is followed by one finish, which
- * waits for the end and closes everything. */
+/* Where and how a child runs. Zeroed but for `core`: here, with our environment. */
+typedef struct pbd_child_place {
+    const char *folder;       /* where it works; NULL: here */
+    int core;                 /* -1: any that we may run on */
+    bool talk;                /* its standard input is one end of a socket, and pbd_child_process.talk the other */
+    const char *program;      /* the file that is run in place of words[0], its name by then; NULL: words[0] */
+    char *const *environment; /* NULL: ours */
+} pbd_child_place;
+
+/* The same in two parts, for children that are to live at one time. Every start is followed by one finish, which waits
+ * for the end and closes everything. */
 typedef struct pbd_child_process {
     int pid, out, err, talk; /* talk: -1 without */
 } pbd_child_process;
-pbd_status pbd_child_start(const char *const *words, const char *folder, int core, bool talk, pbd_child_process *out);
+pbd_status pbd_child_start(const char *const *words, const pbd_child_place *place, pbd_child_process *out);
 pbd_status pbd_child_finish(pbd_child_process *process, pbd_child *child);
 
 /* Waits for the end of a child and returns its exit code, or the signal that ended it, negative. Ctrl-C in a terminal

@@ -1,27 +1,18 @@
 #include "harness/process/spinning.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "harness/process/load.h"
 
 /* Some 20 us: longer than between two kernels of a step, and nothing beside a time slice. */
 #define SPIN_COUNT "1000"
 
-/* Threads of the machine that run or could, without this one; 0 where that cannot be read. */
-static long running_others(void) {
-    long running = 1;
-    FILE *file = fopen("/proc/loadavg", "re");
-    if (!file) return 0;
-    if (fscanf(file, "%*f %*f %*f %ld", &running) != 1) running = 1;
-    fclose(file);
-    return running - 1;
-}
-
 void pbd_limit_spinning(char **argv) {
     char program[PATH_MAX + 1];
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    if (running_others() < sysconf(_SC_NPROCESSORS_ONLN)) return;
+    if (pbd_running_others() < sysconf(_SC_NPROCESSORS_ONLN)) return;
     const ssize_t length = readlink("/proc/self/exe", program, PATH_MAX);
     if (length <= 0) return;
     program[length] = '\0';

@@ -22,7 +22,7 @@ typedef struct compare_options {
     const char *build[2], *revision[2]; /* A, B */
     pbd_texts sets, tolerances, plugins;
     long long threads, seed;
-    double margin, seconds;
+    double margin, seconds, max_load;
     bool json, quiet, no_store;
 } compare_options;
 
@@ -45,6 +45,8 @@ static const pbd_option table[] = {
                    "20 or 40 pairs, as soon as they decide"),
     PBD_OPT_REAL(compare_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
                  "of samples in each process, 3 samples at least; default 0.03"),
+    PBD_OPT_REAL(compare_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
+                 "other processes that run, per processor, above which times decide\nnothing; default 1.5"),
     PBD_OPT_CHOICE(compare_options, clock, "clock", 0, "CLOCK", "auto|cpu|wall",
                    "auto: CPU time on one thread, else wall time"),
     PBD_OPT_MANY(compare_options, tolerances, "tolerance", 0, "METRIC=VALUE", PBD_WORDS_NONE,
@@ -276,6 +278,7 @@ static pbd_status make_request(comparing *c, const char *db, const pbd_call *cal
                                .seconds = o->seconds > 0 ? o->seconds : 0.03,
                                .most_pairs = o->max_pairs ? (size_t)atoi(o->max_pairs) : 40,
                                .seed = o->seed >= 0 ? (uint64_t)o->seed : seed_by_clock(),
+                               .max_load = o->max_load > 0 ? o->max_load : PBD_MAX_LOAD,
                                .purpose = "compare",
                                .tolerance = c->tolerance,
                                .argc = call->argc,
@@ -361,10 +364,10 @@ static void print_interval(double low, double high, size_t pairs) {
            pairs);
 }
 
-static void print_verdict(const pbd_judgement *j, double margin) {
+static void print_verdict(const pbd_judgement *j, pbd_verdict verdict, double margin) {
     const double by = percent(j->log_ratio.estimate), low = percent(j->log_ratio.low),
                  high = percent(j->log_ratio.high);
-    switch (j->verdict) {
+    switch (verdict) {
         case PBD_FASTER:
             printf("B is %s %% faster than A", spell(-by).text);
             print_interval(-high, -low, j->pairs);
@@ -384,17 +387,27 @@ static void print_verdict(const pbd_judgement *j, double margin) {
     }
 }
 
+static void print_control(const pbd_pairing *p) {
+    const pbd_interval *i = &p->of_control.judgement.log_ratio;
+    printf("  control: A differs from another process of A by %s %% (%s to %s); %.1f other processes on each processor",
+           spell(percent(i->estimate)).text, spell(percent(i->low)).text, spell(percent(i->high)).text, p->load.others);
+    if (p->load.steal >= 0.005) printf(", %.0f %% of the time taken by the host", 100 * p->load.steal);
+    putchar('\n');
+}
+
 static void print_times(const comparing *c) {
     const pbd_pairing *p = &c->out;
-    const pbd_judgement *j = &p->judgement;
+    const pbd_judgement *j = &p->of_b.judgement;
     printf("%s time of a solve, %zu pairs from %s on, seed %" PRIu64 ": A %.6g s, B %.6g s (medians)\n",
-           p->clock == PBD_CLOCK_CPU ? "CPU" : "wall", p->pairs, p->b_first[0] ? "B A" : "A B", c->request.seed,
-           median(p->a_s, p->pairs), median(p->b_s, p->pairs));
-    print_verdict(j, c->request.margin);
+           p->clock == PBD_CLOCK_CPU ? "CPU" : "wall", p->pairs, pbd_pair_is_b_first(p, 0) ? "B A" : "A B",
+           c->request.seed, median(p->s[PBD_ARM_A], p->pairs), median(p->s[PBD_ARM_B], p->pairs));
+    print_verdict(j, p->verdict, c->request.margin);
+    if (*p->doubt) printf("  %s\n", p->doubt);
     printf("  bootstrap, as a cross-check: %s to %s %% of A's time\n", spell(percent(j->bootstrap.low)).text,
            spell(percent(j->bootstrap.high)).text);
     printf("  smallest difference that %zu such pairs would detect: %s %%\n", j->pairs,
            spell(percent(j->detectable)).text);
+    print_control(p);
     if (j->verdict != PBD_INCONCLUSIVE) return;
     if (j->more_pairs == SIZE_MAX)
         puts("  more pairs would not decide: the difference is too close to the margin");
@@ -406,13 +419,13 @@ static void print_times(const comparing *c) {
 static void print_builds(const comparing *c) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
-    if (!*c->out.comparison_id || pbd_store_open(c->request.db, PBD_STORE_READ, &store).code != PBD_OK) return;
+    if (!*c->out.of_b.comparison_id || pbd_store_open(c->request.db, PBD_STORE_READ, &store).code != PBD_OK) return;
     if (sqlite3_prepare_v2(pbd_store_sql(store),
                            "SELECT a.compiler, a.flags, b.compiler, b.flags FROM comparison"
                            " JOIN build AS a ON a.build_id = build_a JOIN build AS b ON b.build_id = build_b"
                            " WHERE comparison_id = ?1 AND (a.compiler, a.flags) IS NOT (b.compiler, b.flags)",
                            -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(stmt, 1, c->out.comparison_id, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, c->out.of_b.comparison_id, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(stmt) == SQLITE_ROW)
         printf("  note: compilers or flags differ: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
                sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
@@ -428,7 +441,7 @@ static void print_text(const comparing *c) {
     else
         printf("no time is claimed: %s\n", p->differs.text);
     print_builds(c);
-    if (*p->comparison_id) printf("  stored as comparison %s\n", p->comparison_id);
+    if (*p->of_b.comparison_id) printf("  stored as comparison %s\n", p->of_b.comparison_id);
 }
 
 /* ---- For machines ------------------------------------------------------------------------------------------------ */
@@ -446,11 +459,13 @@ static json_t *pairs_json(const pbd_pairing *p) {
     json_t *pairs = json_array();
     for (size_t i = 0; i < p->pairs; i++)
         json_array_append_new(
-            pairs,
-            json_pack("{ss ss ss so so so sI}", "first", p->b_first[i] ? "b" : "a", "run_a", p->run_a[i], "run_b",
-                      p->run_b[i], "a_s", claimed ? pbd_finite_json(p->a_s[i]) : json_null(), "b_s",
-                      claimed ? pbd_finite_json(p->b_s[i]) : json_null(), "log_ratio",
-                      claimed ? pbd_finite_json(p->log_ratio[i]) : json_null(), "rounds", (json_int_t)p->rounds[i]));
+            pairs, json_pack("{ss ss ss so so so so sI}", "first", pbd_pair_is_b_first(p, i) ? "b" : "a", "run_a",
+                             p->run[PBD_ARM_A][i], "run_b", p->run[PBD_ARM_B][i], "a_s",
+                             claimed ? pbd_finite_json(p->s[PBD_ARM_A][i]) : json_null(), "b_s",
+                             claimed ? pbd_finite_json(p->s[PBD_ARM_B][i]) : json_null(), "log_ratio",
+                             claimed ? pbd_finite_json(p->of_b.log_ratio[i]) : json_null(), "control_log_ratio",
+                             claimed ? pbd_finite_json(p->of_control.log_ratio[i]) : json_null(), "rounds",
+                             (json_int_t)p->rounds[i]));
     return pairs;
 }
 
@@ -470,11 +485,13 @@ static pbd_status print_json(const comparing *c) {
     const pbd_pairing *p = &c->out;
     const bool claimed = p->differs.code == PBD_OK;
     json_auto_t *object = json_pack(
-        "{ss ss ss so so ss sf sI ss ss so so}", "comparison_id", p->comparison_id, "purpose", c->request.purpose,
-        "case", c->o.case_name, "a", arm_json(&c->request.a, &p->a), "b", arm_json(&c->request.b, &p->b), "clock",
-        clock_name(p->clock), "margin", c->request.margin, "seed", (json_int_t)c->request.seed, "verdict",
-        claimed ? pbd_verdict_name(p->judgement.verdict) : "errors_differ", "says", p->differs.text, "times",
-        claimed ? judgement_json(&p->judgement) : json_null(), "pairs", pairs_json(p));
+        "{ss ss ss so so ss sf sI ss ss so so so so}", "comparison_id", p->of_b.comparison_id, "purpose",
+        c->request.purpose, "case", c->o.case_name, "a", arm_json(&c->request.a, &p->a), "b",
+        arm_json(&c->request.b, &p->b), "clock", clock_name(p->clock), "margin", c->request.margin, "seed",
+        (json_int_t)c->request.seed, "verdict", claimed ? pbd_verdict_name(p->verdict) : "errors_differ", "says",
+        claimed ? p->doubt : p->differs.text, "times", claimed ? judgement_json(&p->of_b.judgement) : json_null(),
+        "control", claimed ? judgement_json(&p->of_control.judgement) : json_null(), "machine",
+        json_pack("{sf sf}", "load", p->load.others, "steal", p->load.steal), "pairs", pairs_json(p));
     const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (!text) return pbd_no_memory();
     puts(text);
@@ -490,7 +507,7 @@ static void observe(void *context, size_t pairs, size_t most_pairs) {
 
 static int exit_code(const pbd_pairing *p) {
     if (p->differs.code != PBD_OK) return p->unwell ? PBD_EXIT_RUN_FAILED : PBD_EXIT_VALIDATION;
-    return p->judgement.verdict == PBD_INCONCLUSIVE ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
+    return p->verdict == PBD_INCONCLUSIVE ? PBD_EXIT_INCONCLUSIVE : PBD_EXIT_OK;
 }
 
 static pbd_status act(void *options, pbd_call *call) {
@@ -527,7 +544,8 @@ const pbd_verb pbd_verb_compare = {
         "Errors come first: if an arm diverged or is outside its tolerance, no time is claimed. Two builds of one\n"
         "variant must give the same results: equal counts, and errors of B no larger than A's (by more than 1e-9 of\n"
         "them in f64, 1e-4 in f32). Then processes of the two are timed in alternation (ABBA), and the verdict on B\n"
-        "is `faster`, `slower`, `same` (the whole interval within the margin) or `inconclusive`.",
+        "is `faster`, `slower`, `same` (the whole interval within the margin) or `inconclusive`. It is inconclusive,\n"
+        "too, where A differs from another process of A beside it, or the machine is too busy.",
     .more =
         "Exit 0 for faster, slower and same, 4 when inconclusive, 3 when errors differ, 5 when an arm diverged or\n"
         "failed, 2 for bad input, 130 after Ctrl-C.",

@@ -11,7 +11,7 @@
 
 typedef struct gate_options {
     const char *baseline, *current, *suite, *db, *markdown;
-    double max_regression, seconds;
+    double max_regression, seconds, max_load, confirm_after;
     long long most_pairs, seed;
     bool dry_run, no_store, json, quiet;
 } gate_options;
@@ -26,7 +26,11 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES, "the program to test; default this one"),
     PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
-    PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order and the control; default: from the clock"),
+    PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order of the processes; default: from the clock"),
+    PBD_OPT_REAL(gate_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
+                 "other processes that run, per processor, above which a cell is undecided;\ndefault 1.5"),
+    PBD_OPT_REAL(gate_options, confirm_after, "confirm-after", 0, "SECONDS", 0, 3600,
+                 "seconds from the first block of a cell to the second, on a busy machine;\ndefault 180"),
     PBD_OPT_TEXT(gate_options, markdown, "markdown", 0, "FILE", PBD_WORDS_FILES,
                  "also a table for a pull request; - is standard output, instead of the\n"
                  "usual report"),
@@ -69,7 +73,7 @@ static void show(void *context, const char *what, size_t done, size_t total) {
 }
 
 static void print_plan(const pbd_gate_suite *suite, const gate_options *o) {
-    printf("%u cells, each in 12 to %lld pairs of processes, and a control; first each cell once in both programs:\n",
+    printf("%u cells, each in 12 to %lld pairs of processes and a control; first each cell once in both programs:\n",
            suite->cells_count, o->most_pairs);
     for (unsigned i = 0; i < suite->cells_count; i++) {
         const pbd_gate_cell *c = &suite->cells[i];
@@ -79,7 +83,7 @@ static void print_plan(const pbd_gate_suite *suite, const gate_options *o) {
         putchar('\n');
     }
     for (unsigned i = 0; i < suite->figures_count; i++) printf("  claims of %s\n", suite->figures[i]);
-    printf("about %.0f s or more\n", (2 * o->seconds + 0.03) * 24 * (suite->cells_count + 1));
+    printf("about %.0f s or more\n", (2 * o->seconds + 0.03) * 36 * suite->cells_count);
 }
 
 static pbd_status print_markdown(const pbd_gate *gate, const pbd_gate_request *r, const char *path) {
@@ -144,6 +148,8 @@ static pbd_status act(void *options, pbd_call *call) {
                                 .db = db,
                                 .max_regression = o->max_regression,
                                 .seconds = o->seconds,
+                                .max_load = o->max_load,
+                                .confirm_after = o->confirm_after,
                                 .most_pairs = (size_t)o->most_pairs,
                                 .seed = (uint64_t)(o->seed < 0 ? time(NULL) : o->seed),
                                 .argc = call->argc,
@@ -152,7 +158,12 @@ static pbd_status act(void *options, pbd_call *call) {
 }
 
 static int verb_main(int argc, char **argv) {
-    gate_options o = {.max_regression = 0.02, .seconds = 0.05, .most_pairs = 40, .seed = -1};
+    gate_options o = {.max_regression = 0.02,
+                      .seconds = 0.05,
+                      .most_pairs = 40,
+                      .seed = -1,
+                      .max_load = PBD_MAX_LOAD,
+                      .confirm_after = 180};
     return pbd_verb_call(&pbd_verb_gate, argc, argv, &o, act);
 }
 
@@ -162,11 +173,13 @@ const pbd_verb pbd_verb_gate = {
     .usage = "gate --baseline REF [--max-regression 2%] [--suite FILE] [options]",
     .about =
         "Compares this program with a baseline over the cells of a suite: errors, counts and claims first, and\n"
-        "only if they agree times, in interleaved pairs of processes, with a control of the baseline against itself.",
+        "only if they agree times, in interleaved pairs of processes, each beside a control: the baseline against\n"
+        "itself.",
     .more =
-        "Exit 3 when an error is larger, a count differs or a claim's verdict differs from the accepted one; 4 when\n"
-        "the control fails, a cell or a figure is undecided, or the baseline can run none of the cells; 1 when a\n"
-        "cell is slower than allowed in two separate blocks; else 0.",
+        "Exit 3 when an error is larger, a count differs or a claim's verdict differs from the accepted one; 1 when a\n"
+        "cell is slower than allowed in two separate blocks; 4 when a cell or a figure is undecided (the interval\n"
+        "holds the limit, the baseline differs from itself, the machine is too busy), or the baseline can run none\n"
+        "of the cells; else 0.",
     .options = table,
     .main = verb_main,
 };
