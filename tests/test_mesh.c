@@ -280,9 +280,9 @@ enum { PATIENCE = 60 }; /* s; reading takes less than one */
 /* ASan's strict_string_checks measure the rest of a line at each number, so that a long line takes the square of its
  * length. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { MANY = 10000, SETS = 5000 };
+enum { MANY = 10000, SETS = 5000, NODES = 4000, LINES = 6000 };
 #else
-enum { MANY = 400000, SETS = 150000 };
+enum { MANY = 400000, SETS = 150000, NODES = 40000, LINES = 60000 };
 #endif
 
 /* Reads what was written to `out`; the test is over when that takes too long. */
@@ -338,7 +338,6 @@ static void test_many_sets(void **state) {
 /* Lines of few letters that each name all nodes: refused, since the groups would not fit into any memory. */
 static void test_groups_that_grow_too_large(void **state) {
     (void)state;
-    enum { NODES = 40000, LINES = 60000 };
     char *text = NULL;
     size_t bytes = 0;
     mesh_file mesh;
