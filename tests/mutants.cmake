@@ -1,57 +1,9 @@
-# Mutants: one sign of a method turned, in a copy of its header. The method's tests must fail on each; a mutant that
-# survives shows a hole in the tests. mutant(NAME TEST HEADER FROM TO [SOURCE...]) makes the CTest test mutant_NAME of
-# test_TEST; SOURCEs are those that read the header, by default all per precision of the method TEST, or the shared
-# solver methods/physics/ROOM/TEST.c.
-function(mutant_object target root source)
-    add_library(${target} OBJECT ${CMAKE_SOURCE_DIR}/${source})
-    target_compile_definitions(${target} PRIVATE ${ARGN})
-    target_include_directories(${target} BEFORE PRIVATE ${root})
-    target_link_libraries(${target} PRIVATE pbd_flags)
-endfunction()
-
-function(mutant name test header from to)
-    set(root ${CMAKE_BINARY_DIR}/mutants/${name})
-    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
-    string(FIND "${text}" "${from}" at)
-    if(at EQUAL -1)
-        message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
-    endif()
-    string(REPLACE "${from}" "${to}" text "${text}")
-    file(GLOB_RECURSE stale ${root}/*.h) # of a mutant that was of another header once
-    list(REMOVE_ITEM stale ${root}/${header})
-    if(stale)
-        file(REMOVE ${stale})
-    endif()
-    file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
-    set(sources ${ARGN})
-    if(NOT sources)
-        file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/methods/${test}/*.c
-            ${CMAKE_SOURCE_DIR}/methods/physics/*/${test}.c)
-        list(FILTER sources EXCLUDE REGEX "_once\\.c$")
-    endif()
-    # Objects that are named come before those of the library: the mutants take the place of the originals.
-    set(objects $<TARGET_OBJECTS:test_${test}>)
-    foreach(source IN LISTS sources)
-        string(MAKE_C_IDENTIFIER mutant_${name}_${source} object)
-        if(source MATCHES "_once\\.c$")
-            mutant_object(${object} ${root} ${source})
-            list(APPEND objects $<TARGET_OBJECTS:${object}>)
-            continue()
-        endif()
-        string(REGEX REPLACE "^methods/(physics/.*/)?([a-z0-9_]+)[./].*" "\\2" unit ${source})
-        foreach(real IN ITEMS float double)
-            mutant_object(${object}_${real} ${root} ${source} REAL=${real} PBD_UNIT=${unit})
-            list(APPEND objects $<TARGET_OBJECTS:${object}_${real}>)
-        endforeach()
-    endforeach()
-    add_executable(mutant_${name} ${objects})
-    set_target_properties(mutant_${name} PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(mutant_${name} PRIVATE pbd PkgConfig::CMOCKA PkgConfig::GSL)
-    add_test(NAME mutant_${name} COMMAND mutant_${name})
-    set_tests_properties(mutant_${name} PROPERTIES WILL_FAIL ON LABELS default TIMEOUT 600)
-endfunction()
-
+# Mutants: one line of a method, a part or a case, changed. tests/mutant_tests.cmake makes a CTest test of each, which
+# must fail; a mutant that survives shows a hole in the tests. cmake/planted.cmake builds the whole program with one of
+# them, to try `gate` on. mutant(NAME TEST HEADER FROM TO [SOURCE...]): a header of kernels; SOURCEs are those that read
+# it, by default all per precision of the method TEST, or the shared solver methods/physics/ROOM/TEST.c.
+# header_mutant(NAME TEST HEADER FROM TO): a header that is all that a test tests. source_mutant(NAME TEST SOURCE FROM
+# TO): a source compiled once.
 set(kernels methods/pbd_distance/pbd_distance_kernels.h)
 mutant(distance_sign pbd_distance ${kernels} "q[1] += q[3] * impulse.y;" "q[1] -= q[3] * impulse.y;")
 mutant(gather_sign pbd_distance methods/physics/device/particle_kernels.h "? (real)-1 : (real)1;" "? (real)1 : (real)1;")
@@ -89,24 +41,6 @@ mutant(contact_friction_sign contact ${contact} "away = vvec3_sub(away, contact_
 mutant(contact_share contact ${contact} "vreal_max(one, vreal_max(crowd[0], other[0]))" "vreal_max(one, crowd[0])")
 mutant(collider_side contact methods/physics/surface/collider_pose.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")
 
-# A header that is all that a test tests: header_mutant(NAME TEST HEADER FROM TO), with the test alone compiled anew.
-function(header_mutant name test header from to)
-    set(root ${CMAKE_BINARY_DIR}/mutants/${name})
-    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
-    string(FIND "${text}" "${from}" at)
-    if(at EQUAL -1)
-        message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
-    endif()
-    string(REPLACE "${from}" "${to}" text "${text}")
-    file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
-    add_executable(mutant_${name} test_${test}.c)
-    target_include_directories(mutant_${name} BEFORE PRIVATE ${root})
-    target_link_libraries(mutant_${name} PRIVATE pbd_flags PkgConfig::CMOCKA PkgConfig::GSL)
-    add_test(NAME mutant_${name} COMMAND mutant_${name})
-    set_tests_properties(mutant_${name} PROPERTIES WILL_FAIL ON LABELS default TIMEOUT 600)
-endfunction()
-
 set(flow methods/physics/matter/flow)
 header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "e.norm + r->slope * trace" "e.norm - r->slope * trace")
 header_mutant(flow_gain_sign flow_rules ${flow}/drucker_prager.h "gain + trace, gain - back" "gain + trace, gain + back")
@@ -117,6 +51,7 @@ mutant(cohesion_sign desbrun_sph ${smoothed} "(density - law->rest)" "(density +
 mutant(viscosity_sign desbrun_sph ${smoothed} "(law.quadratic * near - law.linear)" "(law.quadratic * near + law.linear)")
 mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->p.a, i))" "vec3_scale(-age, load3(a->p.a, i))")
 
+mutant(xpbi_pressure_sign xpbi methods/xpbi/xpbi_constraint_kernels.h "vvec3_scale(2 * mu, e), lambda * trace)" "vvec3_scale(2 * mu, e), -lambda * trace)")
 mutant(mpm_affine_sign mpm methods/mpm/mpm_kernels.h "out.b.y = vvec3_add(out.b.y, vvec3_scale(y.d[j % 3], sum));" "out.b.y = vvec3_sub(out.b.y, vvec3_scale(y.d[j % 3], sum));")
 mutant(grain_friction_sign xpbd_grains methods/xpbd_grains/xpbd_grains_kernels.h "sum = vvec3_sub(sum, vvec3_scale(back, grain_friction(a, &g, &c)));" "sum = vvec3_add(sum, vvec3_scale(back, grain_friction(a, &g, &c)));")
 
@@ -144,24 +79,6 @@ set(cloth_contact methods/physics/parts/cloth_contact_kernels.h)
 mutant(cloth_contact_reaction cloth_contact ${cloth_contact} "p[2] -= p[3] * sum.z;" "p[2] += p[3] * sum.z;")
 mutant(cloth_contact_friction cloth_contact ${cloth_contact} "vec3_sub(was, vec3_scale(per, vec3_sub(r" "vec3_add(was, vec3_scale(per, vec3_sub(r")
 mutant(cloth_contact_side cloth_contact ${cloth_contact} "real_sign(vec3_dot(off, area)) / size" "1 / size")
-
-# A source compiled once: source_mutant(NAME TEST SOURCE FROM TO).
-function(source_mutant name test source from to)
-    set(copy ${CMAKE_BINARY_DIR}/mutants/${name}/${source})
-    file(READ ${CMAKE_SOURCE_DIR}/${source} text)
-    string(FIND "${text}" "${from}" at)
-    if(at EQUAL -1)
-        message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${source}; choose another line to turn")
-    endif()
-    string(REPLACE "${from}" "${to}" text "${text}")
-    file(CONFIGURE OUTPUT ${copy} CONTENT "${text}" @ONLY)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${source})
-    add_executable(mutant_${name} $<TARGET_OBJECTS:test_${test}> ${copy})
-    set_target_properties(mutant_${name} PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(mutant_${name} PRIVATE pbd PkgConfig::CMOCKA PkgConfig::GSL)
-    add_test(NAME mutant_${name} COMMAND mutant_${name})
-    set_tests_properties(mutant_${name} PROPERTIES WILL_FAIL ON LABELS default TIMEOUT 600 ENVIRONMENT "${test_environment}")
-endfunction()
 
 # Semicolons would split FROM.
 source_mutant(start_lift starts cases/scenes/clearance.c "positions[3 * i + 2] += by" "positions[3 * i + 2] -= by")

@@ -407,6 +407,27 @@ static void markdown_is_a_table(void **state) {
     forget(&answer);
 }
 
+/* The suite has two cells of pbd_distance and a figure. */
+static void only_keeps_the_cells_of_a_method(void **state) {
+    (void)state;
+    write_file("suite.yaml",
+               "cells:\n  - {name: one, case: cube_shear, method: pbd_distance}\n"
+               "  - {name: two, case: cube_traction, method: fem_linear}\n"
+               "  - {name: three, case: cube_traction, method: pbd_distance}\nfigures: [rodero2016-fig3]\n");
+    told answer =
+        tell("gate", "--dry-run", "--baseline", "HEAD", "--suite", in_workplace("suite.yaml"), "--only", "fem_linear");
+    expect_code(answer, 0);
+    expect_says(answer.out, "1 cells");
+    expect_says(answer.out, "two");
+    assert_null(strstr(answer.out, "rodero2016"));
+    forget(&answer);
+    answer = tell("gate", "--dry-run", "--baseline", "HEAD", "--suite", in_workplace("suite.yaml"), "--only", "mpm",
+                  "--only", "pbd_distance");
+    expect_code(answer, 2);
+    expect_says(answer.err, "'mpm'");
+    forget(&answer);
+}
+
 static void a_dry_run_runs_nothing(void **state) {
     (void)state;
     told answer = gate_with("--dry-run", NULL);
@@ -451,6 +472,7 @@ int main(void) {
         TEST(bad_words_are_refused),
         TEST(json_holds_everything),
         TEST(markdown_is_a_table),
+        TEST(only_keeps_the_cells_of_a_method),
         TEST(a_dry_run_runs_nothing),
         TEST(the_suite_of_the_checkout_is_sound),
     };

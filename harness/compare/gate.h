@@ -43,12 +43,15 @@ typedef struct pbd_gate_suite {
     unsigned cells_count;
     char **figures; /* whose claims must come out as accepted */
     unsigned figures_count;
+    unsigned cells_read, figures_read; /* in the file; more than the counts after pbd_gate_suite_keep */
 } pbd_gate_suite;
 
 /* Reads a suite and checks every cell against this program's cases and methods, and every figure against those that can
  * be reproduced. PBD_BAD_INPUT names the file and what is wrong in it. */
 pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out);
 void pbd_gate_suite_free(pbd_gate_suite *suite); /* NULL-safe */
+/* Keeps the cells of these methods alone, and no figure. PBD_BAD_INPUT for a method that has no cell. */
+pbd_status pbd_gate_suite_keep(pbd_gate_suite *suite, const char *const *methods, size_t count);
 
 typedef struct pbd_gate_request {
     const pbd_gate_suite *suite;

@@ -35,7 +35,42 @@ static const cyaml_schema_field_t suite_fields[] = {
 static const cyaml_schema_value_t suite_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_gate_suite, suite_fields)};
 
-void pbd_gate_suite_free(pbd_gate_suite *suite) { pbd_yaml_free(&suite_schema, suite); }
+void pbd_gate_suite_free(pbd_gate_suite *suite) {
+    if (!suite) return;
+    suite->cells_count = suite->cells_read;
+    suite->figures_count = suite->figures_read;
+    pbd_yaml_free(&suite_schema, suite);
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static pbd_status check_has_cell(const pbd_gate_suite *suite, const char *method) {
+    pbd_arena a PBD_ARENA;
+    const char **names = pbd_new(&a, const char *, suite->cells_count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (unsigned i = 0; i < suite->cells_count; i++) names[i] = suite->cells[i].method;
+    if (is_one_of(method, names, suite->cells_count)) return pbd_ok();
+    return pbd_unknown("method with a cell in the suite", method, names, suite->cells_count, "pbdbench gate --dry-run");
+}
+
+/* The cells that are kept come first; the others stay behind them, to be freed. */
+pbd_status pbd_gate_suite_keep(pbd_gate_suite *suite, const char *const *methods, size_t count) {
+    unsigned kept = 0;
+    for (size_t i = 0; i < count; i++) PBD_TRY(check_has_cell(suite, methods[i]));
+    for (unsigned i = 0; i < suite->cells_count; i++) {
+        if (!is_one_of(suite->cells[i].method, methods, count)) continue;
+        const pbd_gate_cell cell = suite->cells[i];
+        suite->cells[i] = suite->cells[kept];
+        suite->cells[kept++] = cell;
+    }
+    suite->cells_count = kept;
+    suite->figures_count = 0;
+    return pbd_ok();
+}
 
 typedef struct settings {
     pbd_arena owned;
@@ -125,10 +160,13 @@ pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out) {
     void *data;
     *out = NULL;
     PBD_TRY(pbd_yaml_load(path, path, &suite_schema, &data));
-    const pbd_status status = check_suite(path, data);
+    pbd_gate_suite *suite = data;
+    suite->cells_read = suite->cells_count;
+    suite->figures_read = suite->figures_count;
+    const pbd_status status = check_suite(path, suite);
     if (status.code == PBD_OK)
-        *out = data;
+        *out = suite;
     else
-        pbd_gate_suite_free(data);
+        pbd_gate_suite_free(suite);
     return status;
 }

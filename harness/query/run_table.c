@@ -10,7 +10,7 @@
 #include "harness/exec/arena.h"
 #include "harness/process/interrupt.h"
 
-enum { MOST_COMPONENTS = 16 }; /* of a series */
+enum { MOST_COMPONENTS = 64 }; /* of a series */
 
 /* Where a column's value comes from. */
 typedef enum source { FIXED, PARAM, METRIC, WALL, CPU } source;

@@ -132,7 +132,7 @@ static pbd_status move(drive_context *c, double dt) {
 }
 
 /* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
-static pbd_status drive(drive_context *c) {
+static pbd_status drive_once(drive_context *c) {
     const pbd_method *m = c->method;
     double dt;
     if (c->scene->solved) {
@@ -147,6 +147,25 @@ static pbd_status drive(drive_context *c) {
     const pbd_settling body = {c->setup, m, c->state, dt, c->precision, observe, c};
     return pbd_settle_body(&body, c->recorder);
 }
+
+#if defined(PBD_PLANTED_PERCENT) /* a program made slower on purpose: cmake/planted.cmake */
+static double thread_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static pbd_status drive(drive_context *c) {
+    const bool planted = !*PBD_PLANTED_METHOD || strcmp(c->method->name, PBD_PLANTED_METHOD) == 0;
+    const double begin = thread_seconds();
+    const pbd_status status = drive_once(c);
+    const double end = thread_seconds() + (planted ? 0.01 * PBD_PLANTED_PERCENT : 0) * (thread_seconds() - begin);
+    while (thread_seconds() < end) continue;
+    return status;
+}
+#else
+static pbd_status drive(drive_context *c) { return drive_once(c); }
+#endif
 
 static pbd_status drive_again(void *context) {
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped while it was timed");

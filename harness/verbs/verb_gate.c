@@ -13,6 +13,7 @@ typedef struct gate_options {
     const char *baseline, *current, *suite, *db, *markdown;
     double max_regression, seconds, max_load, confirm_after;
     long long most_pairs, seed;
+    pbd_texts only;
     bool dry_run, no_store, json, quiet;
 } gate_options;
 
@@ -23,6 +24,8 @@ static const pbd_option table[] = {
     PBD_OPT_PERCENT(gate_options, max_regression, "max-regression", 0, 0.0001, 1,
                     "the largest slowdown that passes; default 2%"),
     PBD_OPT_TEXT(gate_options, suite, "suite", 0, "FILE", PBD_WORDS_FILES, "the cells; default gate.yaml"),
+    PBD_OPT_MANY(gate_options, only, "only", 0, "METHOD", PBD_WORDS_METHODS,
+                 "the cells of this method alone, and no figure; may be repeated"),
     PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES, "the program to test; default this one"),
     PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
@@ -132,6 +135,7 @@ static pbd_status act(void *options, pbd_call *call) {
     const char *path PBD_CLEANUP(pbd_free_memory) = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
     if (!path) return pbd_no_memory();
     PBD_TRY(pbd_gate_suite_load(path, &suite));
+    if (o->only.count > 0) PBD_TRY(pbd_gate_suite_keep(suite, o->only.item, o->only.count));
     if (o->dry_run) {
         print_plan(suite, o);
         return pbd_ok();
