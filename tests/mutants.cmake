@@ -3,7 +3,7 @@
 # them, to try `gate` on. mutant(NAME TEST HEADER FROM TO [SOURCE...]): a header of kernels; SOURCEs are those that read
 # it, by default all per precision of the method TEST, or the shared solver methods/physics/ROOM/TEST.c.
 # header_mutant(NAME TEST HEADER FROM TO): a header that is all that a test tests. source_mutant(NAME TEST SOURCE FROM
-# TO): a source compiled once.
+# TO): a source compiled once. program_mutant(NAME TEST SOURCE FROM TO): a source of the program that TEST calls.
 set(kernels methods/pbd_distance/pbd_distance_kernels.h)
 mutant(distance_sign pbd_distance ${kernels} "q[1] += q[3] * impulse.y;" "q[1] -= q[3] * impulse.y;")
 mutant(gather_sign pbd_distance methods/physics/device/particle_kernels.h "? (real)-1 : (real)1;" "? (real)1 : (real)1;")
@@ -85,3 +85,18 @@ source_mutant(start_lift starts cases/scenes/clearance.c "positions[3 * i + 2] +
 source_mutant(start_step_back starts cases/scenes/clearance.c "c->centre[d] -= worst.depth" "c->centre[d] += worst.depth")
 source_mutant(start_shrink starts cases/scenes/clearance.c "scene->contact.radius[i] *= share" "scene->contact.radius[i] /= share")
 source_mutant(start_vessel starts cases/sampling/sampling_make.c "(l->whole ? 0.5 - ON_SURFACE : ON_SURFACE)" "ON_SURFACE")
+
+set(statistics harness/compare/statistics.c)
+source_mutant(statistics_bh statistics ${statistics} "q * (double)(i + 1) / (double)n" "q * (double)(i + 2) / (double)n")
+source_mutant(statistics_bootstrap statistics ${statistics} "(size_t)(0.5 * alpha * (double)resamples)" "(size_t)(alpha * (double)resamples)")
+source_mutant(statistics_tail statistics ${statistics} "critical_count(n, 0.5 * alpha)" "critical_count(n, alpha)")
+source_mutant(statistics_ranks statistics ${statistics} "rank[k] = (i + 1) + j" "rank[k] = i + j")
+source_mutant(statistics_margin statistics ${statistics} "i->low >= -limit && i->high <= limit" "i->low >= -limit || i->high <= limit")
+set(pairing harness/compare/pairing.c)
+source_mutant(pairing_control pairing ${pairing} "is_different(out->of_control.judgement.verdict)" "is_different(out->of_b.judgement.verdict) && false")
+source_mutant(pairing_look pairing ${pairing} "PBD_ERROR_RATE / ratios->judgement.alpha" "1")
+source_mutant(pairing_reverse pairing ${pairing} "out->order[out->pairs - 1][PBD_ARMS - 1 - i]" "out->order[out->pairs - 1][i]")
+set(gate harness/compare/gate.c)
+program_mutant(gate_suspects gate ${gate} "FALSE_DISCOVERIES, s->suspect" "0, s->suspect")
+program_mutant(gate_alarms gate ${gate} "FALSE_DISCOVERIES, s->alarm" "0, s->alarm")
+program_mutant(gate_confirm gate ${gate} "pbd_pairing_p(&line->again, limit, 1) <= FALSE_DISCOVERIES" "true")

@@ -213,6 +213,9 @@ static void eight_pairs_give_the_range(void **state) {
     assert_true(fabs(out.of_b.judgement.log_ratio.low - log(1.04)) < 1e-14);
     assert_true(fabs(out.of_b.judgement.log_ratio.high - log(1.06)) < 1e-14);
     assert_true(fabs(out.of_b.judgement.log_ratio.estimate - log(1.05)) < 1e-14);
+    /* All above the margin: 1 of 2^8, of which the first look has 2 / 2^8 of 0.02 for both sides. */
+    assert_true(fabs(pbd_pairing_p(&out, 0.02, 1) - 0.02 / 2) < 1e-14);
+    assert_true(pbd_pairing_p(&out, 0.02, -1) == 1);
     pbd_pairing_free(&out);
 }
 

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/compare/statistics.h"
@@ -245,6 +246,66 @@ static void odd_samples_are_refused(void **state) {
     assert_int_equal(pbd_judge(hamilton, 9, PBD_LOOKS, 0.02, 1, &j).code, PBD_BAD_INPUT);
 }
 
+/* ---- Against R (data/statistics.R) ------------------------------------------------------------------------------- */
+
+enum { MOST_NUMBERS = 3 + 2 * PBD_MOST_PAIRS };
+
+static void check_bh(const double *v, size_t n) {
+    bool reject[PBD_MOST_PAIRS];
+    FINE(pbd_benjamini_hochberg(v + 1 + n, n, v[0], reject));
+    for (size_t i = 0; i < n; i++)
+        if (reject[i] != (v[1 + i] != 0)) fail_msg("p = %g of %zu at q = %g: %d", v[1 + n + i], n, v[0], reject[i]);
+}
+
+static void check_p(const double *v, size_t n) {
+    double p;
+    FINE(pbd_signed_rank_p(v + 2, n, v[0], &p));
+    NEAR(p, v[1], 1e-12);
+}
+
+/* R finds bounds on the sorted averages as well; its estimate is written out in the script. */
+static void check_interval(const double *v, size_t n) {
+    pbd_interval i;
+    FINE(pbd_signed_rank(v + 4, n, v[0], &i));
+    NEAR(i.estimate, v[1], 1e-12);
+    NEAR(i.low, v[2], 1e-12);
+    NEAR(i.high, v[3], 1e-12);
+}
+
+/* Percentiles of 20,000 resamples here and there: at twice the alpha they lie a tenth of the width further in. */
+static void check_bootstrap(const double *v, size_t n) {
+    pbd_interval i;
+    FINE(pbd_bootstrap(v + 3, n, v[0], 1, 20000, &i));
+    NEAR(i.low, v[1], 0.04 * (v[2] - v[1]));
+    NEAR(i.high, v[2], 0.04 * (v[2] - v[1]));
+}
+
+static void agrees_with_r(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind;
+        void (*check)(const double *v, size_t n);
+    } kinds[] = {{"bh", check_bh}, {"p", check_p}, {"interval", check_interval}, {"bootstrap", check_bootstrap}};
+    static const char path[] = PBD_TEST_FOLDER "/data/statistics.csv";
+    char line[8192];
+    size_t rows = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("%s cannot be read", path);
+    while (fgets(line, sizeof line, file)) {
+        double v[MOST_NUMBERS];
+        size_t n = 0, numbers = 0;
+        char *at = strchr(line, ',');
+        assert_non_null(at);
+        *at++ = '\0';
+        n = strtoul(at, &at, 10);
+        while (*at == ',' && numbers < MOST_NUMBERS) v[numbers++] = strtod(at + 1, &at);
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            if (strcmp(line, kinds[k].kind) == 0) kinds[k].check(v, n), rows++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 358);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_textbook_example),
@@ -260,6 +321,7 @@ int main(void) {
         cmocka_unit_test(false_verdicts_are_as_rare_as_designed),
         cmocka_unit_test(a_planted_slowdown_is_found),
         cmocka_unit_test(odd_samples_are_refused),
+        cmocka_unit_test(agrees_with_r),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,18 +149,12 @@ static pbd_status drive_once(drive_context *c) {
 }
 
 #if defined(PBD_PLANTED_PERCENT) /* a program made slower on purpose: cmake/planted.cmake */
-static double thread_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static pbd_status drive(drive_context *c) {
     const bool planted = !*PBD_PLANTED_METHOD || strcmp(c->method->name, PBD_PLANTED_METHOD) == 0;
-    const double begin = thread_seconds();
+    const double begin = pbd_cpu_seconds();
     const pbd_status status = drive_once(c);
-    const double end = thread_seconds() + (planted ? 0.01 * PBD_PLANTED_PERCENT : 0) * (thread_seconds() - begin);
-    while (thread_seconds() < end) continue;
+    const double end = pbd_cpu_seconds();
+    while (planted && pbd_cpu_seconds() - end < 0.01 * PBD_PLANTED_PERCENT * (end - begin)) continue;
     return status;
 }
 #else
