@@ -1,0 +1,17 @@
+#!/bin/sh
+# tools/timing-experiment and the planted faults run; what they measure is not judged here.
+#   PBDBENCH_PROGRAM=... PBDBENCH_ROOT=... tests/timing_experiment.sh
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+LOADS=quiet sh "${PBDBENCH_ROOT:?}/tools/timing-experiment" -n 1 -o "$folder/out.csv" compare gate
+[ "$(wc -l <"$folder/out.csv")" -eq 3 ] || { echo "not a line for each experiment"; exit 1; }
+awk -F , 'NR > 1 && ($3 != 1 || $4 + $5 + $6 != 1) { print "not one result: " $0; exit 1 }' "$folder/out.csv"
+
+configure() { cmake -S "$PBDBENCH_ROOT" -B "$folder/build" -G Ninja -DPBD_TESTS=OFF -DPBD_CUDA=OFF -DPBD_PLANTED="$1" >"$folder/said" 2>&1; }
+configure mutant=mpm_affine_sign
+! cmp -s "$folder/build/planted/methods/mpm/mpm_kernels.h" "$PBDBENCH_ROOT/methods/mpm/mpm_kernels.h"
+configure slowdown=5:mpm
+grep -q 'PBD_PLANTED_PERCENT=5' "$folder/build/build.ninja"
+if configure slowdown=much; then echo "slowdown=much is accepted"; exit 1; fi
+grep -q 'must be slowdown=PERCENT' "$folder/said"
