@@ -10,7 +10,7 @@
 #define REAL double
 #include "methods/physics/surface/colliders.h"
 
-/* ---- A collider at time 0 ---------------------------------------------------------------------------------------- */
+/* ---- A collider at one time -------------------------------------------------------------------------------------- */
 
 typedef struct start_wall {
     collider_pose pose;
@@ -26,9 +26,9 @@ static void free_wall(start_wall *w) {
     *w = (start_wall){0};
 }
 
-static pbd_status make_wall(const pbd_scene *scene, size_t number, start_wall *w) {
+static pbd_status make_wall(const pbd_scene *scene, size_t number, double time, start_wall *w) {
     const pbd_collider *c = &scene->colliders.item[number];
-    *w = (start_wall){.pose = collider_pose_over(c, 0, 0)};
+    *w = (start_wall){.pose = collider_pose_over(c, time, 0)};
     if (c->shape != PBD_MESH) return pbd_ok();
     const pbd_collider_mesh *mesh = &scene->colliders.mesh[c->mesh];
     PBD_TRY(mesh_surface_make(mesh, number, c->container, &w->surface));
@@ -85,7 +85,7 @@ bool *clearance_held(const pbd_scene *scene, pbd_arena *a) {
 
 static pbd_status check_wall(const pbd_scene *scene, size_t number, const bool *held, start_overlap *out) {
     start_wall wall PBD_CLEANUP(free_wall) = {0};
-    PBD_TRY(make_wall(scene, number, &wall));
+    PBD_TRY(make_wall(scene, number, 0, &wall));
     find_deepest(scene, &wall, number, held, out);
     return pbd_ok();
 }
@@ -97,6 +97,41 @@ pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out) {
     PBD_TRY(colliders_check(scene));
     *out = (start_overlap){.depth = -INFINITY};
     for (size_t c = 0; c < scene->colliders.count; c++) PBD_TRY(check_wall(scene, c, held, out));
+    return pbd_ok();
+}
+
+/* ---- Beyond ------------------------------------------------------------------------------------------------------ */
+
+/* How far a middle may be beyond a surface, m. */
+static double allowance(const pbd_scene *scene, size_t i) {
+    const double spacing = scene->particles.spacing;
+    return fmax(radius_of(scene, i), spacing > 0 ? 0.5 * spacing : 0.01 * scene->extent);
+}
+
+static pbd_status mark_beyond(const pbd_scene *scene, const double *x, double time, size_t number, const bool *held,
+                              bool *beyond, beyond_walls *out) {
+    start_wall wall PBD_CLEANUP(free_wall) = {0};
+    PBD_TRY(make_wall(scene, number, time, &wall));
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        if (held[i]) continue;
+        const double most = allowance(scene, i), gap = gap_at(&wall, x + 3 * i, most);
+        beyond[i] |= gap < -most;
+        if (-gap > out->deepest.depth) out->deepest = (start_overlap){-gap, gap, i, number};
+    }
+    return pbd_ok();
+}
+
+pbd_status clearance_beyond(const pbd_scene *scene, const double *x, double time, beyond_walls *out) {
+    pbd_arena a PBD_ARENA;
+    const bool *held = clearance_held(scene, &a);
+    bool *beyond = pbd_new(&a, bool, scene->particles.count);
+    *out = (beyond_walls){.deepest.depth = -INFINITY};
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t c = 0; c < scene->colliders.count; c++) PBD_TRY(mark_beyond(scene, x, time, c, held, beyond, out));
+    for (size_t i = 0; i < scene->particles.count; i++) {
+        out->free += !held[i];
+        out->beyond += beyond[i];
+    }
     return pbd_ok();
 }
 
@@ -118,7 +153,7 @@ static pbd_status shrink_radii(pbd_scene *scene, const bool *held) {
     for (size_t c = 0; c < scene->colliders.count; c++) {
         start_wall wall PBD_CLEANUP(free_wall) = {0};
         if (scene->colliders.item[c].shape == PBD_PLANE) continue;
-        PBD_TRY(make_wall(scene, c, &wall));
+        PBD_TRY(make_wall(scene, c, 0, &wall));
         find_share(scene, &wall, held, &share);
     }
     for (size_t i = 0; i < scene->particles.count; i++) largest = fmax(largest, radius_of(scene, i));

@@ -1,5 +1,5 @@
-/* How near particles are to a scene's colliders where it starts, and scenes built so that no particle starts in one: a
- * method pushes whatever does out in a step, at that depth over the step. */
+/* How near particles are to a scene's colliders where it starts, scenes built so that no particle starts in one (a
+ * method pushes whatever does out in a step, at that depth over the step), and which are beyond colliders later. */
 #ifndef PBD_CLEARANCE_H
 #define PBD_CLEARANCE_H
 
@@ -15,6 +15,16 @@ typedef struct start_overlap {
 /* The deepest overlap of free particles with colliders at time 0; depth is -INFINITY where there is nothing to compare.
  * Held particles are left out: no collider moves them. Sheets have no inside; they overlap what is near. */
 pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out);
+
+/* Free particles whose middle is beyond a collider's surface by more than their radius, and by more than half a spacing
+ * (without one, by more than 0.01 of the scene's extent). */
+typedef struct beyond_walls {
+    size_t free, beyond;   /* particles: that are not held; of these, beyond */
+    start_overlap deepest; /* depth: of the middle; -INFINITY without colliders */
+} beyond_walls;
+
+/* x: particles x 3, m, at `time`. Sheets have no inside. A non-finite position is not beyond. */
+pbd_status clearance_beyond(const pbd_scene *scene, const double *x, double time, beyond_walls *out);
 
 /* Which particles are held; the arena owns it. NULL without memory. */
 bool *clearance_held(const pbd_scene *scene, pbd_arena *arena);

@@ -479,7 +479,6 @@ void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_record
     tell(recorder, "nn_least", "1", PBD_QUALITY, w->now.least);
     tell(recorder, "nn_mean_change", "1", PBD_STATE, w->now.mean / w->start.mean);
     tell(recorder, "nn_std_change", "1", PBD_STATE, w->now.deviation - w->start.deviation);
-    tell(recorder, "lone_particles", "1", PBD_ERROR, (double)w->now.lone);
     tell(recorder, "density_max", "1", PBD_ERROR, w->now.density / w->start.density);
     tell(recorder, "most_density_max", "1", PBD_ERROR, w->densest / w->start.density);
     tell(recorder, "wide_density_max", "1", PBD_ERROR, w->wide / w->wide_start);

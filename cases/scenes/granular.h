@@ -142,7 +142,7 @@ typedef struct granular_watch {
  * nn_std, density_max and lost_particles. */
 pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder);
-/* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, lone_particles, density_max (over the
+/* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, density_max (over the
  * start's; at the end), most_density_max, wide_density_max (density_max by a kernel that ends at four spacings),
  * kinetic_energy_left (of the peak), largest_speed, lost_particles, deepest_in_walls, largest_tension, mean_tension. */
 void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_recorder *recorder);

@@ -23,6 +23,8 @@
 #include "harness/run/balance.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
+#include "harness/run/strays.h"
+#include "harness/run/tears.h"
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
@@ -219,6 +221,12 @@ static void write_snapshots(drive_context *c) {
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
 
+/* Pairs and particles that were lost. */
+static pbd_status record_losses(const drive_context *c) {
+    PBD_TRY(pbd_tears_record(c->scene, c->method, c->state, c->recorder));
+    return pbd_strays_record(c->scene, c->method, c->state, c->reached, c->recorder);
+}
+
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
@@ -237,10 +245,12 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     if (c->snapshots) write_snapshots(c);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
-    pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
+    const pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
+    const pbd_status kept = record_losses(c);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = measured;
     const pbd_status balanced = c->balance ? pbd_balance_end(c->balance, c->state, recorder) : pbd_ok();
+    if (status.code == PBD_OK) status = kept;
     return status.code != PBD_OK ? status : balanced;
 }
 
