@@ -222,6 +222,13 @@ typedef struct pbd_collider {
     size_t mesh;                 /* PBD_MESH: index of the scene's collider_mesh */
 } pbd_collider;
 
+/* Whether it moves at any time. */
+static inline bool pbd_collider_moves(const pbd_collider *c) {
+    bool any = false;
+    for (int d = 0; d < 3; d++) any |= c->velocity[d] != 0 || c->spin[d] != 0;
+    return any;
+}
+
 /* A surface of triangles. If every edge joins two triangles it is closed and has an inside, from which particles are
  * kept out (or, by a container, in). Otherwise it is a sheet: each particle stays on its side. */
 typedef struct pbd_collider_mesh {
@@ -406,7 +413,9 @@ typedef enum pbd_field {
     PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
     PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
     PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
-    PBD_EXCHANGE               /* particles x 3, N s: impulses exchanged between liquid and continuum */
+    PBD_EXCHANGE,              /* particles x 3, N s: impulses exchanged between liquid and continuum */
+    PBD_COLLIDER_SUMS /* 5, where a collider of the scene moves: work of the colliders on particles, J; its part that
+                         contact dissipated, J; their impulse, N s, three. From creation or `load` on */
 } pbd_field;
 
 /* Elements with nodes beyond the scene's particles, which come first in their order. Elements are those of the scene's

@@ -80,7 +80,7 @@ static void world_close(world *w) {
     pbd_result_free(&w->result);
 }
 
-static double recorded(world *w, const char *name) {
+UNUSED static double recorded(world *w, const char *name) {
     check_ok(contact_record(&w->contact));
     for (size_t i = 0; i < w->result.metrics; i++)
         if (strcmp(w->result.metric[i].name, name) == 0) return w->result.metric[i].value;
@@ -118,6 +118,6 @@ static void step(world *w, double dt, int passes, const double gravity[3]) {
     w->time += dt;
 }
 
-static world one, other; /* too large for a stack */
+UNUSED static world one, other; /* too large for a stack */
 
 #endif

@@ -66,6 +66,12 @@ mutant(cloth_multiplier_sign cloth ${cloth} "+ s.x - a->nu * s.y" "- s.x - a->nu
 mutant(cloth_hinge_sign cloth ${cloth} "vvec3_dot(b1, e) * per_length * tb, nb)" "-vvec3_dot(b1, e) * per_length * tb, nb)")
 mutant(cloth_moment_sign cloth ${cloth} "+ s + ahead) / (1 + weight)" "- s + ahead) / (1 + weight)")
 
+set(work methods/physics/surface/collider_pose.h)
+mutant(collider_work_sign collider_work ${work} "row[COLLIDER_WORK] += rate" "row[COLLIDER_WORK] -= rate" methods/physics/parts/contact.c)
+mutant(collider_work_velocity collider_work ${work} "collider_carried(c, surface));" "vec3_make(0, 0, 0));" methods/physics/parts/contact.c)
+mutant(collider_work_middle collider_work ${work} "- 0.5 * by[d]);" "+ 0.5 * by[d]);" methods/physics/parts/contact.c)
+mutant(collider_work_mirror collider_work methods/physics/parts/fluid_kernels.h "by[c] += push * m->other[c];" "by[c] -= push * m->other[c];" methods/physics/parts/fluid.c)
+
 mutant(mesh_side contact methods/physics/surface/mesh_collider.h "side = vec3_dot(off, out) < 0 ?" "side = vec3_dot(off, out) > 0 ?")
 mutant(mesh_weight_sign mesh_tree methods/physics/surface/mesh_search.h "best->weight[k] = 1 - t;" "best->weight[k] = 1 + t;")
 mutant(mesh_box_sign mesh_tree methods/physics/surface/mesh_search.h "above = at[d] - box[3 + d];" "above = at[d] + box[3 + d];")

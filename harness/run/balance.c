@@ -15,22 +15,31 @@ enum { STRIDE = 64, MOST_SAMPLES = 256 };
 static const double ROUNDINGS = 64;
 
 typedef struct balance_sample {
-    double time, kinetic, elastic, potential, work; /* s, J */
+    double time, kinetic, elastic, potential, work; /* s, J; work: of forces and colliders */
+    double pushed, dissipated;                      /* J: of it, by colliders; of that, dissipated in contact */
 } balance_sample;
+
+/* PBD_COLLIDER_SUMS. */
+typedef struct collider_totals {
+    double work, dissipated, impulse[3];
+} collider_totals;
 
 struct pbd_balance {
     const pbd_scene *scene;
     const pbd_method *method;
-    bool gradients;             /* the method reports them */
-    bool free;                  /* no held particle, no collider, no damping: momentum is balanced */
-    bool forced;                /* by forces other than gravity */
-    double dt, resolved, mass;  /* s; m: what the precision resolves of a position; kg */
+    bool gradients;            /* the method reports them */
+    bool free;                 /* no held particle, no unknown impulse of colliders, no damping: momentum is balanced */
+    bool walled, driven;       /* by colliders; some of them move */
+    bool summed;               /* the method sums their work */
+    bool forced;               /* by forces other than gravity */
+    double dt, resolved, mass; /* s; m: what the precision resolves of a position; kg */
     long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
     bool known;                 /* the elastic energy at the start of the balance */
     bool absent;                /* the method reports no velocities */
     balance_sample *sample;
     size_t samples, room;
-    /* Energy: since the last motion of a collider. */
+    collider_totals first; /* at the first sample */
+    /* Energy: where the work of colliders is not summed, since the last motion of one. */
     double start, start_work, start_potential; /* J */
     double most_gain, most;                    /* J: the numerator and the denominator of energy_gain */
     double worked;                             /* J: by forces so far */
@@ -42,17 +51,11 @@ struct pbd_balance {
     double linear_drift, angular_drift; /* largest */
 };
 
-static bool moves(const pbd_collider *c) {
-    bool any = false;
-    for (int d = 0; d < 3; d++) any |= c->velocity[d] != 0 || c->spin[d] != 0;
-    return any;
-}
-
 /* Whether a collider moved at any time in (from, to]. */
 static bool walls_moved(const pbd_scene *scene, double from, double to) {
     for (size_t k = 0; k < scene->colliders.count; k++) {
         const pbd_collider *c = &scene->colliders.item[k];
-        if (moves(c) && c->begin < to && (c->end == 0 || c->end > from)) return true;
+        if (pbd_collider_moves(c) && c->begin < to && (c->end == 0 || c->end > from)) return true;
     }
     return false;
 }
@@ -64,7 +67,9 @@ pbd_status pbd_balance_create(const pbd_scene *scene, const pbd_method *method, 
     const double epsilon = precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON;
     *b = (pbd_balance){.scene = scene, .method = method, .dt = dt, .resolved = ROUNDINGS * epsilon * scene->extent};
     const pbd_value *damping = pbd_value_named(values, "damping");
-    b->free = scene->particles.fixed == 0 && scene->colliders.count == 0 && !(damping && damping->number > 0);
+    b->free = scene->particles.fixed == 0 && !(damping && damping->number > 0);
+    b->walled = scene->colliders.count > 0;
+    for (size_t k = 0; k < scene->colliders.count; k++) b->driven |= pbd_collider_moves(&scene->colliders.item[k]);
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++)
         b->forced |= scene->loads.forces[i] != 0;
     for (size_t i = 0; i < scene->particles.count; i++) b->mass += scene->particles.masses[i];
@@ -150,20 +155,23 @@ static double beyond(const double *start, const double *now) {
     return sqrt(dot(rest, rest));
 }
 
-/* Impulses of gravity and forces since the start explain a change of linear momentum. The torque of forces changes on
- * the way and is unknown between samples, so that the balance of angular momentum starts again while they act. */
-static void balance_momentum(pbd_balance *b, const motion *m, double time) {
+/* Impulses of gravity, forces and colliders since the start explain a change of linear momentum. The torque of forces
+ * changes on the way and is unknown between samples, so that the balance of angular momentum starts again while they
+ * act; that of colliders is not summed. */
+static void balance_momentum(pbd_balance *b, const motion *m, const double impulse[3], double time) {
     const pbd_scene *scene = b->scene;
     const double end = scene->loads.forces_end, acted = end > 0 && end < time ? end : time;
     const bool acting = b->forced && (end == 0 || time - b->dt < end);
     double change[3];
     if (!b->free) return;
-    for (int d = 0; d < 3; d++) change[d] = m->linear[d] - b->linear[d] - time * b->mass * scene->loads.gravity[d];
+    for (int d = 0; d < 3; d++)
+        change[d] = m->linear[d] - b->linear[d] - time * b->mass * scene->loads.gravity[d] - impulse[d];
     for (size_t i = 0; b->forced && i < 3 * scene->particles.count; i++)
         change[i % 3] -= acted * scene->loads.forces[i];
     for (int d = 0; d < 3 && acting; d++) b->angular[d] = m->angular[d];
     b->most_linear = fmax(b->most_linear, m->linear_sum);
     b->linear_drift = fmax(b->linear_drift, sqrt(dot(change, change)));
+    if (b->walled) return;
     b->most_angular = fmax(b->most_angular, m->angular_sum);
     b->angular_drift = fmax(b->angular_drift, beyond(b->angular, m->angular));
 }
@@ -203,12 +211,29 @@ static pbd_status energy_of(pbd_balance *b, const void *state, const double *x, 
     return scene_elastic_energy(b->scene, b->method, state, b->gradients, x, out);
 }
 
+/* What moving colliders did since the first sample. Whether a method sums it is seen by that. */
+static pbd_status read_colliders(pbd_balance *b, const void *state, collider_totals *out) {
+    double sums[5] = {0};
+    *out = (collider_totals){0};
+    if (!b->driven || (b->samples > 0 && !b->summed)) return pbd_ok();
+    const pbd_status status = b->method->read(state, PBD_COLLIDER_SUMS, sums);
+    b->summed = status.code != PBD_NOT_SUPPORTED;
+    if (!b->summed) return pbd_ok();
+    PBD_TRY(status);
+    const collider_totals now = {sums[0], sums[1], {sums[2], sums[3], sums[4]}};
+    if (b->samples == 0) b->first = now;
+    *out = (collider_totals){now.work - b->first.work, now.dissipated - b->first.dissipated, {0}};
+    for (int d = 0; d < 3; d++) out->impulse[d] = now.impulse[d] - b->first.impulse[d];
+    return pbd_ok();
+}
+
 pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     const size_t n = 3 * b->scene->particles.count;
     const double time = (double)b->step * b->dt, before = (double)b->sampled * b->dt;
     pbd_arena a PBD_ARENA;
     double *x = pbd_new(&a, double, n), *v = pbd_new(&a, double, n);
     scene_energy elastic;
+    collider_totals walls;
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(b->method->read(state, PBD_POSITIONS, x));
     const pbd_status status = b->method->read(state, PBD_VELOCITIES, v);
@@ -220,8 +245,11 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     PBD_TRY(energy_of(b, state, x, &elastic));
     if (!b->force_ended) b->worked = m.forced;
     b->force_ended |= forces_end_with(b, b->step);
-    const balance_sample now = {time, m.kinetic, elastic.low, m.potential, b->worked};
-    const bool first = b->samples == 0, restarted = first || walls_moved(b->scene, before, time);
+    PBD_TRY(read_colliders(b, state, &walls));
+    const balance_sample now = {time,       m.kinetic,       elastic.low, m.potential, b->worked + walls.work,
+                                walls.work, walls.dissipated};
+    const bool first = b->samples == 0, restarted = first || (!b->summed && walls_moved(b->scene, before, time));
+    b->free &= !b->walled || b->summed;
     for (int d = 0; d < 3 && first; d++) {
         b->linear[d] = m.linear[d];
         b->angular[d] = m.angular[d];
@@ -229,7 +257,7 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     if (restarted) start_energy(b, &now, first ? start_elastic(b->scene, &elastic) : elastic.high);
     b->sampled = b->step;
     balance_energy(b, &now, restarted);
-    balance_momentum(b, &m, time);
+    balance_momentum(b, &m, walls.impulse, time);
     return keep(b, now);
 }
 
@@ -258,19 +286,24 @@ static double momentum_drift(const pbd_balance *b) {
     return fmax(linear, angular);
 }
 
-static void record_series(const pbd_balance *b, pbd_recorder *recorder) {
+static void record_energies(const pbd_balance *b, pbd_recorder *recorder) {
     const size_t stride = sizeof(balance_sample) / sizeof(double);
     pbd_series(recorder, "energy_balance", "time", "s", &b->sample->time, b->samples, stride);
     pbd_series(recorder, "energy_balance", "kinetic", "J", &b->sample->kinetic, b->samples, stride);
     pbd_series(recorder, "energy_balance", "elastic", "J", &b->sample->elastic, b->samples, stride);
     pbd_series(recorder, "energy_balance", "potential", "J", &b->sample->potential, b->samples, stride);
     pbd_series(recorder, "energy_balance", "work", "J", &b->sample->work, b->samples, stride);
+    if (!b->summed) return;
+    pbd_series(recorder, "energy_balance", "collider_work", "J", &b->sample->pushed, b->samples, stride);
+    pbd_series(recorder, "energy_balance", "contact_dissipation", "J", &b->sample->dissipated, b->samples, stride);
+    pbd_metric(recorder, "collider_work", "J", PBD_STATE, b->sample[b->samples - 1].pushed);
+    pbd_metric(recorder, "contact_dissipation", "J", PBD_STATE, b->sample[b->samples - 1].dissipated);
 }
 
 pbd_status pbd_balance_end(pbd_balance *b, const void *state, pbd_recorder *recorder) {
     if (b->step > b->sampled && !b->absent) PBD_TRY(pbd_balance_sample(b, state));
     if (b->samples == 0) return pbd_ok();
-    record_series(b, recorder);
+    record_energies(b, recorder);
     pbd_status status = pbd_ok();
     const double floor = energy_floor(b), gain = b->most > 0 ? b->most_gain / fmax(b->most, floor) : 0;
     const double drift = momentum_drift(b);

@@ -1,17 +1,19 @@
 /* Balances of energy and momentum of a run that moves, from what a method reports of its state.
  *
  *   E = K + Psi + U     kinetic energy, elastic energy (scene_energy.h), potential energy of gravity
- *   W                   work of the scene's constant forces
+ *   W                   work of the scene's constant forces and of moving colliders
  *   energy_gain         max over t of [E(t) - E(0) - W(t)] over max over t of [K + Psi + |U(t) - U(0)| + |W|]
- *   momentum_drift      the change of linear momentum that gravity and forces do not explain, over the largest sum of
- *                       m |v|; or the angular momentum about the centre of mass that is not a share between 0 and 1 of
- *                       that at the start, over the largest sum of m |r x v|: integrators lose it, none may make it
+ *   momentum_drift      the change of linear momentum that gravity, forces and colliders do not explain, over the
+ *                       largest sum of m |v|; or the angular momentum about the centre of mass that is not a share
+ *                       between 0 and 1 of that at the start, over the largest sum of m |r x v|: integrators lose it,
+ *                       none may make it
  *
  * A run is sampled at its start, every so many steps, where forces end, and at its end; nothing in the solver changes.
  * What is not known of Psi is left out (scene_energy.h), so that energy_gain is never too large by it. Held particles
- * do no work, as they stand still. While a collider moves its work is unknown: the balance starts again when it stands
- * still. Energies below those of a start that is tolerated as rest are not judged. Momentum is judged in scenes without
- * held particles and colliders, and where no velocity is damped. */
+ * do no work, as they stand still. Where a collider moves, its work is what the method summed (PBD_COLLIDER_SUMS:
+ * collider_work, contact_dissipation); if the method sums nothing, the balance starts again when colliders stand still.
+ * Energies below those of a start that is tolerated as rest are not judged. Momentum is judged in scenes without held
+ * particles where no velocity is damped, and where colliders are, only the linear one and if one of them moves. */
 #ifndef PBD_BALANCE_H
 #define PBD_BALANCE_H
 
@@ -33,7 +35,8 @@ bool pbd_balance_wants(pbd_balance *balance, long step);
  * is no balance. */
 pbd_status pbd_balance_sample(pbd_balance *balance, const void *state);
 
-/* Samples the last state and records energy_gain, momentum_drift, their warnings and the series energy_balance.
+/* Samples the last state and records energy_gain, momentum_drift, collider_work, contact_dissipation, warnings and the
+ * series energy_balance.
  * PBD_UNPHYSICAL when either is above PBD_BALANCE_UNPHYSICAL. */
 pbd_status pbd_balance_end(pbd_balance *balance, const void *state, pbd_recorder *recorder);
 

@@ -118,6 +118,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(neighbours_create(&s->near, exec, s->particles, NULL, s->support, 0));
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
+    PBD_TRY(collider_sums_room(&s->colliders, s->particles));
     pbd_count(recorder, "particles", s->particles);
     return place_particles(s, scene);
 }
@@ -128,6 +129,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     static const size_t nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2};
     const gissler_snow *s = state;
     const size_t n = s->particles;
+    if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
     if (field == PBD_POSITIONS) return device_rows_read(s->exec, s->p.x, n, 4, 3, NULL, NULL, out);
     if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->p.v, n, 4, 3, NULL, NULL, out);
     if (field == PBD_DEFORMATION_GRADIENTS)
@@ -144,7 +146,8 @@ static pbd_status save(const void *state, void *blob, size_t *bytes) {
 static pbd_status load(void *state, const void *blob, size_t bytes) {
     gissler_snow *s = state;
     device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(s->exec, row, arrays_of(s, row), "gissler_snow", blob, bytes);
+    PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "gissler_snow", blob, bytes));
+    return collider_sums_clear(&s->colliders);
 }
 
 const pbd_method PBD_NAME(gissler_snow) = {

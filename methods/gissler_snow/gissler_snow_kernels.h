@@ -195,6 +195,7 @@ typedef struct gissler_bind_args {
     int colliders;
     const real *wish; /* rows: velocity by all other forces */
     real *out;        /* rows: velocity after contact */
+    collider_sums sums;
     real dt, inverse_dt;
 } gissler_bind_args;
 
@@ -214,16 +215,29 @@ PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 
         if (touch->count == 0) touch->first = gap.normal;
         if (touch->count == 1) touch->second = gap.normal;
         touch->count++;
+        const vec3 before = p;
         p = vec3_add(p, vec3_scale(depth, gap.normal));
-        if (!(collider->friction > 0)) continue;
-        const vec3 carried = collider_carried(collider, vec3_sub(p, vec3_scale(radius, gap.normal)));
-        const vec3 slip = vec3_sub(vec3_sub(p, start), carried);
-        const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, gap.normal), gap.normal));
-        const real most = collider->friction * depth;
-        touch->sticks |= vec3_dot(along, along) <= most * most;
-        p = vec3_sub(p, friction_of(slip, gap.normal, most));
+        const vec3 surface = vec3_sub(p, vec3_scale(radius, gap.normal));
+        if (collider->friction > 0) {
+            const vec3 slip = vec3_sub(vec3_sub(p, start), collider_carried(collider, surface));
+            const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, gap.normal), gap.normal));
+            const real most = collider->friction * depth;
+            touch->sticks |= vec3_dot(along, along) <= most * most;
+            p = vec3_sub(p, friction_of(slip, gap.normal, most));
+        }
+        const collider_contact of = {i, a->p.v[4 * i + 3], radius, start, a->sums};
+        collider_note(collider, &of, before, p, surface);
     }
     return p;
+}
+
+/* Sums what colliders do in the step: they change the velocity `wish` of the last pass. */
+PBD_ITEM(gissler_sum_contact, gissler_bind_args, i, 16 * sizeof(real), 60) {
+    const vec3 start = load3(a->p.x, i);
+    gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+    if (!(a->p.v[4 * i + 3] > 0)) return;
+    gissler_meet(a, i, start, vec3_add(start, vec3_scale(a->dt, load3(a->wish, i))),
+                 a->p.load ? a->p.load[4 * i + 3] : 0, &touch);
 }
 
 PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {

@@ -54,17 +54,27 @@ static pbd_status push(gissler_snow *s, double dt) {
     return PBD_RUN(s->exec, gissler_push, s->particles, &args);
 }
 
+static gissler_bind_args bind_args(const gissler_snow *s, const real *wish, double dt) {
+    return (gissler_bind_args){.p = s->p,
+                               .collider = s->colliders.device,
+                               .colliders = (int)s->colliders.count,
+                               .wish = wish,
+                               .out = s->target,
+                               .dt = (real)dt,
+                               .inverse_dt = (real)(1 / dt)};
+}
+
 /* From the velocities `wish` by forces: velocities after contact and supports, in `target`, and the kind of
  * constraint. */
 static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
-    const gissler_bind_args args = {.p = s->p,
-                                    .collider = s->colliders.device,
-                                    .colliders = (int)s->colliders.count,
-                                    .wish = wish,
-                                    .out = s->target,
-                                    .dt = (real)dt,
-                                    .inverse_dt = (real)(1 / dt)};
+    const gissler_bind_args args = bind_args(s, wish, dt);
     return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
+}
+
+static pbd_status sum_contact(gissler_snow *s, double dt) {
+    gissler_bind_args args = bind_args(s, s->wish, dt);
+    args.sums = collider_sums_of(&s->colliders);
+    return args.sums.row ? PBD_RUN(s->exec, gissler_sum_contact, s->particles, &args) : pbd_ok();
 }
 
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
@@ -316,6 +326,7 @@ pbd_status gissler_snow_step(void *state, double dt) {
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
     PBD_TRY(bind(s, s->star, dt));
     PBD_TRY(solve_step(s, dt, seen));
+    PBD_TRY(sum_contact(s, dt));
     PBD_TRY(PBD_PHASE(s->recorder, "state_update", advance(s)));
     s->time += dt;
     s->steps++;

@@ -263,7 +263,8 @@ static pbd_status make_room(mpm *s) {
     s->cells = wanted + wanted / 4;
     const pbd_status status = device_arrays_allocate(s->exec, row, cell_arrays_of(s, row));
     if (status.code != PBD_OK) s->cells = 0;
-    return status;
+    PBD_TRY(status);
+    return collider_sums_room(&s->colliders, s->cells);
 }
 
 /* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. */
@@ -318,6 +319,7 @@ static mpm_grid_args grid_args(const mpm *s, double dt) {
                            .collider = s->colliders.device,
                            .colliders = (int)s->colliders.count,
                            .walls = s->set.walls,
+                           .sums = collider_sums_of(&s->colliders),
                            .dt = (real)dt,
                            .keep = (real)exp(-s->set.damping * dt),
                            .gravity = {(real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]}};
@@ -405,6 +407,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     static const size_t motion[] = {4 * MPM_MOTION, 4 * MPM_MOTION + 1, 4 * MPM_MOTION + 2};
     static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row by row */
     const mpm *s = state;
+    if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
     const size_t *column = field == PBD_POSITIONS               ? place
                            : field == PBD_VELOCITIES            ? motion
                            : field == PBD_DEFORMATION_GRADIENTS ? stretch
@@ -424,6 +427,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     mpm *s = state;
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "mpm", blob, bytes));
+    PBD_TRY(collider_sums_clear(&s->colliders));
     return measure(s);
 }
 

@@ -170,7 +170,8 @@ typedef struct mpm_grid_args {
     /* Of the second kernel. */
     const collider_pose *collider;
     int colliders, walls;
-    real dt, keep; /* keep: damping factor of velocities */
+    collider_sums sums; /* by node */
+    real dt, keep;      /* keep: damping factor of velocities */
     real gravity[3];
 } mpm_grid_args;
 
@@ -308,6 +309,14 @@ PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, 
     return vec3_sub(v, friction_of(slip, gap.normal, -c->friction * along));
 }
 
+/* Sums what a collider did to a node at x: v is its velocity before, now after. */
+PBD_FN void mpm_note_wall(const mpm_grid_args *a, const collider_pose *c, size_t node, real inverse_mass, vec3 x,
+                          vec3 v, vec3 now) {
+    if (now.x == v.x && now.y == v.y && now.z == v.z) return;
+    collider_sum(&a->sums, node, inverse_mass, vec3_scale(a->dt, vec3_sub(now, v)), vec3_scale(a->dt, v),
+                 collider_carried(c, x));
+}
+
 PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
     const size_t node = mpm_node_of(&a->box, nx, ny, nz);
     real *row = a->node + 4 * node;
@@ -319,8 +328,12 @@ PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
     const vec3 x =
         vec3_make(a->box.origin[0] + ((real)nx - (real)0.5) * size, a->box.origin[1] + ((real)ny - (real)0.5) * size,
                   a->box.origin[2] + ((real)nz - (real)0.5) * size);
-    for (int c = 0; c < a->colliders; c++) v = mpm_at_wall(a, a->collider + c, x, v);
     const int still = !(mass > 0) || (a->held && a->held[node] > (real)0.4999 * mass);
+    for (int c = 0; c < a->colliders; c++) {
+        const vec3 now = mpm_at_wall(a, a->collider + c, x, v);
+        if (a->sums.row && !still) mpm_note_wall(a, a->collider + c, node, inverse, x, v, now);
+        v = now;
+    }
     row[0] = still ? 0 : v.x;
     row[1] = still ? 0 : v.y;
     row[2] = still ? 0 : v.z;

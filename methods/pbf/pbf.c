@@ -164,6 +164,7 @@ static pbd_status collide(void *self, stepper *run) {
                                    .x = s->x,
                                    .load = s->load,
                                    .v = s->v,
+                                   .sums = collider_sums_of(&run->colliders),
                                    .dt = (real)run->dt};
     return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"),
                      PBD_RUN(run->exec, pbf_collide, s->particles, &args));
@@ -237,6 +238,7 @@ static pbd_status step(void *state, double dt) { return stepper_step(&((pbf *)st
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const pbf *s = state;
     if (field == PBD_PRESSURES) return fluid_read_pressures(&s->fluid, s->x, NULL, out);
+    if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->run.colliders, out);
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
         return pbd_error(PBD_NOT_SUPPORTED, "pbf has positions, velocities and pressures only");
     return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, NULL, out);

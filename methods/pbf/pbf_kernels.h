@@ -28,6 +28,7 @@ typedef struct pbf_collide_args {
     int colliders;
     const real *x, *load;
     real *v;
+    collider_sums sums;
     real dt;
 } pbf_collide_args;
 
@@ -39,7 +40,8 @@ PBD_ITEM(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 60) {
     const vec3 start = load3(a->x, i);
     const real radius = a->load[4 * i + 3];
     vec3 p = vec3_add(start, vec3_scale(a->dt, load3(a->v, i)));
-    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* bitwise unchanged */
+    const collider_contact of = {i, v[3], radius, start, a->sums};
+    if (!collider_push_all(a->collider, a->colliders, &of, &p)) return; /* bitwise unchanged */
     v[0] = (p.x - start.x) / a->dt;
     v[1] = (p.y - start.y) / a->dt;
     v[2] = (p.z - start.z) / a->dt;

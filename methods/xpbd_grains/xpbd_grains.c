@@ -234,9 +234,9 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
 }
 
 /* Colliders last, so that they are satisfied to rounding after any iteration. */
-static pbd_status push_out(grains *s, const real *x, real *p) {
+static pbd_status push_out(grains *s, const real *x, real *p, collider_sums sums) {
     if (s->run.colliders.count == 0) return pbd_ok();
-    const collide_args walls = {s->run.colliders.device, (int)s->run.colliders.count, s->radius, x, p};
+    const collide_args walls = {s->run.colliders.device, (int)s->run.colliders.count, s->radius, x, p, sums};
     return PBD_PHASE(s->run.recorder, collider_poses_phase(&s->run.colliders, "colliders"),
                      PBD_RUN(s->run.exec, collide_batch, s->particles, &walls));
 }
@@ -260,13 +260,14 @@ static pbd_status iterate(void *self, stepper *run) {
 static pbd_status meet_walls(void *self, stepper *run) {
     (void)run;
     grains *s = self;
-    return push_out(s, s->x, s->p);
+    return push_out(s, s->x, s->p, collider_sums_of(&s->run.colliders));
 }
 
 /* Sweeps over the positions at the start of the step, without friction or compliance: in `next` for coloured_gs,
  * between `next` and `spare` for jacobi. Then x and p are shifted by the result. */
 static pbd_status stabilise(grains *s, long sweeps, double dt) {
     const bool coloured = s->set.solver == solver_coloured_gs;
+    const collider_sums none = {0}; /* no impulses: velocities stay */
     if (s->near.entries == 0) return pbd_ok();
     const grain_copy_args copy = {s->x, s->next};
     PBD_TRY(PBD_RUN(s->run.exec, copy_grains, s->particles, &copy));
@@ -279,7 +280,7 @@ static pbd_status stabilise(grains *s, long sweeps, double dt) {
         PBD_TRY(
             PBD_PHASE(s->run.recorder, "stabilisation", coloured ? gauss_seidel(s, &args, s->next) : jacobi(s, &args)));
         if (!coloured) swap(&s->next, &s->spare);
-        PBD_TRY(push_out(s, s->next, s->next));
+        PBD_TRY(push_out(s, s->next, s->next, none));
     }
     const grain_shift_args shift = {s->next, s->x, s->p};
     return PBD_RUN(s->run.exec, shift_grains, s->particles, &shift);
@@ -376,7 +377,7 @@ static pbd_status check_walls(grains *s, const pbd_scene *scene) {
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(collider_poses_move(&s->run.colliders, 0, 0));
     PBD_TRY(PBD_RUN(s->run.exec, copy_grains, n, &copy));
-    PBD_TRY(push_out(s, s->x, s->p));
+    PBD_TRY(push_out(s, s->x, s->p, (collider_sums){0}));
     PBD_TRY(pbd_download(s->run.exec, x, s->x, 4 * n * sizeof *x));
     PBD_TRY(pbd_download(s->run.exec, p, s->p, 4 * n * sizeof *p));
     for (size_t i = 0; i < n; i++) {
@@ -441,6 +442,7 @@ static pbd_status step(void *state, double dt) { return stepper_step(&((grains *
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const grains *s = state;
+    if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->run.colliders, out);
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
         return pbd_error(PBD_NOT_SUPPORTED, "xpbd_grains has positions and velocities only");
     return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->particle,

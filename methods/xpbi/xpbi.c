@@ -235,8 +235,18 @@ static pbd_status read_particles(const xpbi *s, pbd_field field, double *out) {
         "xpbi has positions, velocities, elastic deformation gradients and, of liquid, pressures and exchange");
 }
 
+/* Cloth has colliders of its own. */
+static pbd_status read_colliders(const xpbi *s, double out[COLLIDER_SUMS]) {
+    double sheet[COLLIDER_SUMS] = {0};
+    PBD_TRY(collider_sums_read(&s->run.colliders, out));
+    if (s->cloth.cloth) PBD_TRY(collider_sums_read(&s->cloth.run->colliders, sheet));
+    for (int k = 0; k < COLLIDER_SUMS; k++) out[k] += sheet[k];
+    return pbd_ok();
+}
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const xpbi *s = state;
+    if (field == PBD_COLLIDER_SUMS) return read_colliders(s, out);
     if (!s->cloth.cloth) return read_particles(s, field, out);
     pbd_arena a PBD_ARENA;
     double *rest = pbd_new(&a, double, 9 * s->particles);

@@ -125,7 +125,7 @@ pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
 /* Moves particles to the scene's start and sets velocities; F is the gradient of the displacement from rest. */
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);
 /* Applies colliders to the velocities v. */
-pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v);
+pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v, collider_sums sums);
 /* Sets rest_density. */
 pbd_status xpbi_find_rest_density(xpbi *s);
 

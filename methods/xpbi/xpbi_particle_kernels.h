@@ -92,6 +92,7 @@ typedef struct xpbi_collide_args {
     real *v;
     real least; /* m: clearances below are 0, because of rounding */
     real dt, inverse_dt;
+    collider_sums sums;
 } xpbi_collide_args;
 
 /* A distance changes by at most the motion of the particle, so one evaluation per step excludes most particles from
@@ -117,7 +118,8 @@ PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     const vec3 start = load3(a->x, i);
     const real radius = a->load ? a->load[4 * i + 3] : 0;
     vec3 p = vec3_add(start, vec3_scale(a->dt, old));
-    if (!collider_push_all(a->collider, a->colliders, i, radius, start, &p)) return; /* bitwise unchanged */
+    const collider_contact of = {i, v[3], radius, start, a->sums};
+    if (!collider_push_all(a->collider, a->colliders, &of, &p)) return; /* bitwise unchanged */
     const vec3 now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     v[0] = now.x;
     v[1] = now.y;

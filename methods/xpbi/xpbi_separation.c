@@ -58,7 +58,8 @@ static pbd_status shift(const xpbi *s, stepper *run) {
     const xpbi_copy_args copy = {s->now.v, s->other.v};
     PBD_TRY(PBD_RUN(run->exec, xpbi_copy, s->particles, &copy));
     for (long k = 0; k < run->iterations; k++) PBD_TRY(part_pairs(s, run, s->other.v));
-    return run->colliders.count > 0 ? xpbi_collide_rows(s, run, s->other.v) : pbd_ok();
+    const collider_sums none = {0}; /* no impulses: velocities stay */
+    return run->colliders.count > 0 ? xpbi_collide_rows(s, run, s->other.v, none) : pbd_ok();
 }
 
 static pbd_status move(void *self, stepper *run) {

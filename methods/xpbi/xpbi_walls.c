@@ -4,7 +4,7 @@
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
 
-static xpbi_collide_args args_of(const xpbi *s, const stepper *run, real *v) {
+static xpbi_collide_args args_of(const xpbi *s, const stepper *run, real *v, collider_sums sums) {
     return (xpbi_collide_args){.collider = run->colliders.device,
                                .colliders = (int)run->colliders.count,
                                .x = s->now.x,
@@ -13,24 +13,25 @@ static xpbi_collide_args args_of(const xpbi *s, const stepper *run, real *v) {
                                .v = v,
                                .least = (real)(0.01 * s->radius),
                                .dt = (real)run->dt,
-                               .inverse_dt = (real)(1 / run->dt)};
+                               .inverse_dt = (real)(1 / run->dt),
+                               .sums = sums};
 }
 
 static pbd_status begin(void *self, stepper *run) {
     const xpbi *s = self;
-    const xpbi_collide_args args = args_of(s, run, s->now.v);
+    const xpbi_collide_args args = args_of(s, run, s->now.v, (collider_sums){0});
     return PBD_PHASE(run->recorder, "colliders", PBD_RUN(run->exec, xpbi_find_clearance, s->particles, &args));
 }
 
-pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v) {
-    const xpbi_collide_args args = args_of(s, run, v);
+pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v, collider_sums sums) {
+    const xpbi_collide_args args = args_of(s, run, v, sums);
     return PBD_RUN(run->exec, xpbi_collide, s->particles, &args);
 }
 
 static pbd_status iterate(void *self, stepper *run) {
     const xpbi *s = self;
     return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"),
-                     xpbi_collide_rows(s, run, s->now.v));
+                     xpbi_collide_rows(s, run, s->now.v, collider_sums_of(&run->colliders)));
 }
 
 /* Smoothing may lead into colliders again. */

@@ -215,7 +215,7 @@ static pbd_status push_pairs(contact *c, const real *x, real *p) {
 }
 
 static pbd_status push_out(contact *c, const real *x, real *p) {
-    const collide_args args = {c->walls->device, (int)c->walls->count, c->radius, x, p};
+    const collide_args args = {c->walls->device, (int)c->walls->count, c->radius, x, p, collider_sums_of(c->walls)};
     return PBD_RUN(c->exec, collide_batch, c->particles, &args);
 }
 

@@ -389,6 +389,7 @@ typedef struct collide_args {
     const real *radius; /* by particle; NULL: points */
     const real *x;
     real *p;
+    collider_sums sums;
 } collide_args;
 
 /* Out of each collider in turn, then back along its surface by friction. */
@@ -396,9 +397,9 @@ PBD_FN void collide(const collide_args *a, size_t i) {
     real *row = a->p + 4 * i;
     if (!(row[3] > 0)) return; /* held */
     const real radius = a->radius ? a->radius[i] : 0;
-    const vec3 start = contact_row(a->x, i);
+    const collider_contact of = {i, row[3], radius, contact_row(a->x, i), a->sums};
     vec3 p = contact_row(a->p, i);
-    collider_push_all(a->collider, a->colliders, i, radius, start, &p);
+    collider_push_all(a->collider, a->colliders, &of, &p);
     row[0] = p.x;
     row[1] = p.y;
     row[2] = p.z;

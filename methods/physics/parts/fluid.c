@@ -227,7 +227,7 @@ static pbd_status place(fluid *f, const real *x, const real *v, const collider_p
                                    .dt = (real)dt};
     PBD_TRY(PBD_RUN(f->exec, fluid_place, f->rows + 1, &args));
     if (f->walls == 0) return pbd_ok();
-    const fluid_measure_args measure = {walls->device, f->p, f->role, walls_of(f)};
+    const fluid_measure_args measure = {walls->device, f->p, f->role, walls_of(f), walls->sums != NULL};
     return PBD_RUN(f->exec, fluid_measure_walls, f->rows, &measure);
 }
 
@@ -257,7 +257,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
     return PBD_RUN(f->exec, fluid_solve, f->rows, work_of(f), &args);
 }
 
-static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
+static pbd_status move(fluid *f, real *v, const collider_poses *walls, double dt, bool crowding) {
     const fluid_settings *s = &f->settings;
     fluid_move_args args = {.lists = lists_of(f),
                             .shape = shape_of(f),
@@ -268,6 +268,7 @@ static pbd_status move(fluid *f, real *v, double dt, bool crowding) {
                             .walls = walls_of(f),
                             .v = v,
                             .exchange = f->exchange,
+                            .sums = collider_sums_of(walls),
                             .inverse_sum = (real)(1 / f->sum),
                             .inverse_dt = (real)(1 / dt),
                             .crowd = (real)(crowding ? s->crowding / f->weight : 0),
@@ -323,7 +324,7 @@ static pbd_status begin(fluid *f, const real *x, real *v, const collider_poses *
     PBD_TRY(status);
     if (!(f->settings.keep > 0 && f->dt > 0)) return pbd_ok();
     PBD_TRY(solve(f, v, dt, FLUID_REPEAT));
-    return move(f, v, dt, false);
+    return move(f, v, walls, dt, false);
 }
 
 pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, const collider_poses *walls, double dt) {
@@ -338,7 +339,7 @@ pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, con
 static pbd_status pass(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     PBD_TRY(place(f, x, v, walls, dt));
     PBD_TRY(solve(f, v, dt, FLUID_SOLVE));
-    return move(f, v, dt, f->settings.crowding > 0);
+    return move(f, v, walls, dt, f->settings.crowding > 0);
 }
 
 pbd_status fluid_iterate(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {

@@ -175,7 +175,7 @@ typedef struct fluid_walls {
     int count;        /* 0: no walls */
     size_t stride;    /* rows + 1 */
     real *distance;   /* >= 0, m */
-    real *normal;     /* rows: outward unit vector */
+    real *normal;     /* rows: outward unit vector; if its wall moves, the distance that its surface goes along it, m */
     uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `support`, nearest first */
     real support;
 } fluid_walls;
@@ -184,6 +184,7 @@ typedef struct fluid_measure_args {
     const collider_pose *collider;
     const real *p, *role;
     fluid_walls walls;
+    int moving; /* the work of walls is summed */
 } fluid_measure_args;
 
 PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t stride, uint32_t wall) {
@@ -193,6 +194,11 @@ PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t strid
             corner[k] = wall;
             wall = kept;
         }
+}
+
+PBD_FN vec3 fluid_surface_goes(const collider_pose *c, collider_gap gap, vec3 x) {
+    return gap.distance < MESH_FAR ? collider_carried(c, vec3_sub(x, vec3_scale(gap.distance, gap.normal)))
+                                   : vec3_make(0, 0, 0);
 }
 
 PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
@@ -207,6 +213,8 @@ PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
         w->normal[4 * at] = gap.normal.x;
         w->normal[4 * at + 1] = gap.normal.y;
         w->normal[4 * at + 2] = gap.normal.z;
+        if (a->moving)
+            w->normal[4 * at + 3] = vec3_dot(gap.normal, fluid_surface_goes(a->collider + c, gap, load3(a->p, i)));
         if (gap.distance < w->support) fluid_note_wall(corner, w->distance + i, w->stride, (uint32_t)c);
     }
 }
@@ -428,12 +436,32 @@ typedef struct fluid_move_args {
     const real *p, *role, *change;
     fluid_walls walls;
     real *v;
-    real *exchange; /* by id, 3 each: impulse between liquid and continuum, N s; NULL: not needed */
+    real *exchange;     /* by id, 3 each: impulse between liquid and continuum, N s; NULL: not needed */
+    collider_sums sums; /* by row */
     real inverse_sum, inverse_dt;
     real crowd;   /* multiplier of artificial pressure; 0: off */
     real crowd_w; /* 1/W at the distance of that value */
     int crowd_power;
 } fluid_move_args;
+
+/* Adds the terms of `move` that come from images, by the mirrors of `set`: those along a mirror's normal, over half the
+ * normal, are the force of its wall. */
+PBD_FN void fluid_note_mirrors(const fluid_mirrors *m, int set, vreal push, vreal by[FLUID_CORNER]) {
+    for (int c = 0; c < m->count; c++)
+        if (set >> c & 1) by[c] += push * m->other[c];
+}
+
+/* Sums the impulses of walls on lane `l`, which do work as their surfaces move. They dissipate nothing. */
+PBD_FN void fluid_sum_walls(const fluid_move_args *a, const fluid_mirrors *m, const vreal by[FLUID_CORNER], int l,
+                            size_t row, real impulse) {
+    double *sums = a->sums.row + COLLIDER_SUMS * row;
+    for (int c = 0; c < m->count; c++) {
+        const real *n = a->walls.normal + 4 * (m->wall[c][l] * a->walls.stride + row);
+        const double pressed = 2 * (double)impulse * (double)fluid_lane(by[c], l);
+        sums[COLLIDER_WORK] += pressed * (double)n[3] * a->sums.inverse_dt;
+        for (int d = 0; d < 3; d++) sums[COLLIDER_IMPULSE + d] += pressed * (double)n[d];
+    }
+}
 
 /* The multiplier of artificial pressure, times (W crowd_w)^power. */
 PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
@@ -451,7 +479,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
     const fluid_walls walls = a->walls;
     const vreal zero = vreal_set(0), l = fluid_gather(a->change, own, count), role = fluid_gather(a->role, own, count);
     const vvec3 zero3 = vvec3_make(zero, zero, zero);
-    vreal x[4], v[4];
+    vreal x[4], v[4], by_wall[FLUID_CORNER] = {zero, zero, zero};
     vvec3 move = zero3, other = zero3;
     fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
     if (begin == end && mirrors.count == 0) return;
@@ -461,7 +489,9 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         vreal square = zero;
         vvec3 d = zero3;
         fluid_reflect(&mirrors, set, &square, &d);
-        move = vvec3_add(move, vvec3_scale(2 * l * x[3] * fluid_kernel_at(&shape, square).slope, d));
+        const vreal push = 2 * l * x[3] * fluid_kernel_at(&shape, square).slope;
+        move = vvec3_add(move, vvec3_scale(push, d));
+        if (a->sums.row) fluid_note_mirrors(&mirrors, set, push, by_wall);
     }
     for (size_t row = begin; row < end; row++) {
         const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
@@ -480,7 +510,9 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
             vreal square = near;
             vvec3 d = pair;
             fluid_reflect(&mirrors, set, &square, &d);
-            move = vvec3_add(move, vvec3_scale(shared * fluid_kernel_at(&shape, square).slope, d));
+            const vreal mirrored = shared * fluid_kernel_at(&shape, square).slope;
+            move = vvec3_add(move, vvec3_scale(mirrored, d));
+            if (a->sums.row) fluid_note_mirrors(&mirrors, set, mirrored, by_wall);
         }
         if (!a->exchange) continue;
         const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
@@ -494,6 +526,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         a->v[4 * to] = fluid_lane(v[0], i) + scale * fluid_lane(move.x, i);
         a->v[4 * to + 1] = fluid_lane(v[1], i) + scale * fluid_lane(move.y, i);
         a->v[4 * to + 2] = fluid_lane(v[2], i) + scale * fluid_lane(move.z, i);
+        if (a->sums.row) fluid_sum_walls(a, &mirrors, by_wall, i, to, impulse);
         if (!a->exchange) continue;
         real *e = a->exchange + 3 * fluid_id(a->id, to);
         e[0] += impulse * fluid_lane(other.x, i);

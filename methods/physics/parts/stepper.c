@@ -4,7 +4,8 @@
 
 pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (stepper){.exec = exec, .recorder = recorder, .substeps = 1, .iterations = 1};
-    return collider_poses_create(&s->colliders, scene, exec, recorder);
+    PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
+    return collider_sums_room(&s->colliders, scene->particles.count);
 }
 
 void stepper_add(stepper *s, const step_part *part, void *self) {
@@ -95,6 +96,7 @@ pbd_status stepper_load(stepper *s, const char *method, const void *blob, size_t
     device_array row[DEVICE_MOST_ARRAYS];
     const size_t count = stepper_arrays(s, row);
     PBD_TRY(device_arrays_load(s->exec, row, count, method, blob, bytes));
+    PBD_TRY(collider_sums_clear(&s->colliders));
     for (size_t k = 0; k < s->parts; k++)
         if (s->of[k].part->loaded) s->of[k].part->loaded(s->of[k].self);
     return pbd_ok();

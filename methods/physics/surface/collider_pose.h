@@ -1,5 +1,6 @@
 /* Collision of particles with one collider over a substep, in kernels: signed distance and normal, by the formula of
- * its shape (collider_shapes.h) or its mesh (mesh_collider.h), and the response of a particle in contact. */
+ * its shape (collider_shapes.h) or its mesh (mesh_collider.h), the response of a particle in contact, and the work that
+ * this takes. */
 #ifndef PBD_COLLIDER_POSE_H
 #define PBD_COLLIDER_POSE_H
 
@@ -83,6 +84,35 @@ PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
     return vec3_scale(length > most ? most / length : (real)1, along);
 }
 
+/* ---- Work -------------------------------------------------------------------------------------------------------- */
+
+/* By row, where a collider of the scene moves (colliders.h): the work of colliders, J; the part of it that contact
+ * dissipated, J; the impulse of colliders on particles, N s. */
+enum { COLLIDER_WORK, COLLIDER_DISSIPATED, COLLIDER_IMPULSE, COLLIDER_SUMS = COLLIDER_IMPULSE + 3 };
+
+typedef struct collider_sums {
+    double *row;       /* device, COLLIDER_SUMS each; NULL: nothing is summed */
+    double inverse_dt; /* 1/s */
+} collider_sums;
+
+/* Adds a contact that changed the displacement over the substep from `before` by `change`, where that of the surface is
+ * `surface`: the impulse J = m change/dt, which works at the surface's velocity u. The particle's kinetic energy
+ * changes by J times the mean of its velocities before and after; the rest of J u is dissipated. Not inlined, so that
+ * the compiler rounds the contact itself as it does without sums. */
+PBD_APART void collider_sum(const collider_sums *sums, size_t i, real inverse_mass, vec3 change, vec3 before,
+                            vec3 surface) {
+    const double impulse = sums->inverse_dt / (double)inverse_mass, rate = impulse * sums->inverse_dt;
+    const double by[3] = {(double)change.x, (double)change.y, (double)change.z};
+    const double of[3] = {(double)surface.x, (double)surface.y, (double)surface.z};
+    const double from[3] = {(double)before.x, (double)before.y, (double)before.z};
+    double *row = sums->row + COLLIDER_SUMS * i;
+    for (int d = 0; d < 3; d++) {
+        row[COLLIDER_WORK] += rate * by[d] * of[d];
+        row[COLLIDER_DISSIPATED] += rate * by[d] * (of[d] - from[d] - 0.5 * by[d]);
+        row[COLLIDER_IMPULSE + d] += impulse * by[d];
+    }
+}
+
 /* ---- Contact response -------------------------------------------------------------------------------------------- */
 
 /* The present position of the collider's point that was at x at the start of the substep. */
@@ -93,39 +123,58 @@ PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
 
 enum { MESH_ROUNDS = 4 };
 
-/* Resolves the contact of particle i at *p, which was at `start` at the start of the substep: moves it out by its
- * depth, then back along the surface by friction. Returns whether it touched. For a mesh the correction is repeated,
- * since it may lead through another triangle; a particle that is still on the wrong side then returns to its start,
- * carried along with the collider, so that none passes through. */
-PBD_FN int collider_push(const collider_pose *c, size_t i, real radius, vec3 start, vec3 *p) {
+/* A particle in contact. */
+typedef struct collider_contact {
+    size_t row;
+    real inverse_mass, radius; /* 1/kg, above 0; m */
+    vec3 start;                /* its position at the start of the substep */
+    collider_sums sums;
+} collider_contact;
+
+/* Sums a push from `before` to `after` by the collider's point that is now at `surface`. */
+PBD_FN void collider_note(const collider_pose *c, const collider_contact *of, vec3 before, vec3 after, vec3 surface) {
+    if (of->sums.row)
+        collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(after, before), vec3_sub(before, of->start),
+                     collider_carried(c, surface));
+}
+
+/* Resolves the contact of a particle at *p: moves it out by its depth, then back along the surface by friction. Returns
+ * whether it touched. For a mesh the correction is repeated, since it may lead through another triangle; a particle
+ * that is still on the wrong side then returns to its start, carried along with the collider, so that none passes
+ * through. */
+PBD_FN int collider_push(const collider_pose *c, const collider_contact *of, vec3 *p) {
     const int mesh = c->shape == PBD_MESH;
     for (int round = 0; round <= (mesh ? MESH_ROUNDS : 0); round++) {
         real room;
         const vec3 before = *p;
-        const collider_gap gap = collider_gap_after(c, i, start, before, radius, &room);
-        const real depth = radius - gap.distance;
+        const collider_gap gap = collider_gap_after(c, of->row, of->start, before, of->radius, &room);
+        const real depth = of->radius - gap.distance;
         if (!(depth > (round > 0 ? c->mesh.rounding : 0))) return round > 0;
         if (round == MESH_ROUNDS) {
-            if (room < 0) *p = collider_brought(c, start);
+            if (!(room < 0)) return 1;
+            *p = collider_brought(c, of->start);
+            collider_note(c, of, before, *p, *p);
             return 1;
         }
         *p = vec3_add(*p, vec3_scale(depth, gap.normal));
+        const vec3 surface = vec3_sub(*p, vec3_scale(of->radius, gap.normal));
         if (c->friction > 0) {
-            const vec3 carried = collider_carried(c, vec3_sub(*p, vec3_scale(radius, gap.normal)));
-            const vec3 slip = vec3_sub(vec3_sub(*p, start), carried);
+            const vec3 carried = collider_carried(c, surface);
+            const vec3 slip = vec3_sub(vec3_sub(*p, of->start), carried);
             *p = vec3_sub(*p, friction_of(slip, gap.normal, c->friction * depth));
         }
+        collider_note(c, of, before, *p, surface);
         if (mesh_distance(before, *p) < room) return 1;
     }
     return 1;
 }
 
 /* All colliders; meshes last, so that no other shape pushes a particle through one. */
-PBD_FN int collider_push_all(const collider_pose *collider, int colliders, size_t i, real radius, vec3 start, vec3 *p) {
+PBD_FN int collider_push_all(const collider_pose *collider, int colliders, const collider_contact *of, vec3 *p) {
     int touched = 0;
     for (int k = 0; k < 2 * colliders; k++) {
         const collider_pose *c = collider + (k < colliders ? k : k - colliders);
-        if ((c->shape == PBD_MESH) == (k >= colliders)) touched |= collider_push(c, i, radius, start, p);
+        if ((c->shape == PBD_MESH) == (k >= colliders)) touched |= collider_push(c, of, p);
     }
     return touched;
 }

@@ -213,6 +213,7 @@ void collider_poses_free(collider_poses *c) {
         for (size_t k = 0; k < sizeof device / sizeof *device; k++) pbd_free(c->exec, device[k]);
         mesh_tree_free(&m->tree);
     }
+    pbd_free(c->exec, c->sums);
     free(c->placed);
     free(c->collider);
     free(c->pose);
@@ -293,6 +294,7 @@ const char *collider_poses_phase(const collider_poses *c, const char *otherwise)
 
 pbd_status collider_poses_move(collider_poses *c, double time, double dt) {
     const size_t bytes = c->count * sizeof *c->pose;
+    c->inverse_dt = dt > 0 ? 1 / dt : 0;
     if (c->count == 0) return pbd_ok();
     for (size_t i = 0; i < c->count; i++) {
         c->pose[i] = collider_pose_over(&c->collider[i], time, dt);
@@ -301,4 +303,46 @@ pbd_status collider_poses_move(collider_poses *c, double time, double dt) {
     if (memcmp(c->pose, c->sent, bytes) == 0) return pbd_ok();
     memcpy(c->sent, c->pose, bytes);
     return pbd_upload(c->exec, c->device, c->pose, bytes);
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+/* Adds all rows, in their order, to `out`. */
+static pbd_status add_rows(const collider_poses *c, double out[COLLIDER_SUMS]) {
+    const size_t count = COLLIDER_SUMS * c->summed;
+    pbd_arena a PBD_ARENA;
+    double *rows = pbd_new(&a, double, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(c->exec, rows, c->sums, count * sizeof *rows));
+    for (size_t k = 0; k < count; k++) out[k % COLLIDER_SUMS] += rows[k];
+    return pbd_ok();
+}
+
+pbd_status collider_sums_room(collider_poses *c, size_t rows) {
+    bool moving = false;
+    for (size_t i = 0; i < c->count; i++) moving |= pbd_collider_moves(&c->collider[i]);
+    if (!moving || rows <= c->summed) return pbd_ok();
+    if (c->sums) PBD_TRY(add_rows(c, c->before));
+    pbd_free(c->exec, c->sums);
+    c->sums = NULL;
+    c->summed = 0;
+    PBD_TRY(pbd_alloc(c->exec, rows * COLLIDER_SUMS * sizeof *c->sums, (void **)&c->sums));
+    c->summed = rows;
+    return pbd_ok();
+}
+
+collider_sums collider_sums_of(const collider_poses *c) { return (collider_sums){c->sums, c->inverse_dt}; }
+
+pbd_status collider_sums_clear(collider_poses *c) {
+    pbd_arena a PBD_ARENA;
+    const double *zero = pbd_new(&a, double, COLLIDER_SUMS * c->summed);
+    PBD_TRY(pbd_arena_check(&a));
+    memset(c->before, 0, sizeof c->before);
+    return c->sums ? pbd_upload(c->exec, c->sums, zero, COLLIDER_SUMS * c->summed * sizeof *zero) : pbd_ok();
+}
+
+pbd_status collider_sums_read(const collider_poses *c, double out[COLLIDER_SUMS]) {
+    if (!c->sums) return pbd_error(PBD_NOT_SUPPORTED, "no collider of the scene moves");
+    memcpy(out, c->before, sizeof c->before);
+    return add_rows(c, out);
 }

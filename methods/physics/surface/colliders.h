@@ -1,5 +1,5 @@
 /* A scene's colliders, host side: positions over time, checks, outlines for pictures, and poses and meshes on the
- * device for each substep.
+ * device for each substep; the sums of their work.
  *
  *     pbd_collider --collider_pose_over--> collider_pose --collider_poses_move--> device --kernels--> collider_pose.h
  */
@@ -11,7 +11,8 @@
 #include "methods/physics/surface/mesh_tree.h"
 
 PBD_PRECISE(collider_at, colliders_check, collider_outline, collider_extent, collider_pose_over, collider_poses_create,
-            collider_poses_free, collider_poses_phase, collider_poses_move)
+            collider_poses_free, collider_poses_phase, collider_poses_move, collider_sums_room, collider_sums_of,
+            collider_sums_clear, collider_sums_read)
 
 /* Centre and frame (rows: unit vectors x, y, z) at `time`. */
 void collider_at(const pbd_collider *collider, double time, double centre[3], double axis[3][3]);
@@ -46,7 +47,11 @@ typedef struct collider_poses {
     placed_mesh *placed; /* by collider; zeroed unless a mesh */
     pbd_collider *collider;
     collider_pose *pose, *sent;
-    collider_pose *device; /* `count` */
+    collider_pose *device;        /* `count` */
+    double inverse_dt;            /* 1/s, of the running substep */
+    size_t summed;                /* rows of sums; 0: no collider moves, or they are not summed */
+    double *sums;                 /* device, by row: COLLIDER_SUMS */
+    double before[COLLIDER_SUMS]; /* of rows that are no more */
 } collider_poses;
 
 /* *c may be freed also after an error. */
@@ -54,6 +59,15 @@ pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_
 void collider_poses_free(collider_poses *c); /* safe on a zeroed one */
 /* For the substep from `time` on. Uploads the poses only if they changed. */
 pbd_status collider_poses_move(collider_poses *c, double time, double dt);
+/* From now on the work of colliders is summed if one of them moves, in at least `rows` rows: those of the particles, or
+ * other ones that contact acts on. Sums so far are kept. Waits, if there are too few rows. */
+pbd_status collider_sums_room(collider_poses *c, size_t rows);
+/* For the kernels of the running substep. */
+collider_sums collider_sums_of(const collider_poses *c);
+pbd_status collider_sums_clear(collider_poses *c);
+/* PBD_COLLIDER_SUMS: the sums of all rows, in their order. PBD_NOT_SUPPORTED where there are none. Waits. */
+pbd_status collider_sums_read(const collider_poses *c, double out[COLLIDER_SUMS]);
+
 /* The phase under which collision time is recorded: with meshes, mostly their search. */
 const char *collider_poses_phase(const collider_poses *c, const char *otherwise);
 
