@@ -23,6 +23,7 @@ typedef struct pbd_setup {
     pbd_settle settle;    /* scene.duration 0, and window > 0: by moving until rest, not by `solve` */
     double observe_every; /* s: how often `observe` is called in a scene that moves; 0: never */
     void *detail;         /* the case's own: detail_bytes */
+    double dt;            /* s: time step of a scene that moves; set by the harness before the first step */
 } pbd_setup;
 
 typedef struct pbd_case {
@@ -31,8 +32,8 @@ typedef struct pbd_case {
     const pbd_param *params;
     const pbd_param *(*shared)(void); /* rows that follow params: of flow rules (flow_table.h), say. A name that comes a
                                          second time is left out. NULL: none */
-    const char *presets;     /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
-    size_t detail_bytes;     /* of what the case keeps in setup->detail; 0: nothing */
+    const char *presets;              /* the case's own defaults for shared rows: "flow=snow xi=10"; NULL: theirs */
+    size_t detail_bytes;              /* of what the case keeps in setup->detail; 0: nothing */
     /* Fills a zeroed scene and its zeroed detail: also the reference that it is judged against. What it allocates, the
      * scene and `free_detail` free, also after an error. */
     pbd_status (*build)(const pbd_values *, pbd_setup *setup);
@@ -45,7 +46,8 @@ typedef struct pbd_case {
     void (*free_detail)(void *detail);
 } pbd_case;
 
-/* Builds the scene of a case, and keeps its particles clear of its colliders (clearance.h). After an error *setup is zeroed and needs no pbd_case_free. */
+/* Builds the scene of a case, and keeps its particles clear of its colliders (clearance.h). After an error *setup is
+ * zeroed and needs no pbd_case_free. */
 pbd_status pbd_case_build(const pbd_case *, const pbd_values *, pbd_setup *setup);
 /* Frees what pbd_case_build made, and zeroes it; safe on a zeroed one. */
 void pbd_case_free(const pbd_case *, pbd_setup *setup);

@@ -428,6 +428,17 @@ typedef struct pbd_mesh {
     const double *rest, *displacement, *velocity; /* nodes x 3: m, m, m/s */
 } pbd_mesh;
 
+/* The norm of an iterative solver's residual in one step, by the definition in pbd_method.residual. */
+typedef struct pbd_residual {
+    double first, last; /* before the first iteration, and after the last */
+    double rounding;    /* a norm below this is rounding */
+} pbd_residual;
+
+/* The fraction of the residual that is left; 0 where there was none. */
+static inline double pbd_residual_left(const pbd_residual *r) {
+    return r->first <= r->rounding ? 0 : r->last / r->first;
+}
+
 typedef struct pbd_method {
     uint32_t bytes; /* sizeof(pbd_method) in its source */
     const char *name, *summary, *source;
@@ -449,6 +460,14 @@ typedef struct pbd_method {
                         default. NULL: all laws, or it reads none */
     /* What is written to files of states instead of the scene's cells; NULL: these are. */
     void (*mesh)(const void *state, pbd_mesh *out);
+    /* Iterative solvers; NULL: the method is explicit or direct. The norm, in words. */
+    const char *residual;
+    /* The next step or solve measures its residual into *out, if it iterates; NULL: no longer. Results do not depend on
+     * it. */
+    void (*watch)(void *state, pbd_residual *out);
+    /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. NULL: they
+     * do. */
+    const char *unconverged;
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

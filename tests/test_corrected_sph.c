@@ -214,7 +214,7 @@ static void test_moves_and_impulses(void **unused) {
         make_cloud(&scene, 0.2);
         scene.material->law = "stvk";
         formulas *f = formulas_for(&scene, variant);
-        words_of(f, "constraint=pbd iterations=1 relaxation=1", words);
+        words_of(f, "constraint=pbd iterations=1 solver=jacobi relaxation=1", words);
         double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
         moves_of(&scene, f, wanted);
         for (size_t k = 0; k < 3 * CLOUD; k++) {
@@ -252,7 +252,7 @@ static void test_jacobi_does_not_overshoot(void **unused) {
     double last = energy_of(&scene, f, scene.particles.start);
     for (int n = 1; n <= 64; n *= 2) {
         char words[300], more[80];
-        snprintf(more, sizeof more, "constraint=pbd iterations=%d relaxation=1.99", n);
+        snprintf(more, sizeof more, "constraint=pbd iterations=%d solver=jacobi relaxation=1.99", n);
         words_of(f, more, words);
         double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 0.01, 1);
         const double now = energy_of(&scene, f, x);
@@ -269,7 +269,7 @@ static void test_jacobi_does_not_overshoot(void **unused) {
  * load. */
 static void test_equilibrium(void **unused) {
     (void)unused;
-    static const char *const solvers[] = {"solver=coloured_gs iterations=12", "iterations=120"};
+    static const char *const solvers[] = {"solver=coloured_gs iterations=12", "solver=jacobi iterations=120"};
     for (int k = 0; k < 2; k++) {
         pbd_scene scene;
         char words[300], more[120];
@@ -305,13 +305,14 @@ static void test_equilibrium(void **unused) {
 
 /* ---- What all methods share -------------------------------------------------------------------------------------- */
 
-static const char *const variants[] = {"iterations=3", "iterations=3 solver=coloured_gs",
-                                       "iterations=3 constraint=xpbd kernel=wendland_c2",
-                                       "iterations=2 constraint=pbd gradient_correction=off form=displacement"};
+static const char *const variants[] = {
+    "iterations=3 solver=jacobi", "iterations=3 solver=coloured_gs",
+    "iterations=3 solver=jacobi constraint=xpbd kernel=wendland_c2",
+    "iterations=2 solver=jacobi constraint=pbd gradient_correction=off form=displacement"};
 
 static void test_rotation(void **unused) {
     (void)unused;
-    expect_rotation_invariance("corrected_sph", "iterations=4", true);
+    expect_rotation_invariance("corrected_sph", "iterations=4 solver=jacobi", true);
     expect_rotation_invariance("corrected_sph", "iterations=4 solver=coloured_gs", false);
 }
 static void test_units_do_not_matter(void **unused) {

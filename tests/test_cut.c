@@ -54,8 +54,8 @@ static double pieces_of(const solver *s) {
     return 1;
 }
 
-static const char *const variants[] = {"iterations=5", "iterations=5 solver=coloured_gs radius=1.8",
-                                       "iterations=3 radius=1.6"};
+static const char *const variants[] = {"iterations=5 solver=jacobi", "iterations=5 solver=coloured_gs radius=1.8",
+                                       "iterations=3 solver=jacobi radius=1.6"};
 
 static void test_pieces(void **unused) {
     (void)unused;

@@ -145,7 +145,10 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     const double n = (double)s.peaks;
     const double half = -(n * s.sum_iy - s.sum_i * s.sum_y) / (n * s.sum_ii - s.sum_i * s.sum_i);
     const double decrement = 2 * half, pi = acos(-1); /* a period is two swings */
-    pbd_metric(recorder, "damping_ratio", "1", PBD_ERROR, decrement / sqrt(4 * pi * pi + decrement * decrement));
+    const double damping = decrement / sqrt(4 * pi * pi + decrement * decrement);
+    const double frequency = (double)(s.passages - 1) / (2 * (s.last - s.first));
+    pbd_metric(recorder, "damping_ratio", "1", PBD_ERROR, damping);
+    pbd_metric(recorder, "excess_damping", "1", PBD_STATE, damping - pi * frequency * setup->dt);
     return pbd_ok();
 }
 

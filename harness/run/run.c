@@ -21,6 +21,7 @@
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/balance.h"
+#include "harness/run/convergence.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
 #include "harness/run/strays.h"
@@ -30,7 +31,7 @@
 
 /* A solve as a thing to be done, and done again. */
 typedef struct drive_context {
-    const pbd_setup *setup;
+    pbd_setup *setup;
     const pbd_scene *scene; /* of it */
     const pbd_method *method;
     void *state;
@@ -41,7 +42,8 @@ typedef struct drive_context {
     pbd_snapshots *snapshots; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
-    pbd_balance *balance; /* of the run proper, where the scene moves; owned */
+    pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
+    pbd_convergence *convergence; /* likewise, where it is solved too */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -107,6 +109,7 @@ static pbd_status observe(const void *context, long step, double dt) {
     const double every = c->setup->observe_every, time = (double)step * dt;
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     PBD_TRY(keep_balance(c, step));
+    if (c->convergence) pbd_convergence_watch(c->convergence, c->state, step);
     if (!c->observer || !c->observer->observe || !(every > 0)) return pbd_ok();
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
     const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
@@ -139,9 +142,12 @@ static pbd_status drive_once(drive_context *c) {
     double dt;
     if (c->scene->solved) {
         PBD_TRY(keep_snapshot(c, 0, 0, 0));
+        if (c->convergence) pbd_convergence_watch(c->convergence, c->state, 0);
         return m->solve(c->state);
     }
     PBD_TRY(time_step(c, &dt));
+    c->setup->dt = dt;
+    if (c->convergence) c->convergence->steps = lround(c->scene->duration / dt);
     if (c->observer)
         PBD_TRY(
             pbd_balance_create(c->scene, m, c->values, c->precision, dt, lround(c->scene->duration / dt), &c->balance));
@@ -230,10 +236,13 @@ static pbd_status record_losses(const drive_context *c) {
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
+    pbd_convergence convergence = pbd_convergence_of(c->method, c->values, 0);
     pbd_recorder_enter(recorder, "solve");
     c->observer = item->cell.c;
+    c->convergence = &convergence;
     pbd_status status = drive(c);
     c->observer = NULL;
+    c->convergence = NULL;
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
@@ -243,6 +252,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     /* A run that diverged or did not settle is measured too, as far as it came. */
     if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
     if (c->snapshots) write_snapshots(c);
+    pbd_convergence_end(&convergence, c->state, recorder);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
     const pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);

@@ -63,7 +63,8 @@ static json_t *params_json(const pbd_param *params) {
 static void emit_method(listing *l, const pbd_method *m, json_t *extra) {
     char summary[400];
     const char *only = m->backends & PBD_CUDA ? "" : m->backends & PBD_EMU ? "  [cpu and emu only]" : "  [cpu only]";
-    snprintf(summary, sizeof summary, "%s%s", m->summary, l->array ? "" : only);
+    const char *solved = m->residual ? "" : "  [explicit or direct: no residual]";
+    snprintf(summary, sizeof summary, "%s%s%s", m->summary, l->array ? "" : only, l->array ? "" : solved);
     emit(l, m->name, summary, m->source, true, "", extra);
 }
 
@@ -73,9 +74,10 @@ static void list_methods(listing *l) {
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
         const pbd_plugin *plugin = pbd_method_at(i)->plugin;
-        json_t *extra = json_pack("{s:o, s:o, s:o, s:s?}", "backends", names_of_mask(m->backends, backends, 3),
-                                  "precisions", names_of_mask(m->precisions, precisions, 2), "params",
-                                  params_json(m->params), "plugin", plugin ? pbd_plugin_path(plugin) : NULL);
+        json_t *extra = json_pack(
+            "{s:o, s:o, s:o, s:s?, s:s?, s:s?}", "backends", names_of_mask(m->backends, backends, 3), "precisions",
+            names_of_mask(m->precisions, precisions, 2), "params", params_json(m->params), "plugin",
+            plugin ? pbd_plugin_path(plugin) : NULL, "residual", m->residual, "unconverged", m->unconverged);
         emit_method(l, m, extra);
     }
 }
@@ -134,8 +136,9 @@ enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
 static const pbd_option table[] = {
     PBD_OPTION_JSON(list_options,
                     "one array of objects {name, summary, source, available, reason}; methods\n"
-                    "also have backends, precisions, params and plugin (its file, or null),\n"
-                    "cases params; runs are\n"
+                    "also have backends, precisions, params, plugin (its file, or null), residual (the norm\n"
+                    "of residual_left; null: explicit or direct) and unconverged (why a large one is\n"
+                    "not warned of, or null), cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
                     "pairs are {case, method, state, reason}"),
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs and pairs: only of this case"),

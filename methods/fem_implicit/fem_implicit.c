@@ -78,7 +78,8 @@ typedef struct fem_implicit {
     double *middle;        /* nodes x 3, m: the unknown of a time step */
     fem_implicit_settings set;
     double yield, creep, forces_end;
-    double ended[2]; /* the last residual, and its rounding, over the load */
+    pbd_residual *left; /* of the running step or solve: where its residual goes; NULL: it is not measured */
+    double ended[2];    /* the last residual, and its rounding, over the load */
     pbd_recorder *recorder;
 } fem_implicit;
 
@@ -457,17 +458,18 @@ static void record_residual(fem_implicit *fem, double relative) {
 /* Minimises Pi from u on. PBD_NO_EQUILIBRIUM if it does not converge; u is then undefined. The test against rounding
  * begins after the first step, because the load itself may be that small. */
 static pbd_status minimise(fem_implicit *fem, double *u) {
-    double scale = 0;
+    double scale = 0, first = 0;
     for (long iteration = 0; iteration <= fem->set.newton_iterations; iteration++) {
         const balance at = evaluate(fem, u, fem->residual);
         const double residual = norm(fem->residual, fem->dofs);
         if (!isfinite(at.energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
-        if (iteration == 0) scale = force_scale(fem, residual, &at);
+        if (iteration == 0) first = residual, scale = force_scale(fem, residual, &at);
         const double relative = residual / scale;
         record_residual(fem, relative);
         watch_residual(fem, iteration, residual);
         if (relative <= fem->set.newton_tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
             fem->ended[0] = relative, fem->ended[1] = at.force_rounding / scale;
+            if (fem->left) *fem->left = (pbd_residual){first, residual, MARGIN * at.force_rounding};
             return pbd_ok();
         }
         if (iteration == fem->set.newton_iterations) break;
@@ -552,6 +554,7 @@ static pbd_status solve(void *state) {
     double reached, smallest;
     fem->inertia = 0;
     const pbd_status status = put_load_on(fem, &reached, &smallest);
+    fem->left = NULL;
     pbd_metric(fem->recorder, "load_fraction", "1", PBD_QUALITY, reached);
     if (reached > 0) pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_QUALITY, smallest);
     pbd_metric(fem->recorder, "residual", "1", PBD_ERROR, fem->ended[0]);
@@ -596,6 +599,7 @@ static pbd_status advance(void *state, double dt) {
     double *w = fem->middle;
     memcpy(w, fem->u, fem->dofs * sizeof *w);
     const pbd_status status = minimise(fem, w);
+    fem->left = NULL;
     for (size_t i = 0; i < fem->dofs && status.code == PBD_OK; i++) {
         const double u = is_midpoint(fem) ? 2 * w[i] - fem->u[i] : w[i], moved = (u - fem->u[i]) / dt;
         fem->v[i] = is_midpoint(fem) ? 2 * moved - fem->v[i] : moved;
@@ -618,6 +622,8 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     for (size_t i = 0; i < n; i++) out[i] = field == PBD_POSITIONS ? fem->mesh.position[i] + fem->u[i] : fem->v[i];
     return pbd_ok();
 }
+
+static void watch(void *state, pbd_residual *out) { ((fem_implicit *)state)->left = out; }
 
 static void mesh_of(const void *state, pbd_mesh *out) {
     const fem_implicit *fem = state;
@@ -668,4 +674,6 @@ const pbd_method PBD_NAME(fem_implicit) = {
     .load = load,
     .destroy = destroy,
     .mesh = mesh_of,
+    .residual = "2-norm of the forces on free nodes that do not balance, in the last load step or the time step",
+    .watch = watch,
 };

@@ -150,6 +150,8 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     return collider_sums_clear(&s->colliders);
 }
 
+static void watch(void *state, pbd_residual *out) { ((gissler_snow *)state)->left = out; }
+
 const pbd_method PBD_NAME(gissler_snow) = {
     .bytes = sizeof(pbd_method),
     .name = "gissler_snow",
@@ -166,4 +168,6 @@ const pbd_method PBD_NAME(gissler_snow) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .residual = "2-norm of the residual of each of the two solvers, the larger fraction",
+    .watch = watch,
 };

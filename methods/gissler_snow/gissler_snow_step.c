@@ -273,6 +273,8 @@ static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WAT
         pbd_count(s->recorder, "solves", 1);
         if (!isfinite(seen[0]) || seen[3] == 0) break;
     }
+    if (s->left) *s->left = (pbd_residual){.first = 1, .last = fmax(left[0], left[1])};
+    s->left = NULL;
     s->worst_pressure = fmax(s->worst_pressure, left[0]);
     s->worst_shear = fmax(s->worst_shear, left[1]);
     s->unsolved += left[0] > s->set.tolerance || left[1] > s->set.tolerance;

@@ -4,6 +4,7 @@
  * displacements. Rest is found by stepping until nothing moves (mode=dynamic, as the paper does), or from the linear
  * analysis of one step (mode=static, Eq. 6 with K_PBD of Eq. 9). Stiffnesses come from a fit to linear FEM, from the
  * paper's polynomials, or from the caller. Analysis and fit are always f64. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "methods/pbd_distance/linear.h"
 #include "methods/pbd_distance/pbd_distance_kernels.h"
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/device/phase.h"
 #include "methods/physics/space/colouring.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                                 \
@@ -75,6 +77,7 @@ typedef struct pbd_distance {
     hex_constraints constraints;
     double *rest, *forces, *masses; /* forces with the weight */
     bool *is_held;
+    pbd_residual *watched;                   /* of the running step: where its residual goes; NULL: not measured */
     pbd_repeat *repeat;                      /* the launches of a step */
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
@@ -355,12 +358,75 @@ static pbd_status project(pbd_distance *s) {
     return PBD_RUN(s->exec, hold, s->held_count, &args);
 }
 
+/* ---- The residual ------------------------------------------------------------------------------------------------ */
+
+static double distance_violation(const pbd_distance *s, const double *p, int kind) {
+    double squares = 0;
+    for (size_t i = 0; i < s->constraints.count[kind]; i++) {
+        const double *a = p + 3 * (size_t)s->constraints.pair[kind][2 * i];
+        const double *b = p + 3 * (size_t)s->constraints.pair[kind][2 * i + 1];
+        const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+        const double c = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / s->constraints.rest[kind][i] - 1;
+        squares += c * c;
+    }
+    return squares;
+}
+
+/* By the mean of both splits. */
+static double volume_violation(const pbd_distance *s, const double *p) {
+    const hex_constraints *h = &s->constraints;
+    double squares = 0, corner[8][3], unused[8][3];
+    for (size_t e = 0; e < h->cells; e++) {
+        for (int c = 0; c < 8; c++) memcpy(corner[c], p + 3 * (size_t)h->cell[8 * e + (size_t)c], sizeof corner[c]);
+        const double six = hex_six_volumes(corner, HEX_SPLIT_A, unused) + hex_six_volumes(corner, HEX_SPLIT_B, unused);
+        const double c = six / (h->rest_volume[0][e] + h->rest_volume[1][e]) - 1;
+        squares += c * c;
+    }
+    return squares;
+}
+
+static pbd_status violation(const pbd_distance *s, double *out) {
+    pbd_arena a PBD_ARENA;
+    double *p = pbd_new(&a, double, 3 * s->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(device_rows_read(s->exec, s->p, s->particles, 4, 3, NULL, NULL, p));
+    *out = 0;
+    for (int kind = 0; kind < HEX_KINDS; kind++) {
+        if (s->k[kind] == 0) continue;
+        *out += kind == HEX_VOLUME ? volume_violation(s, p) : distance_violation(s, p, kind);
+    }
+    *out = sqrt(*out);
+    return pbd_ok();
+}
+
+/* Work that is not the method's: totals are put back. */
+static pbd_status measure(const pbd_distance *s, double *out) {
+    const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
+    const pbd_status status = PBD_PHASE(s->recorder, "residual", violation(s, out));
+    pbd_exec_restore_totals(s->exec, &before);
+    return status;
+}
+
+static double violation_rounding(const pbd_distance *s) {
+    size_t count = 0;
+    for (int kind = 0; kind < HEX_KINDS; kind++) count += s->k[kind] > 0 ? s->kind[kind].count : 0;
+    return sqrt((double)count) * 4 * REAL_EPSILON * s->extent / s->constraints.rest[HEX_EDGE][0];
+}
+
+static void watch(void *state, pbd_residual *out) { ((pbd_distance *)state)->watched = out; }
+
+/* ---- A step ------------------------------------------------------------------------------------------------------ */
+
 static pbd_status step(void *state, double dt) {
     pbd_distance *s = state;
     predict_args prediction = {.x = s->x, .v = s->v, .a = s->a, .p = s->p, .dt = (real)dt};
     PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     PBD_TRY(PBD_RUN(s->exec, predict, s->particles, &prediction));
+    if (s->watched) PBD_TRY(measure(s, &s->watched->first));
     for (long i = 0; i < s->set.iterations; i++) PBD_TRY(project(s));
+    if (s->watched) PBD_TRY(measure(s, &s->watched->last));
+    if (s->watched) s->watched->rounding = violation_rounding(s);
+    s->watched = NULL;
     double keep = 1 - s->set.damping * dt;
     advance_args motion = {s->p, s->x, s->v, (real)(1 / dt), (real)(keep > 0 ? keep : 0)};
     PBD_TRY(PBD_RUN(s->exec, advance, s->particles, &motion));
@@ -394,7 +460,9 @@ static pbd_status settle(pbd_distance *s) {
     threshold *= s->extent / s->dt; /* m/s from here on */
     long next_record = 1;
     bool slow = false; /* at the last sample */
+    pbd_residual *const watched = s->watched;
     for (long done = 1; done <= s->set.max_steps; done++) {
+        s->watched = slow || done % 64 == 0 ? watched : NULL; /* the last step follows a slow one */
         if (pbd_stop_requested(s->recorder)) return pbd_error(PBD_INTERRUPTED, "stopped after %ld steps", done - 1);
         PBD_TRY(step(s, s->dt));
         if (done % 8 != 0 && !slow) continue;
@@ -471,7 +539,9 @@ static pbd_status solve_static(pbd_distance *s) {
 
 static pbd_status solve(void *state) {
     pbd_distance *s = state;
-    return s->set.mode == mode_static ? solve_static(s) : settle(s);
+    const pbd_status status = s->set.mode == mode_static ? solve_static(s) : settle(s);
+    s->watched = NULL;
+    return status;
 }
 
 /* ---- What is recorded at creation -------------------------------------------------------------------------------- */
@@ -613,4 +683,7 @@ const pbd_method PBD_NAME(pbd_distance) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .residual = "2-norm over all distances and volumes with a stiffness of their relative change since rest",
+    .watch = watch,
+    .unconverged = "rodero2016 projects once a step: the iterations are part of the fitted stiffness",
 };

@@ -233,6 +233,8 @@ static void destroy(void *state) {
 
 static pbd_status step(void *state, double dt) { return stepper_step(&((pbf *)state)->run, dt); }
 
+static void watch_next(void *state, pbd_residual *out) { stepper_watch(&((pbf *)state)->run, out); }
+
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
@@ -268,4 +270,6 @@ const pbd_method PBD_NAME(pbf) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .residual = "mean over the liquid's particles of max(C, 0), the excess of density, before the warm start and after",
+    .watch = watch_next,
 };

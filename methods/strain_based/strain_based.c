@@ -1,5 +1,6 @@
 /* strain_based: separate constraints on stretch and shear of the material axes (Mueller et al. 2015), for tetrahedra or
  * triangles. README.md has the equations. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "methods/physics/parts/element_solver.h"
@@ -30,18 +31,18 @@ typedef struct strain_based {
     real *multiplier;                            /* device: STRAINS x elements; NULL: PBD */
     double stiffness[STRAINS], modulus[STRAINS]; /* modulus: Pa */
     double thickness;
+    real *square; /* device: by block */
 } strain_based;
 
 static size_t arrays_of(const void *state, device_array *row) {
     const strain_based *s = state;
-    const device_array rows[] = {DEVICE_ARRAY(s->multiplier, s->xpbd ? STRAINS * s->solver.elements : 0)};
+    const device_array rows[] = {DEVICE_ARRAY(s->multiplier, s->xpbd ? STRAINS * s->solver.elements : 0),
+                                 DEVICE_ARRAY(s->square, s->solver.elements / STRAIN_BLOCK + 1)};
     return DEVICE_ROWS(row, rows);
 }
 
-static pbd_status project(void *method, const element_batch *batch) {
-    strain_based *s = method;
-    pbd_exec *exec = s->solver.position.run.exec;
-    const size_t first = batch->first, count = batch->count;
+/* Elements from `first` on. */
+static strain_args args_from(const strain_based *s, size_t first) {
     const double dt = s->solver.position.run.dt;
     strain_args args = {.view = element_solver_view(&s->solver, first),
                         .multiplier = s->multiplier ? s->multiplier + first : NULL,
@@ -51,6 +52,14 @@ static pbd_status project(void *method, const element_batch *batch) {
         args.stiffness[k] = (real)s->stiffness[k];
         if (s->modulus[k] > 0) args.compliance[k] = (real)(1 / (s->modulus[k] * dt * dt * s->thickness));
     }
+    return args;
+}
+
+static pbd_status project(void *method, const element_batch *batch) {
+    const strain_based *s = method;
+    pbd_exec *exec = s->solver.position.run.exec;
+    const size_t count = batch->count;
+    const strain_args args = args_from(s, batch->first);
     const bool tets = s->solver.corners == 4;
     if (s->solver.jacobi)
         return tets ? PBD_RUN(exec, store_tet_impulses, count, &args)
@@ -70,10 +79,22 @@ static pbd_status sweep(void *state, stepper *run) {
     return element_solver_sweep(state, project, state);
 }
 
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
+    const strain_based *s = state;
+    const size_t n = s->solver.elements, blocks = (n + STRAIN_BLOCK - 1) / STRAIN_BLOCK;
+    const strain_sum_args args = {args_from(s, 0), n, s->square};
+    double sum = 0;
+    PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, sum_tet_residuals, blocks, &args)
+                                   : PBD_RUN(run->exec, sum_triangle_residuals, blocks, &args));
+    PBD_TRY(device_blocks_take(run->exec, s->square, blocks, 1, 0, &sum));
+    *out = (step_residual){sqrt(sum), sqrt((double)(STRAINS * n)) * element_solver_strain_rounding(&s->solver)};
+    return pbd_ok();
+}
+
 /* With these moduli and all k_* at 1, small strains are those of an elastic body of nu = 0. */
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    static const step_part own = {.begin = begin, .iterate = sweep, .arrays = arrays_of};
+    static const step_part own = {.begin = begin, .iterate = sweep, .residual = residual, .arrays = arrays_of};
     const strain_settings set = strain_settings_read(values);
     const double k[STRAINS] = {set.k_x, set.k_y, set.k_z, set.k_xy, set.k_yz, set.k_zx};
     strain_based *s = calloc(1, sizeof *s);
@@ -100,5 +121,6 @@ const pbd_method PBD_NAME(strain_based) = {
     .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END,
     .params = params,
     .create = create,
+    .residual = "2-norm over all stretches and shears of C; of C + alpha~ lambda with form=xpbd",
     ELEMENT_SOLVER_SLOTS,
 };

@@ -138,6 +138,60 @@ PBD_FN void store_strain_impulses(const strain_args *a, int corners, size_t firs
     element_store_impulse(&a->view, corners, first, count, vreal_set(1), sum);
 }
 
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
+
+enum { STRAIN_BLOCK = 256 };
+
+typedef struct strain_sum_args {
+    strain_args of;
+    size_t elements;
+    real *sum; /* by block: of squares */
+} strain_sum_args;
+
+/* C, and with XPBD C + alpha~ lambda. */
+PBD_FN vreal strain_residual(const strain_args *a, vreal value, int k, size_t first, int count) {
+    if (!a->multiplier) return value;
+    return value + a->compliance[k] / batch_load(a->view.size, first, count) *
+                       element_entry(&a->view, a->multiplier, k, first, count);
+}
+
+PBD_FN void sum_strain_residuals(const strain_sum_args *a, int corners, size_t block) {
+    const size_t end = (block + 1) * STRAIN_BLOCK < a->elements ? (block + 1) * STRAIN_BLOCK : a->elements;
+    const strain_args *of = &a->of;
+    const int axes = corners - 1;
+    real sum = 0;
+    for (size_t first = block * STRAIN_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        element e;
+        vreal squares = vreal_set(0);
+        real left[PBD_BATCH];
+        element_load(&of->view, corners, first, count, &e);
+        for (int i = 0; i < axes; i++) {
+            if (!(of->stiffness[i] > 0)) continue;
+            const vreal h = strain_residual(of, stretch_of(of, &e, corners, i).value, i, first, count);
+            squares += h * h;
+        }
+        for (int k = 0; k < (axes == 3 ? 3 : 1); k++) {
+            if (!(of->stiffness[3 + k] > 0)) continue;
+            const vreal h = strain_residual(of, shear_of(of, &e, corners, k, (k + 1) % 3).value, 3 + k, first, count);
+            squares += h * h;
+        }
+        batch_store(left, 0, PBD_BATCH, squares);
+        for (int l = 0; l < count; l++) sum += left[l];
+    }
+    a->sum[block] = sum;
+}
+
+PBD_ITEM(sum_tet_residuals, strain_sum_args, block, STRAIN_BLOCK *(32 * sizeof(real) + 16), STRAIN_BLOCK * 300) {
+    sum_strain_residuals(a, 4, block);
+}
+
+PBD_ITEM(sum_triangle_residuals, strain_sum_args, block, STRAIN_BLOCK *(24 * sizeof(real) + 12), STRAIN_BLOCK * 120) {
+    sum_strain_residuals(a, 3, block);
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
 PBD_BATCH_OF(project_tets, strain_args, first, count, (32 + 9) * sizeof(real) + 16, 560) {
     project_and_store(a, 4, first, count);
 }

@@ -124,6 +124,27 @@ static pbd_status record(void *state, stepper *run) {
     return pbd_ok();
 }
 
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
+    strain_energy *s = state;
+    const double strain = element_solver_strain_rounding(&s->solver);
+    double squares = 0, rounding = 0;
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        const size_t blocks = (span->count + IDLE_BLOCK - 1) / IDLE_BLOCK;
+        const idle_args args = {
+            .energy = args_from(s, span->first, span->material), .elements = span->count, .idle = s->idle};
+        const double each = energy_rounding(&s->material[span->material], strain);
+        double sum[IDLE_SUMS] = {0};
+        PBD_TRY(s->solver.corners == 4 ? PBD_RUN(run->exec, sum_tet_residuals, blocks, &args)
+                                       : PBD_RUN(run->exec, sum_triangle_residuals, blocks, &args));
+        PBD_TRY(device_blocks_take(run->exec, s->idle, blocks, IDLE_SUMS, 0, sum));
+        squares += sum[0];
+        rounding += (double)span->count * each * each;
+    }
+    *out = (step_residual){sqrt(squares), sqrt(rounding)};
+    return pbd_ok();
+}
+
 static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const bool membrane = s->solver.corners == 3;
     for (size_t k = 0; k < (scene->materials > 0 ? scene->materials : 1); k++) {
@@ -139,7 +160,8 @@ static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    static const step_part own = {.begin = begin, .iterate = sweep, .end = end, .record = record, .arrays = arrays_of};
+    static const step_part own = {
+        .begin = begin, .iterate = sweep, .end = end, .record = record, .residual = residual, .arrays = arrays_of};
     strain_energy *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for strain_energy");
     *state = s;
@@ -158,5 +180,6 @@ const pbd_method PBD_NAME(strain_energy) = {
              PBD_TAKES_PLASTICITY | PBD_TAKES_MATERIALS,
     .params = params,
     .create = create,
+    .residual = ENERGY_RESIDUAL,
     ELEMENT_SOLVER_SLOTS,
 };

@@ -113,7 +113,8 @@ enum { IDLE_BLOCK = 256, IDLE_SUMS = 2 };
 typedef struct idle_args {
     energy_args energy;
     size_t elements;
-    real *idle; /* IDLE_SUMS by block: number of idle constraints; of those whose psi is NaN */
+    real *idle; /* IDLE_SUMS by block: number of idle constraints; of those whose psi is NaN. Of sum_*_residuals: the
+                   sum of squares of residuals; 0 */
 } idle_args;
 
 PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {
@@ -145,6 +146,35 @@ PBD_ITEM(count_idle_tets, idle_args, block, IDLE_BLOCK *(28 * sizeof(real) + 16)
 
 PBD_ITEM(count_idle_triangles, idle_args, block, IDLE_BLOCK *(19 * sizeof(real) + 12), IDLE_BLOCK * 230) {
     count_idle(a, 3, block);
+}
+
+PBD_FN void sum_residuals(const idle_args *a, int corners, size_t block) {
+    const size_t end = (block + 1) * IDLE_BLOCK < a->elements ? (block + 1) * IDLE_BLOCK : a->elements;
+    const energy_args *of = &a->energy;
+    real sum = 0;
+    for (size_t first = block * IDLE_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        element e;
+        vreal lambda = vreal_set(0);
+        real left[PBD_BATCH];
+        element_load(&of->view, corners, first, count, &e);
+        const vstressed s = element_stress(of, element_deformation_gradient(&e, corners), first, count);
+        if (of->form != ENERGY_PBD) lambda = batch_load(of->multiplier, first, count);
+        batch_store(
+            left, 0, PBD_BATCH,
+            energy_residual((int)of->form, of->compliance, s.psi, batch_load(of->view.size, first, count), lambda));
+        for (int l = 0; l < count; l++) sum += left[l] * left[l];
+    }
+    a->idle[IDLE_SUMS * block] = sum;
+    a->idle[IDLE_SUMS * block + 1] = 0;
+}
+
+PBD_ITEM(sum_tet_residuals, idle_args, block, IDLE_BLOCK *(28 * sizeof(real) + 16), IDLE_BLOCK * 260) {
+    sum_residuals(a, 4, block);
+}
+
+PBD_ITEM(sum_triangle_residuals, idle_args, block, IDLE_BLOCK *(19 * sizeof(real) + 12), IDLE_BLOCK * 210) {
+    sum_residuals(a, 3, block);
 }
 
 #endif

@@ -40,6 +40,7 @@ const pbd_method PBD_NAME(xpbd_cloth) = {
     .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_CLOTH,
     .params = params,
     .create = create,
+    .residual = CLOTH_RESIDUAL,
     POSITION_SLOTS,
     .destroy = element_solver_destroy,
 };

@@ -46,7 +46,7 @@ typedef struct grains {
     size_t particles;
     uint32_t *particle;                /* host, by place: index in the scene */
     double diameter, margin, friction; /* m, m, 1 */
-    double forces_end;                 /* s */
+    double forces_end, extent;         /* s; m: of the scene */
     neighbours near;
     grid colours; /* coloured cells */
     /* Device, by place. */
@@ -326,6 +326,21 @@ static pbd_status measure_contacts(grains *s, double dt, double *depth, double *
     return pbd_ok();
 }
 
+static pbd_status residual(void *self, stepper *run, step_residual *out) {
+    grains *s = self;
+    const size_t n = s->particles;
+    const grain_watch_args args = {args_of(s, run->dt), s->seen};
+    *out = (step_residual){.rounding = sqrt(6 * (double)n) * 4 * REAL_EPSILON * s->extent};
+    pbd_arena a PBD_ARENA;
+    real *square = pbd_new(&a, real, 2 * n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(PBD_RUN(run->exec, measure_grain_residuals, n, work_of(s), &args));
+    PBD_TRY(pbd_download(run->exec, square, s->seen, 2 * n * sizeof *square));
+    for (size_t i = 0; i < n; i++) out->norm += (double)square[2 * i];
+    out->norm = sqrt(out->norm);
+    return pbd_ok();
+}
+
 static pbd_status record(void *self, stepper *run) {
     grains *s = self;
     double depth, contacts;
@@ -337,7 +352,7 @@ static pbd_status record(void *self, stepper *run) {
 }
 
 static const step_part grains_part = {
-    .begin = begin, .iterate = iterate, .move = move, .record = record, .arrays = arrays_of};
+    .begin = begin, .iterate = iterate, .move = move, .record = record, .residual = residual, .arrays = arrays_of};
 static const step_part walls_part = {.iterate = meet_walls};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -417,6 +432,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->margin = s->set.margin * s->diameter;
     s->friction = friction_between(scene, s->set.grain_friction);
     s->forces_end = scene->loads.forces_end;
+    s->extent = scene->extent;
     if (s->set.start_sweeps <= 0) PBD_TRY(check_overlaps(s, scene));
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
@@ -437,6 +453,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 }
 
 static pbd_status step(void *state, double dt) { return stepper_step(&((grains *)state)->run, dt); }
+
+static void watch(void *state, pbd_residual *out) { stepper_watch(&((grains *)state)->run, out); }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
@@ -473,4 +491,7 @@ const pbd_method PBD_NAME(xpbd_grains) = {
     .save = save,
     .load = load,
     .destroy = destroy,
+    .residual = "2-norm over all pairs of grains of their overlap, minus alpha~ lambda where compliance > 0",
+    .watch = watch,
+    .unconverged = "Macklin et al. 2014 run a few iterations a step: grains may overlap",
 };

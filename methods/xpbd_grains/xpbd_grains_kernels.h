@@ -278,7 +278,7 @@ PBD_ITEM(settle_grains, grain_settle_args, i, 16 * sizeof(real), 14) {
 
 typedef struct grain_watch_args {
     grain_args pairs;
-    real *seen; /* 2 by particle: deepest overlap, m; contacts */
+    real *seen; /* 2 by particle: deepest overlap, m; contacts. Of measure_grain_residuals: sum of squares, m^2; 0 */
 } grain_watch_args;
 
 PBD_ITEM_OVER(watch_grains, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
@@ -292,6 +292,21 @@ PBD_ITEM_OVER(watch_grains, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 4 * si
     }
     a->seen[2 * i] = depth;
     a->seen[2 * i + 1] = contacts;
+}
+
+/* Of the pairs with grains of higher number: the overlap, minus alpha~ lambda where contacts comply. */
+PBD_ITEM_OVER(measure_grain_residuals, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 5 * sizeof(real) + 4, 14) {
+    const grain_args *g = &a->pairs;
+    real sum = 0;
+    for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {
+        if (g->list[k] <= i) continue;
+        const vec3 off = vec3_sub(grain_row(g->p, i), grain_row(g->p, g->list[k]));
+        const real overlap = real_max(0, g->diameter - real_sqrt(vec3_dot(off, off)));
+        const real left = overlap - (g->pressure ? g->compliance * g->pressure[k] : 0);
+        sum += left * left;
+    }
+    a->seen[2 * i] = sum;
+    a->seen[2 * i + 1] = 0;
 }
 
 #endif

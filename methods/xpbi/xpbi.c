@@ -257,6 +257,8 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 
 static pbd_status step(void *state, double dt) { return stepper_step(&((xpbi *)state)->run, dt); }
 
+static void watch(void *state, pbd_residual *out) { stepper_watch(&((xpbi *)state)->run, out); }
+
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     return stepper_save(&((const xpbi *)state)->run, blob, bytes);
 }
@@ -283,4 +285,7 @@ const pbd_method PBD_NAME(xpbi) = {
     .load = load,
     .destroy = destroy,
     .law = "hencky",
+    .residual =
+        "2-norm over all particles of C + alpha~ lambda (Eq. 17); of cloth likewise; of liquid the mean of max(C, 0)",
+    .watch = watch,
 };

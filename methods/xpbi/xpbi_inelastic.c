@@ -206,6 +206,13 @@ static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out
     return pbd_ok();
 }
 
+static pbd_status residual(void *self, stepper *run, step_residual *out) {
+    xpbi *s = self;
+    const xpbi_solve_args args = solve_args(s, run->dt);
+    out->rounding = 8 * REAL_EPSILON * sqrt((2 * s->mu + s->lambda) * (double)s->continuum);
+    return residual_of(s, &args, &out->norm);
+}
+
 static void record_residual(xpbi *s, long iteration) {
     const double number = (double)iteration;
     pbd_series(s->run.recorder, "residual", "value", "1", &s->residual.last, 1, 1);
@@ -271,7 +278,6 @@ static pbd_status smooth(xpbi *s, double dt) {
 static pbd_status end(void *self, stepper *run) {
     xpbi *s = self;
     const double *momentum = s->residual.momentum;
-    if (s->residual.asked) pbd_metric(run->recorder, "residual_left", "1", PBD_ERROR, s->residual.last);
     if (s->free && momentum[3] > 0) {
         const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
@@ -389,6 +395,7 @@ const step_part xpbi_inelastic_part = {
     .end = end,
     .move = move,
     .record = record,
+    .residual = residual,
     .arrays = arrays_of,
     .free = free_arrays,
 };

@@ -39,6 +39,13 @@ PBD_FN vreal energy_factor(int form, real compliance, vreal psi, vreal q, vreal 
     return s;
 }
 
+/* The residual that energy_factor removes: C, and with XPBD C + a lambda or C + alpha~ lambda. */
+PBD_FN vreal energy_residual(int form, real compliance, vreal psi, vreal size, vreal lambda) {
+    if (form == ENERGY_PBD) return psi;
+    if (form == ENERGY_XPBD) return psi + compliance * lambda;
+    return vreal_sqrt(vreal_where(psi < 0, vreal_set(0), 2 * psi)) + compliance / size * lambda;
+}
+
 /* Plastic strain of constraints; component e is at [e * stride]. */
 PBD_FN vsymmetric plastic_load(const real *plastic, size_t stride, size_t first, int count) {
     vsymmetric s;

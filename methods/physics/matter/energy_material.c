@@ -45,3 +45,8 @@ real energy_compliance(const energy_material *m, double dt) {
     const double inverse_square = 1 / (dt * dt * m->unit);
     return (real)(m->form == ENERGY_XPBD ? inverse_square / m->unit : inverse_square / m->thickness);
 }
+
+double energy_rounding(const energy_material *m, double strain) {
+    const double twice = (2 * (double)m->law.mu + (double)m->law.lambda) * strain * strain;
+    return m->form == ENERGY_XPBD_ROOT ? sqrt(twice) : 0.5 * twice;
+}

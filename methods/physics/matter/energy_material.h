@@ -6,7 +6,12 @@
 #include "methods/physics/matter/energy_constraint.h"
 #include "methods/physics/matter/law_material.h"
 
-PBD_PRECISE(energy_material_make, energy_sample, energy_compliance)
+PBD_PRECISE(energy_material_make, energy_sample, energy_compliance, energy_rounding)
+
+/* pbd_method.residual of methods with such constraints. */
+#define ENERGY_RESIDUAL                                                                                               \
+    "2-norm over all constraints of C + alpha~ lambda; of C with PBD. C is the energy density, or the root of twice " \
+    "that with xpbd_root"
 
 /* Parameters of every method with such constraints. The form's choices are in the order of ENERGY_PBD... */
 #define ENERGY_FORM_PARAM(CHOICE, name)                                                                               \
@@ -46,5 +51,8 @@ void energy_sample(energy_samples *all, const energy_material *m, double idle, d
 
 /* The compliance for energy_factor; dt in s. */
 real energy_compliance(const energy_material *m, double dt);
+
+/* The rounding of a constraint's residual where that of strains is `strain`. */
+double energy_rounding(const energy_material *m, double strain);
 
 #endif

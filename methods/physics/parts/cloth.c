@@ -1,5 +1,6 @@
 #include "methods/physics/parts/cloth.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct cloth {
     real *stress;
     uint32_t *hinge;
     real *hinge_stiffness, *rest, *moment;
+    real *square; /* sums of squared residuals by block */
 };
 
 /* Multipliers, and with `turned` the impulses applied so far. */
@@ -27,9 +29,13 @@ static size_t per_hinge(const cloth *c) { return c->turned ? 10 : 1; }
 
 static size_t arrays_of(const void *self, device_array *row) {
     const cloth *c = self;
+    const size_t most = c->solver.elements > c->hinges ? c->solver.elements : c->hinges;
     const device_array rows[] = {DEVICE_ARRAY(c->stress, per_triangle(c) * c->solver.elements),
-                                 DEVICE_ARRAY(c->hinge, 4 * c->hinges), DEVICE_ARRAY(c->hinge_stiffness, c->hinges),
-                                 DEVICE_ARRAY(c->rest, c->hinges), DEVICE_ARRAY(c->moment, per_hinge(c) * c->hinges)};
+                                 DEVICE_ARRAY(c->hinge, 4 * c->hinges),
+                                 DEVICE_ARRAY(c->hinge_stiffness, c->hinges),
+                                 DEVICE_ARRAY(c->rest, c->hinges),
+                                 DEVICE_ARRAY(c->moment, per_hinge(c) * c->hinges),
+                                 DEVICE_ARRAY(c->square, most / CLOTH_BLOCK + 1)};
     return DEVICE_ROWS(row, rows);
 }
 
@@ -100,29 +106,39 @@ static pbd_status begin(void *self, stepper *run) {
     return c->hinges > 0 ? PBD_RUN(run->exec, clear_reals, per_hinge(c) * c->hinges, &moment) : pbd_ok();
 }
 
+/* Triangles from `first` on. */
+static stretch_args stretch_from(const cloth *c, size_t first) {
+    const stepper *run = &c->solver.position.run;
+    return (stretch_args){.view = element_solver_view(&c->solver, first),
+                          .stress = c->stress + first,
+                          .impulse = c->turned ? c->stress + 3 * c->solver.elements + first : NULL,
+                          .stiffness = (real)(c->stiffness * run->dt * run->dt),
+                          .nu = (real)c->nu};
+}
+
+/* Hinges from `first` on. */
+static bending_args bending_from(const cloth *c, size_t first) {
+    const stepper *run = &c->solver.position.run;
+    return (bending_args){.corner = c->hinge + 4 * first,
+                          .stiffness = c->hinge_stiffness + first,
+                          .rest = c->rest + first,
+                          .moment = c->moment + first,
+                          .impulse = c->turned ? c->moment + c->hinges + first : NULL,
+                          .stride = c->hinges,
+                          .p = c->solver.position.p,
+                          .square = (real)(run->dt * run->dt)};
+}
+
 static pbd_status stretch(void *state, const element_batch *batch) {
     const cloth *c = state;
-    const stepper *run = &c->solver.position.run;
-    const size_t first = batch->first;
-    const stretch_args args = {.view = element_solver_view(&c->solver, first),
-                               .stress = c->stress + first,
-                               .impulse = c->turned ? c->stress + 3 * c->solver.elements + first : NULL,
-                               .stiffness = (real)(c->stiffness * run->dt * run->dt),
-                               .nu = (real)c->nu};
-    return PBD_RUN(run->exec, project_stretch, batch->count, &args);
+    const stretch_args args = stretch_from(c, batch->first);
+    return PBD_RUN(c->solver.position.run.exec, project_stretch, batch->count, &args);
 }
 
 static pbd_status bend(const cloth *c, const stepper *run) {
     for (int k = 0; k < c->hinge_colours; k++) {
         const size_t first = c->hinge_first[k];
-        const bending_args args = {.corner = c->hinge + 4 * first,
-                                   .stiffness = c->hinge_stiffness + first,
-                                   .rest = c->rest + first,
-                                   .moment = c->moment + first,
-                                   .impulse = c->turned ? c->moment + c->hinges + first : NULL,
-                                   .stride = c->hinges,
-                                   .p = c->solver.position.p,
-                                   .square = (real)(run->dt * run->dt)};
+        const bending_args args = bending_from(c, first);
         PBD_TRY(PBD_RUN(run->exec, project_bending, c->hinge_first[k + 1] - first, &args));
     }
     pbd_count(run->recorder, "constraint_solves", c->hinges);
@@ -135,11 +151,39 @@ static pbd_status sweep(void *self, stepper *run) {
     return element_solver_sweep(&c->solver, stretch, c);
 }
 
+/* Sum of the squares of the residuals of triangles and hinges: both are strains. */
+static pbd_status sum_squares(const cloth *c, double *out) {
+    pbd_exec *exec = c->solver.position.run.exec;
+    const size_t n = c->solver.elements, blocks = (n + CLOTH_BLOCK - 1) / CLOTH_BLOCK;
+    const size_t hinge_blocks = (c->hinges + CLOTH_BLOCK - 1) / CLOTH_BLOCK;
+    const stretch_sum_args triangles = {stretch_from(c, 0), n, c->square};
+    const bending_sum_args bends = {bending_from(c, 0), c->hinges, c->square};
+    *out = 0;
+    PBD_TRY(PBD_RUN(exec, sum_stretch_residuals, blocks, &triangles));
+    PBD_TRY(device_blocks_take(exec, c->square, blocks, 1, 0, out));
+    if (c->hinges == 0) return pbd_ok();
+    PBD_TRY(PBD_RUN(exec, sum_bending_residuals, hinge_blocks, &bends));
+    return device_blocks_take(exec, c->square, hinge_blocks, 1, 0, out);
+}
+
+pbd_status cloth_residual(const cloth *c, step_residual *out) {
+    const double count = (double)(3 * c->solver.elements + c->hinges);
+    double squares;
+    PBD_TRY(sum_squares(c, &squares));
+    *out = (step_residual){sqrt(squares), sqrt(count) * element_solver_strain_rounding(&c->solver)};
+    return pbd_ok();
+}
+
+static pbd_status residual(void *self, stepper *run, step_residual *out) {
+    (void)run;
+    return cloth_residual(self, out);
+}
+
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 pbd_status cloth_create(const char *name, const pbd_scene *scene, cloth_settings set, contact_settings touch,
                         pbd_exec *exec, pbd_recorder *recorder, cloth **out) {
-    static const step_part own = {.begin = begin, .iterate = sweep, .arrays = arrays_of};
+    static const step_part own = {.begin = begin, .iterate = sweep, .residual = residual, .arrays = arrays_of};
     const element_settings elements = {.iterations = set.iterations, .substeps = set.substeps, .damping = set.damping};
     const pbd_material *m = scene->material;
     if (scene->triangles.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no triangles for cloth");

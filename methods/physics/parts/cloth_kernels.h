@@ -240,4 +240,58 @@ PBD_BATCH_OF(measure_hinges, hinge_rest_args, first, count, 17 * sizeof(real) + 
     batch_store(a->rest, first, count, h.value);
 }
 
+/* ---- Residuals --------------------------------------------------------------------------------------------------- */
+
+enum { CLOTH_BLOCK = 256 };
+
+typedef struct stretch_sum_args {
+    stretch_args of;
+    size_t triangles;
+    real *sum; /* by block: of squares of C + S s */
+} stretch_sum_args;
+
+PBD_ITEM(sum_stretch_residuals, stretch_sum_args, block, CLOTH_BLOCK *(24 * sizeof(real) + 12), CLOTH_BLOCK * 60) {
+    const size_t end = (block + 1) * CLOTH_BLOCK < a->triangles ? (block + 1) * CLOTH_BLOCK : a->triangles;
+    const vreal nu = vreal_set(a->of.nu);
+    real sum = 0;
+    for (size_t first = block * CLOTH_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        element e;
+        real left[PBD_BATCH];
+        element_load(&a->of.view, 3, first, count, &e);
+        const vvec3 d0 = element_edge(&e, 0, 2), d1 = element_edge(&e, 1, 2);
+        const vvec3 f0 = vvec3_blend(e.b[0], d0, e.b[1], d1), f1 = vvec3_blend(e.b[2], d0, e.b[3], d1);
+        const vvec3 s = stretch_entry3(&a->of, a->of.stress, 0, first, count);
+        const vreal along = (vvec3_dot(f0, f0) - 1) / 2 + s.x - nu * s.y;
+        const vreal across = (vvec3_dot(f1, f1) - 1) / 2 + s.y - nu * s.x;
+        const vreal shear = vvec3_dot(f0, f1) + 2 * (1 + nu) * s.z;
+        batch_store(left, 0, PBD_BATCH, along * along + across * across + shear * shear);
+        for (int l = 0; l < count; l++) sum += left[l];
+    }
+    a->sum[block] = sum;
+}
+
+typedef struct bending_sum_args {
+    bending_args of;
+    size_t hinges;
+    real *sum; /* by block: of squares of C + s */
+} bending_sum_args;
+
+PBD_ITEM(sum_bending_residuals, bending_sum_args, block, CLOTH_BLOCK *(18 * sizeof(real) + 16), CLOTH_BLOCK * 150) {
+    const size_t end = (block + 1) * CLOTH_BLOCK < a->hinges ? (block + 1) * CLOTH_BLOCK : a->hinges;
+    real sum = 0;
+    for (size_t first = block * CLOTH_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        hinge h;
+        real left[PBD_BATCH];
+        for (int c = 0; c < 4; c++)
+            batch_load_rows(a->of.p, a->of.corner + 4 * first + (size_t)c, 4, count, h.corner[c]);
+        hinge_measure(&h);
+        batch_store(left, 0, PBD_BATCH,
+                    h.value - batch_load(a->of.rest, first, count) + batch_load(a->of.moment, first, count));
+        for (int l = 0; l < count; l++) sum += left[l] * left[l];
+    }
+    a->sum[block] = sum;
+}
+
 #endif

@@ -1,5 +1,6 @@
 #include "methods/physics/parts/element_solver.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,10 @@ element_view element_solver_view(const element_solver *s, size_t first) {
                           .impulse = s->impulse ? s->impulse + 4 * (size_t)s->corners * first : NULL,
                           .stride = s->elements,
                           .left = s->elements - first};
+}
+
+double element_solver_strain_rounding(const element_solver *s) {
+    return position_strain_rounding(&s->position, s->edge);
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -100,13 +105,16 @@ static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const
     uint32_t *sorted = pbd_new(&a, uint32_t, n * arity);
     real *inverse = pbd_new(&a, real, n * entries), *size = pbd_new(&a, real, n);
     PBD_TRY(pbd_arena_check(&a));
+    double sum = 0;
     for (size_t i = 0; i < n; i++) {
         element_shape shape;
         memcpy(sorted + i * arity, corner + s->order[i] * arity, arity * sizeof *sorted);
         PBD_TRY(element_shape_of(scene, s->corners, s->order[i], &shape));
         for (size_t k = 0; k < entries; k++) inverse[k * n + i] = (real)shape.inverse[k];
         size[i] = (real)shape.size;
+        sum += shape.size;
     }
+    s->edge = pow(sum / (double)n, arity == 4 ? 1.0 / 3 : 0.5);
     PBD_TRY(pbd_upload(exec, s->corner, sorted, n * arity * sizeof *sorted));
     PBD_TRY(pbd_upload(exec, s->inverse, inverse, n * entries * sizeof *inverse));
     return pbd_upload(exec, s->size, size, n * sizeof *size);

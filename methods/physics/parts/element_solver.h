@@ -12,7 +12,7 @@
 #include "methods/physics/space/colouring.h"
 
 PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, element_solver_upload,
-            element_solver_view, element_solver_sweep)
+            element_solver_view, element_solver_sweep, element_solver_strain_rounding)
 
 /* Parameters of every such method, between its `form` and CONTACT_PARAMS. */
 #define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE)                            \
@@ -33,6 +33,7 @@ typedef struct element_solver {
     int corners; /* 4: tetrahedra, 3: triangles */
     bool jacobi;
     int colours; /* 1 with Jacobi */
+    double edge; /* m: of an element of the mean size */
     /* Host. */
     uint32_t *order;             /* place -> element of the scene */
     element_batch *batch, *span; /* of a sweep; for other passes, with consecutive batches of one material joined */
@@ -62,6 +63,9 @@ pbd_status element_solver_upload(element_solver *s, const void *host, size_t byt
 
 /* Elements from `first` on. */
 element_view element_solver_view(const element_solver *s, size_t first);
+
+/* What rounding of positions makes of the strain of an element. */
+double element_solver_strain_rounding(const element_solver *s);
 
 /* All constraints once. */
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method);

@@ -1,6 +1,7 @@
 #include "methods/physics/parts/fluid.h"
 #include "harness/exec/arena.h"
 #include "methods/physics/device/device_state.h"
+#include "methods/physics/device/phase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -316,12 +317,27 @@ static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses 
     return PBD_RUN(f->exec, fluid_allow, f->rows, &args);
 }
 
+/* Mean compression at the present velocities, whose neighbours are known. */
+static pbd_status measure(fluid *f, const real *v, double dt, double *out) {
+    fluid_state now;
+    PBD_TRY(solve(f, v, dt, FLUID_LOOK));
+    PBD_TRY(fluid_look(f, &now));
+    *out = now.compressed;
+    return pbd_ok();
+}
+
+/* Before the warm start, which is part of the solution. Work that is not the method's: totals are put back. */
+static pbd_status measure_start(fluid *f, const real *v, double dt) {
+    const pbd_exec_totals before = pbd_exec_read_totals(f->exec);
+    const pbd_status status = PBD_PHASE(f->recorder, "residual", measure(f, v, dt, &f->before));
+    pbd_exec_restore_totals(f->exec, &before);
+    return status;
+}
+
 static pbd_status begin(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     PBD_TRY(place(f, x, v, walls, dt));
-    pbd_phase_begin(f->recorder, "fluid_search");
-    const pbd_status status = search(f);
-    pbd_phase_end(f->recorder);
-    PBD_TRY(status);
+    PBD_TRY(PBD_PHASE(f->recorder, "fluid_search", search(f)));
+    if (f->measured) PBD_TRY(measure_start(f, v, dt));
     if (!(f->settings.keep > 0 && f->dt > 0)) return pbd_ok();
     PBD_TRY(solve(f, v, dt, FLUID_REPEAT));
     return move(f, v, walls, dt, false);
@@ -457,6 +473,7 @@ pbd_status fluid_read_exchange(const fluid *f, double *out) {
 /* ---- As a part --------------------------------------------------------------------------------------------------- */
 
 static pbd_status part_begin(void *self, stepper *run) {
+    ((fluid *)self)->measured = run->watched != NULL;
     return fluid_begin(self, run->id, run->x, run->v, &run->colliders, run->dt);
 }
 
@@ -468,6 +485,14 @@ static pbd_status part_iterate(void *self, stepper *run) {
 
 static pbd_status part_end(void *self, stepper *run) {
     return fluid_end(self, run->x, run->v, &run->colliders, run->dt);
+}
+
+static pbd_status part_residual(void *self, stepper *run, step_residual *out) {
+    fluid *f = self;
+    *out = (step_residual){f->before, 64 * REAL_EPSILON};
+    if (run->done == 0) return pbd_ok();
+    PBD_TRY(place(f, run->x, run->v, &run->colliders, run->dt));
+    return measure(f, run->v, run->dt, &out->norm);
 }
 
 static pbd_status part_record(void *self, stepper *run) {
@@ -485,6 +510,7 @@ const step_part fluid_part = {
     .iterate = part_iterate,
     .end = part_end,
     .record = part_record,
+    .residual = part_residual,
     .arrays = arrays_of,
     .loaded = part_loaded,
     .free = part_free,

@@ -64,6 +64,8 @@ typedef struct fluid {
     double dt;  /* s: of the last step; 0: none yet */
     bool began; /* the initial excess density is known */
     double most_compressed, largest;
+    bool measured; /* this step measures its residual */
+    double before; /* mean compression before the first iteration and its warm start */
     grid grid;
     uint64_t entries; /* of the slices */
     double filled;    /* fraction of entries that are neighbours, the rest is padding */

@@ -25,7 +25,8 @@ typedef struct particle_energy {
     particle_cuts cuts;
     uint32_t *full; /* places: neighbours at the start; NULL without blades */
     bool jacobi;
-    double share; /* Jacobi */
+    double share;   /* Jacobi */
+    double spacing; /* m */
     /* Device, by place: written by look_at_particles. */
     real *gradient_at, *density_at, *idle_at;
     /* Device, by slot. */
@@ -182,6 +183,25 @@ static pbd_status look(const particle_energy *s, real *rows) {
         PBD_TRY(PBD_RUN(s->position.run.exec, look_at_particles, s->layout.colour_count[c],
                         particle_layout_work(&s->layout, c), &args));
     }
+    return pbd_ok();
+}
+
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
+    const particle_energy *s = state;
+    const size_t n = s->layout.particles;
+    const double strain = position_strain_rounding(&s->position, s->spacing);
+    *out = (step_residual){.rounding = sqrt((double)n) * energy_rounding(&s->material, strain)};
+    pbd_arena a PBD_ARENA;
+    real *left = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    for (int c = 0; c < s->layout.colours; c++) {
+        const particle_look_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]), .idle = s->idle_at};
+        PBD_TRY(PBD_RUN(run->exec, measure_particle_residuals, s->layout.colour_count[c],
+                        particle_layout_work(&s->layout, c), &args));
+    }
+    PBD_TRY(pbd_download(run->exec, left, s->idle_at, n * sizeof *left));
+    for (size_t i = 0; i < n; i++) out->norm += (double)left[i] * (double)left[i];
+    out->norm = sqrt(out->norm);
     return pbd_ok();
 }
 
@@ -378,14 +398,20 @@ static pbd_status take_blades(particle_energy *s, const pbd_scene *scene) {
 
 pbd_status particle_energy_create(const char *method, shape_choice shape, const pbd_scene *scene,
                                   const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder, void **state) {
-    static const step_part own = {
-        .begin = begin, .iterate = sweep, .end = end, .move = move, .record = record, .arrays = arrays_of};
+    static const step_part own = {.begin = begin,
+                                  .iterate = sweep,
+                                  .end = end,
+                                  .move = move,
+                                  .record = record,
+                                  .residual = residual,
+                                  .arrays = arrays_of};
     const particle_energy_settings set = particle_energy_settings_read(values);
     particle_energy *s = calloc(1, sizeof *s);
     if (!s) return pbd_error(PBD_FAILED, "out of memory for %s", method);
     *state = s;
     s->position = (position_solver){.name = method, .set = {set.iterations, set.substeps, set.dt, set.damping}};
     s->jacobi = set.solver == solver_jacobi;
+    s->spacing = scene->particles.spacing;
     s->shape = shape;
     s->shape.kernel = set.kernel;
     s->shape.radius = set.radius * scene->particles.spacing;

@@ -19,7 +19,7 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
     ENERGY_FORM_PARAM(CHOICE, constraint)                                                                            \
     CHOICE(form, "position", (position, displacement),                                                               \
            "F = sum (x_j - x_i) b_ij^T, or I + sum (u_j - u_i) b_ij^T (C-2, C-6)")                                   \
-    CHOICE(solver, "jacobi", (jacobi, coloured_gs), "order of projection")                                           \
+    CHOICE(solver, "coloured_gs", (jacobi, coloured_gs), "order of projection")                                      \
     POSITION_PARAMS(REAL, INTEGER, CHOICE)                                                                           \
     REAL(relaxation, "", "1.5", 0, 64, PBD_OPEN_MIN,                                                                 \
          "solver=jacobi: factor of the share of a step at which sums of constraints cannot overshoot; stable below " \
@@ -36,7 +36,7 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
              PBD_TAKES_CONTACT | PBD_TAKES_CUTS,                                                                      \
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = position_step,                 \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
-    .destroy = particle_energy_destroy
+    .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL
 
 void particle_energy_destroy(void *state);
 

@@ -206,7 +206,8 @@ typedef struct particle_look_args {
     particle_energy_args energy;
     real *gradient; /* 9 by particle, row by row: F */
     real *density;  /* by particle: psi, in units of `unit` */
-    real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN */
+    real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN; of
+                       measure_particle_residuals: the residual */
 } particle_look_args;
 
 PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(real) + 4, 300, 7 * sizeof(real) + 4,
@@ -229,6 +230,19 @@ PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(
         a->density[particle] = psi[l];
         a->idle[particle] = psi[l] == psi[l] ? (real)(psi[l] > 0 && !(weight[l] > 0)) : 2;
     }
+}
+
+PBD_BATCH_OVER(measure_particle_residuals, particle_look_args, first, count, 7 * sizeof(real) + 4, 250,
+               7 * sizeof(real) + 4, 21) {
+    const particle_energy_args *e = &a->energy;
+    vreal own[4], lambda = vreal_set(0);
+    const vmat3 f = particle_deformation_gradient(&e->view, first, count, own);
+    if (e->form != ENERGY_PBD) lambda = batch_load(e->multiplier, first, count);
+    real left[PBD_BATCH];
+    batch_store(left, 0, PBD_BATCH,
+                energy_residual(e->form, e->compliance, particle_stress(e, f, first, count).psi,
+                                batch_load(e->view.volume, first, count), lambda));
+    for (int l = 0; l < count; l++) a->idle[e->view.own[first + (size_t)l]] = left[l];
 }
 
 #endif

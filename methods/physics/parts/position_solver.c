@@ -91,6 +91,11 @@ static const step_part contact_part = {
 
 pbd_status position_step(void *state, double dt) { return stepper_step(&((position_solver *)state)->run, dt); }
 
+void position_watch(void *state, pbd_residual *out) { stepper_watch(&((position_solver *)state)->run, out); }
+
+/* A few operations on positions of the scene's size. */
+double position_strain_rounding(const position_solver *s, double size) { return 4 * REAL_EPSILON * s->extent / size; }
+
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Uploads the scene's particles, by row. */
@@ -136,6 +141,7 @@ pbd_status position_create(position_solver *s, const step_part *own, const pbd_s
     stepper_add(&s->run, &contact_part, s);
     s->particles = scene->particles.count;
     s->number = number;
+    s->extent = scene->extent;
     s->forces_end = scene->loads.forces_end;
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(fill_rows(s, scene, number, inverse));

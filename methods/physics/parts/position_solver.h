@@ -14,7 +14,7 @@
 #include "methods/physics/parts/stepper.h"
 
 PBD_PRECISE(position_create, position_allocate, position_free, position_step, position_read, position_save,
-            position_load)
+            position_load, position_watch, position_strain_rounding)
 
 #define POSITION_PARAMS(REAL, INTEGER, CHOICE)                                           \
     INTEGER(iterations, "10", 1, 100000, "projections of every constraint in a substep") \
@@ -29,6 +29,7 @@ typedef struct position_solver {
     position_settings set;
     size_t particles;
     const uint32_t *number; /* by row: index in the scene, owned by the caller; NULL: the same order */
+    double extent;          /* m: of the scene */
     double forces_end;      /* s */
     real *x, *v, *a, *p;    /* device: rows of 4; the fourth of x and p: inverse mass, 1/kg; 0: held */
     real *later;            /* device: accelerations after forces_end; NULL: forces do not end */
@@ -47,12 +48,16 @@ void position_free(position_solver *s);
 /* Members of pbd_method for every method whose state begins with a position_solver. */
 #define POSITION_SLOTS                                                                                      \
     .bytes = sizeof(pbd_method), .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, \
-    .step = position_step, .read = position_read, .save = position_save, .load = position_load
+    .step = position_step, .read = position_read, .save = position_save, .load = position_load,             \
+    .watch = position_watch
 
 pbd_status position_step(void *state, double dt);
 /* Positions and velocities. */
 pbd_status position_read(const void *state, pbd_field field, double *out);
 pbd_status position_save(const void *state, void *blob, size_t *bytes);
 pbd_status position_load(void *state, const void *blob, size_t bytes);
+void position_watch(void *state, pbd_residual *out);
+/* What rounding of positions makes of the strain of an element or a neighbourhood of this size, m. */
+double position_strain_rounding(const position_solver *s, double size);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "methods/physics/device/phase.h"
+
 pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (stepper){.exec = exec, .recorder = recorder, .substeps = 1, .iterations = 1};
     PBD_TRY(collider_poses_create(&s->colliders, scene, exec, recorder));
@@ -56,20 +58,48 @@ pbd_status stepper_record(stepper *s) {
     return pbd_ok();
 }
 
-static pbd_status substep(stepper *s, double dt) {
+/* ---- The residual ------------------------------------------------------------------------------------------------ */
+
+void stepper_watch(stepper *s, pbd_residual *out) { s->watched = out; }
+
+static pbd_status measure_parts(stepper *s) {
+    for (size_t k = 0; k < s->parts; k++) {
+        step_residual now;
+        if (!s->of[k].part->residual) continue;
+        PBD_TRY(s->of[k].part->residual(s->of[k].self, s, &now));
+        if (s->done == 0) s->of[k].first = now.norm;
+        const pbd_residual found = {s->of[k].first, now.norm, now.rounding};
+        if (s->done > 0 && pbd_residual_left(&found) >= pbd_residual_left(s->watched)) *s->watched = found;
+    }
+    return pbd_ok();
+}
+
+/* Work that is not the method's: totals are put back. */
+static pbd_status measure(stepper *s) {
+    const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
+    const pbd_status status = PBD_PHASE(s->recorder, "residual", measure_parts(s));
+    pbd_exec_restore_totals(s->exec, &before);
+    return status;
+}
+
+static pbd_status substep(stepper *s, double dt, bool measured) {
     bool stop = false;
     PBD_TRY(stepper_begin(s, dt));
+    if (measured) PBD_TRY(measure(s));
     if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     while (s->done < s->iterations && !stop) {
         PBD_TRY(stepper_iterate(s));
         if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     }
+    if (measured) PBD_TRY(measure(s));
     return stepper_end(s);
 }
 
 pbd_status stepper_step(stepper *s, double dt) {
     if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
-    for (long i = 0; i < s->substeps; i++) PBD_TRY(substep(s, dt / (double)s->substeps));
+    for (long i = 0; i < s->substeps; i++)
+        PBD_TRY(substep(s, dt / (double)s->substeps, s->watched && i + 1 == s->substeps));
+    s->watched = NULL;
     if (s->repeats) PBD_TRY(pbd_repeat_end(s->exec));
     pbd_count(s->recorder, "steps", 1);
     return stepper_record(s);

@@ -16,9 +16,14 @@
 #include "methods/physics/surface/colliders.h"
 
 PBD_PRECISE(stepper_create, stepper_add, stepper_step, stepper_begin, stepper_iterate, stepper_end, stepper_record,
-            stepper_free, stepper_arrays, stepper_save, stepper_load)
+            stepper_free, stepper_arrays, stepper_save, stepper_load, stepper_watch)
 
 typedef struct stepper stepper;
+
+/* The norm of the residual of a part's constraints at the present positions or velocities. */
+typedef struct step_residual {
+    double norm, rounding; /* rounding: a norm below this is rounding */
+} step_residual;
 
 typedef struct step_part {
     pbd_status (*begin)(void *self, stepper *run);
@@ -27,8 +32,10 @@ typedef struct step_part {
     pbd_status (*move)(void *self, stepper *run);
     pbd_status (*record)(void *self, stepper *run);        /* metrics; may be PBD_DIVERGED */
     size_t (*arrays)(const void *self, device_array *row); /* device_state.h; saved and loaded by stepper_save, _load */
-    void (*loaded)(void *self);                            /* after a load, for state outside the arrays */
-    void (*free)(void *self);                              /* safe on a zeroed one */
+    /* Before the first iteration (run->done is 0) and after the last of a watched step; changes no result. */
+    pbd_status (*residual)(void *self, stepper *run, step_residual *out);
+    void (*loaded)(void *self); /* after a load, for state outside the arrays */
+    void (*free)(void *self);   /* safe on a zeroed one */
 } step_part;
 
 enum { STEPPER_MOST_PARTS = 8 };
@@ -49,10 +56,12 @@ struct stepper {
     /* Called before the first iteration and after each; *stop ends the iterations. NULL: all iterations. */
     pbd_status (*watch)(void *self, stepper *run, bool *stop);
     void *watcher;
+    pbd_residual *watched; /* of the running step: where its residual goes; NULL: it is not measured */
     size_t parts;
     struct {
         const step_part *part;
         void *self;
+        double first; /* norm of the residual before the first iteration */
     } of[STEPPER_MOST_PARTS];
     pbd_repeat *repeat;
 };
@@ -62,6 +71,8 @@ pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pb
 /* self: passed to the part's functions. stepper_free calls its `free`. */
 void stepper_add(stepper *s, const step_part *part, void *self);
 pbd_status stepper_step(stepper *s, double dt);
+/* A method's `watch`: the last substep of the next step measures its residual, that of the part with the most left. */
+void stepper_watch(stepper *s, pbd_residual *out);
 /* The pieces of a step, for a solver that is a part of another one. */
 pbd_status stepper_begin(stepper *s, double dt);
 pbd_status stepper_iterate(stepper *s);
