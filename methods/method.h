@@ -81,7 +81,7 @@ typedef struct pbd_param {
     const char *name;
     const char *unit; /* "" for a pure number */
     pbd_param_kind kind;
-    const char *preset; /* the default, as it would be typed */
+    const char *preset; /* the default, as it would be typed; PBD_REAL dt: may be "auto" (pbd_method.auto_dt) */
     double min, max;    /* of numbers: closed unless `open` says otherwise */
     unsigned open;
     const char *const *choices; /* NULL-terminated. PBD_CHOICE: names; the value is the index. PBD_TEXT: words that are
@@ -468,6 +468,9 @@ typedef struct pbd_method {
     /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. NULL: they
      * do. */
     const char *unconverged;
+    /* s: the step that dt=auto stands for, the longest that the method is stable and accurate with; rounded down by the
+     * harness. A scene that could not be built is empty. NULL: the method has no dt=auto. */
+    double (*auto_dt)(const pbd_scene *, const pbd_values *);
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

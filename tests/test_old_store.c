@@ -18,8 +18,9 @@
 /* after program.h */
 #include "store_sample.h"
 
-#define ROTATION \
-    "rotation", "-m", "corrected_sph", "-s", "nx=4", "-s", "ny=4", "-s", "nz=4", "-s", "solver=jacobi", "-t", "1"
+#define ROTATION                                                                                         \
+    "rotation", "-m", "corrected_sph", "-s", "nx=4", "-s", "ny=4", "-s", "nz=4", "-s", "dt=0.005", "-s", \
+        "solver=jacobi", "-t", "1"
 
 /* A copy of the old store, new for each test. */
 static const char *old_store(void) {

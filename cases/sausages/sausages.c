@@ -14,7 +14,7 @@ static const pbd_param params[] = {
     {"length", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage, from end to end"},
     {"sausage_radius", "m", PBD_REAL, "0.1", 0, 1e6, PBD_OPEN_MIN, NULL, "of a sausage"},
     {"particles_each", "", PBD_INTEGER, "1000", 1, SAMPLING_MOST, 0, NULL, "of a sausage; 38448 in all in the paper"},
-    PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
+    PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "stable_neo_hookean"),
     {"push_speed", "m/s", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of the plate behind them"},
     {"cuts", "", PBD_INTEGER, "3", 0, 1000, 0, NULL, "number of cuts; 0: no knife"},
     {"piece", "m", PBD_REAL, "0.22", 0, 1e6, PBD_OPEN_MIN, NULL, "cuts>0: pushed out between two cuts"},

@@ -323,6 +323,7 @@ const pbd_method PBD_NAME(mass_spring) = {
     .summary = "a lattice of springs on the edges and face diagonals of hexahedra, explicit in time",
     .source = "",
     .needs = PBD_NEEDS_HEXES,
+    .takes = PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | (PBD_HAVE_CUDA ? PBD_CUDA : 0),

@@ -124,7 +124,11 @@ static pbd_status check_method(const pbd_method *m, const char *plugin) {
     if (!m->source) WRONG("method %s has no `source`: set it, to \"\" if there is nothing to cite", m->name);
     PBD_TRY(check_slots(m));
     PBD_TRY(check_masks(m));
-    return check_params(m->params, m->name);
+    PBD_TRY(check_params(m->params, m->name));
+    for (const pbd_param *p = m->params; p->name; p++)
+        if (pbd_param_is_auto(p) && !pbd_has_auto_dt(m))
+            WRONG("method %s has dt=auto by default, but no `auto_dt` that chooses it", m->name);
+    return pbd_ok();
 }
 
 /* Help, hashes and the store take both compilations for one method. */

@@ -144,6 +144,17 @@ const char *pbd_method_law(const pbd_method *method) {
     return method->bytes >= offsetof(pbd_method, law) + sizeof method->law ? method->law : NULL;
 }
 
+static bool knows_auto_dt(const pbd_method *method) {
+    return method->bytes >= offsetof(pbd_method, auto_dt) + sizeof method->auto_dt;
+}
+
+bool pbd_has_auto_dt(const pbd_method *method) { return knows_auto_dt(method) && method->auto_dt; }
+
+/* ELASTICITY and auto_dt came together. */
+unsigned pbd_method_takes(const pbd_method *method) {
+    return knows_auto_dt(method) ? method->takes : method->takes | PBD_TAKES_ELASTICITY;
+}
+
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {
     unsigned provided = c->provides;
     if (provided & (PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES)) provided |= PBD_NEEDS_TETS_OR_TRIANGLES;

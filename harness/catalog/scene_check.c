@@ -4,6 +4,7 @@
 
 #include "cases/geometry/near_pairs.h"
 #include "cases/scenes/clearance.h"
+#include "harness/catalog/registry.h"
 #include "harness/exec/arena.h"
 #include "methods/physics/matter/flow_table.h"
 #include "methods/physics/matter/law_table.h"
@@ -22,6 +23,9 @@ static bool yields(const pbd_material *m) { return m->yield_strain > 0; }
 static bool flows(const pbd_material *m) { return m->flow != NULL; }
 static bool bends(const pbd_material *m) { return m->bending > 0; }
 
+/* Without a flow rule the law alone holds a body together. */
+static bool is_elastic(const pbd_material *m) { return m->matter == PBD_CONTINUUM && m->law && m->E > 0 && !m->flow; }
+
 static bool particles_meet(const pbd_scene *scene) {
     return scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0);
 }
@@ -35,8 +39,9 @@ static bool several_solids(const pbd_scene *scene) {
 }
 
 static pbd_status check_taken(const pbd_scene *scene, const pbd_method *method) {
-#define TAKES(NAME, sentence, asked)                    \
-    if (!(method->takes & PBD_TAKES_##NAME) && (asked)) \
+    const unsigned takes = pbd_method_takes(method);
+#define TAKES(NAME, sentence, asked)            \
+    if (!(takes & PBD_TAKES_##NAME) && (asked)) \
         return pbd_error(PBD_NOT_SUPPORTED, "method %s does not support " sentence, method->name);
 #include "methods/takes.def"
 #undef TAKES

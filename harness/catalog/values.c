@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/renamed.h"
+#include "harness/catalog/time_step.h"
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
@@ -185,8 +186,17 @@ void pbd_content_free(pbd_content *content) {
 
 /* ---- Values of every kind ---------------------------------------------------------------------------------------- */
 
+bool pbd_param_is_auto(const pbd_param *param) {
+    return param->kind == PBD_REAL && strcmp(param->name, "dt") == 0 && strcmp(param->preset, "auto") == 0;
+}
+
 pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     *out = (pbd_value){.param = param};
+    if (pbd_param_is_auto(param) && strcmp(text, "auto") == 0) {
+        out->number = NAN;
+        snprintf(out->text, sizeof out->text, "auto");
+        return pbd_ok();
+    }
     if (param->kind == PBD_CHOICE) return parse_choice(param, text, where, out);
     if (param->kind == PBD_TEXT) return parse_text(param, text, where, out);
     if (param->kind == PBD_FILE) return parse_file(param, text, where, out);
@@ -287,6 +297,17 @@ static pbd_status share_law(const pbd_case *c, const pbd_method *m, const pbd_va
     return known ? assign(case_values, &(pbd_setting){"material", law}, c->name, &known) : pbd_ok();
 }
 
+/* Replaces dt=auto by its number. */
+static pbd_status choose_dt(const pbd_case *c, const pbd_values *case_values, const pbd_method *m,
+                            const pbd_values *method_values) {
+    const pbd_value *dt = pbd_value_named(method_values, "dt");
+    char text[40];
+    bool known;
+    if (!dt || !pbd_param_is_auto(dt->param) || !isnan(dt->number)) return pbd_ok();
+    PBD_TRY(pbd_auto_dt(c, case_values, m, method_values, text, sizeof text));
+    return assign(method_values, &(pbd_setting){"dt", text}, m->name, &known);
+}
+
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
     const char *today = pbd_name_today(c->name, m->name, key);
     if (today) return pbd_error(PBD_BAD_INPUT, "the parameter '%.60s' is called '%s' now: %s=VALUE", key, today, today);
@@ -315,7 +336,8 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_sett
         if (!known) return unknown_key(settings[i].key, c, m);
     }
     PBD_TRY(check_given(case_values, c->name));
-    return check_given(method_values, m->name);
+    PBD_TRY(check_given(method_values, m->name));
+    return choose_dt(c, case_values, m, method_values);
 }
 
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,

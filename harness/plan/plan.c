@@ -138,6 +138,14 @@ static const char *law_instead(const pbd_cell *cell, const pbd_setting *settings
     return NULL;
 }
 
+/* Whether dt is auto by default or as it was last set; a case's dt takes the place of the method's default. */
+static bool is_auto_dt(const pbd_cell *cell, const pbd_setting *settings, size_t count) {
+    const pbd_value *dt = pbd_value_named(&cell->method_values, "dt");
+    for (size_t k = count; k-- > 0;)
+        if (strcmp(settings[k].key, "dt") == 0) return strcmp(settings[k].value, "auto") == 0;
+    return dt && pbd_param_is_auto(dt->param) && !pbd_value_named(&cell->case_values, "dt");
+}
+
 /* Builds the item of one point of the axes (repeat 0). */
 static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
                             pbd_plan_item *item) {
@@ -159,6 +167,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     PBD_TRY(pbd_resolve(cell->c, pbd_cell_method(cell), settings, request->settings + request->axes, &cell->case_values,
                         &cell->method_values));
     item->law_instead = law_instead(cell, settings, request->settings + request->axes);
+    item->auto_dt = is_auto_dt(cell, settings, request->settings + request->axes);
     item->seed = request->seed;
     item->warmups = request->warmups;
     item->seconds = request->seconds;

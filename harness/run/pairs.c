@@ -10,6 +10,22 @@ const char *pbd_pair_state_name(pbd_pair_state state) {
     return names[state];
 }
 
+static const struct {
+    const char *c, *method;
+    pbd_pair_end end;
+} ends[] = {
+#define ENDS(c, method, state, why) {#c, #method, {state, why}},
+#include "cases/ends.def"
+#undef ENDS
+};
+
+pbd_pair_end pbd_end_of_pair(const pbd_case *c, const pbd_method_entry *method) {
+    const char *name = method->by_precision[PBD_PRECISION_F64]->name;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(ends[i].c, c->name) == 0 && strcmp(ends[i].method, name) == 0) return ends[i].end;
+    return (pbd_pair_end){"ok", ""};
+}
+
 static bool is_refusal(const pbd_status *status) {
     return status->code == PBD_BAD_INPUT || status->code == PBD_NOT_SUPPORTED;
 }

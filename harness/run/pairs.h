@@ -16,4 +16,11 @@ const char *pbd_pair_state_name(pbd_pair_state state); /* "fits", "refused", "as
  * f32 alone. *reason is PBD_OK where they fit. An error only when the check itself failed. */
 pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_pair_state *state, pbd_status *reason);
 
+/* How a pair that fits ends by its defaults: cases/ends.def. */
+typedef struct pbd_pair_end {
+    const char *state; /* of a run: "ok" where the list has no other */
+    const char *why;   /* "" for ok */
+} pbd_pair_end;
+pbd_pair_end pbd_end_of_pair(const pbd_case *c, const pbd_method_entry *method);
+
 #endif

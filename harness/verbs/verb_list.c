@@ -140,7 +140,8 @@ static const pbd_option table[] = {
                     "of residual_left; null: explicit or direct) and unconverged (why a large one is\n"
                     "not warned of, or null), cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
-                    "pairs are {case, method, state, reason}"),
+                    "pairs are {case, method, state, reason, ends, why}: ends and why are null where\n"
+                    "the pair is refused"),
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs and pairs: only of this case"),
     PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS,
                  "runs and pairs: only of this method"),
@@ -175,13 +176,15 @@ static pbd_status list_pair(const pbd_case *c, const pbd_method_entry *method, p
     PBD_TRY(pbd_check_pair(c, method, &state, &reason));
     l->pairs++;
     l->fit += state == PBD_PAIR_FITS;
+    const pbd_pair_end end = state == PBD_PAIR_REFUSED ? (pbd_pair_end){NULL, NULL} : pbd_end_of_pair(c, method);
     if (!l->array) {
-        printf("%-17s %-15s %s%s%s\n", c->name, name, pbd_pair_state_name(state), *reason.text ? ": " : "",
-               reason.text);
+        const bool other = end.why && *end.why; /* than ok */
+        printf("%-17s %-15s %s%s%s", c->name, name, pbd_pair_state_name(state), *reason.text ? ": " : "", reason.text);
+        printf("%s%s%s%s\n", other ? "; ends " : "", other ? end.state : "", other ? ": " : "", other ? end.why : "");
         return pbd_ok();
     }
-    json_t *pair = json_pack("{s:s, s:s, s:s, s:s}", "case", c->name, "method", name, "state",
-                             pbd_pair_state_name(state), "reason", reason.text);
+    json_t *pair = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?}", "case", c->name, "method", name, "state",
+                             pbd_pair_state_name(state), "reason", reason.text, "ends", end.state, "why", end.why);
     return json_array_append_new(l->array, pair) == 0 ? pbd_ok() : pbd_no_memory();
 }
 
@@ -259,7 +262,9 @@ const pbd_verb pbd_verb_list = {
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
         "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter at "
         "its\n"
-        "default; asks, where the case has a parameter without a default, such as a file.\n"
+        "default; asks, where the case has a parameter without a default, such as a file. The state in which a pair "
+        "that\n"
+        "fits is known to end, where it is not ok, and why: cases/ends.def.\n"
         "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,

@@ -134,6 +134,7 @@ const pbd_method PBD_NAME(fem_linear) = {
     .summary = "linear elasticity on 8-node hexahedra, full integration, sparse direct solve",
     .source = "rodero2016 Eqs. 2-5 (Zienkiewicz 1977)",
     .needs = PBD_NEEDS_HEXES,
+    .takes = PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU,

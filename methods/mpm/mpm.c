@@ -12,18 +12,20 @@
 #include "methods/physics/device/phase.h"
 #include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_material.h"
+#include "methods/physics/matter/wave.h"
 #include "methods/physics/space/rest_neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
 /* Limits of the grid's cells: a grid much larger than its matter indicates divergence. */
 enum { FREE_CELLS = 1 << 22, CELLS_OF_A_PARTICLE = 64, MOST_CELLS = 1 << 28 };
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                      \
-    REAL(cell, "", "2", 0.5, 16, 0, "width of a cell of the background grid, in spacings") \
-    INTEGER(substeps, "1", 1, 100000, "of a step")                                         \
-    REAL(dt, "s", "0.0001", 0, 1e3, PBD_OPEN_MIN, "time step")                             \
-    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")      \
-    CHOICE(walls, "coulomb", (coulomb, sticky, slip),                                      \
+#define PARAMS(REAL, INTEGER, CHOICE)                                                         \
+    REAL(cell, "", "2", 0.5, 16, 0, "width of a cell of the background grid, in spacings")    \
+    INTEGER(substeps, "1", 1, 100000, "of a step")                                            \
+    REAL(dt, "s", "auto", 0, 1e3, PBD_OPEN_MIN,                                               \
+         "time step; auto: 1e-4 s, or half of what a wave takes through a cell in a substep") \
+    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")         \
+    CHOICE(walls, "coulomb", (coulomb, sticky, slip),                                         \
            "nodes on a collider: its friction, no motion along it, or no friction")
 PBD_SETTINGS(mpm_settings, PARAMS)
 
@@ -431,13 +433,20 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     return measure(s);
 }
 
+/* Explicit: unstable from one cell on at rest (warn_of_step). Half of that, because compression raises the speed. */
+static double auto_dt(const pbd_scene *scene, const pbd_values *values) {
+    const mpm_settings set = mpm_settings_read(values);
+    return fmin(1e-4, 0.5 * (double)set.substeps * set.cell * wave_crossing(scene));
+}
+
 const pbd_method PBD_NAME(mpm) = {
     .bytes = sizeof(pbd_method),
     .name = "mpm",
     .summary = "explicit material points on a grid: MLS-MPM with APIC, Hencky strain and flow rules",
     .source = "Hu et al. 2018; Jiang et al. 2015; Klar et al. 2016: compared in yu2024 Fig. 13",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
-    .takes = PBD_TAKES_START | PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_FORCES_END | PBD_TAKES_FLOW,
+    .takes = PBD_TAKES_START | PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_FORCES_END | PBD_TAKES_FLOW |
+             PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,
@@ -448,4 +457,5 @@ const pbd_method PBD_NAME(mpm) = {
     .load = load,
     .destroy = destroy,
     .law = "hencky",
+    .auto_dt = auto_dt,
 };

@@ -673,6 +673,7 @@ const pbd_method PBD_NAME(pbd_distance) = {
     .summary = "hexahedra of distance and volume constraints, fitted to FEM",
     .source = "rodero2016 Eqs. 1, 7-12 (corrections R-2, R-3, R-7)",
     .needs = PBD_NEEDS_HEXES,
+    .takes = PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

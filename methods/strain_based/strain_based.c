@@ -118,7 +118,7 @@ const pbd_method PBD_NAME(strain_based) = {
     .name = "strain_based",
     .summary = "stretch and shear of material axes as constraints, one stiffness each",
     .source = "continuum (strain-based); Mueller et al. 2015 (T-2)",
-    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .residual = "2-norm over all stretches and shears of C; of C + alpha~ lambda with form=xpbd",

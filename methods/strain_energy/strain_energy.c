@@ -177,7 +177,7 @@ const pbd_method PBD_NAME(strain_energy) = {
     .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
     .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",
     .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES |
-             PBD_TAKES_PLASTICITY | PBD_TAKES_MATERIALS,
+             PBD_TAKES_PLASTICITY | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .residual = ENERGY_RESIDUAL,

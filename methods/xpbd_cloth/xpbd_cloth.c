@@ -37,10 +37,12 @@ const pbd_method PBD_NAME(xpbd_cloth) = {
     .summary = "cloth: strains of triangles and the angles between them, XPBD with a thin plate's compliances",
     .source = "Macklin et al. 2016; Bridson et al. 2003 (angles); yu2024 section 4.4",
     .needs = PBD_NEEDS_TRIANGLES,
-    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_CLOTH,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_CLOTH |
+             PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .residual = CLOTH_RESIDUAL,
     POSITION_SLOTS,
     .destroy = element_solver_destroy,
+    .law = "stvk",
 };

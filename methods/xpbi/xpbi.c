@@ -274,7 +274,7 @@ const pbd_method PBD_NAME(xpbi) = {
     .source = "yu2024 Algorithm 1, Eqs. 6, 9 to 22 (corrections Y-1 to Y-5)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW | PBD_TAKES_FLUID |
-             PBD_TAKES_CLOTH,
+             PBD_TAKES_CLOTH | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

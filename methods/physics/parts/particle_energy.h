@@ -10,8 +10,8 @@
 #include "methods/physics/parts/position_solver.h"
 #include "methods/physics/space/shape_gradients.h"
 
-PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_read, particle_energy_save,
-            particle_energy_load)
+PBD_PRECISE(particle_energy_auto_dt, particle_energy_create, particle_energy_destroy, particle_energy_read,
+            particle_energy_save, particle_energy_load)
 
 /* Parameters of every such method, followed by ENERGY_PARAMS and CONTACT_PARAMS. `kernel` is in the order of
  * sph_kernel. */
@@ -20,7 +20,8 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
     CHOICE(form, "position", (position, displacement),                                                               \
            "F = sum (x_j - x_i) b_ij^T, or I + sum (u_j - u_i) b_ij^T (C-2, C-6)")                                   \
     CHOICE(solver, "coloured_gs", (jacobi, coloured_gs), "order of projection")                                      \
-    POSITION_PARAMS(REAL, INTEGER, CHOICE)                                                                           \
+    POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "auto",                                                           \
+                            "time step; auto: 0.005 s, or what a wave takes to the next particle in a substep")      \
     REAL(relaxation, "", "1.5", 0, 64, PBD_OPEN_MIN,                                                                 \
          "solver=jacobi: factor of the share of a step at which sums of constraints cannot overshoot; stable below " \
          "2")                                                                                                        \
@@ -33,11 +34,16 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
 #define PARTICLE_ENERGY_SLOTS                                                                                         \
     .bytes = sizeof(pbd_method), .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,                                    \
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_PLASTICITY | PBD_TAKES_COLLIDERS | \
-             PBD_TAKES_CONTACT | PBD_TAKES_CUTS,                                                                      \
+             PBD_TAKES_CONTACT | PBD_TAKES_CUTS | PBD_TAKES_ELASTICITY,                                               \
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = position_step,                 \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
-    .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL
+    .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL,                         \
+    .auto_dt = particle_energy_auto_dt
 
+/* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its
+ * neighbours only: in longer steps the prediction strains neighbourhoods beyond what a few iterations undo, and energy
+ * is gained (README.md of corrected_sph). */
+double particle_energy_auto_dt(const pbd_scene *scene, const pbd_values *values);
 void particle_energy_destroy(void *state);
 
 /* A method's `create`, with its kind of gradients at rest. */

@@ -16,10 +16,11 @@
 PBD_PRECISE(position_create, position_allocate, position_free, position_step, position_read, position_save,
             position_load, position_watch, position_strain_rounding)
 
-#define POSITION_PARAMS(REAL, INTEGER, CHOICE)                                           \
+#define POSITION_PARAMS(REAL, INTEGER, CHOICE) POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "0.005", "time step")
+#define POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, dt_preset, dt_doc)                \
     INTEGER(iterations, "10", 1, 100000, "projections of every constraint in a substep") \
     INTEGER(substeps, "1", 1, 10000, "of a step")                                        \
-    REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step")                            \
+    REAL(dt, "s", dt_preset, 0, 1e3, PBD_OPEN_MIN, dt_doc)                               \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
 PBD_SETTINGS(position_settings, POSITION_PARAMS)
 

@@ -1,0 +1,122 @@
+/* dt=auto: the number that is chosen, by the formula of pressure waves; a run by auto is the run by the number; and
+ * scenes that diverged by the defaults before. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/program.h"
+
+/* A cube of 125 particles; E, density and spacing are the test's. */
+#define CUBE "sampled_shape", "-s", "shape=box", "-s", "spacing=0.2", "-s", "duration=1e-3", "-q"
+
+static json_t *run_of(told t) {
+    expect_code(t, 0);
+    json_t *run = json_loads(t.out, JSON_REJECT_DUPLICATES, NULL);
+    if (!run) fail_msg("no run: %s", t.out);
+    forget(&t);
+    return run;
+}
+
+static double dt_of(const json_t *run) {
+    return json_number_value(json_object_get(json_object_get(run, "params"), "dt"));
+}
+
+/* Particles are 0.2 m apart. c = sqrt(E (1 - nu)/((1 + nu)(1 - 2 nu) density)) with
+ * nu = 0.3, 1000 kg/m^3: 11.6024 m/s at E = 1e5. Two digits, rounded down. */
+static const struct {
+    const char *method, *E, *more;
+    double dt;
+} choices[] = {
+    {"corrected_sph", "1e5", "substeps=1", 0.005},  /* 0.2/11.6024 = 0.01724 s: the longest step is shorter */
+    {"corrected_sph", "1e7", "substeps=1", 0.0017}, /* 0.001724 */
+    {"corrected_sph", "1e7", "substeps=2", 0.0034}, /* 0.003448 */
+    {"corrected_sph", "1e7", "dt=auto", 0.0017},
+    {"corrected_sph", "1e7", "dt=2e-3", 0.002},
+    {"mlsrk", "1e9", "substeps=1", 1.7e-4},
+    {"mpm", "1e7", "substeps=1", 1e-4}, /* half a cell of 0.4 m: 0.001724 s */
+    {"mpm", "1e11", "substeps=1", 1.7e-5},
+    {"mpm", "1e11", "cell=1", 8.6e-6},
+};
+
+static void test_numbers(void **unused) {
+    (void)unused;
+    for (size_t k = 0; k < sizeof choices / sizeof *choices; k++) {
+        char E[40];
+        snprintf(E, sizeof E, "E=%s", choices[k].E);
+        json_t *run =
+            run_of(tell("run", CUBE, "-m", choices[k].method, "-s", E, "-s", choices[k].more, "--json", "--no-store"));
+        print_message("    %s %s %s: dt=%g\n", choices[k].method, E, choices[k].more, dt_of(run));
+        assert_true(fabs(dt_of(run) / choices[k].dt - 1) < 1e-12);
+        json_decref(run);
+    }
+}
+
+static void test_identity(void **unused) {
+    (void)unused;
+    char db[PATH_MAX + 320];
+    snprintf(db, sizeof db, "%s", in_workplace("auto.db"));
+    json_t *chosen = run_of(tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "--json", "--db", db));
+    json_t *given =
+        run_of(tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "-s", "dt=0.0017", "--json", "--db", db));
+    assert_string_equal(json_string_value(json_object_get(chosen, "run_id")),
+                        json_string_value(json_object_get(given, "run_id")));
+    json_decref(chosen);
+    json_decref(given);
+    told t = tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "--db", db);
+    expect_says(t.out, "dt=auto is dt=0.0017\n");
+    expect_says(t.out, "already in the store");
+    forget(&t);
+    t = tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "-s", "dt=0.0017", "--db", db);
+    assert_null(strstr(t.out, "dt=auto"));
+    forget(&t);
+}
+
+static void test_words(void **unused) {
+    (void)unused;
+    told t = tell("run", "sampled_shape", "-m", "mpm", "--help");
+    expect_says(t.out, "(0, 1000] s, or auto; default auto");
+    forget(&t);
+    t = tell("run", CUBE, "-m", "pbf", "-s", "dt=auto", "--no-store");
+    expect_code(t, 2);
+    expect_says(t.err, "dt='auto' is not a number");
+    forget(&t);
+    t = tell("run", CUBE, "-m", "mpm", "-s", "damping=auto", "--no-store");
+    expect_code(t, 2);
+    expect_says(t.err, "damping='auto' is not a number");
+    forget(&t);
+    t = tell("run", CUBE, "-m", "mpm", "-a", "dt=auto,1e-4", "-s", "E=1e11", "--no-store", "--json");
+    expect_says(t.out, "\"dt\":0.0001,");
+    assert_null(strstr(strchr(t.out, '\n'), "\"state\":\"ok\"")); /* the longer step */
+    *strchr(t.out, '\n') = '\0';
+    t.code = 0;
+    json_t *first = run_of(t);
+    assert_true(fabs(dt_of(first) / 1.7e-5 - 1) < 1e-12);
+    json_decref(first);
+    t = tell("run", "sampled_shape", "-m", "mpm", "-s", "spacing=-1", "--no-store"); /* as without auto */
+    expect_code(t, 2);
+    expect_says(t.err, "spacing=-1 is out of range");
+    forget(&t);
+}
+
+/* Each ended in `diverged`: a step of 0.005 s was 1.2 and 5.8 times a wave's from particle to particle; a cut inverts
+ * particles, where neo_hookean is undefined. */
+static void test_stable(void **unused) {
+    (void)unused;
+    json_decref(run_of(tell("run", "tori", "-m", "mlsrk", "-s", "duration=0.3", "-q", "--json", "--no-store")));
+    json_decref(run_of(tell("run", "sausages", "-m", "mlsrk", "-s", "duration=0.65", "-q", "--json", "--no-store")));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_stable),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_workplace);
+}
