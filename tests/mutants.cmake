@@ -31,6 +31,11 @@ mutant(particle_weight_sign corrected_sph ${particles} "2 * (k[3] * vvec3_dot(p.
 mutant(particle_gather_sign corrected_sph ${particles} "sum.y -= t[0][1] * b.x" "sum.y += t[0][1] * b.x" methods/physics/parts/particle_energy.c)
 mutant(particle_own_sign corrected_sph ${particles} "vvec3_scale(vreal_set(-1), particle_sum(v, first, count))" "particle_sum(v, first, count)" methods/physics/parts/particle_energy.c)
 
+set(rest methods/xpbi/xpbi_rest_kernels.h)
+mutant(rest_motion_sign xpbi_rest ${rest} "vvec3_sub(xpbi_row_difference(a->x, at, x), xpbi_row_difference(a->rest, at, rest))" "vvec3_sub(xpbi_row_difference(a->rest, at, rest), xpbi_row_difference(a->x, at, x))" methods/xpbi/xpbi_inelastic.c)
+mutant(rest_gradient xpbi_rest ${rest} "vmat3_apply(pull, xpbi_gradient(s, row, lane))" "vmat3_apply(f, xpbi_gradient(s, row, lane))" methods/xpbi/xpbi_inelastic.c)
+mutant(rest_springs xpbi_rest ${rest} "vmat3_apply(xpbi_load_matrix(s, slice, lane, XPBI_F)," "vmat3_apply(vmat3_identity()," methods/xpbi/xpbi_hourglass.c)
+
 set(shape methods/physics/space/shape_kernels.h)
 set(shapes methods/physics/space/shape_gradients_once.c methods/physics/space/shape_making.c)
 mutant(shape_slope_sign mlsrk ${shape} "vec3_scale(-stands_for * value.slope, out.y)" "vec3_scale(stands_for * value.slope, out.y)" ${shapes})

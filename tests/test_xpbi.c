@@ -392,8 +392,12 @@ static double largest_difference(const double *a, const double *b, size_t partic
     return worst;
 }
 
-static const char *const busy[] = {"", "colours=8 constraint=pair", "solver=jacobi tolerance=0.5",
-                                   "constraint=stress multipliers=stress", "hourglass_control=1"};
+static const char *const busy[] = {"",
+                                   "colours=8 constraint=pair",
+                                   "solver=jacobi tolerance=0.5",
+                                   "constraint=stress multipliers=stress",
+                                   "hourglass_control=1",
+                                   "kernel=rest hourglass_control=1"};
 
 /* Springs hold elastic matter alone. */
 static void set_matter(pbd_scene *scene, const char *words) {
@@ -480,6 +484,7 @@ static void test_saved_states_go_on_the_same(void **unused) {
     (void)unused;
     check_saved_states("colours=8");
     check_saved_states("hourglass_control=1");
+    check_saved_states("kernel=rest hourglass_control=1");
 }
 
 int main(void) {

@@ -35,6 +35,29 @@ static size_t continuum_of(const pbd_scene *scene) {
     return count;
 }
 
+/* What a shape at rest excludes. */
+static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
+    if (s->material.flow)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "kernel=rest is for elastic matter alone: what flows has no shape at rest to go back to; set "
+                         "kernel=current");
+    if (scene->particles.bodies > 1)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "kernel=rest: particles of the %zu bodies would not meet, since their neighbours are those at "
+                         "rest; set kernel=current",
+                         scene->particles.bodies);
+    if (s->set.gradient_correction == gradient_correction_off)
+        return pbd_error(PBD_BAD_INPUT,
+                         "kernel=rest with gradient_correction=off: plain gradients of the shape at rest strain a body "
+                         "that turns; set kernel=current, or gradient_correction=on");
+    if (s->set.deformation != deformation_same || s->separation.position_correction == position_correction_shift)
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "kernel=rest computes F from positions: deformation=before_xsph and position_correction=shift, "
+            "by which the two differ, need kernel=current");
+    return pbd_ok();
+}
+
 static pbd_status check(const xpbi *s, const pbd_scene *scene) {
     const pbd_material *m = &s->material;
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
@@ -51,6 +74,7 @@ static pbd_status check(const xpbi *s, const pbd_scene *scene) {
         return pbd_error(PBD_NOT_SUPPORTED,
                          "hourglass_control=%g is for elastic matter alone: its springs would hold what flows",
                          s->hourglass.hourglass_control);
+    if (s->set.kernel == kernel_rest) PBD_TRY(check_rest(s, scene));
     if (s->set.constraint == constraint_pair && m->nu < 0)
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
                          m->nu);

@@ -1,6 +1,6 @@
 #include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
-#include "methods/xpbi/xpbi_hourglass_kernels.h"
+#include "methods/xpbi/xpbi_rest_kernels.h"
 
 static xpbi_hourglass_args args_of(const xpbi *s, const stepper *run) {
     return (xpbi_hourglass_args){
@@ -12,12 +12,15 @@ static xpbi_hourglass_args args_of(const xpbi *s, const stepper *run) {
         .dt = (real)run->dt};
 }
 
-static pbd_status begin(void *self, stepper *run) {
-    const xpbi *s = self;
-    const xpbi_hourglass_args args = args_of(s, run);
-    return PBD_PHASE(run->recorder, "hourglass",
-                     PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+static pbd_status make(const xpbi *s, const stepper *run) {
+    xpbi_rest_hourglass_args args = {.of = args_of(s, run), .x = s->now.x};
+    if (!s->rest) return PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args.of);
+    args.of.p.x = s->rest;
+    PBD_TRY(PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args.of));
+    return PBD_RUN(run->exec, xpbi_pull_hourglass, xpbi_slots_of(s), s->layout.all, &args);
 }
+
+static pbd_status begin(void *self, stepper *run) { return PBD_PHASE(run->recorder, "hourglass", make(self, run)); }
 
 static pbd_status sweep(const xpbi *s, const stepper *run) {
     const uint32_t *lane = s->layout.colour_lane;
@@ -34,6 +37,7 @@ static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->reco
 static pbd_status move(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
+    if (s->rest) return pbd_ok(); /* begin finds deviations by positions */
     return PBD_PHASE(run->recorder, "hourglass",
                      PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }

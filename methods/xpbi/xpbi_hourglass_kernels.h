@@ -1,4 +1,5 @@
-/* Hourglass control for xpbi: springs against zero-energy motions. Not in the paper.
+/* Hourglass control for xpbi: springs against zero-energy motions, as of Ganzenmueller (2015; README.md). Not in
+ * yu2024.
  *
  * The velocity gradient at p is a weighted difference of its neighbours' velocities. On a lattice it is therefore
  * independent of p itself and of alternating motions of neighbours. Such motions have no energy: under load, layers

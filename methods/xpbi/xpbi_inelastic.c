@@ -30,6 +30,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(s->other.load, load),
                                  DEVICE_ARRAY(s->other.stray, stray),
                                  DEVICE_ARRAY(s->other.id, n),
+                                 DEVICE_ARRAY(s->rest, s->set.kernel == kernel_rest ? 4 * n : 0),
                                  DEVICE_ARRAY(s->block, XPBI_WATCHED * xpbi_blocks_of(s->particles)),
                                  DEVICE_ARRAY(s->note, n),
                                  DEVICE_ARRAY(s->clearance, s->run.colliders.count > 0 ? s->particles : 0),
@@ -81,17 +82,22 @@ static pbd_status find_neighbours(xpbi *s, double near) {
 }
 
 static pbd_status make_gradients(xpbi *s, double dt) {
-    const xpbi_shape_args args = {.s = s->layout.slices,
-                                  .p = s->now,
-                                  .note = s->note,
-                                  .support = (real)(2 * s->radius),
-                                  .cutoff = (real)s->set.cutoff,
-                                  .impulse = (real)(s->unit * dt),
-                                  .weight = (real)(s->unit * dt * dt),
-                                  .printed = s->set.xsph_form == xsph_form_printed,
-                                  .stress = s->form == XPBI_STRESS,
-                                  .plain = s->set.gradient_correction == gradient_correction_off};
-    return PBD_RUN(s->run.exec, xpbi_make_gradients, xpbi_slots_of(s), s->layout.all, &args);
+    const bool stress = s->form == XPBI_STRESS;
+    xpbi_shape_args args = {.s = s->layout.slices,
+                            .p = s->now,
+                            .note = s->note,
+                            .support = (real)(2 * s->radius),
+                            .cutoff = (real)s->set.cutoff,
+                            .impulse = (real)(s->unit * dt),
+                            .weight = (real)(s->unit * dt * dt),
+                            .printed = s->set.xsph_form == xsph_form_printed,
+                            .stress = stress,
+                            .plain = s->set.gradient_correction == gradient_correction_off};
+    if (s->rest) args.p.x = s->rest;
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_make_gradients, xpbi_slots_of(s), s->layout.all, &args));
+    if (!s->rest) return pbd_ok();
+    const xpbi_rest_args rest = {.s = s->layout.slices, .x = s->now.x, .rest = s->rest, .stress = stress};
+    return PBD_RUN(s->run.exec, xpbi_pull_gradients, xpbi_slots_of(s), s->layout.all, &rest);
 }
 
 static pbd_status push(xpbi *s, double dt) {
@@ -114,7 +120,7 @@ static pbd_status search(xpbi *s, double dt) {
 
 static pbd_status begin(void *self, stepper *run) {
     xpbi *s = self;
-    PBD_TRY(PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt)));
+    if (!s->rest) PBD_TRY(PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt)));
     PBD_TRY(PBD_PHASE(run->recorder, "kernels", make_gradients(s, run->dt)));
     return PBD_PHASE(run->recorder, "state_update", push(s, run->dt));
 }
@@ -329,7 +335,8 @@ static pbd_status record(void *self, stepper *run) {
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", run->time,
                          (unsigned long long)run->steps);
     s->fastest = sqrt(seen[0]);
-    neighbours_warn(s->run.recorder, s->fastest, s->radius, run->dt, seen[1], s->continuum);
+    const double relative = s->rest ? 0 : s->fastest; /* rest kernels do not depend on how far particles move */
+    neighbours_warn(s->run.recorder, relative, s->radius, run->dt, seen[1], s->continuum);
     s->looked += (double)s->continuum;
     s->deficient += seen[1];
     s->alone += seen[2];
@@ -359,6 +366,13 @@ static pbd_status warn_of_coincident(const xpbi *s) {
     return pbd_ok();
 }
 
+/* kernel=rest: the lists of the whole run. Position correction acts on all pairs of neighbours at rest. */
+static pbd_status keep_rest(xpbi *s) {
+    const xpbi_copy_args copy = {s->now.x, s->rest};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles + XPBI_LANES, &copy));
+    return xpbi_layout_make(&s->layout, s->now.x, 2 * s->radius);
+}
+
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
     const pbd_particles *from = &scene->particles;
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
@@ -368,8 +382,9 @@ pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
     uint32_t *id = pbd_new(&a, uint32_t, n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(find_neighbours(s, 1e-6 * s->spacing));
-    PBD_TRY(make_gradients(s, 1));
     PBD_TRY(warn_of_coincident(s));
+    if (s->rest) PBD_TRY(keep_rest(s));
+    PBD_TRY(make_gradients(s, 1));
     if (s->separation.position_correction == position_correction_density) PBD_TRY(xpbi_find_rest_density(s));
     xpbi_end_args args = end_args(s, 1);
     args.start = 1;

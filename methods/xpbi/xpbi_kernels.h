@@ -5,6 +5,7 @@
 #include "methods/xpbi/xpbi_apart_kernels.h"
 #include "methods/xpbi/xpbi_constraint_kernels.h"
 #include "methods/xpbi/xpbi_hourglass_kernels.h"
+#include "methods/xpbi/xpbi_rest_kernels.h"
 #include "methods/xpbi/xpbi_tile_kernels.h"
 
 #endif

@@ -1,0 +1,260 @@
+/* xpbi with kernel=rest: F of positions, forces by differences of the energy, what needs no force, what holds, and what
+ * it refuses. */
+#include "tests/xpbi_scenes.h"
+
+#define PLAIN "kernel=rest xsph=0 position_correction=off "
+
+/* Stretched, sheared and turned by 2 rad about (1, 2, 3): no map that small rotations would do for. */
+static void make_map(double scale, double out[3][3]) {
+    const double c = cos(2), s = sin(2), n = sqrt(14), k[3] = {1 / n, 2 / n, 3 / n};
+    const double skew[3][3] = {{0, -k[2], k[1]}, {k[2], 0, -k[0]}, {-k[1], k[0], 0}};
+    double turn[3][3],
+        stretch[3][3] = {{1 + 0.3 * scale, 0.4 * scale, 0}, {0, 1 - 0.2 * scale, 0.1 * scale}, {0, 0, 1}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) turn[i][j] = (i == j ? c : 0) + (1 - c) * k[i] * k[j] + s * skew[i][j];
+    multiply3(turn, stretch, out);
+}
+
+/* Starts at A X. */
+static void start_mapped(pbd_scene *scene, double A[3][3]) {
+    scene->particles.start = calloc(3 * scene->particles.count, sizeof(double));
+    for (size_t k = 0; k < 3 * scene->particles.count; k++)
+        for (size_t j = 0; j < 3; j++)
+            scene->particles.start[k] += A[k % 3][j] * scene->particles.positions[k / 3 * 3 + j];
+}
+
+/* ---- Constant strain --------------------------------------------------------------------------------------------- */
+
+/* x = (A + t V) X is known exactly after any number of steps of any length: F is that of positions, on the surface too.
+ */
+static void test_constant_strain(void **unused) {
+    (void)unused;
+    static const double V[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
+    double A[3][3];
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0.3);
+    make_map(1, A);
+    start_mapped(&scene, A);
+    scene.material->E = 1e-12;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++)
+        for (size_t j = 0; j < 3; j++)
+            scene.particles.velocities[k] += V[k % 3][j] * scene.particles.positions[k / 3 * 3 + j];
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PLAIN);
+    check_steps(&s, 0.1, 5);
+    double *f = gradients_of(&s, scene.particles.count), worst = 0;
+    for (size_t k = 0; k < 9 * scene.particles.count; k++)
+        worst = fmax(worst, fabs(f[k] - A[k % 9 / 3][k % 3] - 0.5 * V[k % 9 / 3][k % 3]));
+    check_near("F after five steps of 0.1 s", worst, 0, 1e-12);
+    free(f);
+    solver_close(&s);
+    pbd_scene_free(&scene);
+}
+
+/* A body that was turned by 2 rad is at rest, with springs against zero-energy modes too. */
+static void test_rigid_rotation_needs_no_force(void **unused) {
+    (void)unused;
+    static const char *const words[] = {PLAIN, PLAIN "hourglass_control=10", PLAIN "constraint=stress",
+                                        PLAIN "constraint=pair hourglass_control=1"};
+    double A[3][3];
+    make_map(0, A);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        pbd_scene scene;
+        make_lattice(&scene, (const size_t[]){5, 5, 4}, 0.3, 0.3);
+        start_mapped(&scene, A);
+        double *v = velocities_after(&scene, words[i], 1e-3, 5), worst = 0;
+        for (size_t k = 0; k < 3 * scene.particles.count; k++) worst = fmax(worst, fabs(v[k]));
+        check_near(words[i], worst, 0, 1e-12); /* m/s, where sound travels at 3 m/s */
+        free(v);
+        pbd_scene_free(&scene);
+    }
+}
+
+/* ---- Forces ------------------------------------------------------------------------------------------------------ */
+
+/* sum_p dlambda_p dC_p/dx_b/(m_b dt) of one Jacobi sweep from lambda = 0, with C of F = 1 + sum_b (x_b - X_b - x_p +
+ * X_p) A_b^T at x = start + dt v and gradients by differences. */
+static void moves_of(const pbd_scene *s, const xpbi_formulas *f, double dt, double *out) {
+    const size_t n = 3 * s->particles.count;
+    double *v = malloc(n * sizeof *v), *gradient = malloc(n * sizeof *gradient), F[3][3];
+    for (size_t k = 0; k < n; k++)
+        v[k] = s->particles.velocities[k] + (s->particles.start[k] - s->particles.positions[k]) / dt;
+    for (size_t p = 0; p < s->particles.count; p++) {
+        double q = 0;
+        for (size_t k = 0; k < n; k++) {
+            const double eps = 1e-6, kept = v[k];
+            v[k] = kept + eps / dt;
+            xpbi_B_of(f, v, dt, p, F);
+            gradient[k] = constraint_of(s->material, F, FORM_ENERGY);
+            v[k] = kept - eps / dt;
+            xpbi_B_of(f, v, dt, p, F);
+            gradient[k] = (gradient[k] - constraint_of(s->material, F, FORM_ENERGY)) / (2 * eps);
+            v[k] = kept;
+            q += gradient[k] * gradient[k] / s->particles.masses[k / 3];
+        }
+        xpbi_B_of(f, v, dt, p, F);
+        const double lambda =
+            -constraint_of(s->material, F, FORM_ENERGY) / (q + 1 / (s->particles.volumes[p] * dt * dt));
+        for (size_t k = 0; k < n; k++) out[k] += lambda * gradient[k] / (s->particles.masses[k / 3] * dt);
+    }
+    free(v);
+    free(gradient);
+}
+
+static void test_gradients_by_differences(void **unused) {
+    (void)unused;
+    const double dt = 0.01;
+    uint64_t seed = 3;
+    double A[3][3];
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.2, 0.3);
+    set_noise_velocities(&scene, 1);
+    make_map(1, A);
+    start_mapped(&scene, A);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) scene.particles.start[k] += 0.01 * noise(&seed);
+    double *v = velocities_after(&scene, PLAIN "solver=jacobi relaxation=1 iterations=1", dt, 1);
+    const size_t n = 3 * scene.particles.count;
+    double *wanted = calloc(n, sizeof *wanted), worst = 0, scale = 0;
+    xpbi_formulas f = formulas_at(&scene, scene.particles.positions, 0.1);
+    moves_of(&scene, &f, dt, wanted);
+    for (size_t k = 0; k < n; k++) {
+        worst = fmax(worst, fabs(v[k] - scene.particles.velocities[k] - wanted[k]));
+        scale = fmax(scale, fabs(wanted[k]));
+    }
+    check_near("moves of a sweep, relative", worst / scale, 0, 1e-6);
+    assert_true(scale > 1e-3);
+    free(f.a);
+    free(v);
+    free(wanted);
+    pbd_scene_free(&scene);
+}
+
+/* One sweep of springs d_p = sum_b c_b (x_b - x_p) with c_b = omega_b - A_b . sum omega_b (X_b - X_p) on matter without
+ * stiffness but for them: they lose none of the momenta about x^n + dt v. */
+static void test_springs_keep_momenta(void **unused) {
+    (void)unused;
+    const double dt = 0.005;
+    uint64_t seed = 5;
+    double A[3][3], linear[3] = {0}, angular[3] = {0}, size = 0;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.3, 0.3);
+    make_map(1, A);
+    start_mapped(&scene, A);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) scene.particles.start[k] += 0.01 * noise(&seed);
+    double *free_v = velocities_after(&scene, PLAIN "iterations=40", dt, 1);
+    double *v = velocities_after(&scene, PLAIN "iterations=40 hourglass_control=10", dt, 1);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) linear[k % 3] += scene.particles.masses[k / 3] * v[k];
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        double x[3];
+        for (size_t d = 0; d < 3; d++) x[d] = scene.particles.start[3 * p + d] + dt * v[3 * p + d];
+        for (size_t d = 0; d < 3; d++) {
+            const size_t next = (d + 1) % 3, last = (d + 2) % 3;
+            angular[d] += scene.particles.masses[p] * (x[next] * v[3 * p + last] - x[last] * v[3 * p + next]);
+            size += scene.particles.masses[p] * fabs(v[3 * p + d]);
+        }
+    }
+    double apart = 0;
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) apart = fmax(apart, fabs(v[k] - free_v[k]));
+    for (size_t d = 0; d < 3; d++) {
+        check_near("linear momentum, relative", linear[d] / size, 0, 1e-14);
+        /* about x^(n+1), to the residual that 40 iterations leave */
+        check_near("angular momentum, relative to 0.3 m", angular[d] / (0.3 * size), 0, 2e-2);
+    }
+    assert_true(apart > 1e-3);
+    free(free_v);
+    free(v);
+    pbd_scene_free(&scene);
+}
+
+/* ---- What holds -------------------------------------------------------------------------------------------------- */
+
+/* Radial velocity of a body that starts three times as large: no neighbour at rest is in the kernel's reach any more.
+ */
+static double closing_speed(const char *words) {
+    pbd_scene scene;
+    double A[3][3] = {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}}, sum = 0;
+    make_lattice(&scene, (const size_t[]){5, 5, 5}, 0, 0);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) scene.particles.positions[k] += 0.03; /* about its centre */
+    start_mapped(&scene, A);
+    double *v = velocities_after(&scene, words, 1e-3, 5);
+    for (size_t k = 0; k < 3 * scene.particles.count; k++) sum += v[k] * scene.particles.positions[k];
+    free(v);
+    pbd_scene_free(&scene);
+    return sum;
+}
+
+static void test_neighbours_are_those_at_rest(void **unused) {
+    (void)unused;
+    check_near("with current neighbours it does not close", closing_speed("kernel=current xsph=0"), 0, 0);
+    assert_true(closing_speed(PLAIN) < -1);
+}
+
+/* Layers of a lattice that move by turns: springs of omega^2 = zeta E/(rho r^2) or more stop them by u/omega. */
+static void test_springs_see_layers(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    make_lattice(&scene, (const size_t[]){9, 5, 5}, 0, 0);
+    for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p + 2] = p % 9 % 2 ? -0.1 : 0.1;
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PLAIN "hourglass_control=1");
+    check_steps(&s, 2e-3, 50);
+    double *x = positions_of(&s, scene.particles.count);
+    const size_t middle = 4 + 9 * (2 + 5 * 2);
+    check_near("way of a layer, m", x[3 * middle + 2] - scene.particles.positions[3 * middle + 2], 0,
+               0.1 * sqrt(1000 * 0.01 / 1e4));
+    free(x);
+    solver_close(&s);
+    pbd_scene_free(&scene);
+}
+
+/* Pairs of neighbours at rest are kept apart where that is asked for. */
+static void test_position_correction(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0);
+    scene.material->E = 1e-12;
+    scene.particles.velocities[0] = 5; /* towards the other: in 0.01 s by half a spacing */
+    double *v = velocities_after(&scene, "kernel=rest xsph=0 correction_time=0", 0.01, 1);
+    check_near("velocity that leaves 0.75 r between them, m/s", v[0] - v[3], 0.25 * 0.1 / 0.01, 1e-9);
+    free(v);
+    pbd_scene_free(&scene);
+}
+
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(const pbd_scene *scene, const char *words, pbd_code code, const char *says) {
+    solver s;
+    const pbd_status status = try_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    assert_int_equal(status.code, code);
+    if (!strstr(status.text, says)) fail_msg("does not say '%s': %s", says, status.text);
+    solver_close(&s);
+}
+
+static void test_refusals(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
+    expect_refusal(&scene, "kernel=rest gradient_correction=off", PBD_BAD_INPUT, "gradient_correction");
+    expect_refusal(&scene, "kernel=rest deformation=before_xsph", PBD_BAD_INPUT, "kernel=current");
+    expect_refusal(&scene, "kernel=rest position_correction=shift", PBD_BAD_INPUT, "kernel=current");
+    scene.particles.bodies = 2;
+    expect_refusal(&scene, "kernel=rest", PBD_NOT_SUPPORTED, "2 bodies");
+    scene.particles.bodies = 0;
+    set_flow(&scene, "von_mises");
+    expect_refusal(&scene, "kernel=rest", PBD_NOT_SUPPORTED, "no shape at rest");
+    pbd_scene_free(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constant_strain),
+        cmocka_unit_test(test_rigid_rotation_needs_no_force),
+        cmocka_unit_test(test_gradients_by_differences),
+        cmocka_unit_test(test_springs_keep_momenta),
+        cmocka_unit_test(test_neighbours_are_those_at_rest),
+        cmocka_unit_test(test_springs_see_layers),
+        cmocka_unit_test(test_position_correction),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
