@@ -17,6 +17,7 @@ static const char *const modes[] = {"static", "dynamic", NULL};
 
 static const pbd_param params[] = {
     PBD_BEAM_PARAMS("1e5", "100"),
+    PBD_BEAM_SAMPLING_PARAMS,
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"mode", "", PBD_CHOICE, "static", 0, 0, 0, modes,
      "static: the method solves for rest; dynamic: it moves until the tip is at rest"},
@@ -30,7 +31,7 @@ static const pbd_param params[] = {
 enum { SETTLE_WINDOW = 200 };
 
 typedef struct cantilever_detail {
-    beam_size size;
+    beam_probe tip;
     double timoshenko;             /* m, of small deflections; 0 without gravity */
     double reference, uncertainty; /* of reference.csv: tip deflection, m, and relative; 0: no row is of this bar */
 } cantilever_detail;
@@ -70,12 +71,13 @@ static pbd_status look_up_reference(const pbd_values *values, cantilever_detail 
     return pbd_ok();
 }
 
-static pbd_status watch_tip(const pbd_values *values, const beam_size *size, pbd_setup *setup) {
+static pbd_status watch_tip(const pbd_values *values, const beam_probe *tip, pbd_setup *setup) {
     setup->settle = (pbd_settle){.tolerance = pbd_real(values, "settle_tolerance"),
                                  .window = SETTLE_WINDOW,
                                  .most_steps = pbd_integer(values, "max_steps")};
-    PBD_TRY_NEW(setup->settle.watch, 4);
-    setup->settle.watched = (size_t)beam_tip_particles(size, setup->settle.watch);
+    PBD_TRY_NEW(setup->settle.watch, BEAM_PROBED);
+    setup->settle.watched = (size_t)tip->count;
+    memcpy(setup->settle.watch, tip->particle, sizeof tip->particle);
     return pbd_ok();
 }
 
@@ -83,7 +85,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
     pbd_scene *scene = &setup->scene;
     cantilever_detail *detail = setup->detail;
     const double gravity = pbd_real(values, "gravity");
-    detail->size = *size;
+    PBD_TRY(beam_find_tip(scene, size, &detail->tip));
     detail->timoshenko = timoshenko_tip(scene->material, size, gravity);
     scene->loads.gravity[2] = -gravity;
     PBD_TRY(look_up_reference(values, detail));
@@ -93,14 +95,14 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
         return pbd_error(PBD_BAD_INPUT, "duration=%g s requires motion: set mode=dynamic too", duration);
     scene->duration = duration;
     setup->observe_every = duration / BODY_LOOKS;
-    if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, size, setup));
+    if (moves && !(duration > 0)) PBD_TRY(watch_tip(values, &detail->tip, setup));
     return beam_hold_root(scene, size);
 }
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     beam_size size;
-    PBD_TRY(beam_build(values, scene, &size));
+    PBD_TRY(beam_build_sampled(values, false, scene, &size));
     return fill(values, &size, setup);
 }
 
@@ -111,8 +113,8 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
-    beam_tip(&detail->size, x, tip);
-    beam_tip(&detail->size, scene->particles.positions, rest);
+    beam_tip(&detail->tip, x, tip);
+    beam_tip(&detail->tip, scene->particles.positions, rest);
     const double sunk = rest[2] - tip[2];
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "tip", "value", "m", &sunk, 1, 1);
@@ -125,10 +127,11 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3], rest[3];
     PBD_TRY(body_positions(scene, method, state, &x));
-    beam_tip(&detail->size, x, tip);
-    beam_tip(&detail->size, scene->particles.positions, rest);
+    beam_tip(&detail->tip, x, tip);
+    beam_tip(&detail->tip, scene->particles.positions, rest);
     pbd_metric(recorder, "tip_deflection", "m", PBD_STATE, rest[2] - tip[2]);
     pbd_metric(recorder, "tip_shortening", "m", PBD_STATE, rest[0] - tip[0]);
+    if (scene->tets.count > 0) pbd_metric(recorder, "rms_strain", "1", PBD_STATE, beam_rms_strain(scene, x));
     if (detail->timoshenko > 0)
         pbd_metric(recorder, "timoshenko_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->timoshenko);
     if (detail->reference > 0) {

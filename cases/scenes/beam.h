@@ -20,12 +20,50 @@
         "cells", "", PBD_INTEGER, cells_, 1, 200, 0, NULL, "cubes across the width"               \
     }
 
+/* How the bar is filled and held, for a table after the parameters above: beam_build_sampled. */
+#define PBD_BEAM_SAMPLING_PARAMS                                                                             \
+    {"sampling",                                                                                             \
+     "",                                                                                                     \
+     PBD_CHOICE,                                                                                             \
+     "lattice",                                                                                              \
+     0,                                                                                                      \
+     0,                                                                                                      \
+     0,                                                                                                      \
+     beam_samplings,                                                                                         \
+     "nodes of the cubes, these with random offsets, or Poisson disks without a mesh"},                      \
+        {"jitter",                                                                                           \
+         "",                                                                                                 \
+         PBD_REAL,                                                                                           \
+         "0.1",                                                                                              \
+         0,                                                                                                  \
+         0.4,                                                                                                \
+         0,                                                                                                  \
+         NULL,                                                                                               \
+         "sampling=jitter: largest offset along each axis, "                                                 \
+         "in spacings; surfaces stay plane"},                                                                \
+        {"seed", "", PBD_INTEGER, "1", 0, 1e9, 0, NULL, "sampling=jitter|poisson: of the random numbers"}, { \
+        "held_layers", "", PBD_INTEGER, "1", 1, 20, 0, NULL,                                                 \
+            "of particles at a clamped end: the first at its face, others behind it"                         \
+    }
+
+extern const char *const beam_samplings[]; /* lattice, jitter, poisson */
+
 typedef struct beam_size {
     double length, width;
-    int along, across; /* cubes */
-    double thickness;  /* along z; the width but for plates */
-    int deep;          /* cubes through it */
+    int along, across;  /* cubes */
+    double thickness;   /* along z; the width but for plates */
+    int deep;           /* cubes through it */
+    int behind, beyond; /* layers of held cubes at x < 0 and at x > length */
+    bool scattered;     /* free particles are not on the lattice */
 } beam_size;
+
+/* The particles around the centre of the end face, and weights by which a quantity there follows from theirs. */
+enum { BEAM_PROBED = 16 };
+typedef struct beam_probe {
+    int count;
+    uint32_t particle[BEAM_PROBED];
+    double weight[BEAM_PROBED];
+} beam_probe;
 
 /* Mesh, masses (lumped) and material from the parameters above. The bar lies from x = 0 to length and is centred on the
  * x axis. Each cube is five tetrahedra, mirrored from one cube to the next, so that no direction is preferred. Nothing
@@ -33,20 +71,35 @@ typedef struct beam_size {
 pbd_status beam_build(const pbd_values *values, pbd_scene *scene, beam_size *size);
 /* The same for a plate of this thickness, m. */
 pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size);
+/* As beam_build, with the parameters of PBD_BEAM_SAMPLING_PARAMS. both: the end at x = length will be held too.
+ *
+ * Held layers are on the lattice for every sampling. jitter: other nodes are moved, those of a face within it, so that
+ * the body is the same box; masses are those of the lattice. poisson: the bar alone is filled, each particle has the
+ * same volume, and there are no cells. Particles come in the order of x of their layers: held ones at the root, others,
+ * those at the end. */
+pbd_status beam_build_sampled(const pbd_values *values, bool both, pbd_scene *scene, beam_size *size);
 /* Turns the bar so that it hangs along -z from its root at the origin: (x, y, z) becomes (z, y, -x). */
 void beam_hang(pbd_scene *scene);
 /* Holds every particle at x = 0. */
 pbd_status beam_hold_root(pbd_scene *scene, const beam_size *size);
-/* Number of the particle in layer i along and at (j, k) across, 0 .. along, 0 .. across, 0 .. deep. */
+/* Parts of beam_build: parameters and material; cubes, nodes, masses; where a node is; nodes of a layer. */
+pbd_status beam_describe(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size);
+pbd_status beam_fill(const beam_size *size, pbd_scene *scene);
+void beam_node(const beam_size *size, int i, int j, int k, double x[3]);
+size_t beam_layer(const beam_size *size);
+/* Number of the particle in layer i along and at (j, k) across, -behind .. along + beyond, 0 .. across, 0 .. deep. */
 uint32_t beam_particle(const beam_size *size, int i, int j, int k);
-/* The mean over the particles around the centre of the end face of rows of three: 1, 2 or 4 particles. */
-void beam_tip(const beam_size *size, const double *rows, double out[3]);
-/* The particles of that mean. Returns how many. */
-int beam_tip_particles(const beam_size *size, uint32_t out[4]);
+/* At the centre of the end face: the mean of 1, 2 or 4 nodes, or the value of a linear least-squares fit to scattered
+ * particles, which is exact for linear fields. PBD_BAD_INPUT: they are too few for a fit. */
+pbd_status beam_find_tip(const pbd_scene *scene, const beam_size *size, beam_probe *out);
+/* By those weights, of rows of three. */
+void beam_tip(const beam_probe *tip, const double *rows, double out[3]);
 /* Holds the layers of particles at the root and at the other end. */
 pbd_status beam_hold_ends(pbd_scene *scene, const beam_size *size);
-/* The mean of rows of three over layer i. */
+/* The mean of rows of three over layer i of nodes. */
 void beam_layer_mean(const beam_size *size, const double *rows, int i, double out[3]);
+/* Root mean square, by volume, of Green's strain (Frobenius norm) of the tetrahedra at x; NaN without tetrahedra. */
+double beam_rms_strain(const pbd_scene *scene, const double *x);
 /* How much wider than at rest the layers first .. last are at x: the best single factor on the distances of their
  * particles from each layer's middle. */
 double beam_lateral_stretch(const pbd_scene *scene, const beam_size *size, const double *x, int first, int last);

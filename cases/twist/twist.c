@@ -10,6 +10,7 @@
 static const double TURN = 6.283185307179586477;
 
 static const pbd_param params[] = {PBD_BEAM_PARAMS("1e5", "100"),
+                                   PBD_BEAM_SAMPLING_PARAMS,
                                    {"revolutions", "", PBD_REAL, "1", -1000, 1000, 0, NULL, "of the end at x = length"},
                                    PBD_MOTION_PARAMS("static", "2"),
                                    {0}};
@@ -33,12 +34,18 @@ static double saint_venant_energy(const pbd_material *m, const beam_size *size, 
     return shear_modulus * 0.140577 * a2 * a2 * angle * angle / (2 * size->length);
 }
 
+/* Of the helix at x. The layers behind its ends turn with them. */
+static double angle_at(const beam_size *size, double angle, double x) {
+    const double past = 1e-9 * size->length;
+    return x < -past ? 0 : x > size->length + past ? angle : angle * x / size->length;
+}
+
 /* The whole bar starts as a helix: a start that a solver can go on from, and held ends that stand where they should.
  * Positions know turns of a layer up to whole revolutions only: far below that elements cannot follow. */
 static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *scene) {
     PBD_TRY(body_start_at_rest(scene));
     for (size_t i = 0; i < scene->particles.count; i++)
-        turn_about_x(angle * scene->particles.positions[3 * i] / size->length, scene->particles.start + 3 * i);
+        turn_about_x(angle_at(size, angle, scene->particles.positions[3 * i]), scene->particles.start + 3 * i);
     const double step = 360 * angle / TURN / size->along;
     if (fabs(step) < 90 && body_strain_at(scene, scene->particles.start).inverted == 0) return pbd_ok();
     return pbd_error(
@@ -62,7 +69,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     beam_size size;
-    PBD_TRY(beam_build(values, scene, &size));
+    PBD_TRY(beam_build_sampled(values, true, scene, &size));
     return fill(values, &size, setup);
 }
 
@@ -74,7 +81,7 @@ static void unwind(const twist_detail *detail, const double *x, size_t layer, do
     double mean[3];
     for (int i = 0; i <= detail->size.along; i++) {
         beam_layer_mean(&detail->size, x, i, mean);
-        for (size_t p = layer * (size_t)i; p < layer * ((size_t)i + 1); p++) {
+        for (size_t p = beam_particle(&detail->size, i, 0, 0), end = p + layer; p < end; p++) {
             out[3 * p] = x[3 * p] - mean[0];
             out[3 * p + 1] = x[3 * p + 1];
             out[3 * p + 2] = x[3 * p + 2];
@@ -86,8 +93,9 @@ static void unwind(const twist_detail *detail, const double *x, size_t layer, do
 /* In a helix every layer is the one before, turned and moved on. Over the middle half of the bar, away from the ends
  * that cannot warp: the root mean square distance of the unwound particles from their mean over the layers, over the
  * width. */
-static double helix_deviation(const twist_detail *detail, const double *unwound, size_t layer) {
+static double helix_deviation(const twist_detail *detail, const double *all, size_t layer) {
     const size_t first = (size_t)detail->size.along / 4, last = (size_t)detail->size.along - first;
+    const double *unwound = all + 3 * (size_t)beam_particle(&detail->size, 0, 0, 0);
     const double layers = (double)(last - first + 1);
     double off = 0;
     for (size_t c = 0; c < 3 * layer; c++) { /* coordinates of a layer */
@@ -101,7 +109,7 @@ static double helix_deviation(const twist_detail *detail, const double *unwound,
 static pbd_status record_helix(const pbd_setup *setup, const double *x, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const twist_detail *detail = setup->detail;
-    const size_t layer = scene->particles.count / ((size_t)detail->size.along + 1);
+    const size_t layer = beam_layer(&detail->size);
     pbd_arena arena PBD_ARENA;
     double *unwound = pbd_new(&arena, double, 3 * scene->particles.count);
     PBD_TRY(pbd_arena_check(&arena));
@@ -121,18 +129,42 @@ static double axis_deviation(const twist_detail *detail, const double *x) {
     return largest;
 }
 
+/* The same of scattered particles: of the mean distance, turned back, from rest, of those within half a spacing of a
+ * layer's place. */
+static double scattered_axis_deviation(const pbd_scene *scene, const twist_detail *detail, const double *x) {
+    const beam_size *size = &detail->size;
+    double largest = 0;
+    for (int i = 0; i <= size->along; i++) {
+        const double middle = size->length * i / size->along;
+        double mean[2] = {0}, count = 0;
+        for (size_t p = 0; p < scene->particles.count; p++) {
+            const double *rest = scene->particles.positions + 3 * p;
+            double at[3] = {x[3 * p], x[3 * p + 1], x[3 * p + 2]};
+            if (fabs(rest[0] - middle) > 0.5 * scene->particles.spacing) continue;
+            turn_about_x(-angle_at(size, detail->angle, rest[0]), at);
+            for (int d = 0; d < 2; d++) mean[d] += at[d + 1] - rest[d + 1];
+            count++;
+        }
+        const double off = count > 0 ? hypot(mean[0], mean[1]) / count / size->width : 0;
+        if (!(off <= largest)) largest = off;
+    }
+    return largest;
+}
+
 static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const twist_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
+    const bool scattered = detail->size.scattered;
     body_record_strain(scene, x, recorder);
-    const pbd_status status = record_helix(setup, x, recorder);
-    pbd_metric(recorder, "axis_deviation", "1", PBD_STATE, axis_deviation(detail, x));
+    if (!scattered) PBD_TRY(record_helix(setup, x, recorder));
+    pbd_metric(recorder, "axis_deviation", "1", PBD_STATE,
+               scattered ? scattered_axis_deviation(scene, detail, x) : axis_deviation(detail, x));
     const double energy = body_strain_at(scene, x).energy;
-    if (detail->saint_venant > 0 && isfinite(energy))
+    if (scene->tets.count > 0 && detail->saint_venant > 0 && isfinite(energy))
         pbd_metric(recorder, "saint_venant_ratio", "1", PBD_STATE, energy / detail->saint_venant);
-    return status;
+    return pbd_ok();
 }
 
 const pbd_case pbd_case_twist = {

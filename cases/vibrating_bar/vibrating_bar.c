@@ -9,6 +9,7 @@
 
 static const pbd_param params[] = {
     PBD_BOX_PARAMS("1e5", "0.3", "100", "neo_hookean", "1", "0.2", "2"),
+    PBD_BEAM_SAMPLING_PARAMS,
     {"amplitude", "", PBD_REAL, "0.02", 0, 1, PBD_OPEN_MIN, NULL, "of the tip, over the length"},
     {"periods", "", PBD_REAL, "8", 3, 1e4, 0, NULL, "simulated time, in periods of the slender beam"},
     {0}};
@@ -21,7 +22,7 @@ static const double STILL = 1e-4;
 static const double FIRST_MODE = 1.8751040687119611;
 
 typedef struct vibration_detail {
-    beam_size size;
+    beam_probe at_tip;
     double frequency; /* Hz, of the slender beam (Euler-Bernoulli) */
     size_t looks, room;
     double *time, *tip; /* s, m */
@@ -52,14 +53,15 @@ static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_set
     vibration_detail *d = setup->detail;
     PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
     const double periods = pbd_real(values, "periods");
-    *d = (vibration_detail){.size = *size,
-                            .frequency = slender_frequency(scene->material, size),
+    *d = (vibration_detail){.frequency = slender_frequency(scene->material, size),
                             .room = (size_t)(periods * LOOKS_A_PERIOD) + 16};
+    PBD_TRY(beam_find_tip(scene, size, &d->at_tip));
     PBD_TRY_NEW(d->time, d->room);
     PBD_TRY_NEW(d->tip, d->room);
     const double speed = pbd_real(values, "amplitude") * size->length * 2 * acos(-1) * d->frequency;
     for (size_t p = 0; p < scene->particles.count; p++)
-        scene->particles.velocities[3 * p + 2] = speed * mode_shape(scene->particles.positions[3 * p] / size->length);
+        scene->particles.velocities[3 * p + 2] =
+            speed * mode_shape(fmax(scene->particles.positions[3 * p], 0) / size->length);
     scene->duration = periods / d->frequency;
     setup->observe_every = 1 / (d->frequency * LOOKS_A_PERIOD);
     return beam_hold_root(scene, size);
@@ -68,7 +70,7 @@ static pbd_status swing(const pbd_values *values, const beam_size *size, pbd_set
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     beam_size size;
-    PBD_TRY(beam_build(values, scene, &size));
+    PBD_TRY(beam_build_sampled(values, false, scene, &size));
     return swing(values, &size, setup);
 }
 
@@ -79,7 +81,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double tip[3];
     PBD_TRY(body_positions(scene, method, state, &x));
-    beam_tip(&d->size, x, tip);
+    beam_tip(&d->at_tip, x, tip);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "tip", "value", "m", &tip[2], 1, 1);
     if (time == 0) d->looks = 0; /* a solve that is done again */
