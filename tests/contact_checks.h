@@ -483,7 +483,7 @@ static void test_colliders_in_batches(void **unused) {
             }
             memcpy(alone, one.x, sizeof alone);
             memcpy(together, one.x, sizeof alone);
-            collide_args args = {&pose, 1, radius, one.x, alone};
+            collide_args args = {.collider = &pose, .colliders = 1, .radius = radius, .x = one.x, .p = alone};
             for (size_t i = 0; i < COUNT; i++) collide(&args, i);
             args.p = together;
             for (size_t i = 0; i < COUNT; i += PBD_BATCH)

@@ -60,9 +60,16 @@ UNUSED static double *bar_solve(bar *b, const char *words) {
 UNUSED static double tip_fall(const bar *b, const double *x) {
     const int cells = (int)pbd_integer(&b->values, "cells");
     const double width = pbd_real(&b->values, "width");
-    const beam_size size = {pbd_real(&b->values, "length"), width, 5 * cells, cells, width, cells};
+    const beam_size size = {.length = pbd_real(&b->values, "length"),
+                            .width = width,
+                            .along = 5 * cells,
+                            .across = cells,
+                            .thickness = width,
+                            .deep = cells};
+    beam_probe end;
     double tip[3];
-    beam_tip(&size, x, tip);
+    check_ok(beam_find_tip(&b->scene, &size, &end));
+    beam_tip(&end, x, tip);
     return -tip[2];
 }
 

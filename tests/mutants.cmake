@@ -73,7 +73,7 @@ mutant(cloth_moment_sign cloth ${cloth} "+ s + ahead) / (1 + weight)" "- s + ahe
 
 set(work methods/physics/surface/collider_pose.h)
 mutant(collider_work_sign collider_work ${work} "row[COLLIDER_WORK] += rate" "row[COLLIDER_WORK] -= rate" methods/physics/parts/contact.c)
-mutant(collider_work_velocity collider_work ${work} "collider_carried(c, surface));" "vec3_make(0, 0, 0));" methods/physics/parts/contact.c)
+mutant(collider_work_velocity collider_work ${work} "collider_carried(c, surface));" "vec3_scale(0, collider_carried(c, surface)));" methods/physics/parts/contact.c)
 mutant(collider_work_middle collider_work ${work} "- 0.5 * by[d]);" "+ 0.5 * by[d]);" methods/physics/parts/contact.c)
 mutant(collider_work_mirror collider_work methods/physics/parts/fluid_kernels.h "by[c] += push * m->other[c];" "by[c] -= push * m->other[c];" methods/physics/parts/fluid.c)
 
