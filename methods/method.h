@@ -42,7 +42,7 @@ typedef enum pbd_code {
     PBD_NO_EQUILIBRIUM, /* the static problem has no (unique) answer: a state of a run */
     PBD_NOT_SETTLED,    /* the step limit came before rest: a state of a run */
     PBD_INTERRUPTED,    /* Ctrl-C: a state of a run */
-    PBD_UNPHYSICAL      /* energy or momentum from nothing: a state of a run, judged by the harness */
+    PBD_UNPHYSICAL      /* energy from nothing, grains through walls: a state of a run, judged by the harness */
 } pbd_code;
 
 typedef struct pbd_status {

@@ -5,9 +5,7 @@ set multiplot layout 3,2 margins 0.07,0.985,0.05,0.97 spacing 0.09,0.095
 file = data . '/heaps.tsv'
 laws = data . '/laws.tsv'
 outlines = data . '/outlines.tsv'
-coarse = data . '/coarse.tsv'
-array hollow[2] = [6, 4]
-array colour[2] = ['#1b3a6b', '#c2571a']
+array limit[6] = ['axi_xpbi', 'axi_mpm', 'axi_grains', 'plane_xpbi', 'plane_mpm', 'plane_grains']
 array name[3] = ['XPBI', 'MPM', 'XPBD grains']
 array form[2] = ['columns', 'slabs']
 array year[2] = ['2004', '2005']
@@ -24,8 +22,8 @@ do for [f=0:1] {
   set key top left Left reverse
   plot laws using ($1 == f && $2 == 0 && $3 == 0 ? $4 : NaN):5 with lines lc rgb 'gray40' lw 2 dt 1 title 'Lube et al. ' . year[f + 1], \
        laws using ($1 == f && $2 == 0 && $3 == 1 ? $4 : NaN):5 with lines lc rgb 'gray40' lw 2 dt 3 title 'Lajeunesse et al. ' . year[f + 1], \
-       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] : NaN):4:5 with yerrorbars ls k ps 1.5 lw 1.5 title name[k], \
-       for [k=1:(f == 0 ? 2 : 0)] coarse using ($1 == k - 1 ? $2 * dx[k] * 1.07 : NaN):3 with points pt hollow[k] ps 1.6 lw 1.5 lc rgb colour[k] notitle
+       for [k=1:3] data . '/limit_' . limit[3 * f + k] . '.tsv' using ($3 * dx[k]):4:5 with yerrorbars ls k ps 1.5 lw 1.5 title name[k], \
+       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] * 1.07 : NaN):4 with points ls k pt 6 ps 1.3 lw 1.5 notitle
 }
 do for [f=0:1] {
   set title sprintf('(%s) height of %s', f == 0 ? 'c' : 'd', form[f + 1]) . quick
@@ -34,8 +32,7 @@ do for [f=0:1] {
   set ytics (0.3, 0.5, 1, 2, 3)
   set key top left Left reverse
   plot laws using ($1 == f && $2 == 1 ? $4 : NaN):5 with lines lc rgb 'gray40' lw (f == 0 ? 2 : 1) dt 1 title 'Lube et al. ' . year[f + 1] . (f == 0 ? '' : ', unverified'), \
-       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] : NaN):6:7 with yerrorbars ls k ps 1.5 lw 1.5 title name[k], \
-       for [k=1:(f == 0 ? 2 : 0)] coarse using ($1 == k - 1 ? $2 * dx[k] * 1.07 : NaN):4 with points pt hollow[k] ps 1.6 lw 1.5 lc rgb colour[k] notitle
+       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] : NaN):6:7 with yerrorbars ls k ps 1.5 lw 1.5 title name[k]
 }
 unset logscale
 set xtics auto
