@@ -42,7 +42,7 @@ settings_of() { # CASE: what it needs, and what makes it small
         bounce | collapse | spinning_bar) echo cells=2 duration=0.02 ;;
         vibrating_bar) echo cells=2 periods=0.2 ;;
         hanging_sheet | towel) echo cells=4 duration=0.05 ;;
-        heavy_drop) echo cells=4 duration=0.02 ;;
+        heavy_drop) echo cells=4 duration=0.02 load_time=0.01 ;;
         dam_break) echo cells=5 end=0.2 ;;
         still_water) echo cells=5 duration=0.01 ;;
         held_body) echo particles=300 frames=1 ;;
@@ -55,6 +55,7 @@ settings_of() { # CASE: what it needs, and what makes it small
         paint_on_cloth) echo cells=8 particles=100 duration=0.002 ;;
         wheel_press) echo particles=300 ;;
         recovery | bunny_drop | sampled_*) echo particles=300 duration=0.02 ;;
+        affine_flow) echo particles=216 duration=0.01 ;; # shorter, noise is all there is
         *) echo particles=150 duration=0.002 ;;
     esac
 }
