@@ -232,8 +232,8 @@ static const char *older_program(const char *change) {
 
 static told compare_with(const char *program) {
     return tell("compare", "corrected_sph", "--case", "rotation", "-s", "nx=4", "-s", "ny=4", "-s", "nz=4", "-s",
-                "start_jitter=0.1", "--build-a", program, "--max-pairs", "8", "--time", "0.0005", "--no-store",
-                "--json", "-q");
+                "start_jitter=0.1", "-s", "dt=0.005", "--build-a", program, "--max-pairs", "8", "--time", "0.0005",
+                "--no-store", "--json", "-q");
 }
 
 static void a_program_that_knows_the_former_name_is_compared(void **state) {

@@ -215,7 +215,7 @@ static pbd_status idle_through_collapse(const char *dt, unsigned takes, pbd_resu
     const pbd_method_entry entry = {.by_precision = {&idling, &idling}};
     const pbd_setting settings[] = {{"dt", dt}, {"cells", "1"}};
     pbd_plan_item item = {.seed = 1, .warmups = 2};
-    idling.takes = takes;
+    idling.takes = takes | PBD_TAKES_ELASTICITY;
     item.cell = (pbd_cell){.method = &entry, .precision = PBD_PRECISION_F64, .threads = 1};
     PBD_TRY(pbd_find_case("collapse", &item.cell.c));
     PBD_TRY(pbd_resolve(item.cell.c, &idling, settings, 2, &item.cell.case_values, &item.cell.method_values));

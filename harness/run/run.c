@@ -255,8 +255,8 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_convergence_end(&convergence, c->state, recorder);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
+    const pbd_status kept = record_losses(c); /* first: the case's own errors are the last */
     const pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
-    const pbd_status kept = record_losses(c);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = measured;
     const pbd_status balanced = c->balance ? pbd_balance_end(c->balance, c->state, recorder) : pbd_ok();

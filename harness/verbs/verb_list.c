@@ -260,11 +260,9 @@ const pbd_verb pbd_verb_list = {
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
-        "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter at "
-        "its\n"
-        "default; asks, where the case has a parameter without a default, such as a file. The state in which a pair "
-        "that\n"
-        "fits is known to end, where it is not ok, and why: cases/ends.def.\n"
+        "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter\n"
+        "at its default; asks, where the case has a parameter without a default, such as a file. The state in\n"
+        "which a pair that fits is known to end, where it is not ok, and why: cases/ends.def.\n"
         "Of runs: id, start, how it ended, case, method, the time of one solve, errors, and parameters that differ\n"
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
