@@ -227,10 +227,21 @@ static void write_snapshots(drive_context *c) {
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
 
-/* Pairs and particles that were lost. */
+/* Pairs and particles that were lost. Reading positions is not the method's work. */
 static pbd_status record_losses(const drive_context *c) {
-    PBD_TRY(pbd_tears_record(c->scene, c->method, c->state, c->recorder));
-    return pbd_strays_record(c->scene, c->method, c->state, c->reached, c->recorder);
+    const pbd_exec_totals before = pbd_exec_read_totals(c->exec);
+    pbd_recorder_enter(c->recorder, "measure");
+    pbd_status status = pbd_tears_record(c->scene, c->method, c->state, c->recorder);
+    if (status.code == PBD_OK) status = pbd_strays_record(c->scene, c->method, c->state, c->reached, c->recorder);
+    pbd_recorder_leave(c->recorder);
+    pbd_exec_restore_totals(c->exec, &before);
+    return status;
+}
+
+/* Failed without a state that could be looked at. A run that diverged or did not settle is measured, as far as it came.
+ */
+static bool is_over(pbd_status status) {
+    return status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED;
 }
 
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
@@ -247,15 +258,15 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
     if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
-    record_totals(exec, recorder);
+    const bool over = is_over(status);
+    const pbd_status kept = over || status.code == PBD_NO_EQUILIBRIUM ? pbd_ok() : record_losses(c);
+    record_totals(exec, recorder); /* what the case measures comes after this */
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_STATE, c->reached);
-    /* A run that diverged or did not settle is measured too, as far as it came. */
-    if (status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED) return status;
+    if (over) return status;
     if (c->snapshots) write_snapshots(c);
     pbd_convergence_end(&convergence, c->state, recorder);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
-    const pbd_status kept = record_losses(c); /* first: the case's own errors are the last */
     const pbd_status measured = item->cell.c->measure(c->setup, c->method, c->state, recorder);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = measured;
