@@ -225,7 +225,7 @@ PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 
             touch->sticks |= vec3_dot(along, along) <= most * most;
             p = vec3_sub(p, friction_of(slip, gap.normal, most));
         }
-        const collider_contact of = {i, a->p.v[4 * i + 3], radius, start, a->sums};
+        const collider_contact of = {i, 1 / a->p.x[4 * i + 3], radius, start, a->sums};
         collider_note(collider, &of, before, p, surface);
     }
     return p;

@@ -41,7 +41,9 @@ PBD_ITEM(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 60) {
     const real radius = a->load[4 * i + 3];
     vec3 p = vec3_add(start, vec3_scale(a->dt, load3(a->v, i)));
     const collider_contact of = {i, v[3], radius, start, a->sums};
+    const vec3 predicted = p;
     if (!collider_push_all(a->collider, a->colliders, &of, &p)) return; /* bitwise unchanged */
+    if (a->sums.row) collider_sum_rounding(&of, predicted, a->dt, load3(a->v, i));
     v[0] = (p.x - start.x) / a->dt;
     v[1] = (p.y - start.y) / a->dt;
     v[2] = (p.z - start.z) / a->dt;

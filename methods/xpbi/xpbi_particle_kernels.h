@@ -119,7 +119,9 @@ PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     const real radius = a->load ? a->load[4 * i + 3] : 0;
     vec3 p = vec3_add(start, vec3_scale(a->dt, old));
     const collider_contact of = {i, v[3], radius, start, a->sums};
+    const vec3 predicted = p;
     if (!collider_push_all(a->collider, a->colliders, &of, &p)) return; /* bitwise unchanged */
+    if (a->sums.row) collider_sum_rounding(&of, predicted, a->dt, old);
     const vec3 now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     v[0] = now.x;
     v[1] = now.y;

@@ -121,8 +121,6 @@ PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
     return vec3_make(c->centre[0] + off.x, c->centre[1] + off.y, c->centre[2] + off.z);
 }
 
-enum { MESH_ROUNDS = 4 };
-
 /* A particle in contact. */
 typedef struct collider_contact {
     size_t row;
@@ -137,6 +135,16 @@ PBD_FN void collider_note(const collider_pose *c, const collider_contact *of, ve
         collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(after, before), vec3_sub(before, of->start),
                      collider_carried(c, surface));
 }
+
+/* For methods that find velocities: where contact begins with the predicted position `start` + dt v, the rounding of
+ * that position is a change of the velocity. */
+PBD_APART void collider_sum_rounding(const collider_contact *of, vec3 predicted, real dt, vec3 v) {
+    const vec3 exact = vec3_scale(dt, v);
+    collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(vec3_sub(predicted, of->start), exact), exact,
+                 vec3_make(0, 0, 0));
+}
+
+enum { MESH_ROUNDS = 4 };
 
 /* Resolves the contact of a particle at *p: moves it out by its depth, then back along the surface by friction. Returns
  * whether it touched. For a mesh the correction is repeated, since it may lead through another triangle; a particle
