@@ -1,5 +1,6 @@
 /* Bars and plates: their measures on fields that are prescribed, through a method that only reads them out; their
  * references against closed forms. */
+#include "methods/physics/parts/surface_load.h"
 #include "tests/prescribed_maps.h"
 
 /* ---- collapse ---------------------------------------------------------------------------------------------------- */
@@ -258,6 +259,41 @@ static void test_plate(void **unused) {
     close_case(&t);
 }
 
+/* A patch as large as the plate: its pressure is 1 at the corners between the held ends and falls to 0 at these. Along
+ * x linear functions share it as 1/6, 5/6, 1 ... 1, 5/6, 1/6 of W/(cubes - 1); across, where it is even, an edge bears
+ * half. The pressure is linear in x over each cube, so that triangles bear the same weight about the same axes. */
+static void test_weights_are_consistent(void **unused) {
+    (void)unused;
+    const double weight = 0.5 * 9.81;
+    trial t;
+    open_case(&t, "heavy_drop", "cells=4 objects=1 object_mass=0.5 object_radius=10");
+    const size_t n = t.scene.particles.count;
+    const double *x = t.scene.particles.positions, h = 1.0 / 7;
+    double *by_triangles = calloc(3 * n, sizeof *by_triangles);
+    double total[2] = {0}, turn[2][2] = {{0}};
+    assert_true(by_triangles != NULL);
+    surface_load_add(&t.scene, 3, by_triangles);
+    for (size_t p = 0; p < n; p++) {
+        const double end = fmin(x[3 * p], 1 - x[3 * p]) / h, side = fabs(x[3 * p + 1]);
+        const double along = end < 0.5 ? 1.0 / 6 : end < 1.5 ? 5.0 / 6 : 1, across = side > 0.29 ? 0.5 : 1;
+        const double wanted = x[3 * p + 2] > 0.07 ? weight / 6 * along / 4 * across : 0;
+        const double *forces[2] = {t.scene.loads.forces + 3 * p, by_triangles + 3 * p};
+        check_near("force, N", forces[0][2], -wanted, 1e-14);
+        for (int k = 0; k < 2; k++) {
+            total[k] += forces[k][2];
+            turn[k][0] += (x[3 * p] - 0.5) * forces[k][2];
+            turn[k][1] += x[3 * p + 1] * forces[k][2];
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        check_near("weight, N", total[k], -weight, 1e-13);
+        check_near("torque about y, N m", turn[k][0], 0, 1e-13);
+        check_near("torque about x, N m", turn[k][1], 0, 1e-13);
+    }
+    free(by_triangles);
+    close_case(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape_error),
@@ -269,6 +305,7 @@ int main(void) {
         cmocka_unit_test(test_sag_of_a_known_field),
         cmocka_unit_test(test_sag_references),
         cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_weights_are_consistent),
     };
     return cmocka_run_group_tests_name("bar cases", tests, NULL, NULL);
 }

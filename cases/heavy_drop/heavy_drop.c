@@ -10,6 +10,8 @@
 #include "harness/exec/arena.h"
 
 #include "cases/scenes/beam.h"
+#include "cases/scenes/loaded.h"
+#include "methods/physics/parts/surface_load.h"
 
 static const char *const loadings[] = {"weights", "falling", NULL};
 enum { LOAD_WEIGHTS, LOAD_FALLING };
@@ -40,21 +42,54 @@ typedef struct drop_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Shares `weight` among the particles of the upper face within `radius` of (x, 0), or gives it to the nearest one. Held
- * particles bear no part. */
-static void press(const beam_size *size, double x, double radius, double weight, pbd_scene *scene) {
-    size_t count = 0, nearest = 0;
+/* 1 at the corners of the upper face within `radius` of (x, 0), or at the nearest one alone, else 0. Those of held
+ * particles: 0. */
+static void mark_patch(const beam_size *size, const pbd_scene *scene, double x, double radius, double *mark) {
+    size_t nearest = 0;
     double least = INFINITY;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 1; i < size->along; i++)
-            for (int j = 0; j <= size->across; j++) {
-                const size_t p = beam_particle(size, i, j, size->deep);
-                const double off = hypot(scene->particles.positions[3 * p] - x, scene->particles.positions[3 * p + 1]);
-                if (pass == 1 && off <= radius) scene->loads.forces[3 * p + 2] -= weight / (double)count;
-                if (pass == 0 && off <= radius) count++;
-                if (off < least) least = off, nearest = p;
-            }
-    if (count == 0) scene->loads.forces[3 * nearest + 2] -= weight;
+    for (size_t p = 0; p < scene->particles.count; p++) mark[p] = 0;
+    for (int i = 1; i < size->along; i++)
+        for (int j = 0; j <= size->across; j++) {
+            const size_t p = beam_particle(size, i, j, size->deep);
+            const double off = hypot(scene->particles.positions[3 * p] - x, scene->particles.positions[3 * p + 1]);
+            mark[p] = off <= radius;
+            if (off < least) least = off, nearest = p;
+        }
+    mark[nearest] = 1;
+}
+
+/* Adds a pressure of `weight` in all, in proportion to `mark`, which is interpolated between corners. */
+static void press(const pbd_scene *scene, int corners, const double *mark, double weight) {
+    const pbd_loaded *faces = surface_load_pieces(scene, corners);
+    const size_t wide = (size_t)corners;
+    double x[SURFACE_MOST_CORNERS][3], share[SURFACE_MOST_CORNERS], total = 0;
+    for (size_t f = 0; f < faces->count; f++) {
+        surface_load_corners(scene, corners, f, x);
+        surface_load_shares(corners, x, share);
+        for (size_t c = 0; c < wide; c++) total += mark[faces->corner[wide * f + c]] * share[c];
+    }
+    for (size_t k = 0; k < wide * faces->count; k++)
+        faces->density[3 * k + 2] -= weight * mark[faces->corner[k]] / total;
+}
+
+/* The objects' weights as pressure on patches of the upper face. */
+static pbd_status press_objects(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
+    const long objects = pbd_integer(values, "objects");
+    const double weight = pbd_real(values, "object_mass") * pbd_real(values, "gravity");
+    pbd_arena a PBD_ARENA;
+    double *mark = pbd_new(&a, double, scene->particles.count);
+    bool *upper = pbd_new(&a, bool, scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (int i = 0; i <= size->along; i++)
+        for (int j = 0; j <= size->across; j++) upper[beam_particle(size, i, j, size->deep)] = true;
+    PBD_TRY(loaded_list(scene, upper));
+    for (long n = 0; n < objects; n++) {
+        const double x = size->length * (double)(n + 1) / (double)(objects + 1);
+        mark_patch(size, scene, x, pbd_real(values, "object_radius"), mark);
+        for (int corners = 3; corners <= 4; corners++) press(scene, corners, mark, weight);
+    }
+    loaded_apply(scene);
+    return pbd_ok();
 }
 
 static pbd_status grow(void *array, size_t bytes) {
@@ -129,11 +164,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
                          scene->loads.forces_end, scene->duration);
     PBD_TRY(beam_hold_ends(scene, size));
     if (pbd_choice(values, "loading") == LOAD_FALLING) return drop_balls(values, size, scene);
-    const long objects = pbd_integer(values, "objects");
-    for (long n = 0; n < objects; n++)
-        press(size, size->length * (double)(n + 1) / (double)(objects + 1), pbd_real(values, "object_radius"),
-              pbd_real(values, "object_mass") * pbd_real(values, "gravity"), scene);
-    return pbd_ok();
+    return press_objects(values, size, scene);
 }
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
