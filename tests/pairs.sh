@@ -54,7 +54,7 @@ settings_of() { # CASE: what it needs, and what makes it small
         tori) echo tori=2 duration=0.02 ;;
         paint_on_cloth) echo cells=8 particles=100 duration=0.002 ;;
         wheel_press) echo particles=300 ;;
-        recovery | bunny_drop | sampled_*) echo particles=300 duration=0.02 ;;
+        recovery | bunny_drop | sampled_*) echo particles=200 duration=0.01 ;;
         affine_flow) echo particles=216 duration=0.01 ;; # shorter, noise is all there is
         *) echo particles=150 duration=0.002 ;;
     esac
