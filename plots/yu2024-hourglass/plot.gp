@@ -1,10 +1,10 @@
 load style
 set output out . '/yu2024-hourglass.png'
 set terminal pngcairo size 1250,560 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.075,0.985,0.12,0.76 spacing 0.085,0.1
+set multiplot layout 1,2 margins 0.09,0.985,0.12,0.76 spacing 0.1,0.1
 set xlabel 'particles across'
 set ylabel 'sag of the tip over that of FEM'
-set xrange [3:17]
+set xrange [2.5:17]
 set xtics (4, 6, 8, 12, 16)
 set logscale y
 set yrange [0.8:12]
