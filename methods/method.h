@@ -465,8 +465,8 @@ typedef struct pbd_method {
     /* The next step or solve measures its residual into *out, if it iterates; NULL: no longer. Results do not depend on
      * it. */
     void (*watch)(void *state, pbd_residual *out);
-    /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. NULL: they
-     * do. */
+    /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. Begins
+     * with when that is so, if not always (conditions.h). NULL: they carry one. */
     const char *unconverged;
     /* s: the step that dt=auto stands for, the longest that the method is stable and accurate with; rounded down by the
      * harness. A scene that could not be built is empty. NULL: the method has no dt=auto. */

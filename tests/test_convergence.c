@@ -64,6 +64,16 @@ static void test_samples(void **unused) {
     assert_int_equal(r.warnings, 0);
     pbd_result_free(&r);
 
+    const pbd_method small = {.name = "small", .watch = watch, .residual = "given", .unconverged = "substeps>1: small"};
+    for (int substeps = 1; substeps <= 2; substeps++) {
+        const pbd_param param = {.name = "substeps", .kind = PBD_INTEGER};
+        const pbd_value value = {.param = &param, .number = substeps};
+        s = (scripted){0};
+        r = run_scripted(&small, &s, 300, &(pbd_values){&value, 1});
+        assert_int_equal(r.warnings, substeps == 1);
+        pbd_result_free(&r);
+    }
+
     const pbd_method explicit = {.name = "explicit"};
     s = (scripted){0};
     r = run_scripted(&explicit, &s, 300, &(pbd_values){0});

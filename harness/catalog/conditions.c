@@ -77,7 +77,7 @@ static bool holds(const term *t, const pbd_value *value) {
     return t->relation == '>' ? value->number > limit : (value->number == limit) == (t->relation == '=');
 }
 
-static bool condition_holds(const char *doc, const pbd_values *a, const pbd_values *b) {
+bool pbd_condition_holds(const char *doc, const pbd_values *a, const pbd_values *b) {
     if (pbd_condition_length(doc) == 0) return true;
     for (const char *at = doc;;) {
         bool all = true;
@@ -99,7 +99,7 @@ static const pbd_param *param_of(const char *key, const pbd_values *values) {
 bool pbd_is_read(const char *key, const pbd_values *of_case, const pbd_values *of_method) {
     const pbd_param *const param[] = {param_of(key, of_case), param_of(key, of_method)};
     for (int k = 0; k < 2; k++)
-        if (param[k] && condition_holds(param[k]->doc, of_case, of_method)) return true;
+        if (param[k] && pbd_condition_holds(param[k]->doc, of_case, of_method)) return true;
     return false;
 }
 

@@ -12,6 +12,9 @@
 /* Letters of the condition that a description begins with, before its ": "; 0: it has none, and is always read. */
 size_t pbd_condition_length(const char *doc);
 
+/* Whether that condition holds with these values; without one it does. A term whose key is in neither list fails. */
+bool pbd_condition_holds(const char *doc, const pbd_values *a, const pbd_values *b);
+
 /* PBD_BAD_INPUT when the condition of a parameter names a key that neither table has, or a word that is no choice of
  * it. Both tables end with a NULL name; either may be NULL. */
 pbd_status pbd_condition_check(const pbd_param *param, const pbd_param *of_case, const pbd_param *of_method);

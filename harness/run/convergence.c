@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/catalog/conditions.h"
+
 /* Steps between samples, at least. A sample costs about as much as an iteration. */
 enum { STRIDE = 64, MOST_SAMPLES = 256 };
 
@@ -40,13 +42,6 @@ void pbd_convergence_watch(pbd_convergence *c, void *state, long step) {
 /* What is left is not rounding. */
 static bool is_far(const pbd_residual *r) { return pbd_residual_left(r) > PBD_NOT_CONVERGED && r->last > r->rounding; }
 
-/* One iteration in each of many substeps (Macklin et al. 2019): the next substep goes on with what is left. */
-static bool takes_small_steps(const pbd_values *values) {
-    const pbd_value *iterations = pbd_value_named(values, "iterations");
-    const pbd_value *substeps = pbd_value_named(values, "substeps");
-    return iterations && substeps && iterations->number == 1 && substeps->number > 1;
-}
-
 /* The settings that would help, of those that the method has. */
 static void write_remedies(const pbd_values *values, char *out, size_t bytes) {
     const pbd_value *solver = pbd_value_named(values, "solver"), *dt = pbd_value_named(values, "dt");
@@ -60,7 +55,9 @@ static void write_remedies(const pbd_values *values, char *out, size_t bytes) {
 
 static void warn(const pbd_convergence *c, pbd_recorder *recorder) {
     char remedies[160];
-    if (c->method->unconverged || takes_small_steps(c->values) || !(is_far(&c->last) || is_far(&c->worst))) return;
+    const char *reason = c->method->unconverged;
+    if (reason && pbd_condition_holds(reason, c->values, c->values)) return;
+    if (!is_far(&c->last) && !is_far(&c->worst)) return;
     write_remedies(c->values, remedies, sizeof remedies);
     pbd_warning(recorder, "not_converged",
                 "%.2g of the residual is left in the last step and %.2g in the worst one, above %g: %s",

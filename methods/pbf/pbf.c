@@ -272,4 +272,5 @@ const pbd_method PBD_NAME(pbf) = {
     .destroy = destroy,
     .residual = "mean over the liquid's particles of max(C, 0), the excess of density, before the warm start and after",
     .watch = watch_next,
+    .unconverged = "Macklin and Mueller 2013 run a fixed two to four iterations a step: what is left is compression",
 };

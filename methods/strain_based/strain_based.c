@@ -122,5 +122,6 @@ const pbd_method PBD_NAME(strain_based) = {
     .params = params,
     .create = create,
     .residual = "2-norm over all stretches and shears of C; of C + alpha~ lambda with form=xpbd",
+    .unconverged = "form=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,
     ELEMENT_SOLVER_SLOTS,
 };

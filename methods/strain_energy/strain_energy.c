@@ -181,5 +181,6 @@ const pbd_method PBD_NAME(strain_energy) = {
     .params = params,
     .create = create,
     .residual = ENERGY_RESIDUAL,
+    .unconverged = "form=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,
     ELEMENT_SOLVER_SLOTS,
 };

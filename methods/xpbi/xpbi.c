@@ -95,6 +95,7 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->particles = scene->particles.count;
     s->continuum = continuum_of(scene);
     if (solid) s->material = *solid;
+    if (s->set.xsph < 0) s->set.xsph = s->material.flow ? 0.01 : 0;
     s->unit = ldexp(1, ilogb(s->material.E));
     const double E = s->material.E, nu = s->material.nu;
     s->mu = E / (2 * (1 + nu)) / s->unit;
@@ -309,7 +310,6 @@ const pbd_method PBD_NAME(xpbi) = {
     .load = load,
     .destroy = destroy,
     .law = "hencky",
-    .residual =
-        "2-norm over all particles of C + alpha~ lambda (Eq. 17); of cloth likewise; of liquid the mean of max(C, 0)",
+    .residual = "2-norm over all particles of C + alpha~ lambda (Eq. 17); not of liquid, cloth and contact",
     .watch = watch,
 };

@@ -56,11 +56,6 @@ static pbd_status iterate(void *self, stepper *run) {
     return meet(self, run);
 }
 
-static pbd_status residual(void *self, stepper *run, step_residual *out) {
-    (void)run;
-    return cloth_residual(((const xpbi_cloth *)self)->cloth, out);
-}
-
 static pbd_status move(void *self, stepper *run) {
     (void)run;
     xpbi_cloth *c = self;
@@ -93,7 +88,6 @@ const step_part xpbi_cloth_part = {
     .end = meet,
     .move = move,
     .record = record,
-    .residual = residual,
     .arrays = arrays_of,
     .free = free_cloth,
 };

@@ -166,17 +166,14 @@ static pbd_status sum_squares(const cloth *c, double *out) {
     return device_blocks_take(exec, c->square, hinge_blocks, 1, 0, out);
 }
 
-pbd_status cloth_residual(const cloth *c, step_residual *out) {
+static pbd_status residual(void *self, stepper *run, step_residual *out) {
+    const cloth *c = self;
     const double count = (double)(3 * c->solver.elements + c->hinges);
     double squares;
+    (void)run;
     PBD_TRY(sum_squares(c, &squares));
     *out = (step_residual){sqrt(squares), sqrt(count) * element_solver_strain_rounding(&c->solver)};
     return pbd_ok();
-}
-
-static pbd_status residual(void *self, stepper *run, step_residual *out) {
-    (void)run;
-    return cloth_residual(self, out);
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */

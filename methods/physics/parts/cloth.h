@@ -10,9 +10,7 @@
 #include "methods/physics/parts/contact.h"
 #include "methods/physics/parts/stepper.h"
 
-PBD_PRECISE(cloth_create, cloth_free, cloth_run, cloth_rows_of, cloth_read, cloth_residual)
-
-#define CLOTH_RESIDUAL "2-norm over all triangles and hinges of C + alpha~ lambda, strains and angles"
+PBD_PRECISE(cloth_create, cloth_free, cloth_run, cloth_rows_of, cloth_read)
 
 typedef struct cloth cloth;
 
@@ -39,8 +37,6 @@ void cloth_free(cloth *c); /* NULL-safe */
 /* Its stepper, for a solver that it is a part of. */
 stepper *cloth_run(cloth *c);
 cloth_rows cloth_rows_of(const cloth *c);
-/* step_part.residual of its constraints. */
-pbd_status cloth_residual(const cloth *c, step_residual *out);
 /* Positions and velocities. */
 pbd_status cloth_read(const cloth *c, pbd_field field, double *out);
 

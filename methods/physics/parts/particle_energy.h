@@ -38,6 +38,7 @@ PBD_PRECISE(particle_energy_auto_dt, particle_energy_create, particle_energy_des
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = position_step,                 \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
     .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL,                         \
+    .unconverged = "constraint=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,                                 \
     .auto_dt = particle_energy_auto_dt
 
 /* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its

@@ -62,22 +62,21 @@ pbd_status stepper_record(stepper *s) {
 
 void stepper_watch(stepper *s, pbd_residual *out) { s->watched = out; }
 
-static pbd_status measure_parts(stepper *s) {
-    for (size_t k = 0; k < s->parts; k++) {
-        step_residual now;
-        if (!s->of[k].part->residual) continue;
-        PBD_TRY(s->of[k].part->residual(s->of[k].self, s, &now));
-        if (s->done == 0) s->of[k].first = now.norm;
-        const pbd_residual found = {s->of[k].first, now.norm, now.rounding};
-        if (s->done > 0 && pbd_residual_left(&found) >= pbd_residual_left(s->watched)) *s->watched = found;
-    }
+static pbd_status measure_part(stepper *s) {
+    step_residual now;
+    size_t k = 0;
+    while (k < s->parts && !s->of[k].part->residual) k++;
+    if (k == s->parts) return pbd_ok();
+    PBD_TRY(s->of[k].part->residual(s->of[k].self, s, &now));
+    const double first = s->done == 0 ? now.norm : s->watched->first;
+    *s->watched = (pbd_residual){first, now.norm, now.rounding};
     return pbd_ok();
 }
 
 /* Work that is not the method's: totals are put back. */
 static pbd_status measure(stepper *s) {
     const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
-    const pbd_status status = PBD_PHASE(s->recorder, "residual", measure_parts(s));
+    const pbd_status status = PBD_PHASE(s->recorder, "residual", measure_part(s));
     pbd_exec_restore_totals(s->exec, &before);
     return status;
 }

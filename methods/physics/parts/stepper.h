@@ -20,6 +20,11 @@ PBD_PRECISE(stepper_create, stepper_add, stepper_step, stepper_begin, stepper_it
 
 typedef struct stepper stepper;
 
+/* pbd_method.unconverged, after the conditions. */
+#define STEPPER_SMALL_STEPS "iterations=1, substeps>1"
+#define STEPPER_UNCONVERGED \
+    "small steps go on with what is left (Macklin et al. 2019); PBD's iterations are part of its stiffness"
+
 /* The norm of the residual of a part's constraints at the present positions or velocities. */
 typedef struct step_residual {
     double norm, rounding; /* rounding: a norm below this is rounding */
@@ -61,7 +66,6 @@ struct stepper {
     struct {
         const step_part *part;
         void *self;
-        double first; /* norm of the residual before the first iteration */
     } of[STEPPER_MOST_PARTS];
     pbd_repeat *repeat;
 };
@@ -71,7 +75,7 @@ pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pb
 /* self: passed to the part's functions. stepper_free calls its `free`. */
 void stepper_add(stepper *s, const step_part *part, void *self);
 pbd_status stepper_step(stepper *s, double dt);
-/* A method's `watch`: the last substep of the next step measures its residual, that of the part with the most left. */
+/* A method's `watch`: the last substep of the next step measures the residual of the first part that has one. */
 void stepper_watch(stepper *s, pbd_residual *out);
 /* The pieces of a step, for a solver that is a part of another one. */
 pbd_status stepper_begin(stepper *s, double dt);
