@@ -37,17 +37,16 @@ settings_of() { # CASE: what it needs, and what makes it small
     esac
     [ "$small" ] || return 0
     case $1 in
-        cube_* | hex_fit | mesh | particle_pairs) ;;
+        cube_* | hex_fit | mesh | particle_pairs | tool_cut) ;;
         cantilever | material_sweep | twist | uniaxial) echo cells=2 ;;
         bounce | collapse | spinning_bar) echo cells=2 duration=0.02 ;;
-        vibrating_bar) echo cells=2 periods=0.2 ;;
+        vibrating_bar) echo cells=1 periods=3 E=1e7 ;; # stiff: short periods
         hanging_sheet | towel) echo cells=4 duration=0.05 ;;
         heavy_drop) echo cells=4 duration=0.02 load_time=0.01 ;;
         dam_break) echo cells=5 end=0.2 ;;
         still_water) echo cells=5 duration=0.01 ;;
         held_body) echo particles=300 frames=1 ;;
         liquid_drop) echo duration=0.05 ;;
-        tool_cut) echo duration=0.05 ;;
         rotation) echo nx=5 ny=5 nz=5 ;;
         sampled_towel) echo across=8 duration=0.01 ;;
         sausages) echo particles_each=200 duration=0.02 ;;
