@@ -136,9 +136,9 @@ enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
 static const pbd_option table[] = {
     PBD_OPTION_JSON(list_options,
                     "one array of objects {name, summary, source, available, reason}; methods\n"
-                    "also have backends, precisions, params, plugin (its file, or null), residual (the norm\n"
-                    "of residual_left; null: explicit or direct) and unconverged (why a large one is\n"
-                    "not warned of, or null), cases params; runs are\n"
+                    "also have backends, precisions, params, plugin (its file, or null), residual\n"
+                    "(the norm of residual_left; null: explicit or direct) and unconverged (why a\n"
+                    "large one is not warned of, or null), cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
                     "pairs are {case, method, state, reason, ends, why}: ends and why are null where\n"
                     "the pair is refused"),
