@@ -71,6 +71,10 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *method, const cha
 static void take_loads_away(pbd_scene *scene) {
     for (int d = 0; d < 3; d++) scene->loads.gravity[d] = 0;
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++) scene->loads.forces[i] = 0;
+    pbd_loaded *const spread[] = {&scene->surface_load.edges, &scene->surface_load.triangles,
+                                  &scene->surface_load.quads};
+    for (size_t k = 0; k < 3; k++) /* of 2, 3, 4 corners */
+        for (size_t i = 0; i < 3 * (k + 2) * spread[k]->count; i++) spread[k]->density[i] = 0;
     free(scene->particles.velocities);
     free(scene->particles.start);
     scene->particles.velocities = scene->particles.start = NULL;

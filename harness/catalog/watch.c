@@ -26,7 +26,7 @@ static pbd_status leave(pbd_status status) {
 }
 
 static const char CREATE[] = "create", STEP[] = "step", SOLVE[] = "solve", READ[] = "read", SAVE[] = "save",
-                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh";
+                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh", WATCH[] = "watch";
 
 static pbd_status create(pbd_precision precision, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                          pbd_recorder *recorder, void **state) {
@@ -89,6 +89,13 @@ static void mesh(const void *state, pbd_mesh *out) {
     watched.place->slot = NULL;
 }
 
+static void watch(void *state, pbd_residual *out) {
+    const solver *s = state;
+    enter(WATCH);
+    s->method->watch(s->state, out);
+    watched.place->slot = NULL;
+}
+
 static void destroy(void *state) {
     solver *s = state;
     enter(DESTROY);
@@ -115,6 +122,7 @@ void pbd_watch(const pbd_method_entry *entry, pbd_place *place, pbd_watched *out
         if (m->load) m->load = load;
         m->destroy = destroy;
         if (m->mesh) m->mesh = mesh;
+        if (m->watch) m->watch = watch;
         out->entry.by_precision[p] = m;
     }
 }
