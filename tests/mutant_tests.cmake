@@ -1,6 +1,10 @@
 # The CTest test mutant_NAME for each line of mutants.cmake: test_TEST with the changed copy of a file, which must fail.
 function(mutant_object target root source)
-    add_library(${target} OBJECT ${CMAKE_SOURCE_DIR}/${source})
+    set(from ${CMAKE_SOURCE_DIR})
+    if(EXISTS ${root}/${source}) # HEADER may be a source
+        set(from ${root})
+    endif()
+    add_library(${target} OBJECT ${from}/${source})
     target_compile_definitions(${target} PRIVATE ${ARGN})
     target_include_directories(${target} BEFORE PRIVATE ${root})
     target_link_libraries(${target} PRIVATE pbd_flags)
@@ -14,7 +18,7 @@ function(mutant name test header from to)
         message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
     endif()
     string(REPLACE "${from}" "${to}" text "${text}")
-    file(GLOB_RECURSE stale ${root}/*.h) # of a mutant that was of another header once
+    file(GLOB_RECURSE stale ${root}/*.h ${root}/*.c) # of a mutant that was of another header once
     list(REMOVE_ITEM stale ${root}/${header})
     if(stale)
         file(REMOVE ${stale})

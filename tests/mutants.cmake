@@ -4,64 +4,6 @@
 # it, by default all per precision of the method TEST, or the shared solver methods/physics/ROOM/TEST.c.
 # header_mutant(NAME TEST HEADER FROM TO): a header that is all that a test tests. source_mutant(NAME TEST SOURCE FROM
 # TO): a source compiled once. program_mutant(NAME TEST SOURCE FROM TO): a source of the program that TEST calls.
-# Mutants: one sign of a method turned, in a copy of its header. The method's tests must fail on each; a mutant that
-# survives shows a hole in the tests. mutant(NAME TEST HEADER FROM TO [SOURCE...]) makes the CTest test mutant_NAME of
-# test_TEST; SOURCEs are those that read the header, by default all per precision of the method TEST, or the shared
-# solver methods/physics/ROOM/TEST.c.
-function(mutant_object target root source)
-    set(from ${CMAKE_SOURCE_DIR})
-    if(EXISTS ${root}/${source}) # HEADER may be a source
-        set(from ${root})
-    endif()
-    add_library(${target} OBJECT ${from}/${source})
-    target_compile_definitions(${target} PRIVATE ${ARGN})
-    target_include_directories(${target} BEFORE PRIVATE ${root})
-    target_link_libraries(${target} PRIVATE pbd_flags)
-endfunction()
-
-function(mutant name test header from to)
-    set(root ${CMAKE_BINARY_DIR}/mutants/${name})
-    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
-    string(FIND "${text}" "${from}" at)
-    if(at EQUAL -1)
-        message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
-    endif()
-    string(REPLACE "${from}" "${to}" text "${text}")
-    file(GLOB_RECURSE stale ${root}/*.h ${root}/*.c) # of a mutant that was of another header once
-    list(REMOVE_ITEM stale ${root}/${header})
-    if(stale)
-        file(REMOVE ${stale})
-    endif()
-    file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
-    set(sources ${ARGN})
-    if(NOT sources)
-        file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/methods/${test}/*.c
-            ${CMAKE_SOURCE_DIR}/methods/physics/*/${test}.c)
-        list(FILTER sources EXCLUDE REGEX "_once\\.c$")
-    endif()
-    # Objects that are named come before those of the library: the mutants take the place of the originals.
-    set(objects $<TARGET_OBJECTS:test_${test}>)
-    foreach(source IN LISTS sources)
-        string(MAKE_C_IDENTIFIER mutant_${name}_${source} object)
-        if(source MATCHES "_once\\.c$")
-            mutant_object(${object} ${root} ${source})
-            list(APPEND objects $<TARGET_OBJECTS:${object}>)
-            continue()
-        endif()
-        string(REGEX REPLACE "^methods/(physics/.*/)?([a-z0-9_]+)[./].*" "\\2" unit ${source})
-        foreach(real IN ITEMS float double)
-            mutant_object(${object}_${real} ${root} ${source} REAL=${real} PBD_UNIT=${unit})
-            list(APPEND objects $<TARGET_OBJECTS:${object}_${real}>)
-        endforeach()
-    endforeach()
-    add_executable(mutant_${name} ${objects})
-    set_target_properties(mutant_${name} PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(mutant_${name} PRIVATE pbd PkgConfig::CMOCKA PkgConfig::GSL)
-    add_test(NAME mutant_${name} COMMAND mutant_${name})
-    set_tests_properties(mutant_${name} PROPERTIES WILL_FAIL ON LABELS default TIMEOUT 600)
-endfunction()
-
 set(kernels methods/pbd_distance/pbd_distance_kernels.h)
 mutant(distance_sign pbd_distance ${kernels} "q[1] += q[3] * impulse.y;" "q[1] -= q[3] * impulse.y;")
 mutant(gather_sign pbd_distance methods/physics/device/particle_kernels.h "? (real)-1 : (real)1;" "? (real)1 : (real)1;")
@@ -112,24 +54,6 @@ mutant(residual_multiplier convergence methods/physics/matter/energy_constraint.
 mutant(residual_particle convergence ${particles} "energy_residual(e->form, e->compliance, particle_stress(e, f, first, count).psi," "energy_residual(e->form, e->compliance, 1 + particle_stress(e, f, first, count).psi," methods/physics/parts/particle_energy.c)
 mutant(residual_grains convergence methods/xpbd_grains/xpbd_grains_kernels.h "overlap - (g->pressure" "overlap + (g->pressure" methods/xpbd_grains/xpbd_grains.c)
 mutant(residual_xpbi xpbi_limits methods/xpbi/xpbi_constraint_kernels.h "h = at.c + xpbi_entry(&a->s, slice, lane, entry);" "h = at.c - xpbi_entry(&a->s, slice, lane, entry);" methods/xpbi/xpbi_inelastic.c)
-
-# A header that is all that a test tests: header_mutant(NAME TEST HEADER FROM TO), with the test alone compiled anew.
-function(header_mutant name test header from to)
-    set(root ${CMAKE_BINARY_DIR}/mutants/${name})
-    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
-    string(FIND "${text}" "${from}" at)
-    if(at EQUAL -1)
-        message(FATAL_ERROR "mutant ${name}: '${from}' is no longer in ${header}; choose another line to turn")
-    endif()
-    string(REPLACE "${from}" "${to}" text "${text}")
-    file(CONFIGURE OUTPUT ${root}/${header} CONTENT "${text}" @ONLY)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
-    add_executable(mutant_${name} test_${test}.c)
-    target_include_directories(mutant_${name} BEFORE PRIVATE ${root})
-    target_link_libraries(mutant_${name} PRIVATE pbd_flags PkgConfig::CMOCKA PkgConfig::GSL)
-    add_test(NAME mutant_${name} COMMAND mutant_${name})
-    set_tests_properties(mutant_${name} PROPERTIES WILL_FAIL ON LABELS default TIMEOUT 600)
-endfunction()
 
 set(flow methods/physics/matter/flow)
 header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "e.norm + r->slope * trace" "e.norm - r->slope * trace")
