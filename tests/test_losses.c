@@ -42,10 +42,8 @@ static void free_body(body *b) {
     free(b->x);
 }
 
-static const pbd_method sampling_method = {
-    .bytes = sizeof(pbd_method), .name = "telling", .needs = PBD_NEEDS_SAMPLES, .read = told_read};
-static const pbd_method mesh_method = {
-    .bytes = sizeof(pbd_method), .name = "telling", .needs = PBD_NEEDS_TETS, .read = told_read};
+static const pbd_method sampling_method = {.bytes = sizeof(pbd_method), .name = "telling", .needs = PBD_NEEDS_SAMPLES};
+static const pbd_method mesh_method = {.bytes = sizeof(pbd_method), .name = "telling", .needs = PBD_NEEDS_TETS};
 
 static tear_count count_with(const body *b, const pbd_method *method) {
     tear_count out;
@@ -254,9 +252,8 @@ static bool warns_of(const pbd_result *r, const char *name) {
 static recorded record(const body *b, double time) {
     pbd_result r = {0};
     pbd_recorder *recorder = pbd_recorder_create(&r, NULL);
-    const told_state now = {b->x, NULL};
-    check_ok(pbd_tears_record(&b->scene, &sampling_method, &now, recorder));
-    recorded out = {.status = pbd_strays_record(&b->scene, &sampling_method, &now, time, recorder)};
+    check_ok(pbd_tears_record(&b->scene, &sampling_method, b->x, recorder));
+    recorded out = {.status = pbd_strays_record(&b->scene, &sampling_method, b->x, time, recorder)};
     out.torn = recorded_metric(&r, "torn");
     out.clumped = recorded_metric(&r, "clumped");
     out.escaped = recorded_metric(&r, "escaped");

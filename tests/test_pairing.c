@@ -1,125 +1,12 @@
 /* Paired comparisons: verdicts on known times, errors before times, and every way in which a process can go wrong. The
- * processes are a script that says what the test wants; one comparison at the end is real. Nothing here judges a time.
- */
+ * processes are scripts that say what the test wants. Nothing here judges a time. */
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
-#include "harness/compare/pairing.h"
+#include "comparison_scripts.h"
 #include "harness/compare/program_image.h"
 #include "harness/process/child.h"
-#include "program.h"
 #include "store_sample.h"
-
-/* ---- A program that says what it is told ------------------------------------------------------------------------- */
-
-/* a.sh and b.sh: the n-th call says line n of a.says; each call is noted in `calls`, with the cores it may use. */
-static const char script[] =
-    "#!/bin/sh\n"
-    "cd \"${0%/*}\"; me=${0##*/}; me=${me%.sh}\n"
-    "n=0; [ -f $me.count ] && read n <$me.count\n"
-    "n=$((n + 1)); echo $n >$me.count\n"
-    "i=0; while [ $i -lt $n ] && IFS= read -r line; do i=$((i + 1)); done <$me.says\n"
-    "while read -r key value; do [ \"$key\" != Cpus_allowed_list: ] || cores=$value; done </proc/self/status\n"
-    "echo \"$me $cores $*\" >>calls\n"
-    "case \"$line\" in\n"
-    "CRASH) kill -SEGV $$ ;;\n"
-    "REFUSE) echo 'pbdbench: E=-1 must be above 0' >&2; exit 2 ;;\n"
-    "OLD) printf \"pbdbench: unrecognized option '--time'\\npbdbench: see ...\\n\" >&2; exit 2 ;;\n"
-    "SILENT) exit 0 ;;\n"
-    "INTERRUPT) kill -INT $PPID; exit 130 ;;\n"
-    "*'\"diverged\"'*) echo \"$line\"; exit 5 ;;\n"
-    "*) echo \"$line\" ;;\n"
-    "esac\n";
-
-/* What a run says, with what differs between the tests. */
-typedef struct saying {
-    const char *cell, *precision, *state;
-    double error;
-    long steps, launches;
-    int threads;
-} saying;
-
-static const saying plain = {"cell", "f64", "ok", 0.25, 12, 100, 1};
-
-static void say(FILE *out, const saying *s, double cpu, double wall) {
-    fprintf(out,
-            "{\"run_id\":\"\",\"cell_id\":\"%s\",\"backend\":\"cpu\",\"precision\":\"%s\",\"threads\":%d,"
-            "\"state\":\"%s\",\"says\":\"\",\"metrics\":{"
-            "\"tip_error\":{\"value\":%.17e,\"unit\":\"1\",\"direction\":\"lower\"},"
-            "\"tip\":{\"value\":2.5,\"unit\":\"m\",\"direction\":\"neutral\"},"
-            "\"steps\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
-            "\"kernel_launches\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
-            "\"solve_cpu\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"},"
-            "\"solve_wall\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"}},\"timing\":{}}\n",
-            s->cell, s->precision, s->threads, s->state, s->error, s->steps, s->launches, cpu, wall);
-}
-
-static FILE *open_file(const char *name, const char *mode) {
-    FILE *file = fopen(in_workplace(name), mode);
-    if (!file) fail_msg("%s: %s", name, strerror(errno));
-    return file;
-}
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = open_file(name, "w");
-    fputs(text, file);
-    fclose(file);
-}
-
-static int begin_anew(void **state) {
-    (void)state;
-    static const char *const names[] = {"a.count", "b.count", "calls"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(in_workplace(names[i]));
-    for (int i = 0; i < 2; i++) {
-        write_file(i ? "b.sh" : "a.sh", script);
-        if (chmod(in_workplace(i ? "b.sh" : "a.sh"), 0755) != 0) return -1;
-        write_file(i ? "b.says" : "a.says", "");
-    }
-    return 0;
-}
-
-/* CPU times (ms) of 40 pairs of processes of one and the same cell, as they were measured on a shared machine. */
-static const double recorded[80] = {
-    19.564, 19.718, 19.470, 19.301, 19.679, 19.496, 19.729, 19.432, 19.321, 19.540, 19.803, 20.212, 19.306, 19.536,
-    19.761, 19.466, 19.214, 19.155, 18.982, 19.339, 18.985, 19.193, 19.124, 19.162, 19.349, 19.294, 19.243, 19.303,
-    19.866, 19.647, 19.511, 19.517, 19.536, 19.523, 19.637, 21.297, 19.663, 19.489, 19.542, 19.606, 19.475, 19.489,
-    19.661, 19.524, 19.510, 19.609, 19.436, 19.572, 19.688, 19.765, 19.456, 19.552, 20.330, 19.366, 19.463, 19.094,
-    19.122, 19.046, 19.050, 19.180, 19.089, 19.156, 19.073, 19.163, 19.554, 19.518, 20.663, 20.070, 22.827, 19.765,
-    19.787, 19.337, 19.733, 19.789, 19.583, 20.040, 19.570, 19.594, 19.674, 19.362};
-
-/* What A says in a pair, and its other process, the control, after or before it: the same. */
-static void say_twice(FILE *of_a, const saying *a, double cpu, double wall) {
-    say(of_a, a, cpu, wall);
-    say(of_a, a, cpu, wall);
-}
-
-/* Both arms say `pairs` recorded times; B's are `factor` of what was measured, and spread so far as they were. */
-static void say_times(const saying *a, const saying *b, size_t pairs, double factor) {
-    FILE *of_a = open_file("a.says", "w"), *of_b = open_file("b.says", "w");
-    for (size_t i = 0; i < pairs; i++) {
-        say_twice(of_a, a, 1e-3 * recorded[2 * i], 2e-3 * recorded[2 * i]);
-        say(of_b, b, 1e-3 * factor * recorded[2 * i + 1], 1e-3 * recorded[2 * i + 1]);
-    }
-    fclose(of_a);
-    fclose(of_b);
-}
-
-/* One answer of each arm. */
-static void say_once(const char *a, const char *b) {
-    write_file("a.says", a);
-    write_file("b.says", b);
-}
-
-/* These tests run on busy machines. */
-#define ANY_LOAD 1e6
-#define ANY_LOAD_TEXT "1000000"
 
 /* ---- Asking for a comparison ------------------------------------------------------------------------------------- */
 
@@ -144,14 +31,6 @@ static pbd_pairing pair(size_t most_pairs) {
     const pbd_pairing_request r = {.most_pairs = most_pairs, .seed = 1};
     assert_fine(pair_with(&r, &out));
     return out;
-}
-
-static size_t calls(void) {
-    FILE *file = fopen(in_workplace("calls"), "r");
-    size_t lines = 0;
-    for (int c; file && (c = fgetc(file)) != EOF;) lines += c == '\n';
-    if (file) fclose(file);
-    return lines;
 }
 
 /* ---- Verdicts ---------------------------------------------------------------------------------------------------- */
@@ -315,40 +194,6 @@ static void a_machine_too_busy_leaves_no_verdict(void **state) {
     pbd_pairing_free(&out);
 }
 
-/* A program is started from a copy: by the same name, with its own checkout, and as many bytes more as are asked. */
-static void images_are_made_anew(void **state) {
-    (void)state;
-    const char *program = getenv("PBDBENCH_PROGRAM");
-    pbd_program_image one, two;
-    assert_fine(pbd_program_image_make(program, 10, &one));
-    assert_fine(pbd_program_image_make(program, 1000, &two));
-    assert_non_null(one.path);
-    assert_string_not_equal(one.path, two.path);
-    assert_int_equal(strlen(two.pad) - strlen(one.pad), 990);
-    expect_says(one.root, getenv("PBDBENCH_ROOT"));
-    size_t entries = 0, pads = 0, roots = 0;
-    for (; one.environment[entries]; entries++) {
-        pads += strncmp(one.environment[entries], "PBDBENCH_PAD=", 13) == 0;
-        roots += strncmp(one.environment[entries], "PBDBENCH_ROOT=", 14) == 0;
-    }
-    assert_int_equal(pads, 1);
-    assert_int_equal(roots, 1);
-    pbd_child child;
-    pbd_child_process process;
-    const char *const words[] = {"pbdbench", "--version", NULL};
-    const pbd_child_place place = {.core = -1, .program = one.path, .environment = one.environment};
-    assert_fine(pbd_child_start(words, &place, &process));
-    assert_fine(pbd_child_finish(&process, &child));
-    assert_int_equal(child.code, 0);
-    expect_says(child.out, "pbdbench");
-    pbd_child_free(&child);
-    pbd_program_image_free(&one);
-    pbd_program_image_free(&two);
-    assert_fine(pbd_program_image_make(in_workplace("a.sh"), 0, &one)); /* a script runs where it is */
-    assert_null(one.path);
-    pbd_program_image_free(&one);
-}
-
 /* ---- How processes are called ------------------------------------------------------------------------------------ */
 
 /* The order of `calls` as letters: "abbaabba". */
@@ -407,6 +252,40 @@ static void processes_are_called_alike_and_pinned(void **state) {
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
     pbd_pairing_free(&out);
+}
+
+/* A program is started from a copy: by the same name, with its own checkout, and as many bytes more as are asked. */
+static void images_are_made_anew(void **state) {
+    (void)state;
+    const char *program = getenv("PBDBENCH_PROGRAM");
+    pbd_program_image one, two;
+    assert_fine(pbd_program_image_make(program, 10, &one));
+    assert_fine(pbd_program_image_make(program, 1000, &two));
+    assert_non_null(one.path);
+    assert_string_not_equal(one.path, two.path);
+    assert_int_equal(strlen(two.pad) - strlen(one.pad), 990);
+    expect_says(one.root, getenv("PBDBENCH_ROOT"));
+    size_t entries = 0, pads = 0, roots = 0;
+    for (; one.environment[entries]; entries++) {
+        pads += strncmp(one.environment[entries], "PBDBENCH_PAD=", 13) == 0;
+        roots += strncmp(one.environment[entries], "PBDBENCH_ROOT=", 14) == 0;
+    }
+    assert_int_equal(pads, 1);
+    assert_int_equal(roots, 1);
+    pbd_child child;
+    pbd_child_process process;
+    const char *const words[] = {"pbdbench", "--version", NULL};
+    const pbd_child_place place = {.core = -1, .program = one.path, .environment = one.environment};
+    assert_fine(pbd_child_start(words, &place, &process));
+    assert_fine(pbd_child_finish(&process, &child));
+    assert_int_equal(child.code, 0);
+    expect_says(child.out, "pbdbench");
+    pbd_child_free(&child);
+    pbd_program_image_free(&one);
+    pbd_program_image_free(&two);
+    assert_fine(pbd_program_image_make(in_workplace("a.sh"), 0, &one)); /* a script runs where it is */
+    assert_null(one.path);
+    pbd_program_image_free(&one);
 }
 
 /* ---- Errors first ------------------------------------------------------------------------------------------------ */
@@ -574,196 +453,6 @@ static void odd_requests_are_refused(void **state) {
     assert_int_equal(calls(), 0);
 }
 
-/* ---- The verb ---------------------------------------------------------------------------------------------------- */
-
-#define WITH_FAKES                                                                                                     \
-    "--case", "cube_shear", "--no-store", "--max-load", ANY_LOAD_TEXT, "--build-a", in_workplace("a.sh"), "--build-b", \
-        in_workplace("b.sh")
-
-static void the_verb_says_what_was_found(void **state) {
-    (void)state;
-    say_times(&plain, &plain, 40, 1.1);
-    told answer = tell("compare", "pbd_distance", WITH_FAKES, "--seed", "7");
-    expect_code(answer, 0);
-    expect_says(answer.out, "% slower than A, 98 % interval");
-    expect_says(answer.out, "8 pairs");
-    expect_says(answer.out, "seed 7");
-    expect_says(answer.out, "tip_error");
-    expect_says(answer.out, "bootstrap");
-    expect_says(answer.out, "control: A differs from another process of A by 0.00 %");
-    assert_string_equal(answer.err, "");
-    forget(&answer);
-}
-
-static void the_verb_exits_by_what_was_found(void **state) {
-    (void)state;
-    static const struct {
-        double error, factor;
-        const char *state, *most_pairs, *verdict;
-        int code;
-    } ways[] = {{0.25, 0.9, "ok", "8", "faster", 0},
-                {0.25, 1.0, "ok", "40", "same", 0},
-                {0.25, 1.01, "ok", "8", "inconclusive", 4},
-                {0.35, 0.9, "ok", "8", "errors_differ", 3},
-                {0.25, 0.9, "diverged", "8", "errors_differ", 5}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        begin_anew(NULL);
-        saying b = plain;
-        b.error = ways[i].error;
-        b.state = ways[i].state;
-        say_times(&plain, &b, 40, ways[i].factor);
-        told answer =
-            tell("compare", "pbd_distance", WITH_FAKES, "--max-pairs", ways[i].most_pairs, "--seed", "7", "--json");
-        expect_code(answer, ways[i].code);
-        json_t *object = json_loads(answer.out, 0, NULL);
-        assert_non_null(object);
-        assert_string_equal(json_string_value(json_object_get(object, "verdict")), ways[i].verdict);
-        const bool claimed = ways[i].code == 0 || ways[i].code == 4;
-        assert_int_equal(json_is_object(json_object_get(object, "times")), claimed);
-        assert_int_equal(json_integer_value(json_object_get(object, "seed")), 7);
-        const json_t *pair = json_array_get(json_object_get(object, "pairs"), 0);
-        assert_int_equal(json_is_number(json_object_get(pair, "b_s")), claimed); /* no word about speed */
-        json_decref(object);
-        forget(&answer);
-    }
-}
-
-static void an_interrupt_ends_it_between_processes(void **state) {
-    (void)state;
-    say_times(&plain, &plain, 2, 1);
-    FILE *b = open_file("b.says", "a");
-    fputs("INTERRUPT\n", b);
-    fclose(b);
-    FILE *a = open_file("a.says", "a");
-    for (int i = 0; i < 8; i++) say_twice(a, &plain, 1, 1);
-    fclose(a);
-    told answer = tell("compare", "pbd_distance", WITH_FAKES);
-    expect_code(answer, 130);
-    expect_says(answer.err, "interrupted after 2 of at most 40 pairs");
-    assert_true(calls() <= 9);
-    forget(&answer);
-}
-
-static void bad_words_are_refused(void **state) {
-    (void)state;
-    static const struct {
-        const char *words[8], *says;
-    } wrong[] = {
-        {{"compare"}, "needs a case"},
-        {{"compare", "--case", "cube_shear"}, "two variants"},
-        {{"compare", "pbd_distance", "--case", "cube_shear"}, "second variant beside 'pbd_distance'"},
-        {{"compare", "a", "b", "c", "--case", "cube_shear"}, "'c' is an extra argument"},
-        {{"compare", ":nu=1", "a", "--case", "cube_shear"}, "is not of the form METHOD:key=value"},
-        {{"compare", "a", "b", "--case", "cube_shear", "--margin", "0"}, "--margin"},
-        {{"compare", "a", "b", "--case", "cube_shear", "--max-pairs", "9"}, "8|12|20|40"},
-        {{"compare", "a", "b", "--case", "cube_shear", "--tolerance", "x"}, "METRIC=VALUE"},
-        {{"compare", "a", "b", "--case", "cube_shear", "--build-a", "/no/such"}, "'/no/such' is not a program"},
-        {{"compare", "a", "--case", "cube_shear", "--rev-a", "no-such-revision"}, "is not a revision of the checkout"},
-        {{"compare", "pbd_distanc", "pbd_distance", "--case", "cube_shear"}, "did you mean 'pbd_distance'?"},
-        {{"compare", "pbd_distance:n=1", "pbd_distance", "--case", "cube_shear"}, "pbd_distance:n=1: "},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        told answer = tell_to(STDOUT_KEPT, wrong[i].words);
-        expect_code(answer, 2);
-        expect_says(answer.err, wrong[i].says);
-        forget(&answer);
-    }
-}
-
-/* ---- A real one -------------------------------------------------------------------------------------------------- */
-
-#define REAL_CELL                                                                                                    \
-    "--max-load", ANY_LOAD_TEXT, "--case", "cube_shear", "-s", "cells=3", "-p", "f32", "--max-pairs", "8", "--time", \
-        "0.001"
-
-static void a_real_comparison_is_stored_with_its_runs(void **state) {
-    (void)state;
-    const char *db = fresh("real.db");
-    told answer = tell("compare", "pbd_distance", "pbd_distance:solver=coloured_gs", REAL_CELL, "-s", "reference=none",
-                       "--db", db, "--json");
-    if (answer.code != 0 && answer.code != 4) expect_code(answer, 0);
-    json_t *object = json_loads(answer.out, 0, NULL);
-    assert_non_null(object);
-    assert_int_equal(json_array_size(json_object_get(object, "pairs")), 8);
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM comparison WHERE comparison_id = '%s' AND seed = %lld AND pairs = 8",
-             json_string_value(json_object_get(object, "comparison_id")),
-             (long long)json_integer_value(json_object_get(object, "seed")));
-    assert_sql(db, sql, "1");
-    assert_sql(db,
-               "SELECT count(*) FROM comparison_pair JOIN run AS a ON a.run_id = run_a JOIN run AS b ON b.run_id = "
-               "run_b WHERE a.state = 'ok' AND b.state = 'ok' AND a.cell_id <> b.cell_id",
-               "8");
-    /* The control: two runs of A's cell. */
-    assert_sql(
-        db,
-        "SELECT count(*) FROM comparison AS c JOIN comparison_pair USING (comparison_id) JOIN run AS b ON b.run_id"
-        " = run_b WHERE purpose = 'control' AND cell_a = cell_b AND b.cell_id = cell_a AND name_a = name_b",
-        "8");
-    /* The times are those of the runs. */
-    assert_sql(db,
-               "SELECT count(*) FROM comparison JOIN comparison_pair USING (comparison_id) JOIN metric ON run_id = "
-               "run_b AND name = 'solve_cpu' AND value = "
-               "b_s WHERE purpose = 'compare'",
-               "8");
-    /* The two took turns, and the pair's ratio is of those: the median of what both runs kept, round by round. */
-    assert_sql(
-        db,
-        "WITH round AS (SELECT p.comparison_id, p.position, ln(b.value / a.value) AS ratio FROM comparison_pair AS p"
-        " JOIN series_point AS a ON a.run_id = p.run_a AND a.name = 'solve_cpu_samples'"
-        " JOIN series_point AS b ON b.run_id = p.run_b AND b.name = a.name AND b.i = a.i WHERE p.rounds = 5),"
-        " ranked AS (SELECT comparison_id, position, ratio,"
-        " row_number() OVER (PARTITION BY comparison_id, position ORDER BY ratio) AS rank"
-        " FROM round)"
-        " SELECT count(*) FROM ranked JOIN comparison_pair USING (comparison_id, position)"
-        " WHERE rank = 3 AND abs(ratio - log_ratio) < 1e-6",
-        "16"); /* of B and of the control */
-    assert_sql(db,
-               "SELECT count(*) FROM comparison JOIN invocation USING (invocation_id), json_each(argv) WHERE value IN"
-               " ('compare', 'pbd_distance', 'pbd_distance:solver=coloured_gs')",
-               "6");
-    assert_clean(db);
-    json_decref(object);
-    forget(&answer);
-}
-
-static void a_reference_in_the_store_is_a_limit(void **state) {
-    (void)state;
-    const char *db = fresh("reference.db");
-    told run = tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", "--db", db);
-    expect_code(run, 0);
-    forget(&run);
-    /* The method's edges are fitted to 0.0667; for other cases, or other nu, a reference says nothing. */
-    assert_int_equal(plain_sql(db,
-                               "INSERT INTO reference VALUES"
-                               " ('cube_shear', '{\"cells\":3}', 'k_edge', 'analytic', NULL, '1', 0.5, 0.1),"
-                               " ('cube_shear', '{\"cells\":7}', 'k_face', 'analytic', NULL, '1', 0.5, 0.1)"),
-                     SQLITE_OK);
-    told answer = tell("compare", "pbd_distance", "pbd_distance:iterations=2", REAL_CELL, "--db", db);
-    expect_code(answer, 3);
-    expect_says(answer.out, "no time is claimed: arm A is outside its tolerance: k_edge is off its reference by 0.433");
-    forget(&answer);
-    assert_sql(db,
-               "SELECT verdict || ' ' || pairs || ' ' || (log_ratio IS NULL) FROM comparison WHERE purpose = 'compare'",
-               "errors_differ 1 1");
-    assert_sql(db, "SELECT count(*) FROM comparison_pair WHERE a_s IS NULL AND b_s IS NULL", "2");
-    /* A tolerance that is asked for takes its place. */
-    const char *const words[] = {"cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", NULL};
-    const pbd_arm arm = {"real", getenv("PBDBENCH_PROGRAM"), words};
-    pbd_tolerance wide = {"k_edge", 0.45};
-    pbd_arm_run again;
-    pbd_status differs;
-    assert_fine(pbd_arm_call(&arm, &(pbd_arm_settings){.db = db, .core = -1}, &again));
-    assert_fine(pbd_judge_errors(&again, &again, db, &wide, 1, &differs));
-    assert_fine(differs);
-    wide.value = 0.4;
-    assert_fine(pbd_judge_errors(&again, &again, db, &wide, 1, &differs));
-    expect_says(differs.text, "k_edge is off its reference by 0.433265, allowed is 0.4");
-    pbd_arm_run_free(&again);
-    assert_clean(db);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_tenth_more_is_slower, begin_anew),
@@ -786,12 +475,6 @@ int main(void) {
         cmocka_unit_test_setup(processes_that_fail_are_told_of, begin_anew),
         cmocka_unit_test_setup(a_program_that_is_not_there_is_told_of, begin_anew),
         cmocka_unit_test_setup(odd_requests_are_refused, begin_anew),
-        cmocka_unit_test_setup(the_verb_says_what_was_found, begin_anew),
-        cmocka_unit_test_setup(the_verb_exits_by_what_was_found, begin_anew),
-        cmocka_unit_test_setup(an_interrupt_ends_it_between_processes, begin_anew),
-        cmocka_unit_test(bad_words_are_refused),
-        cmocka_unit_test(a_real_comparison_is_stored_with_its_runs),
-        cmocka_unit_test(a_reference_in_the_store_is_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -238,7 +238,7 @@ static pbd_status check_request(const pbd_pairing_request *r) {
                      r->most_pairs);
 }
 
-/* One-sided, multiplied for its look. */
+/* Of «the ratio is no more than 1 + margin» (sign 1) or «no less» (sign -1), multiplied for its look. */
 static double ratios_p(const pbd_pairing *p, const pbd_pair_ratios *ratios, double margin, int sign) {
     double chance = 1, x[PBD_MOST_PAIRS];
     const size_t n = ratios->judgement.pairs;
@@ -254,9 +254,8 @@ double pbd_pairing_p(const pbd_pairing *pairing, double margin, int sign) {
 
 double pbd_control_p(const pbd_pairing *p, double margin) {
     const double slower = ratios_p(p, &p->of_control, margin, 1);
-    pbd_pair_ratios turned = p->of_control;
-    for (size_t i = 0; i < turned.judgement.pairs; i++) turned.log_ratio[i] = -turned.log_ratio[i];
-    return fmin(1, 2 * fmin(slower, ratios_p(p, &turned, margin, 1)));
+    const double faster = ratios_p(p, &p->of_control, -margin / (1 + margin), -1); /* by as large a ratio */
+    return fmin(1, 2 * fmin(slower, faster));
 }
 
 bool pbd_pairing_within(const pbd_pairing *pairing, double margin) {

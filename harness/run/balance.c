@@ -6,10 +6,8 @@
 
 #include "cases/scenes/particle_watch.h"
 #include "harness/exec/arena.h"
+#include "harness/run/sample_stride.h"
 #include "harness/run/scene_energy.h"
-
-/* Steps between samples, at least. A sample costs about as much as a step of ten iterations: below 2 % of a run. */
-enum { STRIDE = 64, MOST_SAMPLES = 256 };
 
 /* Rounding of positions, in units of the precision times the scene's size, that is no energy. */
 static const double ROUNDINGS = 64;
@@ -73,7 +71,7 @@ pbd_status pbd_balance_create(const pbd_scene *scene, const pbd_method *method, 
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++)
         b->forced |= scene->loads.forces[i] != 0;
     for (size_t i = 0; i < scene->particles.count; i++) b->mass += scene->particles.masses[i];
-    b->stride = steps / MOST_SAMPLES > STRIDE ? steps / MOST_SAMPLES : STRIDE;
+    b->stride = pbd_sample_stride(steps); /* a sample costs about as much as a step of ten iterations */
     b->sampled = -1;
     return pbd_ok();
 }

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "harness/catalog/conditions.h"
-
-/* Steps between samples, at least. A sample costs about as much as an iteration. */
-enum { STRIDE = 64, MOST_SAMPLES = 256 };
+#include "harness/run/sample_stride.h"
 
 static const pbd_residual UNKNOWN = {.first = -1};
 
@@ -15,10 +13,10 @@ pbd_convergence pbd_convergence_of(const pbd_method *method, const pbd_values *v
     return (pbd_convergence){.method = method, .values = values, .steps = steps, .last = UNKNOWN, .worst = UNKNOWN};
 }
 
-/* number: of the step, from 1. */
+/* number: of the step, from 1. A sample costs about as much as an iteration. */
 static bool is_due(const pbd_convergence *c, long number) {
-    const long stride = c->steps / MOST_SAMPLES > STRIDE ? c->steps / MOST_SAMPLES : STRIDE;
-    return number == c->steps || number % stride == 0 || (number <= STRIDE && (number & (number - 1)) == 0);
+    return number == c->steps || number % pbd_sample_stride(c->steps) == 0 ||
+           (number <= 64 && (number & (number - 1)) == 0);
 }
 
 static void take(pbd_convergence *c) {

@@ -1,8 +1,8 @@
 /* How far the iterations of a run come, by the norm of its method (pbd_method.residual).
  *
- *   residual_left        that norm after the last iteration over that before the first, in the last step
- *   worst_residual_left  the largest of steps 1, 2, 4, ... 64, of every 64th (of long runs: of 256 steps) and of the
- * last
+ * `residual_left` is that norm after the last iteration over that before the first, in the last step;
+ * `worst_residual_left` the largest of steps 1, 2, 4, ... 64, of every 64th (of long runs: of 256 steps) and of the
+ * last.
  *
  * Absent for explicit and direct methods, and for runs that end before they are sampled. Timed solves are not sampled.
  * Where a run ends by itself at rest, the last step is the last that was sampled. */

@@ -227,19 +227,26 @@ static void write_snapshots(drive_context *c) {
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
 
+static pbd_status judge_losses(const drive_context *c) {
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, 3 * c->scene->particles.count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(c->method->read(c->state, PBD_POSITIONS, x));
+    PBD_TRY(pbd_tears_record(c->scene, c->method, x, c->recorder));
+    return pbd_strays_record(c->scene, c->method, x, c->reached, c->recorder);
+}
+
 /* Pairs and particles that were lost. Reading positions is not the method's work. */
 static pbd_status record_losses(const drive_context *c) {
     const pbd_exec_totals before = pbd_exec_read_totals(c->exec);
     pbd_recorder_enter(c->recorder, "measure");
-    pbd_status status = pbd_tears_record(c->scene, c->method, c->state, c->recorder);
-    if (status.code == PBD_OK) status = pbd_strays_record(c->scene, c->method, c->state, c->reached, c->recorder);
+    const pbd_status status = judge_losses(c);
     pbd_recorder_leave(c->recorder);
     pbd_exec_restore_totals(c->exec, &before);
     return status;
 }
 
-/* Failed without a state that could be looked at. A run that diverged or did not settle is measured, as far as it came.
- */
+/* There is no state to look at. A run that diverged or did not settle is measured, as far as it came. */
 static bool is_over(pbd_status status) {
     return status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED;
 }

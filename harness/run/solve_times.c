@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/numbers.h"
 
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
 enum { FEWEST_SAMPLES = 3, MOST_SOLVES = 1 << 24 };
@@ -49,19 +50,13 @@ static bool keep_sample(pbd_solve_times *times, double wall, double cpu) {
     return true;
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* NaN without memory. */
 static double median(const double *x, size_t n) {
     pbd_arena a PBD_ARENA;
     double *sorted = pbd_new(&a, double, n);
     if (!sorted) return (double)NAN;
     memcpy(sorted, x, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    return pbd_median(sorted, n);
 }
 
 typedef struct sampling {

@@ -58,13 +58,8 @@ static pbd_status record_lone(const pbd_scene *scene, const double *x, pbd_recor
     return pbd_ok();
 }
 
-pbd_status pbd_strays_record(const pbd_scene *scene, const pbd_method *method, const void *state, double time,
+pbd_status pbd_strays_record(const pbd_scene *scene, const pbd_method *method, const double *x, double time,
                              pbd_recorder *recorder) {
-    const bool sampled = (method->needs & PBD_NEEDS_SAMPLES) && scene->particles.spacing > 0;
-    pbd_arena a PBD_ARENA;
-    double *x = pbd_new(&a, double, 3 * scene->particles.count);
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(method->read(state, PBD_POSITIONS, x));
-    if (sampled) PBD_TRY(record_lone(scene, x, recorder));
+    if ((method->needs & PBD_NEEDS_SAMPLES) && scene->particles.spacing > 0) PBD_TRY(record_lone(scene, x, recorder));
     return record_escaped(scene, x, time, recorder);
 }

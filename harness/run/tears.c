@@ -174,13 +174,8 @@ pbd_status pbd_tears_count(const pbd_scene *scene, const pbd_method *method, con
     return pbd_ok();
 }
 
-pbd_status pbd_tears_record(const pbd_scene *scene, const pbd_method *method, const void *state,
-                            pbd_recorder *recorder) {
-    pbd_arena a PBD_ARENA;
-    double *x = pbd_new(&a, double, 3 * scene->particles.count);
+pbd_status pbd_tears_record(const pbd_scene *scene, const pbd_method *method, const double *x, pbd_recorder *recorder) {
     tear_count count;
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(method->read(state, PBD_POSITIONS, x));
     PBD_TRY(pbd_tears_count(scene, method, x, &count));
     if (count.pairs == 0) return pbd_ok();
     const double torn = (double)count.torn / (double)count.pairs, clumped = (double)count.clumped / (double)count.pairs;

@@ -33,8 +33,7 @@ bool pbd_is_elastic(const pbd_material *material);
 /* x: particles x 3, m. Pairs with a non-finite position are torn. pairs 0: no such matter. */
 pbd_status pbd_tears_count(const pbd_scene *scene, const pbd_method *method, const double *x, tear_count *out);
 
-/* Records torn and clumped of the state, where there are pairs, and their warnings. */
-pbd_status pbd_tears_record(const pbd_scene *scene, const pbd_method *method, const void *state,
-                            pbd_recorder *recorder);
+/* Records torn and clumped of these positions, where there are pairs, and their warnings. */
+pbd_status pbd_tears_record(const pbd_scene *scene, const pbd_method *method, const double *x, pbd_recorder *recorder);
 
 #endif

@@ -333,16 +333,10 @@ static void print_errors(const comparing *c) {
     putchar('\n');
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static double median(const double *x, size_t n) {
     double sorted[PBD_MOST_PAIRS];
     memcpy(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    return pbd_median(sorted, n);
 }
 
 /* A log-ratio as percent of A's time that B takes more. */

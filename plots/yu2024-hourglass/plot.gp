@@ -1,7 +1,7 @@
 load style
 set output out . '/yu2024-hourglass.png'
 set terminal pngcairo size 1250,560 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.09,0.985,0.12,0.76 spacing 0.1,0.1
+set multiplot layout 1,2 margins 0.09,0.985,0.15,0.76 spacing 0.1,0.1
 set xlabel 'particles across'
 set ylabel 'sag of the tip over that of FEM'
 set xrange [2.5:17]

@@ -1,0 +1,11 @@
+# changed_copy(OUT FILE FROM TO): writes to OUT/FILE a copy of the checkout's FILE in which FROM is TO. FROM must be there.
+function(changed_copy out file from to)
+    file(READ ${CMAKE_SOURCE_DIR}/${file} text)
+    string(FIND "${text}" "${from}" at)
+    if(at EQUAL -1)
+        message(FATAL_ERROR "${out}: '${from}' is no longer in ${file}; choose another line to change")
+    endif()
+    string(REPLACE "${from}" "${to}" text "${text}")
+    file(CONFIGURE OUTPUT ${out}/${file} CONTENT "${text}" @ONLY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
+endfunction()
